@@ -1,0 +1,51 @@
+"""Proctor evaluates agents and language models and gives numbers that can be defended."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from proctor.api import Run as Run
+    from proctor.api import compare as compare
+    from proctor.api import evaluate as evaluate
+    from proctor.api import evaluate_async as evaluate_async
+    from proctor.api import open_run as open_run
+    from proctor.api import rescore as rescore
+    from proctor.api import score as score
+    from proctor.core.errors import BadInput as BadInput
+    from proctor.core.run import Estimate as Estimate
+    from proctor.core.run import Limits as Limits
+    from proctor.core.sample import Message as Message
+    from proctor.core.sample import Sample as Sample
+    from proctor.core.sample import Tool as Tool
+    from proctor.core.sample import ToolCall as ToolCall
+    from proctor.core.sample import Turn as Turn
+    from proctor.core.score import Score as Score
+    from proctor.core.score import Unscored as Unscored
+    from proctor.core.task import Task as Task
+    from proctor.core.trajectory import Trajectory as Trajectory
+
+_HOME = {
+    "proctor.api": ("Run", "compare", "evaluate", "evaluate_async", "open_run", "rescore", "score"),
+    "proctor.core.errors": ("BadInput",),
+    "proctor.core.run": ("Estimate", "Limits"),
+    "proctor.core.sample": ("Message", "Sample", "Tool", "ToolCall", "Turn"),
+    "proctor.core.score": ("Score", "Unscored"),
+    "proctor.core.task": ("Task",),
+    "proctor.core.trajectory": ("Trajectory",),
+}
+_MODULE_BY_NAME = {name: module for module, names in _HOME.items() for name in names}
+__all__ = list(_MODULE_BY_NAME)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_BY_NAME:
+        raise AttributeError(f"module 'proctor' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_MODULE_BY_NAME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

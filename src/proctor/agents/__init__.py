@@ -1,0 +1,1 @@
+"""The system under test, one file per way to reach it; the file's name is its name on the command line."""

@@ -1,0 +1,1 @@
+"""Published tasks, one folder each, independent of each other."""

@@ -1,0 +1,22 @@
+"""Short fingerprints of data, so that two runs can be seen to have used the same."""
+
+import hashlib
+from typing import Any
+
+import msgspec
+
+_encoder = msgspec.json.Encoder(order="deterministic")
+
+
+def digest(value: Any) -> str:
+    """A 32-digit hexadecimal fingerprint of any of our types or of JSON data; the order of keys is irrelevant.
+
+    >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
+    True
+    """
+    return digest_bytes(_encoder.encode(value))
+
+
+def digest_bytes(data: bytes) -> str:
+    """The same fingerprint, of bytes."""
+    return hashlib.blake2b(data, digest_size=16).hexdigest()

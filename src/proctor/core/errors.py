@@ -1,0 +1,85 @@
+"""What can go wrong, by who can do something about it.
+
+ProctorError
+├── BadInput              the user can fix it; commands exit with 2
+│   ├── MissingExtra      an optional dependency is not installed; says how to install it
+│   └── Refused           the endpoint does not accept the key, the model or the address; stops the run
+└── PartFailed            something around the model broke; engine/trial.py turns it into an outcome
+    ├── AgentFailed       the system under test raised, gave nothing, or gave too much
+    ├── ProviderFailed    the endpoint failed after all retries
+    ├── EnvironmentFailed a stateful tool broke
+    ├── UserFailed        the simulated user broke
+    └── JudgeFailed       a judge refused, was unreachable or could not be parsed
+"""
+
+from typing import Any
+
+from proctor.core.sentence import Sentence
+
+
+class ProctorError(Exception):
+    """An error with a sentence for people: English as `str(error)`, other languages at the doors."""
+
+    def __init__(self, text: str | Sentence, /, **values: Any) -> None:
+        self.sentence = text if isinstance(text, Sentence) else Sentence(text, values)
+        super().__init__(str(self.sentence))
+
+
+class BadInput(ProctorError):
+    """The user can fix it: a name, a file, an option, a key."""
+
+
+class MissingExtra(BadInput):
+    """A part needs an optional dependency that is not installed."""
+
+    def __init__(self, extra: str, needed_for: str) -> None:
+        super().__init__(
+            "{needed_for} needs the extra '{extra}'. Install it with: pip install 'proctor[{extra}]'",
+            needed_for=needed_for,
+            extra=extra,
+        )
+
+
+class Refused(BadInput):
+    """The endpoint refuses the key, the model or the address (401, 403, 404); asking again cannot help."""
+
+
+class PartFailed(ProctorError):
+    """A part under test, or one it needs, broke."""
+
+    kind = "part"
+
+    def __init__(self, text: str | Sentence, /, *, kind: str | None = None, **values: Any) -> None:
+        super().__init__(text, **values)
+        if kind is not None:
+            self.kind = kind
+
+
+class AgentFailed(PartFailed):
+    """The system under test raised, returned nothing, or returned more than the limit."""
+
+    kind = "agent"
+
+
+class ProviderFailed(PartFailed):
+    """The endpoint failed after all retries; no fault of the system under test."""
+
+    kind = "provider"
+
+
+class EnvironmentFailed(PartFailed):
+    """A stateful tool of the environment broke."""
+
+    kind = "environment"
+
+
+class UserFailed(PartFailed):
+    """The simulated user broke."""
+
+    kind = "user"
+
+
+class JudgeFailed(PartFailed):
+    """A judge refused, was unreachable, or its reply could not be read."""
+
+    kind = "judge"

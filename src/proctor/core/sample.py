@@ -1,0 +1,165 @@
+"""What is asked: samples, their turns, and the messages and tools in them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self
+
+import msgspec
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+class Text(msgspec.Struct, frozen=True, kw_only=True, tag="text"):
+    """Plain text."""
+
+    text: str
+
+
+class Reasoning(msgspec.Struct, frozen=True, kw_only=True, tag="reasoning"):
+    """What a model thought aloud; kept and counted, never part of the answer."""
+
+    text: str
+
+
+class File(msgspec.Struct, frozen=True, kw_only=True, tag="file"):
+    """An image or attachment: bytes, or a path inside the data set, or an address."""
+
+    name: str = ""
+    media_type: str = "application/octet-stream"
+    data: bytes | None = None
+    path: str | None = None
+    url: str | None = None
+
+
+class ToolCall(msgspec.Struct, frozen=True, kw_only=True, tag="tool_call"):
+    """A call the agent made or should make.
+
+    `raw` holds the arguments as they came when they are no JSON object; `arguments` is empty then.
+    """
+
+    name: str
+    arguments: Mapping[str, Any] = {}
+    id: str = ""
+    raw: str | None = None
+
+    @classmethod
+    def from_text(cls, name: str, text: str, *, id: str = "") -> Self:
+        """Read a call whose arguments came as JSON text; what is no plain JSON object is kept in `raw`.
+
+        >>> ToolCall.from_text("f", '{"x": 1}').arguments, ToolCall.from_text("f", "[1").raw
+        ({'x': 1}, '[1')
+        """
+        try:
+            arguments = msgspec.json.decode(text)
+        except (msgspec.DecodeError, RecursionError, UnicodeError):
+            arguments = None
+        if not isinstance(arguments, dict):
+            return cls(name=name, id=id, raw=text)
+        return cls(name=name, arguments=arguments, id=id)
+
+    def arguments_text(self) -> str:
+        """The arguments as JSON text, as a provider would send them."""
+        return self.raw if self.raw is not None else json.dumps(self.arguments, ensure_ascii=False)
+
+
+class ToolResult(msgspec.Struct, frozen=True, kw_only=True, tag="tool_result"):
+    """What a tool gave back to the call with the same id."""
+
+    name: str
+    content: str
+    id: str = ""
+    is_error: bool = False
+
+
+Part = Text | Reasoning | File | ToolCall | ToolResult
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True):
+    """One message of a conversation, in parts."""
+
+    role: Role
+    parts: tuple[Part, ...] = ()
+
+    @classmethod
+    def of(cls, role: Role, text: str) -> Self:
+        """A message of text alone.
+
+        >>> Message.of("user", "Hi").text
+        'Hi'
+        """
+        return cls(role=role, parts=(Text(text=text),))
+
+    @property
+    def text(self) -> str:
+        """The text parts, joined; reasoning, files and calls are left out."""
+        return "".join(part.text for part in self.parts if isinstance(part, Text))
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The tool calls in it, in order."""
+        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+
+
+class Tool(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool offered to the agent; `parameters` is a JSON schema of type object."""
+
+    name: str
+    description: str = ""
+    parameters: Mapping[str, Any] = {}
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    """The messages sent to the agent at one go.
+
+    An agent without native tool calls is shown `as_text` instead of messages and tools, where a
+    benchmark has official words for that.
+    """
+
+    messages: tuple[Message, ...]
+    tools: tuple[Tool, ...] = ()
+    as_text: tuple[Message, ...] | None = None
+    reference: Any = None
+
+
+class Sample(msgspec.Struct, frozen=True, kw_only=True):
+    """One question or conversation to evaluate.
+
+    `cluster` is the unit of independence for statistics (the sample itself when None); `tags` are the
+    slices to report by.
+    """
+
+    id: str
+    turns: tuple[Turn, ...]
+    target: Any = None
+    cluster: str | None = None
+    tags: Mapping[str, str] = {}
+    meta: Mapping[str, Any] = {}
+
+    @classmethod
+    def ask(
+        cls,
+        id: str,
+        question: str,
+        *,
+        target: Any = None,
+        cluster: str | None = None,
+        tags: Mapping[str, str] | None = None,
+        meta: Mapping[str, Any] | None = None,
+        files: Sequence[File] = (),
+    ) -> Self:
+        """A sample of one question.
+
+        >>> Sample.ask("fr", "Capital of France?", target="Paris").question
+        'Capital of France?'
+        """
+        parts: tuple[Part, ...] = (Text(text=question), *files)
+        turn = Turn(messages=(Message(role="user", parts=parts),), reference=target)
+        return cls(id=id, turns=(turn,), target=target, cluster=cluster, tags=tags or {}, meta=meta or {})
+
+    @property
+    def question(self) -> str:
+        """The text of the last user message of the first turn."""
+        if not self.turns:
+            return ""
+        asked = [message.text for message in self.turns[0].messages if message.role == "user"]
+        return asked[-1] if asked else ""

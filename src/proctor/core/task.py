@@ -1,0 +1,160 @@
+"""What the rooms expect of each other: tasks, agents, environments, users, scorers, stores."""
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
+
+import msgspec
+
+from proctor.core.run import Estimate, RunRecord
+from proctor.core.sample import Sample, ToolCall, ToolResult, Turn
+from proctor.core.score import Score, Unscored
+from proctor.core.tally import Tally
+from proctor.core.trajectory import Step, ToolStyle, Trajectory
+from proctor.core.trial import Outcome, Trial, Verdict
+
+
+class Environment(Protocol):
+    """Stateful tools that the agent acts on."""
+
+    async def call(self, call: ToolCall) -> ToolResult: ...
+
+    def state(self) -> Mapping[str, Any]: ...
+
+
+class Session(Protocol):
+    """One open conversation with an agent."""
+
+    async def send(self, turn: Turn) -> Sequence[Step]:
+        """Give the agent one turn; its steps come back in order. `Step.turn` is set by the engine."""
+        ...
+
+
+class Agent(Protocol):
+    """A system under test. `tools` says whether it takes tools natively or reads of them in the text."""
+
+    name: str
+    tools: ToolStyle
+
+    def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]: ...
+
+
+class User(Protocol):
+    """A simulated user: the next turn, or None when the conversation is over."""
+
+    async def reply(self, sample: Sample, trajectory: Trajectory) -> Turn | None: ...
+
+
+class Scorer(Protocol):
+    """A function (sample, trajectory) -> Score or Unscored; may be async. `name` and `version` are optional."""
+
+    def __call__(self, sample: Sample, trajectory: Trajectory, /) -> Score | Unscored | Awaitable[Score | Unscored]: ...
+
+
+Samples = Iterable[Sample] | Callable[[], Iterable[Sample]]
+
+
+class Task(msgspec.Struct, frozen=True, kw_only=True):
+    """Samples with scorers.
+
+    Attributes:
+        samples: any iterable that can be read again, or a function that returns one (lazy).
+        scorers: names, paths, or functions.
+        present: what the agent is shown, made from the sample when its turn comes; for benchmarks whose
+            official prompts are costly to build or to keep.
+        environment: a fresh environment for a sample.
+        oracle: a right answer as an agent would give it, where the target is no text.
+        summarise: the estimates of the run (whole and by slice) to official aggregates, only where the
+            official number is no mean.
+        provenance: where the data came from: versions, digests, licences.
+        spread_by: the tag that `--limit` spreads its draw over, as a rule the category.
+        planned: how many samples there are, when that is known without reading them all.
+    """
+
+    name: str
+    samples: Samples
+    version: str = "1"
+    scorers: Sequence[str | Scorer] = ()
+    present: Callable[[Sample], Sample] | None = None
+    environment: Callable[[Sample], Environment] | None = None
+    user: User | None = None
+    oracle: Callable[[Sample], Trajectory] | None = None
+    summarise: Callable[[Sequence[Estimate]], Sequence[Estimate]] | None = None
+    provenance: Mapping[str, Any] = {}
+    spread_by: str | None = None
+    planned: int | None = None
+
+
+class Store(Protocol):
+    """Where runs are kept. Reading is plain; writing is awaited and returns when the data is on disk.
+
+    Runs are named by id; different runs share a store, and one run is open for writing in one process at a
+    time. Unknown run ids raise `BadInput` with the nearest match.
+    """
+
+    url: str
+
+    async def begin(self, record: RunRecord) -> None:
+        """Create the run, or reopen it, and lock it for this process; `BadInput` when it is open elsewhere."""
+        ...
+
+    async def plan(self, run_id: str, samples: Iterable[Sample]) -> int:
+        """Note id, cluster and tags of every sample that will be run, and say how many.
+
+        Raises:
+            BadInput: the same id twice.
+        """
+        ...
+
+    async def add(self, trial: Trial, verdicts: Sequence[Verdict] = (), sample: Sample | None = None) -> None:
+        """Accept a trial with its verdicts, once for each (run, sample, attempt).
+
+        A second trial of the same key is ignored when a final one is there, and replaces one whose outcome
+        can be retried; the old one is kept beside it. `sample` is kept once for each digest.
+        """
+        ...
+
+    async def judge(self, verdicts: Sequence[Verdict]) -> None:
+        """Append verdicts to stored trials; the newest of each scorer counts."""
+        ...
+
+    async def end(self, record: RunRecord) -> None:
+        """Save the record as it is now, and unlock the run."""
+        ...
+
+    def runs(self) -> list[RunRecord]: ...
+
+    def run(self, run_id: str) -> RunRecord: ...
+
+    def finished(self, run_id: str) -> set[tuple[str, int]]:
+        """The (sample id, attempt) pairs with a final outcome."""
+        ...
+
+    def outcomes(self, run_id: str) -> Mapping[Outcome, int]: ...
+
+    def trials(
+        self,
+        run_id: str,
+        *,
+        outcome: Outcome | None = None,
+        sample_id: str | None = None,
+        scorer: str | None = None,
+        min_value: float | None = None,
+        max_value: float | None = None,
+    ) -> Iterator[Trial]:
+        """Trials in the order of the plan, filtered in the store; values are those of the scorer (or any)."""
+        ...
+
+    def verdicts(self, run_id: str, *, scorer: str | None = None, sample_id: str | None = None) -> Iterator[Verdict]:
+        """The verdict that counts of each scorer and trial, in the order of the plan."""
+        ...
+
+    def sample(self, run_id: str, sample_id: str) -> Sample | None: ...
+
+    def tallies(self, run_id: str, scorer: str) -> Mapping[str, Tally]:
+        """The sums of a scorer's values by slice: '' is the whole run, the others 'key=value' for each tag."""
+        ...
+
+    def delete(self, run_id: str) -> None: ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,94 @@
+"""What an agent did, in order."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+import msgspec
+
+from proctor.core.sample import Message, ToolCall
+
+Stop = Literal["done", "length", "filtered", "refused", "empty", "step_limit", "time_limit"]
+ToolStyle = Literal["native", "text"]
+
+
+class Usage(msgspec.Struct, frozen=True, kw_only=True):
+    """Tokens and money; `cost` is in the currency of the price table, None when no price is known.
+
+    >>> (Usage(input_tokens=3) + Usage(input_tokens=2, output_tokens=1)).input_tokens
+    5
+    """
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+    requests: int = 0
+    cost: float | None = None
+
+    def __add__(self, other: "Usage") -> "Usage":
+        costs = [usage.cost for usage in (self, other) if usage.cost is not None]
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
+            requests=self.requests + other.requests,
+            cost=sum(costs) if costs else None,
+        )
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """One message or tool result; `started` is Unix time, the other times are lengths in seconds."""
+
+    message: Message
+    turn: int = 0
+    author: str = "agent"
+    started: float = 0.0
+    seconds: float = 0.0
+    first_token_seconds: float | None = None
+    usage: Usage | None = None
+    stop: Stop = "done"
+
+
+class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
+    """All steps of one attempt, why it stopped, how tools were offered, and the environment's last state."""
+
+    steps: tuple[Step, ...] = ()
+    stop: Stop = "done"
+    tools: ToolStyle = "text"
+    state: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(cls, answer: str) -> Self:
+        """A trajectory of one answer.
+
+        >>> Trajectory.of("Paris").answer
+        'Paris'
+        """
+        return cls(steps=(Step(message=Message.of("assistant", answer)),))
+
+    @property
+    def answer(self) -> str:
+        """The text of the last assistant message that has text; '' when there is none."""
+        for step in reversed(self.steps):
+            if step.message.role == "assistant" and (text := step.message.text):
+                return text
+        return ""
+
+    def calls(self, turn: int | None = None) -> tuple[ToolCall, ...]:
+        """The tool calls made, in order; of one turn, or of all."""
+        return tuple(
+            call
+            for step in self.steps
+            if step.message.role == "assistant" and turn in (None, step.turn)
+            for call in step.message.calls
+        )
+
+    @property
+    def usage(self) -> Usage:
+        """The sum over all steps."""
+        total = Usage()
+        for step in self.steps:
+            if step.usage is not None:
+                total = total + step.usage
+        return total

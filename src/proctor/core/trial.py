@@ -1,0 +1,71 @@
+"""One attempt at one sample as it is kept: how it ended, and what scorers said of it."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from proctor.core.score import Score, Unscored
+from proctor.core.sentence import Sentence
+from proctor.core.trajectory import Trajectory, Usage
+
+Outcome = Literal[
+    "scored",
+    "agent_failed",
+    "provider_failed",
+    "environment_failed",
+    "user_failed",
+    "skipped",
+    "cancelled",
+]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+IN_THE_MEAN: frozenset[Outcome] = frozenset(
+    {"scored", "agent_failed"}
+)  # agent_failed counts as 0, and is counted apart
+RETRYABLE: frozenset[Outcome] = frozenset(
+    {"provider_failed", "environment_failed", "user_failed", "skipped", "cancelled"}
+)
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """Why an attempt did not end as scored; `kind` is a short name to count by, `detail` a clipped trace."""
+
+    kind: str
+    reason: str | Sentence
+    detail: str = ""
+
+
+class Call(msgspec.Struct, frozen=True, kw_only=True):
+    """One request that was sent again or failed: status (0 without a reply), cause, and the wait after it."""
+
+    cause: str
+    status: int = 0
+    waited_seconds: float = 0.0
+
+
+class Trial(msgspec.Struct, frozen=True, kw_only=True):
+    """One attempt at one sample. The key is (run_id, sample_id, attempt); attempts count from 0."""
+
+    run_id: str
+    sample_id: str
+    attempt: int = 0
+    outcome: Outcome
+    trajectory: Trajectory = Trajectory()
+    failure: Failure | None = None
+    started: float = 0.0
+    seconds: float = 0.0
+    usage: Usage = Usage()
+    retries: tuple[Call, ...] = ()
+    digests: Mapping[str, str] = {}
+    notes: Mapping[str, Any] = {}
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What one scorer, at one version, said of one trial. Rows are only added; the newest counts."""
+
+    run_id: str
+    sample_id: str
+    attempt: int = 0
+    scorer: str
+    scorer_version: str = ""
+    result: Score | Unscored

@@ -1,0 +1,51 @@
+"""Say sentences in the reader's language. English is in the code; other languages are in `locales/`."""
+
+import locale
+import os
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from proctor.core.sentence import Sentence
+
+LANGUAGES = ("en", "zh")
+
+
+def language(asked: str | None = None) -> str:
+    """The language to speak: the one asked for, `PROCTOR_LANG`, or that of the locale; 'en' or 'zh'."""
+    for name in (asked, os.environ.get("PROCTOR_LANG"), *_of_the_locale()):
+        if name and name not in ("C", "POSIX"):
+            return "zh" if name.lower().startswith("zh") else "en"
+    return "en"
+
+
+def speak(sentence: Sentence | str, lang: str, /, **values: Any) -> str:
+    """The sentence in a language, with its values in place; a text that is in no catalogue stays English.
+
+    >>> speak("{done} of {total} samples", "zh", done=1, total=2)
+    '1 / 2 个样本'
+    """
+    if isinstance(sentence, str):
+        sentence = Sentence(sentence, values)
+    text = catalogue(lang).get(sentence.text, sentence.text)
+    if not sentence.values:
+        return text
+    return text.format_map(
+        {key: speak(value, lang) if isinstance(value, Sentence) else value for key, value in sentence.values.items()}
+    )
+
+
+@cache
+def catalogue(lang: str) -> Mapping[str, str]:
+    """English sentence to translation; empty for English. The tables of the file only order it by room."""
+    if lang == "en":
+        return {}
+    text = files("proctor").joinpath("locales", f"{lang}.toml").read_text(encoding="utf-8")
+    return {english: said for table in tomllib.loads(text).values() for english, said in table.items()}
+
+
+def _of_the_locale() -> tuple[str | None, ...]:
+    names = tuple(os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
+    return names if any(names) else (locale.getlocale()[0],)

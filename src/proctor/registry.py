@@ -1,0 +1,135 @@
+"""Find parts by name: the only place that imports by name.
+
+A name resolves as a path (`./my.py:task`), a module of that name in its room, an installed entry point
+(`proctor.benchmarks`, `proctor.agents`, ...), or `package.module:object`; else an error names the nearest match.
+"""
+
+import difflib
+import importlib
+import importlib.metadata
+import importlib.util
+import pkgutil
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from proctor.core.digest import digest_bytes
+from proctor.core.errors import BadInput
+
+ROOMS = {
+    "benchmarks": "task",
+    "agents": "agent",
+    "scorers": "scorer",
+    "judges": "judge",
+    "stores": "store",
+    "exports": "export format",
+}
+
+
+def names(room: str) -> list[str]:
+    """Every name a room answers to: its public modules and the installed entry points."""
+    package = importlib.import_module(f"proctor.{room}")
+    own = [module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_")]
+    return sorted({*own, *(point.name for point in importlib.metadata.entry_points(group=f"proctor.{room}"))})
+
+
+def find(room: str, name: str) -> Any:
+    """The module of that name in a room, or the object an entry point names.
+
+    Raises:
+        BadInput: nothing is called so; the nearest names are in the message.
+    """
+    if name.isidentifier() and importlib.util.find_spec(f"proctor.{room}.{name}") is not None:
+        return importlib.import_module(f"proctor.{room}.{name}")
+    for point in importlib.metadata.entry_points(group=f"proctor.{room}", name=name):
+        return point.load()
+    raise unknown(ROOMS[room], name, names(room))
+
+
+def unknown(what: str, name: str, known: list[str]) -> BadInput:
+    """The error for a misspelt name: the nearest match, what is known, and that a path works too."""
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    if near:
+        return BadInput(
+            "No {what} is called '{name}'. Did you mean '{near}'? Known: {known}. A path works too, for example ./{name}.py.",
+            what=what,
+            name=name,
+            near=near[0],
+            known=", ".join(known),
+        )
+    return BadInput(
+        "No {what} is called '{name}'. Known: {known}. A path works too, for example ./{name}.py.",
+        what=what,
+        name=name,
+        known=", ".join(known),
+    )
+
+
+def is_path(name: str) -> bool:
+    """Whether a name is a path to Python code: `./agent.py:object`, `/abs/agent.py`, `agent.py:object`.
+
+    >>> is_path("./a.py:f"), is_path("bfcl/simple_python"), is_path("a.py")
+    (True, False, True)
+    """
+    path = name.partition(".py")
+    return path[1] == ".py" and path[2][:1] in ("", ":")
+
+
+def load_object(name: str, default: str) -> Any:
+    """The object behind `./file.py:object` or `package.module:object`; `default` is the object's name if none is given.
+
+    Raises:
+        BadInput: no such file, module or object, or the code raises when imported.
+    """
+    where, _, attribute = name.rpartition(":") if ":" in name else (name, "", "")
+    module = _load_file(where) if is_path(name) else _load_module(where, name)
+    value: Any = module
+    for part in (attribute or default).split("."):
+        if not hasattr(value, part):
+            raise BadInput(
+                "{where} has no '{part}'. It has: {known}.",
+                where=where,
+                part=part,
+                known=", ".join(sorted(key for key in vars(module) if not key.startswith("_"))),
+            )
+        value = getattr(value, part)
+    return value
+
+
+def _load_file(where: str) -> ModuleType:
+    path = Path(where).expanduser().resolve()
+    if not path.is_file():
+        raise BadInput("There is no file {path}.", path=path)
+    name = f"proctor_user_{path.stem}_{digest_bytes(str(path).encode())[:8]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise BadInput("{path} cannot be loaded as Python.", path=path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    folder = str(path.parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)  # as `python file.py` does, so that it can import its neighbours
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise BadInput(
+            "{path} raises when it is imported: {kind}: {error}", path=path, kind=type(error).__name__, error=error
+        ) from error
+    return module
+
+
+def _load_module(where: str, name: str) -> ModuleType:
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        return importlib.import_module(where)
+    except ModuleNotFoundError as error:
+        raise BadInput("{name}: there is no module '{missing}'.", name=name, missing=error.name or where) from error
+    except Exception as error:
+        raise BadInput(
+            "{path} raises when it is imported: {kind}: {error}", path=where, kind=type(error).__name__, error=error
+        ) from error

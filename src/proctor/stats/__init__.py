@@ -1,0 +1,1 @@
+"""Pure functions over numbers: estimates with their intervals."""

@@ -1,0 +1,1 @@
+"""Where trials are kept, one file per database."""

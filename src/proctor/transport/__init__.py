@@ -1,0 +1,1 @@
+"""HTTP and downloads: one pool, one pace, one retry policy; pinned files and their cache."""
