@@ -1,0 +1,62 @@
+# `make demo` and `make test` are all a fresh machine needs: each makes .venv if there is none, and a second call is quick.
+
+PYTHON ?= python3
+VENV ?= .venv
+JOBS ?= 2
+PY := $(VENV)/bin/python
+INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
+
+.PHONY: demo test check lint docs bench golden lock clean
+
+demo: $(VENV)/.demo-stamp
+	$(VENV)/bin/proctor demo
+
+test: lint
+	$(PY) -m pytest -n $(JOBS) --dist loadgroup
+
+check: lint
+	$(PY) -m pytest -n $(JOBS) -m "not slow and not model" --ignore=tests/docs --ignore=tests/e2e
+
+lint: $(VENV)/.dev-stamp
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff check .
+	$(PY) -m mypy
+	$(VENV)/bin/lint-imports
+
+docs: $(VENV)/.dev-stamp
+	$(PY) -m pytest tests/docs
+
+bench: $(VENV)/.dev-stamp
+	$(PY) -m bench
+
+golden: $(VENV)/.dev-stamp
+	$(PY) -m pytest tests/golden --rewrite-golden
+
+# Needs uv (`pip install uv`) and the network; run it after changing the dependencies in pyproject.toml.
+lock:
+	$(LOCK) pyproject.toml --extra all --group dev -o requirements/dev.txt
+	$(LOCK) pyproject.toml --extra local --extra fast --group build -c requirements/dev.txt -o requirements/demo.txt
+	$(LOCK) pyproject.toml -c requirements/dev.txt -o requirements/run.txt
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +
+	rm -rf src/*.egg-info
+
+$(PY):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Proctor needs Python 3.11 or newer; '$(PYTHON)' is older or missing. Name another one: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { \
+	  echo "'$(PYTHON) -m venv' failed. On Debian and Ubuntu: apt-get install python3-venv" >&2; rm -rf $(VENV); exit 1; }
+
+$(VENV)/.demo-stamp: requirements/demo.txt pyproject.toml | $(PY)
+	$(INSTALL) --require-hashes -r requirements/demo.txt
+	$(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# The versions are those of demo.txt and more, so that one install serves both.
+$(VENV)/.dev-stamp: requirements/dev.txt pyproject.toml | $(PY)
+	$(INSTALL) --require-hashes -r requirements/dev.txt
+	$(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $(VENV)/.demo-stamp $@

@@ -1,0 +1,91 @@
+"""Keep tests apart from a person's own runs, keys and language; in CI, make an unexpected skip a failure."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+import hypothesis
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+IN_CI = os.environ.get("CI") == "true"
+
+for name in list(os.environ):  # at import, so that workers and their subprocesses never see them
+    if name.startswith(("OPENAI_", "LLM_", "HF_", "LC_")) or name in ("LANGUAGE", "PROCTOR_LANG", "PROCTOR_STORE"):
+        del os.environ[name]
+os.environ["LANG"] = "C.UTF-8"
+
+hypothesis.settings.register_profile("dev", deadline=None)
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("ci" if IN_CI else "dev")
+
+
+class Golden(Protocol):
+    def __call__(self, name: str, text: str) -> None: ...
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--rewrite-golden", action="store_true", help="write the golden files instead of comparing")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if IN_CI:
+        config.pluginmanager.register(UnexpectedSkips(), "unexpected-skips")
+
+
+class UnexpectedSkips:
+    """Fails the session when a test was skipped for a reason that .ci/allowed-skips.txt does not hold."""
+
+    def __init__(self) -> None:
+        lines = (ROOT / ".ci" / "allowed-skips.txt").read_text(encoding="utf-8").splitlines()
+        self.allowed = {line.strip() for line in lines if line.strip() and not line.startswith("#")}
+        self.unexpected: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if not hasattr(report, "wasxfail"):
+            self._note(report)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        self._note(report)
+
+    def _note(self, report: pytest.TestReport | pytest.CollectReport) -> None:
+        if not report.skipped:
+            return
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        reason = reason.removeprefix("Skipped: ")
+        if reason not in self.allowed:
+            self.unexpected.append(f"{report.nodeid}: {reason}")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.unexpected and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self.unexpected:
+            terminalreporter.section("skipped for a reason that is not in .ci/allowed-skips.txt", red=True)
+            for line in self.unexpected:
+                terminalreporter.write_line(line)
+
+
+@pytest.fixture(autouse=True)
+def _own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Each test has a default store of its own; the cache of downloads stays the person's, and is shared."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PROCTOR_STORE", str(tmp_path_factory.mktemp("store") / "runs.db"))
+        yield
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """Compares a text with `tests/golden/<name>`, or writes that file under `--rewrite-golden` (`make golden`)."""
+
+    def compare(name: str, text: str) -> None:
+        path = ROOT / "tests" / "golden" / name
+        if request.config.getoption("--rewrite-golden"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        assert text == path.read_text(encoding="utf-8"), f"{name} changed; `make golden` rewrites it if that is meant"
+
+    return compare
