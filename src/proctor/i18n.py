@@ -1,11 +1,8 @@
 """Say sentences in the reader's language. English is in the code; other languages are in `locales/`."""
 
-import locale
 import os
-import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from proctor.core.sentence import Sentence
@@ -15,8 +12,9 @@ LANGUAGES = ("en", "zh")
 
 def language(asked: str | None = None) -> str:
     """The language to speak: the one asked for, `PROCTOR_LANG`, or that of the locale; 'en' or 'zh'."""
-    for name in (asked, os.environ.get("PROCTOR_LANG"), *_of_the_locale()):
-        if name and name not in ("C", "POSIX"):
+    names = (asked, *(os.environ.get(name) for name in ("PROCTOR_LANG", "LC_ALL", "LC_MESSAGES", "LANG")))
+    for name in names:
+        if name:
             return "zh" if name.lower().startswith("zh") else "en"
     return "en"
 
@@ -42,10 +40,8 @@ def catalogue(lang: str) -> Mapping[str, str]:
     """English sentence to translation; empty for English. The tables of the file only order it by room."""
     if lang == "en":
         return {}
+    import tomllib
+    from importlib.resources import files
+
     text = files("proctor").joinpath("locales", f"{lang}.toml").read_text(encoding="utf-8")
     return {english: said for table in tomllib.loads(text).values() for english, said in table.items()}
-
-
-def _of_the_locale() -> tuple[str | None, ...]:
-    names = tuple(os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
-    return names if any(names) else (locale.getlocale()[0],)

@@ -16,9 +16,11 @@ from typing import Any
 
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
+from proctor.core.sentence import say
 
+KNOWN_SHOWN = 40
 ROOMS = {
-    "benchmarks": "task",
+    "benchmarks": "benchmark",
     "agents": "agent",
     "scorers": "scorer",
     "judges": "judge",
@@ -47,22 +49,17 @@ def find(room: str, name: str) -> Any:
     raise unknown(ROOMS[room], name, names(room))
 
 
-def unknown(what: str, name: str, known: list[str]) -> BadInput:
-    """The error for a misspelt name: the nearest match, what is known, and that a path works too."""
+def unknown(what: str, name: str, known: list[str], *, paths: bool = True) -> BadInput:
+    """The error for a misspelt name: the nearest match, what is known, and that a path works too where it does."""
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    if near:
-        return BadInput(
-            "No {what} is called '{name}'. Did you mean '{near}'? Known: {known}. A path works too, for example ./{name}.py.",
-            what=what,
-            name=name,
-            near=near[0],
-            known=", ".join(known),
-        )
+    shown = ", ".join(known[:KNOWN_SHOWN]) + (", …" if len(known) > KNOWN_SHOWN else "")
     return BadInput(
-        "No {what} is called '{name}'. Known: {known}. A path works too, for example ./{name}.py.",
-        what=what,
+        "No {what} is called '{name}'.{near} Known: {known}.{path}",
+        what=say(what),
         name=name,
-        known=", ".join(known),
+        near=say(" Did you mean '{near}'?", near=near[0]) if near else "",
+        known=shown,
+        path=say(" A path works too, for example ./{name}.py.", name=name) if paths else "",
     )
 
 

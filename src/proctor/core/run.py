@@ -5,6 +5,9 @@ from typing import Any, Literal
 
 import msgspec
 
+from proctor.core.sentence import Sentence
+from proctor.core.trajectory import Usage
+
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Bounds of one attempt at one sample."""
@@ -15,12 +18,33 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Budget(msgspec.Struct, frozen=True, kw_only=True):
-    """Bounds of the whole run, agent and judges together; None is no bound."""
+    """Bounds of the whole run, agent and judges together; None is no bound.
+
+    Money needs a price: that of the model in the settings, or what the endpoint itself reports.
+    """
 
     money: float | None = None
     tokens: int | None = None
     requests: int | None = None
     minutes: float | None = None
+
+
+class Price(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Money for a million tokens; cached input costs as much as other input when None."""
+
+    input: float
+    output: float
+    cached: float | None = None
+
+    def of(self, usage: Usage) -> float:
+        """What the tokens of a usage cost.
+
+        >>> Price(input=2.0, output=8.0).of(Usage(input_tokens=500_000, output_tokens=250_000))
+        3.0
+        """
+        cached = self.input if self.cached is None else self.cached
+        fresh = usage.input_tokens - usage.cached_tokens
+        return (fresh * self.input + usage.cached_tokens * cached + usage.output_tokens * self.output) / 1e6
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,7 +57,10 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run is: names and JSON only, so that it can be digested, resumed and shipped."""
+    """What a run is: names and JSON only, so that it can be digested, resumed and shipped.
+
+    A run whose share of infrastructure failures is above `max_failed` ends as inconclusive.
+    """
 
     task: str
     agent: str
@@ -45,6 +72,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     selection: Selection = Selection()
     limits: Limits = Limits()
     budget: Budget = Budget()
+    max_failed: float = 0.05
 
 
 RunState = Literal["running", "stopped", "finished", "inconclusive"]
@@ -54,7 +82,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A run as the store keeps it.
 
     `scorers` are the names in force (with those added by re-scoring), `planned` the number of trials,
-    `provenance` where data, code and prompts came from: versions, digests, licences.
+    `provenance` where data, code and prompts came from: versions, digests, licences; `note` why it is
+    inconclusive or stopped.
     """
 
     id: str
@@ -69,6 +98,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     proctor_version: str = ""
     provenance: Mapping[str, Any] = {}
+    note: Sentence | None = None
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,4 +122,4 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     floor: float | None = None
     ceiling: float | None = None
     standard_error: float | None = None
-    note: str = ""
+    note: str | Sentence = ""

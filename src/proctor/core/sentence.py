@@ -19,8 +19,20 @@ class Sentence(msgspec.Struct, frozen=True, tag="sentence"):
     text: str
     values: Mapping[str, Any] = {}
 
+    def __post_init__(self) -> None:
+        """A sentence among the values comes out of a store as a dict, and becomes a sentence again."""
+        if any(isinstance(value, dict) and value.get("type") == "sentence" for value in self.values.values()):
+            values = {name: _revived(value) for name, value in self.values.items()}
+            msgspec.structs.force_setattr(self, "values", values)
+
     def __str__(self) -> str:
         return self.text.format_map(self.values) if self.values else self.text
+
+
+def _revived(value: Any) -> Any:
+    if isinstance(value, dict) and value.get("type") == "sentence":
+        return msgspec.convert(value, Sentence)
+    return value
 
 
 def say(text: str, /, **values: Any) -> Sentence:

@@ -10,8 +10,8 @@ from proctor.core.run import Estimate, RunRecord
 from proctor.core.sample import Sample, ToolCall, ToolResult, Turn
 from proctor.core.score import Score, Unscored
 from proctor.core.tally import Tally
-from proctor.core.trajectory import Step, ToolStyle, Trajectory
-from proctor.core.trial import Outcome, Trial, Verdict
+from proctor.core.trajectory import Step, ToolStyle, Trajectory, Usage
+from proctor.core.trial import Outcome, Trial, Value, Verdict
 
 
 class Environment(Protocol):
@@ -126,11 +126,15 @@ class Store(Protocol):
 
     def run(self, run_id: str) -> RunRecord: ...
 
-    def finished(self, run_id: str) -> set[tuple[str, int]]:
-        """The (sample id, attempt) pairs with a final outcome."""
+    def finished(self, run_id: str, *, failed_too: bool = False) -> set[tuple[str, int]]:
+        """The (sample id, attempt) pairs with a final outcome; `failed_too` adds infrastructure failures."""
         ...
 
     def outcomes(self, run_id: str) -> Mapping[Outcome, int]: ...
+
+    def usage(self, run_id: str) -> Usage:
+        """Tokens, requests and money of all accepted trials."""
+        ...
 
     def trials(
         self,
@@ -153,6 +157,18 @@ class Store(Protocol):
 
     def tallies(self, run_id: str, scorer: str) -> Mapping[str, Tally]:
         """The sums of a scorer's values by slice: '' is the whole run, the others 'key=value' for each tag."""
+        ...
+
+    def values(self, run_id: str, scorer: str) -> Iterator[Value]:
+        """What every stored attempt earned from a scorer, in the order of the plan; quick, records are not read."""
+        ...
+
+    def planned(self, run_id: str) -> Iterator[Sample]:
+        """The samples of the plan, in order; one that was not kept has its id, cluster and tags only."""
+        ...
+
+    def history(self, run_id: str) -> Iterator[Trial | Verdict]:
+        """All that was ever accepted, with retried trials and earlier verdicts: of each trial, the oldest first."""
         ...
 
     def delete(self, run_id: str) -> None: ...

@@ -22,9 +22,8 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 IN_THE_MEAN: frozenset[Outcome] = frozenset(
     {"scored", "agent_failed"}
 )  # agent_failed counts as 0, and is counted apart
-RETRYABLE: frozenset[Outcome] = frozenset(
-    {"provider_failed", "environment_failed", "user_failed", "skipped", "cancelled"}
-)
+INFRASTRUCTURE: frozenset[Outcome] = frozenset({"provider_failed", "environment_failed", "user_failed"})
+RETRYABLE: frozenset[Outcome] = INFRASTRUCTURE | {"skipped", "cancelled"}
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,3 +68,18 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     scorer: str
     scorer_version: str = ""
     result: Score | Unscored
+
+
+class Value(msgspec.Struct, frozen=True, kw_only=True):
+    """What one attempt earned, as the narrow table has it: enough for statistics, without the record.
+
+    `value` is in 0..1, and None where the attempt is not in the mean; `why` is then the outcome or the reason
+    it is unscored.
+    """
+
+    sample_id: str
+    attempt: int
+    cluster: str
+    tags: Mapping[str, str] = {}
+    value: float | None = None
+    why: str = ""

@@ -1,0 +1,104 @@
+"""Settings of a project: `proctor.toml`, or `[tool.proctor]` in `pyproject.toml`, in this folder or one above it.
+
+Flags win over the environment, the environment over the file.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from proctor.core.errors import BadInput
+from proctor.core.run import Budget, Limits, Price
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a project file may set; a flag of the same name wins. `prices` are by model, for a million tokens."""
+
+    store: str | None = None
+    lang: str | None = None
+    agent: str | None = None
+    agent_options: Mapping[str, Any] = {}
+    task_options: Mapping[str, Any] = {}
+    concurrency: int | None = None
+    attempts: int | None = None
+    seed: int | None = None
+    limits: Limits = Limits()
+    budget: Budget = Budget()
+    max_failed: float | None = None
+    prices: Mapping[str, Price] = {}
+
+
+def settings(folder: Path | None = None) -> Settings:
+    """The settings of the project that a folder (this one if None) belongs to; defaults when there is no file.
+
+    Raises:
+        BadInput: the file is no TOML, or has an unknown or wrong entry; names file and path.
+    """
+    start = (folder or Path.cwd()).resolve()
+    for place in (start, *start.parents):
+        own = place / "proctor.toml"
+        if own.is_file():
+            return _checked(_toml(own), own)
+        shared = place / "pyproject.toml"
+        if shared.is_file() and (table := _toml(shared).get("tool", {}).get("proctor")) is not None:
+            return _checked(table, shared)
+    return Settings()
+
+
+def store_url(asked: str | None, found: Settings) -> str | None:
+    """The store to use: asked for, from the environment, from the file, or None for the default."""
+    return asked or os.environ.get("PROCTOR_STORE") or found.store
+
+
+def converted(values: Mapping[str, Any], kind: type[T], what: str) -> T:
+    """Options as the type that describes them.
+
+    Raises:
+        BadInput: an unknown option (the nearest match is named), or a value of the wrong type.
+    """
+    known = [field.encode_name for field in msgspec.structs.fields(kind)]
+    for name in values:
+        if name not in known:
+            raise unknown_option(what, name, known)
+    try:
+        return msgspec.convert(dict(values), kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise BadInput("{what}: {error}.", what=what, error=error) from None
+
+
+def unknown_option(what: str, name: str, known: list[str]) -> BadInput:
+    """The error for an option that a part does not have."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, n=1)
+    if near:
+        return BadInput(
+            "{what} has no option '{name}'. Did you mean '{near}'? Known: {known}.",
+            what=what,
+            name=name,
+            near=near[0],
+            known=", ".join(known),
+        )
+    return BadInput(
+        "{what} has no option '{name}'. Known: {known}.", what=what, name=name, known=", ".join(known) or "-"
+    )
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInput("{path} is no valid TOML: {error}.", path=path, error=error) from None
+
+
+def _checked(table: Mapping[str, Any], path: Path) -> Settings:
+    try:
+        return msgspec.convert(table, Settings)
+    except msgspec.ValidationError as error:
+        raise BadInput("{path}: {error}.", path=path, error=error) from None

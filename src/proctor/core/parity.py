@@ -1,0 +1,15 @@
+"""One line of a comparison of our verdicts with official ones."""
+
+import msgspec
+
+from proctor.core.sentence import Sentence
+
+
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    """Our verdict beside the official one; `agrees` is None for a line of a part that is not built."""
+
+    id: str
+    agrees: bool | None
+    ours: str = ""
+    official: str = ""
+    rule: str | Sentence = ""

@@ -1,0 +1,57 @@
+"""Settings of a project."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from proctor import config
+from proctor.core.errors import BadInput
+
+
+class Few(msgspec.Struct, frozen=True, kw_only=True):
+    temperature: float = 0.0
+    max_tokens: int | None = None
+
+
+def test_the_nearest_file_above_counts(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.proctor]\nagent = "openai:m"\n', encoding="utf-8")
+    below = tmp_path / "a" / "b"
+    below.mkdir(parents=True)
+    assert config.settings(below).agent == "openai:m"
+    (below / "proctor.toml").write_text("concurrency = 8\n", encoding="utf-8")
+    assert config.settings(below).concurrency == 8
+    assert config.settings(below).agent is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("agnet = 'x'", "unknown field `agnet`"),
+        ("concurrency = 'many'", "Expected `int | null`, got `str` - at `$.concurrency`"),
+        ("concurrency = ", "is no valid TOML"),
+    ],
+)
+def test_a_wrong_file_is_named_with_the_place(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "proctor.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(BadInput) as caught:
+        config.settings(tmp_path)
+    assert message in str(caught.value)
+    assert "proctor.toml" in str(caught.value)
+
+
+def test_options_become_typed_values_or_a_clear_error() -> None:
+    assert config.converted({"temperature": "0.5"}, Few, "The agent") == Few(temperature=0.5)
+    with pytest.raises(BadInput, match="Did you mean 'temperature'"):
+        config.converted({"temprature": 1}, Few, "The agent")
+    with pytest.raises(BadInput, match="max_tokens"):
+        config.converted({"max_tokens": "many"}, Few, "The agent")
+
+
+def test_a_flag_wins_over_the_environment_and_that_over_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = config.Settings(store="file.db")
+    monkeypatch.delenv("PROCTOR_STORE", raising=False)
+    assert config.store_url(None, found) == "file.db"
+    monkeypatch.setenv("PROCTOR_STORE", "env.db")
+    assert config.store_url(None, found) == "env.db"
+    assert config.store_url("flag.db", found) == "flag.db"

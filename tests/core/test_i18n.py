@@ -1,0 +1,31 @@
+"""Languages."""
+
+import pytest
+
+from proctor.core.sentence import say
+from proctor.i18n import language, speak
+
+
+@pytest.mark.parametrize(
+    ("asked", "environment", "expected"),
+    [
+        ("zh", {"LANG": "en_US.UTF-8"}, "zh"),
+        (None, {"PROCTOR_LANG": "zh", "LANG": "en_US.UTF-8"}, "zh"),
+        (None, {"LANG": "zh_CN.UTF-8"}, "zh"),
+        (None, {"LC_ALL": "C", "LANG": "zh_CN.UTF-8"}, "en"),
+        (None, {}, "en"),
+    ],
+)
+def test_the_language_is_the_one_asked_for_or_that_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch, asked: str | None, environment: dict[str, str], expected: str
+) -> None:
+    for name in ("PROCTOR_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert language(asked) == expected
+
+
+def test_a_sentence_inside_a_sentence_is_translated_too() -> None:
+    inner = say("{done} of {total} samples", done=1, total=2)
+    assert speak(say("Not in any catalogue: {what}", what=inner), "zh") == "Not in any catalogue: 1 / 2 个样本"
