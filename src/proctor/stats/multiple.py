@@ -1,0 +1,46 @@
+"""Correct p-values for having asked many questions at once; the answers stand in the order of the questions."""
+
+from collections.abc import Sequence
+
+from proctor.core.errors import BadInput
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Adjusted p-values that bound the chance of even one false finding: for gates.
+
+    >>> [round(p, 6) for p in holm([0.01, 0.04, 0.03])]
+    [0.03, 0.06, 0.06]
+
+    Source: Holm 1979.
+    """
+    adjusted = [0.0] * len(p_values)
+    least = 0.0
+    for rank, place in enumerate(_ascending(p_values)):
+        least = max(least, min(1.0, (len(p_values) - rank) * p_values[place]))
+        adjusted[place] = least
+    return adjusted
+
+
+def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
+    """Adjusted p-values that bound the share of false findings among all findings: for exploring slices.
+
+    >>> [round(p, 6) for p in benjamini_hochberg([0.01, 0.04, 0.03])]
+    [0.03, 0.04, 0.04]
+
+    Source: Benjamini and Hochberg 1995.
+    """
+    adjusted = [0.0] * len(p_values)
+    most = 1.0
+    ascending = _ascending(p_values)
+    for rank in range(len(p_values), 0, -1):
+        place = ascending[rank - 1]
+        most = min(most, p_values[place] * len(p_values) / rank)
+        adjusted[place] = most
+    return adjusted
+
+
+def _ascending(p_values: Sequence[float]) -> list[int]:
+    for p in p_values:
+        if not 0 <= p <= 1:
+            raise BadInput("A p-value lies between 0 and 1; one is {p}.", p=p)
+    return sorted(range(len(p_values)), key=p_values.__getitem__)

@@ -1,0 +1,76 @@
+"""Intervals for one rate over independent samples."""
+
+import math
+
+import msgspec
+
+from proctor.core.errors import BadInput
+from proctor.stats.distributions import beta_quantile, normal_quantile
+
+
+class Interval(msgspec.Struct, frozen=True, kw_only=True):
+    """Both ends belong to it."""
+
+    low: float
+    high: float
+
+
+def wilson(rate: float, count: float, level: float = 0.95) -> Interval:
+    """The score interval; for small counts it covers what it says, where the normal one does not.
+
+    `count` is above 0 and need not be whole: it is then an effective number of samples.
+
+    >>> interval = wilson(18 / 20, 20)
+    >>> round(interval.low, 6), round(interval.high, 6)
+    (0.698966, 0.972134)
+
+    Source: Wilson 1927; the choice for evaluations is that of arXiv 2503.01747.
+    """
+    z = two_sided_z(level)
+    scale = 1 + z * z / count
+    centre = (rate + z * z / (2 * count)) / scale
+    half = z / scale * math.sqrt(max(rate * (1 - rate), 0.0) / count + z * z / (4 * count * count))
+    return Interval(low=min(max(centre - half, 0.0), rate), high=max(min(centre + half, 1.0), rate))
+
+
+def clopper_pearson(successes: int, count: int, level: float = 0.95) -> Interval:
+    """The exact interval: never covers less than it says, and is wider for that.
+
+    >>> interval = clopper_pearson(0, 20)
+    >>> interval.low, round(interval.high, 6)
+    (0.0, 0.168433)
+    """
+    tail = (1 - checked_level(level)) / 2
+    failures = count - successes
+    return Interval(
+        low=beta_quantile(tail, successes, failures + 1) if successes else 0.0,
+        high=beta_quantile(1 - tail, successes + 1, failures) if failures else 1.0,
+    )
+
+
+def beta_posterior(successes: int, count: int, level: float = 0.95) -> Interval:
+    """The central interval of the Beta posterior of a rate, from the uniform prior Beta(1, 1).
+
+    >>> interval = beta_posterior(18, 20)
+    >>> round(interval.low, 6), round(interval.high, 6)
+    (0.696226, 0.969511)
+    """
+    tail = (1 - checked_level(level)) / 2
+    a, b = successes + 1, count - successes + 1
+    return Interval(low=beta_quantile(tail, a, b), high=beta_quantile(1 - tail, a, b))
+
+
+def two_sided_z(level: float) -> float:
+    """How many standard errors an interval of that level reaches to each side."""
+    return normal_quantile(0.5 + checked_level(level) / 2)
+
+
+def checked_level(level: float) -> float:
+    """The level itself.
+
+    Raises:
+        BadInput: it does not lie between 0 and 1.
+    """
+    if not 0 < level < 1:
+        raise BadInput("The level of an interval lies between 0 and 1, for example 0.95; it is {level}.", level=level)
+    return level
