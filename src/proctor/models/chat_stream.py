@@ -1,0 +1,102 @@
+"""Put a streamed reply together again, and note when its first token came."""
+
+import time
+
+import msgspec
+
+from proctor.models.chat_format import CallReply, ChoiceReply, FunctionReply, MessageReply, Reply, UsageReply
+from proctor.transport.faults import Fault
+from proctor.transport.repair import repaired
+
+_decoder = msgspec.json.Decoder(Reply)
+
+
+class Stream:
+    """Folds the events of a stream into one reply, and keeps the time until the first token."""
+
+    def __init__(self) -> None:
+        self.first_token_seconds: float | None = None
+        self._began = time.perf_counter()
+        self._text: list[str] = []
+        self._thought: list[str] = []
+        self._refusal: list[str] = []
+        self._calls: dict[int, CallReply] = {}
+        self._reason: str | None = None
+        self._usage: UsageReply | None = None
+        self._ended = False
+        self._whole: Reply | None = None
+
+    def add(self, data: bytes) -> None:
+        """Take one event."""
+        if data == b"[DONE]":
+            self._ended = True
+            return
+        event = _decoded(data)
+        self._usage = event.usage or self._usage
+        if event.error or event.choices:
+            choice = event.first()
+            self._reason = choice.finish_reason or self._reason
+            if choice.delta is not None:
+                self._take(choice.delta)
+
+    def whole(self, body: bytes) -> None:
+        """Take a reply that is no stream."""
+        self._whole = _decoded(body)
+
+    def done(self) -> tuple[Reply, float | None]:
+        """The reply, and the seconds until its first token.
+
+        Raises:
+            Fault: the stream ended before the model did.
+        """
+        if self._whole is not None:
+            self._whole.said()
+            return self._whole, None
+        if not self._ended and self._reason is None:
+            raise Fault("truncated", "the stream ended before the model did")
+        message = MessageReply(
+            content="".join(self._text) or None,
+            tool_calls=[self._calls[index] for index in sorted(self._calls)] or None,
+            reasoning_content="".join(self._thought) or None,
+            refusal="".join(self._refusal) or None,
+        )
+        choice = ChoiceReply(message=message, finish_reason=self._reason)
+        return Reply(choices=[choice], usage=self._usage), self.first_token_seconds
+
+    def _take(self, delta: MessageReply) -> None:
+        if isinstance(delta.content, str):
+            self._text.append(delta.content)
+        elif delta.content:
+            self._text.extend(part.text or "" for part in delta.content)
+        thought = delta.reasoning_content or delta.reasoning
+        if isinstance(thought, str):
+            self._thought.append(thought)
+        if delta.refusal:
+            self._refusal.append(delta.refusal)
+        for place, piece in enumerate(delta.tool_calls or ()):
+            self._take_call(piece, piece.index if piece.index is not None else place)
+        if self.first_token_seconds is None and (delta.content or thought or delta.tool_calls):
+            self.first_token_seconds = time.perf_counter() - self._began
+
+    def _take_call(self, piece: CallReply, index: int) -> None:
+        call = self._calls.setdefault(index, CallReply(function=FunctionReply()))
+        call.id = piece.id or call.id
+        if piece.function is None or call.function is None:
+            return
+        call.function.name = piece.function.name or call.function.name
+        more = piece.function.arguments
+        if isinstance(more, str):
+            call.function.arguments = (call.function.arguments or "") + more
+        elif more is not None:
+            call.function.arguments = more
+
+
+def _decoded(data: bytes) -> Reply:
+    try:
+        return _decoder.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    try:
+        return _decoder.decode(repaired(data))
+    except (ValueError, RecursionError) as error:
+        raise Fault("not_json", str(error)) from error

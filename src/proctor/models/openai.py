@@ -1,0 +1,293 @@
+"""Chat models behind any OpenAI-compatible endpoint."""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from proctor.config import converted
+from proctor.core.errors import BadInput
+from proctor.core.sample import Message, Tool
+from proctor.core.sentence import Sentence, say
+from proctor.core.trajectory import Step, Usage
+from proctor.models.chat_format import (
+    Json,
+    Reply,
+    sent_names,
+    to_message,
+    to_messages,
+    to_stop,
+    to_tools,
+    to_usage,
+)
+from proctor.models.chat_stream import Stream
+from proctor.transport.client import Client, Target, current
+from proctor.transport.faults import NotAccepted
+from proctor.transport.pace import CEILING, Bounds
+from proctor.transport.repair import strict
+from proctor.transport.retry import Policy
+
+OFFICIAL = "https://api.openai.com/v1"
+_PATH = "/chat/completions"
+_decoder = msgspec.json.Decoder(Reply)
+_encoder = msgspec.json.Encoder()
+
+Positive = Annotated[float, msgspec.Meta(gt=0)]
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What can be set for a model.
+
+    Attributes:
+        model: the name of the model; else LLM_MODEL_ID.
+        base_url: the address up to `/v1`; else OPENAI_BASE_URL, LLM_BASE_URL, or that of OpenAI.
+        api_key_env: the environment variable that holds the key; else OPENAI_API_KEY or LLM_API_KEY.
+        timeout, first_byte_timeout, connect_timeout: seconds, of one request; else LLM_TIMEOUT and our defaults.
+        headers: more headers; a value `env:NAME` is read from the environment.
+        extra_body: more fields of the request, as they are.
+        stream: ask for a stream, and measure the time to the first token.
+        tools: "native" offers tools as the API does, "prompt" describes them in words.
+        max_steps: requests at most in one turn, when tools are run.
+        retries, retry_seconds: how often a request is sent again at most, and for how long.
+        concurrency, requests_per_minute, tokens_per_minute: fixed limits; without them the pace adapts.
+    """
+
+    model: str | None = None
+    base_url: str | None = None
+    api_key_env: str | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    seed: int | None = None
+    stop: str | Sequence[str] | None = None
+    timeout: Positive | None = None
+    first_byte_timeout: Positive | None = None
+    connect_timeout: Positive | None = None
+    headers: Mapping[str, str] = {}
+    extra_body: Mapping[str, Any] = {}
+    stream: bool = False
+    tools: Literal["native", "prompt"] = "native"
+    max_steps: Annotated[int, msgspec.Meta(ge=1)] = 50
+    retries: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    retry_seconds: Annotated[float, msgspec.Meta(ge=0)] | None = None
+    concurrency: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    requests_per_minute: Positive | None = None
+    tokens_per_minute: Positive | None = None
+
+
+def options_of(values: Mapping[str, Any]) -> Options:
+    """Options as a person gives them.
+
+    Raises:
+        BadInput: an unknown option, a wrong value, or a key: those stay in the environment, as runs are stored.
+    """
+    for name in ("api_key", "key", "token"):
+        if name in values:
+            raise BadInput(
+                "A key is no option, because options are stored with the run. Put it into OPENAI_API_KEY, or into a variable that the option 'api_key_env' names."
+            )
+    return converted(values, Options, "openai")
+
+
+def policy_of(retries: int | None, retry_seconds: float | None) -> Policy | None:
+    """The policy that these options make; None when they leave it to the run."""
+    if retries is None and retry_seconds is None:
+        return None
+    usual = Policy()
+    attempts = usual.attempts if retries is None else retries + 1
+    return Policy(
+        attempts=attempts,
+        attempts_at_first=usual.attempts_at_first if retries is None else attempts,
+        budget_seconds=usual.budget_seconds if retry_seconds is None else retry_seconds,
+    )
+
+
+def header_value(name: str, value: str) -> str:
+    """The value of a header; `env:NAME` stands for what the environment variable NAME holds."""
+    if not value.startswith("env:"):
+        return value
+    found = os.environ.get(value[4:])
+    if not found:
+        raise BadInput(
+            "The header {header} wants the environment variable {variable}, which is not set.",
+            header=name,
+            variable=value[4:],
+        )
+    return found
+
+
+class ChatModel:
+    """A chat model; safe to share between tasks of one loop, and between runs.
+
+    Attributes:
+        name: the name of the model.
+        concurrency: how many callers it can make use of at once.
+    """
+
+    def __init__(self, model: str = "", options: Options = Options()) -> None:  # noqa: B008 - frozen
+        name = model or options.model or os.environ.get("LLM_MODEL_ID")
+        if not name:
+            raise BadInput("No model is named: write openai:MODEL, or set LLM_MODEL_ID.")
+        self.name = name
+        self.options = options
+        self.concurrency = options.concurrency or CEILING
+        self._fixed = _fixed(name, options)
+        base, variable = _address_and_key(options)
+        key = os.environ.get(variable)
+        headers = {"Content-Type": "application/json"}
+        if key:
+            headers["Authorization"] = f"Bearer {key.strip()}"
+        headers |= {header: header_value(header, value) for header, value in options.headers.items()}
+        self._target = Target(
+            base if _PATH in base else base.rstrip("/") + _PATH,
+            headers=headers,
+            seconds=options.timeout or _seconds_of_the_environment(),
+            first_byte_seconds=options.first_byte_timeout,
+            connect_seconds=options.connect_timeout,
+            bounds=Bounds(
+                concurrency=options.concurrency,
+                requests_per_minute=options.requests_per_minute,
+                tokens_per_minute=options.tokens_per_minute,
+            ),
+            advice=_advice(name, variable, is_set=bool(key)),
+            policy=policy_of(options.retries, options.retry_seconds),
+        )
+        self._counts_tokens = options.tokens_per_minute is not None
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool] = (),
+        *,
+        response_format: Mapping[str, Any] | None = None,
+    ) -> Step:
+        """The model's next message, with times, usage, and why it stopped.
+
+        Raises:
+            Refused: the endpoint refuses key, model or address.
+            ProviderFailed: it failed after all retries, or does not accept this request.
+            AgentFailed: the reply is above the size limit.
+        """
+        client = current.get()
+        if client is not None:
+            return await self._complete(client, messages, tools, response_format)
+        async with Client() as own:
+            return await self._complete(own, messages, tools, response_format)
+
+    async def _complete(
+        self,
+        client: Client,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        response_format: Mapping[str, Any] | None,
+    ) -> Step:
+        names = sent_names(tools) if tools else {}
+        body = _encoded(self._body(messages, tools, names, response_format))
+        started, clock = time.time(), time.perf_counter()
+        first_token_seconds = None
+        try:
+            if self.options.stream:
+                reply, first_token_seconds = await client.stream(self._target, body, Stream)
+            else:
+                reply = await client.post(self._target, body, _decoded)
+        except NotAccepted as error:
+            if error.code != "content_filter":
+                raise
+            return Step(message=Message(role="assistant"), started=started, stop="filtered", usage=Usage(requests=1))
+        seconds = time.perf_counter() - clock
+        choice, said = reply.said()
+        message = to_message(said, names, len(messages))
+        usage = to_usage(reply.usage)
+        if self._counts_tokens:
+            client.endpoint(self._target).spent(usage.input_tokens + usage.output_tokens)
+        return Step(
+            message=message,
+            started=started,
+            seconds=seconds,
+            first_token_seconds=first_token_seconds,
+            usage=usage,
+            stop=to_stop(choice, said, message),
+        )
+
+    def _body(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        names: Mapping[str, str],
+        response_format: Mapping[str, Any] | None,
+    ) -> Json:
+        body: Json = {**self._fixed, "messages": to_messages(messages, names)}
+        if tools:
+            body["tools"] = to_tools(tools, names)
+        if response_format is not None:
+            body["response_format"] = response_format
+        return body
+
+
+def _decoded(data: bytes) -> Reply:
+    reply = _decoder.decode(data)
+    reply.said()
+    return reply
+
+
+def _fixed(name: str, options: Options) -> Json:
+    """The fields of a request that are always the same."""
+    fixed: Json = {"model": name}
+    for field in ("temperature", "top_p", "max_tokens", "seed", "stop"):
+        value = getattr(options, field)
+        if value is not None:
+            fixed[field] = value
+    if options.stream:
+        fixed |= {"stream": True, "stream_options": {"include_usage": True}}
+    return fixed | dict(options.extra_body)
+
+
+def _address_and_key(options: Options) -> tuple[str, str]:
+    """The base URL, and the variable with the key; a key goes to the address that it stands beside."""
+    environment = os.environ
+    base = options.base_url or environment.get("OPENAI_BASE_URL") or environment.get("LLM_BASE_URL")
+    pair = ("OPENAI_API_KEY", "LLM_API_KEY")
+    if not options.base_url and not environment.get("OPENAI_BASE_URL") and environment.get("LLM_BASE_URL"):
+        pair = ("LLM_API_KEY", "OPENAI_API_KEY")
+    if options.api_key_env is not None:
+        if not environment.get(options.api_key_env):
+            raise BadInput(
+                "The environment variable {variable} is not set, but the option 'api_key_env' names it.",
+                variable=options.api_key_env,
+            )
+        return base or OFFICIAL, options.api_key_env
+    return base or OFFICIAL, next((variable for variable in pair if environment.get(variable)), pair[0])
+
+
+def _seconds_of_the_environment() -> float | None:
+    value = os.environ.get("LLM_TIMEOUT")
+    try:
+        seconds = float(value) if value else None
+    except ValueError:
+        seconds = 0.0
+    if seconds is not None and not 0 < seconds < float("inf"):
+        raise BadInput("LLM_TIMEOUT has to be a number of seconds, not '{value}'.", value=value)
+    return seconds
+
+
+def _advice(model: str, variable: str, *, is_set: bool) -> Sentence:
+    if is_set:
+        return say(
+            "Model: {model}. Check the key in {variable}, the model, and the base URL (it usually ends in /v1).",
+            model=model,
+            variable=variable,
+        )
+    return say(
+        "Model: {model}. No key was sent, because {variable} is not set. Check that, the model, and the base URL (it usually ends in /v1).",
+        model=model,
+        variable=variable,
+    )
+
+
+def _encoded(body: Json) -> bytes:
+    try:
+        return _encoder.encode(body)
+    except UnicodeEncodeError:  # a sample with half a character
+        return _encoder.encode(strict(body))

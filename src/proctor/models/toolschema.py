@@ -1,0 +1,166 @@
+"""Tools as one bounded JSON schema, for servers that follow a schema but do not call tools by themselves.
+
+A schema of parameters alone does not bound the length of a reply (a small model fills an open array until its
+token limit), so every string, array, number and object gets a limit, and nesting one too. What comes back is
+`{"name": ..., "arguments": {...}}`, a list of such calls, or `{"answer": "..."}`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from proctor.core.sample import Message, Part, Text, Tool, ToolCall
+
+CHARACTERS = 200
+ITEMS = 16
+KEYS = 8
+LARGEST = 10**12
+DEPTH = 6
+ANSWER_CHARACTERS = 1_000
+
+_JSON_TYPE = {
+    "dict": "object",
+    "float": "number",
+    "double": "number",
+    "int": "integer",
+    "long": "integer",
+    "bool": "boolean",
+    "str": "string",
+    "list": "array",
+    "tuple": "array",
+}
+_SCALARS = ("string", "number", "boolean")
+
+
+def schema_of(tools: Sequence[Tool], *, answer: bool = True, calls: int = 1) -> dict[str, Any]:
+    """The schema of a reply that calls one of the tools, up to `calls` of them, or answers in words if it may.
+
+    >>> [one["required"] for one in schema_of([Tool(name="f")])["anyOf"]]
+    [['name', 'arguments'], ['answer']]
+    """
+    one_call = [_object({"name": {"const": tool.name}, "arguments": bounded(tool.parameters)}) for tool in tools]
+    ways: list[dict[str, Any]] = one_call
+    if calls > 1:
+        ways = [{"type": "array", "items": _any_of(one_call), "minItems": 1, "maxItems": calls}]
+    if answer:
+        ways = [*ways, _object({"answer": {"type": "string", "maxLength": ANSWER_CHARACTERS}})]
+    return _any_of(ways)
+
+
+def message_of(text: str, names: Sequence[str]) -> Message:
+    """The reply as a message: its calls, or its answer. What is neither stays text, as it came.
+
+    >>> message_of('{"name": "f", "arguments": {"x": 1}}', ["f"]).calls[0].arguments
+    {'x': 1}
+    >>> message_of('{"answer": "Paris"}', ["f"]).text
+    'Paris'
+    """
+    try:
+        reply = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        reply = None
+    if isinstance(reply, dict) and isinstance(reply.get("answer"), str):
+        return Message.of("assistant", reply["answer"])
+    found = reply if isinstance(reply, list) else [reply]
+    parts: list[Part] = [
+        ToolCall(name=one["name"], arguments=one["arguments"], id=f"call_{number}")
+        for number, one in enumerate(found)
+        if isinstance(one, dict) and one.get("name") in names and isinstance(one.get("arguments"), dict)
+    ]
+    if not parts or len(parts) != len(found):
+        return Message(role="assistant", parts=(Text(text=text),) if text else ())
+    return Message(role="assistant", parts=tuple(parts))
+
+
+def bounded(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema of type object that allows what `parameters` allows, within limits.
+
+    >>> bounded({"type": "dict", "properties": {"x": {"type": "string"}}})["properties"]
+    {'x': {'type': 'string', 'maxLength': 200}}
+    """
+    schema = {"type": "object", "properties": {}, **parameters}
+    definitions = {**_mapping(schema.get("definitions")), **_mapping(schema.get("$defs"))}
+    return _bounded_object(schema, definitions, DEPTH)
+
+
+def _bounded(schema: Any, definitions: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    if not isinstance(schema, Mapping) or depth <= 0:
+        return _any_of([_scalar(kind, {}) for kind in _SCALARS])
+    if isinstance(reference := schema.get("$ref"), str):
+        return _bounded(definitions.get(reference.rpartition("/")[2]), definitions, depth - 1)
+    if "const" in schema:
+        return {"const": schema["const"]}
+    if isinstance(choices := schema.get("enum"), list) and choices:
+        return {"enum": choices}
+    for word in ("anyOf", "oneOf"):
+        if isinstance(ways := schema.get(word), list) and ways:
+            return _any_of([_bounded(way, definitions, depth - 1) for way in ways])
+    if isinstance(parts := schema.get("allOf"), list) and parts:
+        merged = {key: value for part in parts for key, value in _mapping(part).items()}
+        return _bounded(merged, definitions, depth - 1)
+    if isinstance(kinds := schema.get("type"), list) and kinds:
+        return _any_of([_bounded({**schema, "type": kind}, definitions, depth - 1) for kind in kinds])
+    kind = _kind(schema)
+    if kind == "object":
+        return _bounded_object(schema, definitions, depth)
+    if kind == "array":
+        most = _limit(schema.get("maxItems"), ITEMS)
+        items = _bounded(schema.get("items"), definitions, depth - 1)
+        least = min(_limit(schema.get("minItems"), ITEMS), most) if "minItems" in schema else 0
+        return {"type": "array", "items": items, "minItems": least, "maxItems": most}
+    if kind in ("string", "integer", "number", "boolean", "null"):
+        return _scalar(kind, schema)
+    return _any_of([_scalar(kind, {}) for kind in _SCALARS])
+
+
+def _bounded_object(schema: Mapping[str, Any], definitions: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    properties = _mapping(schema.get("properties"))
+    if not properties and depth < DEPTH:  # any keys; only the parameters themselves may be none at all
+        values = _bounded(schema.get("additionalProperties"), definitions, min(depth - 1, 1))
+        return {"type": "object", "additionalProperties": values, "maxProperties": KEYS}
+    required = schema.get("required")
+    return _object(
+        {str(name): _bounded(one, definitions, depth - 1) for name, one in properties.items()},
+        [name for name in required if name in properties] if isinstance(required, list | tuple) else [],
+    )
+
+
+def _scalar(kind: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    if kind == "string":
+        return {"type": "string", "maxLength": _limit(schema.get("maxLength"), CHARACTERS)}
+    if kind in ("integer", "number"):
+        return {
+            "type": kind,
+            "minimum": max(_number(schema.get("minimum"), -LARGEST), -LARGEST),
+            "maximum": min(_number(schema.get("maximum"), LARGEST), LARGEST),
+        }
+    return {"type": kind}
+
+
+def _kind(schema: Mapping[str, Any]) -> str:
+    kind = schema.get("type")
+    if isinstance(kind, str):
+        return _JSON_TYPE.get(kind.lower(), kind.lower())
+    return "object" if "properties" in schema else "array" if "items" in schema else "any"
+
+
+def _object(properties: dict[str, Any], required: list[str] | None = None) -> dict[str, Any]:
+    needed = list(properties) if required is None else required
+    return {"type": "object", "properties": properties, "required": needed, "additionalProperties": False}
+
+
+def _any_of(ways: list[dict[str, Any]]) -> dict[str, Any]:
+    return ways[0] if len(ways) == 1 else {"anyOf": ways}
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _limit(asked: Any, most: int) -> int:
+    return min(asked, most) if isinstance(asked, int) and asked >= 0 else most
+
+
+def _number(asked: Any, default: float) -> float:
+    return asked if isinstance(asked, int | float) and not isinstance(asked, bool) else default
