@@ -1,0 +1,91 @@
+"""Tools for a model that is not offered them by the API: described in words, and calls read back from its text."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from proctor.core.sample import Message, Part, Text, Tool, ToolCall, ToolResult
+
+MOST_CALLS = 64
+_FENCE = re.compile(r"```[a-zA-Z_]*\n?(.*?)```", re.DOTALL)
+_TAG = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
+_DESCRIBED = """You can call these functions. Each line is one function as JSON, with a JSON schema of its parameters.
+
+{tools}
+
+To call functions, reply with nothing but a JSON list, one object for each call:
+[{{"name": "function_name", "arguments": {{"parameter": "value"}}}}]
+If no function is needed, answer in plain words."""
+
+
+def described(tools: Sequence[Tool]) -> Message:
+    """The system message that describes the tools."""
+    lines = [
+        json.dumps(
+            {"name": tool.name, "description": tool.description, "parameters": tool.parameters}, ensure_ascii=False
+        )
+        for tool in tools
+    ]
+    return Message.of("system", _DESCRIBED.format(tools="\n".join(lines)))
+
+
+def with_calls(message: Message, tools: Sequence[Tool]) -> Message:
+    """The message with the calls that its text makes, if it makes any; only names of these tools are calls.
+
+    >>> with_calls(Message.of("assistant", '[{"name": "f", "arguments": {"x": 1}}]'), [Tool(name="f")]).calls[0].arguments
+    {'x': 1}
+    """
+    names = {tool.name for tool in tools}
+    calls = [
+        ToolCall(name=value["name"], arguments=value.get("arguments", value.get("parameters", {})), id=f"call_{number}")
+        for number, value in enumerate(_values(message.text))
+        if _is_call(value, names) and number < MOST_CALLS
+    ]
+    kept: list[Part] = [part for part in message.parts if not calls or not isinstance(part, Text)]
+    return Message(role=message.role, parts=(*kept, *calls)) if calls else message
+
+
+def told(results: Sequence[ToolResult]) -> Message:
+    """The results of calls, as a user message."""
+    said = [{"name": result.name, "result": result.content} for result in results]
+    return Message.of("user", "Results of the calls:\n" + json.dumps(said, ensure_ascii=False))
+
+
+def _values(text: str) -> Iterator[Any]:
+    """The JSON objects in a reply: the whole of it, in fences or tags, or a list or object among words."""
+    for candidate in _candidates(text):
+        try:
+            value = msgspec.json.decode(candidate)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            continue
+        if isinstance(value, list | dict):
+            yield from value if isinstance(value, list) else (value,)
+            if not candidate.startswith("{"):
+                return
+
+
+def _candidates(text: str) -> Iterator[str]:
+    tagged = _TAG.findall(text)
+    if tagged:
+        yield from (piece.strip() for piece in tagged)
+        return
+    fenced = _FENCE.findall(text)
+    if fenced:
+        yield from (piece.strip() for piece in fenced)
+        return
+    whole = text.strip()
+    yield whole
+    start, end = whole.find("["), whole.rfind("]")
+    if 0 < start < end or (start == 0 and 0 < end < len(whole) - 1):
+        yield whole[start : end + 1]
+
+
+def _is_call(value: Any, names: set[str]) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.get("name") in names
+        and isinstance(value.get("arguments", value.get("parameters", {})), dict)
+    )

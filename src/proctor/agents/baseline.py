@@ -1,0 +1,138 @@
+"""Agents that know nothing, or everything: what has to give 0, chance, and 100 on a sound benchmark.
+
+`null` says nothing, `echo` repeats the question, `oracle` gives the right answer, `random` draws one of the sample's
+options, or a call of one of the tools, or a word of the question, from a seed made of the sample's id.
+"""
+
+import copy
+import json
+import random
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Literal, Self, get_args
+
+import msgspec
+
+from proctor import registry
+from proctor.agents._session import Recorded, question
+from proctor.config import converted
+from proctor.core.errors import AgentFailed
+from proctor.core.sample import Message, Sample, Tool, ToolCall, Turn
+from proctor.core.task import Agent, Environment, Session
+from proctor.core.trajectory import Step, ToolStyle, Trajectory
+from proctor.models.toolschema import bounded
+
+Kind = Literal["null", "echo", "oracle", "random"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+Oracle = Callable[[Sample], Trajectory]
+LARGEST = 100
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What `baseline:` can be told.
+
+    Attributes:
+        seed: another one makes `random` draw otherwise.
+    """
+
+    seed: int = 0
+
+
+def make(argument: str, options: Mapping[str, Any]) -> Agent:
+    """`baseline:null`, `:echo`, `:oracle` or `:random`.
+
+    Raises:
+        BadInput: none of these, or an unknown option.
+    """
+    if argument not in KINDS:
+        raise registry.unknown("agent", f"baseline:{argument}", [f"baseline:{kind}" for kind in KINDS], paths=False)
+    return Baseline(argument, converted(options, Options, f"baseline:{argument}"))
+
+
+class Baseline:
+    """One of the four; `with_oracle` tells it the right answers of a task whose targets are no text."""
+
+    def __init__(self, kind: Kind, options: Options = Options()) -> None:  # noqa: B008 (frozen)
+        self.name = f"baseline:{kind}"
+        self.tools: ToolStyle = "text" if kind == "oracle" else "native"  # a right answer is given in words first
+        self.oracle: Oracle | None = None
+        self._kind = kind
+        self._seed = options.seed
+
+    def with_oracle(self, oracle: Oracle | None) -> Self:
+        """The same agent, with a task's own right answers."""
+        made = copy.copy(self)
+        made.oracle = oracle
+        return made
+
+    @asynccontextmanager
+    async def open(self, sample: Sample, environment: Environment | None) -> AsyncIterator[Session]:
+        match self._kind:
+            case "oracle":
+                yield Recorded(self.oracle(sample) if self.oracle is not None else _target(sample))
+            case "random":
+                yield _Drawing(sample, random.Random(f"{self._seed} {sample.id}"))  # noqa: S311 (no secret)
+            case _:
+                yield _Fixed(self._kind == "echo")
+
+
+class _Fixed:
+    def __init__(self, echo: bool) -> None:
+        self._echo = echo
+
+    async def send(self, turn: Turn) -> Sequence[Step]:
+        return [_says(question(turn.messages) if self._echo else "")]
+
+
+class _Drawing:
+    def __init__(self, sample: Sample, draw: random.Random) -> None:
+        self._options = sample.meta.get("options")
+        self._draw = draw
+
+    async def send(self, turn: Turn) -> Sequence[Step]:
+        if isinstance(self._options, list | tuple | Mapping) and self._options:
+            return [_says(str(self._draw.choice(list(self._options))))]
+        if turn.tools:
+            return [Step(message=Message(role="assistant", parts=(self._call(turn.tools),)))]
+        return [_says(self._draw.choice(question(turn.messages).split() or [""]))]
+
+    def _call(self, tools: Sequence[Tool]) -> ToolCall:
+        tool = self._draw.choice(tools)
+        return ToolCall(name=tool.name, arguments=self._value(bounded(tool.parameters)), id="call_0")
+
+    def _value(self, schema: Mapping[str, Any]) -> Any:
+        """Any value that a bounded schema allows; of an object only what is required."""
+        match schema:
+            case {"const": value}:
+                return value
+            case {"enum": values}:
+                return self._draw.choice(values)
+            case {"anyOf": ways}:
+                return self._value(self._draw.choice(ways))
+            case {"type": "object"}:
+                return {name: self._value(schema["properties"][name]) for name in schema.get("required", ())}
+            case {"type": "array", "items": items, "minItems": least, "maxItems": most}:
+                return [self._value(items) for _ in range(self._draw.randint(least, min(most, least + 3)))]
+            case {"type": "integer" | "number", "minimum": low, "maximum": high}:
+                return self._draw.randint(int(max(low, min(0, high))), int(min(high, max(LARGEST, low))))
+            case {"type": "boolean"}:
+                return self._draw.random() < 0.5
+            case {"type": "string", "maxLength": most}:
+                return "".join(self._draw.choices("abcdefghij", k=min(most, 5)))
+        return None
+
+
+def _says(text: str) -> Step:
+    return Step(message=Message.of("assistant", text) if text else Message(role="assistant"))
+
+
+def _target(sample: Sample) -> Trajectory:
+    """A trajectory out of the sample's target: the text, the first of several, a number as text."""
+    target = sample.target
+    if isinstance(target, list | tuple) and target:
+        target = target[0]
+    if target is None:
+        raise AgentFailed(
+            "The task has no right answer for this sample, so baseline:oracle cannot give it.", kind="no_target"
+        )
+    return Trajectory.of(target if isinstance(target, str) else json.dumps(target, ensure_ascii=False, default=str))

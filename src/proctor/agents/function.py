@@ -1,0 +1,271 @@
+"""A person's own agent: a function, an object with `.run(text)`, a class of such objects, or an `Agent` as it is.
+
+One parameter: the text of the question comes in, an answer as text goes out. Two parameters, or one called
+`messages`: the whole conversation (and the tools) as the plain dicts of chat completions come in; text, a message or
+a list of new messages goes out. Everything may be async, or a generator of pieces of text.
+
+What is not async runs in a thread of its own: one that never returns holds up neither other samples nor our end.
+"""
+
+import asyncio
+import inspect
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from types import GeneratorType
+from typing import Any, Literal, TypeGuard
+
+from proctor import registry
+from proctor.agents._replies import steps_of
+from proctor.agents._session import Conversation, question
+from proctor.config import unknown_option
+from proctor.core.digest import digest_bytes
+from proctor.core.errors import AgentFailed, BadInput, ProctorError
+from proctor.core.run import Limits
+from proctor.core.sample import Message, Sample, Tool, Turn
+from proctor.core.task import Agent, Environment, Session
+from proctor.core.thread import in_thread
+from proctor.core.trajectory import Step, ToolStyle
+from proctor.models.chat_format import to_messages, to_tools
+
+MOST_CHARACTERS = Limits().reply_bytes * 2  # where the pieces of a generator stop being collected
+
+Takes = Literal["text", "messages", "messages and tools"]
+
+
+def make(argument: str, options: Mapping[str, Any]) -> Agent:
+    """`function:package.module:object` or `function:./file.py:object`; the same as the path alone."""
+    name = f"function:{argument}"
+    for option in options:
+        raise unknown_option(name, option, [])
+    return wrap(registry.load_object(argument, "agent"), name=name)
+
+
+def wrap(target: object, *, name: str | None = None) -> Agent:
+    """An agent out of what a person has.
+
+    A class is made anew for each sample, so that its objects may remember the turns of one conversation; an object
+    or a function is shared by all samples.
+
+    Raises:
+        BadInput: it cannot be called in one of the ways above.
+    """
+    if _is_agent(target):
+        return target
+    name = name or _own_name(target) or identity(target)
+    if isinstance(target, type):
+        return FunctionAgent(target, name=name, takes=_takes(_run_of(target, name), name))
+    function = getattr(target, "run", None)
+    function = function if callable(function) else target
+    if not callable(function):
+        raise BadInput(
+            "'{name}' is no agent: expected a function, an object with a method run(text), or an Agent; got {type}.",
+            name=name,
+            type=type(target).__name__,
+        )
+    return FunctionAgent(function, name=name, takes=_takes(function, name))
+
+
+def identity(target: object) -> str:
+    """The name something is recorded by: `module:name`, for an object that of its class."""
+    owner = _unwrapped(target)
+    owner = owner if hasattr(owner, "__qualname__") else type(owner)
+    return f"{getattr(owner, '__module__', '')}:{getattr(owner, '__qualname__', '')}"
+
+
+def source_digest(target: object) -> str | None:
+    """A digest of the source of a function or class (of its class, for an object); None where there is none."""
+    owner = _unwrapped(target)
+    owner = owner if hasattr(owner, "__qualname__") else type(owner)
+    try:
+        return digest_bytes(inspect.getsource(owner).encode("utf-8", "replace"))  # type: ignore[arg-type]  # raises
+    except (OSError, TypeError):
+        return None
+
+
+def continuable(target: object) -> bool:
+    """Whether another process finds the same object by `identity`: not in `__main__`, no lambda, no inner function."""
+    module, _, path = identity(target).partition(":")
+    if module == "__main__":
+        return False
+    found: object = sys.modules.get(module)
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found is target
+
+
+class FunctionAgent:
+    """Calls a function, or `run` of an object made for the sample."""
+
+    def __init__(self, function: Callable[..., Any], *, name: str, takes: Takes) -> None:
+        self.name = name
+        self.tools: ToolStyle = "native" if takes == "messages and tools" else "text"
+        self._function = function
+        self._takes = takes
+
+    @asynccontextmanager
+    async def open(self, sample: Sample, environment: Environment | None) -> AsyncIterator[Session]:
+        function = self._function
+        if isinstance(function, type):
+            function = (await called(function)).run
+        if self._takes == "text":
+            yield _TextSession(function)
+        else:
+            yield Conversation(partial(self._ask, function), environment)
+
+    async def _ask(
+        self, function: Callable[..., Any], messages: Sequence[Message], tools: Sequence[Tool]
+    ) -> Sequence[Step]:
+        given = to_messages(messages, {})
+        mine = {id(one) for one in given}
+        arguments = (list(given), to_tools(tools, {}))
+        reply = await called(function, *arguments[: 2 if self._takes == "messages and tools" else 1])
+        if isinstance(reply, list | tuple):  # `messages.append(answer); return messages` is common
+            reply = [one for one in reply if id(one) not in mine]
+        return steps_of(reply)
+
+
+class _TextSession:
+    """Gives each turn as text; the function itself remembers earlier turns if it wants to."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    async def send(self, turn: Turn) -> Sequence[Step]:
+        return await Conversation(self._ask, None).send(turn)
+
+    async def _ask(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Sequence[Step]:
+        return steps_of(await called(self._function, question(messages)))
+
+
+async def called(function: Callable[..., Any], *arguments: Any) -> Any:
+    """The result of a person's function, async or not, with the pieces of a generator joined.
+
+    Raises:
+        AgentFailed: it raised; the cause is kept. Our own errors pass through.
+    """
+    try:
+        if _is_async(function):
+            result = function(*arguments)
+        else:
+            result = await in_thread(partial(_collected, function, *arguments))
+        if inspect.isawaitable(result):
+            result = await result
+        if inspect.isasyncgen(result):
+            result = await _joined(result)
+    except ProctorError:
+        raise
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        raise _raised(error) from error  # the function's own: nobody cancelled us
+    except (Exception, SystemExit) as error:
+        raise _raised(error) from error
+    return result
+
+
+def _raised(error: BaseException) -> AgentFailed:
+    return AgentFailed(
+        "The agent raised {type}: {error}", kind="raised", type=type(error).__name__, error=str(error)[:500]
+    )
+
+
+def _collected(function: Callable[..., Any], *arguments: Any) -> Any:
+    result = function(*arguments)
+    return _pieces(result) if isinstance(result, GeneratorType) else result
+
+
+def _pieces(generator: Iterator[Any]) -> Any:
+    pieces: list[Any] = []
+    size = 0
+    for piece in generator:
+        pieces.append(piece)
+        size = _measured(size, piece)
+    return _whole(pieces)
+
+
+async def _joined(generator: AsyncIterator[Any]) -> Any:
+    pieces: list[Any] = []
+    size = 0
+    async for piece in generator:
+        pieces.append(piece)
+        size = _measured(size, piece)
+    return _whole(pieces)
+
+
+def _measured(size: int, piece: object) -> int:
+    size += len(piece) if isinstance(piece, str) else 1
+    if size > MOST_CHARACTERS:
+        raise AgentFailed("The agent gave more than {limit} characters.", kind="too_large", limit=MOST_CHARACTERS)
+    return size
+
+
+def _whole(pieces: list[Any]) -> Any:
+    return "".join(pieces) if pieces and all(isinstance(piece, str) for piece in pieces) else pieces or None
+
+
+def _takes(function: Callable[..., Any], name: str) -> Takes:
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # built-in functions have no signature
+        return "text"
+    placed = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    needed = [one for one in placed if one.default is one.empty]
+    names = [one.name for one in placed]
+    missing = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY and one.default is one.empty]
+    rest = any(one.kind is one.VAR_POSITIONAL for one in parameters)
+    if missing or len(needed) > 2 or not (placed or rest):
+        raise BadInput(
+            "'{name}' cannot be called as an agent: it takes {signature}. An agent takes one text, or messages and tools.",
+            name=name,
+            signature=str(inspect.signature(function)),
+        )
+    if len(needed) == 2 or names[:2] == ["messages", "tools"]:
+        return "messages and tools"
+    return "messages" if names[:1] == ["messages"] else "text"
+
+
+def _run_of(kind: type, name: str) -> Callable[..., Any]:
+    """The method `run` of a class as its objects will have it."""
+    run = getattr(kind, "run", None)
+    if not callable(run):
+        raise BadInput("The class '{name}' is no agent: it has no method run(text).", name=name)
+    try:
+        inspect.signature(kind).bind()
+    except TypeError as error:
+        raise BadInput(
+            "The class '{name}' cannot be made without arguments: {error}. Give an object of it.",
+            name=name,
+            error=error,
+        ) from None
+    except ValueError:  # no signature
+        pass
+    return partial(run, None) if inspect.isfunction(inspect.getattr_static(kind, "run", None)) else run
+
+
+def _is_agent(target: object) -> TypeGuard[Agent]:
+    return (
+        not isinstance(target, type)
+        and callable(getattr(target, "open", None))
+        and isinstance(getattr(target, "name", None), str)
+        and getattr(target, "tools", None) in ("native", "text")
+    )
+
+
+def _own_name(target: object) -> str | None:
+    name = None if isinstance(target, type) else getattr(target, "name", None)
+    return name if isinstance(name, str) and name else None
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    function = function.func if isinstance(function, partial) else function
+    return any(
+        inspect.iscoroutinefunction(one) or inspect.isasyncgenfunction(one)
+        for one in (function, getattr(function, "__call__", None))  # noqa: B004 (an object whose call is async)
+    )
+
+
+def _unwrapped(target: object) -> object:
+    return _unwrapped(target.func) if isinstance(target, partial) else target

@@ -1,0 +1,270 @@
+"""An agent behind an HTTP address: `http:URL`, with request and reply in the JSON that it speaks.
+
+    proctor run gaia --agent http:https://bot.example/ask \\
+        --agent-set 'body={"input": "{question}", "thread": "{session}"}' --agent-set reply=data.answer
+"""
+
+import re
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import Annotated, Any, Literal
+from urllib.parse import quote, urlsplit
+
+import msgspec
+
+from proctor.agents._replies import call_of
+from proctor.config import converted
+from proctor.core.errors import AgentFailed, BadInput
+from proctor.core.sample import Message, Part, Sample, Text, Tool, Turn
+from proctor.core.sentence import say
+from proctor.core.task import Environment, Session
+from proctor.core.trajectory import Step, Usage
+from proctor.models.chat_format import to_messages, to_tools
+from proctor.models.openai import Positive, header_value, policy_of
+from proctor.transport.client import Client, Target, current
+from proctor.transport.faults import Fault, shown
+from proctor.transport.pace import CEILING, Bounds
+from proctor.transport.repair import strict
+
+ANSWERS = ("answer", "output", "text", "response", "content")
+PLACES = ("question", "messages", "tools", "session")
+_PLACE = re.compile(r"\{(\w+)\}")
+_STEP = re.compile(r"\[(\d+)\]|\[['\"]([^'\"\]]+)['\"]\]|\.?([^.\[\]]+)")
+_encoder = msgspec.json.Encoder()
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What can be set for an agent behind an address.
+
+    Attributes:
+        body: the request; `{question}`, `{messages}`, `{tools}` and `{session}` in it are filled in, as JSON where
+            a text is nothing else. With GET they stand in the address.
+        reply: where the answer stands in the reply, such as `data.answer` or `$.choices[0].text`; without it
+            answer, output, text, response or content is taken, or the reply itself where that is a text.
+        calls: where a list of tool calls stands, each with name and arguments.
+        headers: a value `env:NAME` is read from the environment, so that no key is stored with the run.
+        timeout, retries, retry_seconds, concurrency, requests_per_minute: as for `openai:`.
+    """
+
+    method: Literal["POST", "PUT", "GET"] = "POST"
+    headers: Mapping[str, str] = {}
+    body: Any = None
+    reply: str | None = None
+    calls: str | None = None
+    timeout: Positive | None = None
+    first_byte_timeout: Positive | None = None
+    connect_timeout: Positive | None = None
+    retries: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    retry_seconds: Annotated[float, msgspec.Meta(ge=0)] | None = None
+    concurrency: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    requests_per_minute: Positive | None = None
+
+
+def make(argument: str, options: Mapping[str, Any]) -> "HttpAgent":
+    """The agent `http:URL`; `http://host/…` and `https://host/…` are written after the colon in full."""
+    if argument.startswith("//"):  # http://host/path was given as it is
+        argument = f"http:{argument}"
+    return HttpAgent(argument, converted(options, Options, "http"))
+
+
+class HttpAgent:
+    """An agent that answers requests; it keeps its own tools and, by `{session}`, its own memory."""
+
+    tools: Literal["text", "native"] = "text"
+
+    def __init__(self, url: str, options: Options = Options()) -> None:  # noqa: B008 - frozen
+        self.url = url
+        self.options = options
+        self.name = f"http:{urlsplit(url).hostname or url}"
+        self.concurrency = options.concurrency or CEILING
+        self.template = _template(options)
+        _check_places([self.template, url])
+        if options.calls is not None or "{tools}" in str(self.template):
+            self.tools = "native"
+        headers = {"Accept": "application/json", "Content-Type": "application/json"}
+        self.target = Target(
+            _filled_url(url, {}),
+            method=options.method,
+            headers=headers | {name: header_value(name, value) for name, value in options.headers.items()},
+            seconds=options.timeout,
+            first_byte_seconds=options.first_byte_timeout,
+            connect_seconds=options.connect_timeout,
+            bounds=Bounds(concurrency=options.concurrency, requests_per_minute=options.requests_per_minute),
+            advice=say("Check the address, and the key that the option 'headers' names with env:NAME."),
+            policy=policy_of(options.retries, options.retry_seconds),
+        )
+        self.decode = _decoded if options.reply is not None or options.calls is not None else _decoded_or_text
+        self.paths = (_path(options.reply), _path(options.calls))
+
+    def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
+        """A conversation of its own for each sample, with an id of its own."""
+        return nullcontext(HttpSession(self))
+
+
+class HttpSession:
+    """One conversation; `{messages}` holds all of it."""
+
+    def __init__(self, agent: HttpAgent) -> None:
+        self._agent = agent
+        self._id = secrets.token_hex(16)
+        self._history: list[Message] = []
+        self._tools: Sequence[Tool] = ()
+
+    async def send(self, turn: Turn) -> Sequence[Step]:
+        """One request, and what came back as one step."""
+        self._history.extend(turn.messages)
+        self._tools = turn.tools or self._tools
+        asked = [message.text for message in turn.messages if message.role == "user"]
+        values = {
+            "question": "\n".join(asked),
+            "messages": to_messages(self._history, {}),
+            "tools": to_tools(self._tools, {}),
+            "session": self._id,
+        }
+        started, clock = time.time(), time.perf_counter()
+        client = current.get()
+        if client is not None:
+            message = await self._ask(client, values)
+        else:
+            async with Client() as own:
+                message = await self._ask(own, values)
+        self._history.append(message)
+        return [Step(message=message, started=started, seconds=time.perf_counter() - clock, usage=Usage(requests=1))]
+
+    async def _ask(self, client: Client, values: Mapping[str, Any]) -> Message:
+        agent = self._agent
+        if agent.options.method == "GET":
+            target = agent.target.at(_filled_url(agent.url, values))
+            reply = await client.post(target, None, agent.decode)
+        else:
+            reply = await client.post(agent.target, _encoded(_filled(agent.template, values)), agent.decode)
+        return _message(reply, *agent.paths, len(self._history))
+
+
+def _template(options: Options) -> Any:
+    template = options.body
+    if isinstance(template, str):  # as the command line gives it
+        try:
+            template = msgspec.json.decode(template)
+        except msgspec.DecodeError as error:
+            raise BadInput("The option 'body' is no JSON: {error}.", error=error) from None
+    return {"question": "{question}"} if template is None else template
+
+
+def _check_places(template: Any) -> None:
+    for name in _PLACE.findall(str(template)):
+        if name not in PLACES:
+            raise BadInput(
+                "There is nothing to fill in for {place}. Known: {known}.",
+                place=f"{{{name}}}",
+                known=", ".join(f"{{{known}}}" for known in PLACES),
+            )
+
+
+def _filled(template: Any, values: Mapping[str, Any]) -> Any:
+    """The template with its places filled: a text that is one place becomes its value, others get it as text."""
+    match template:
+        case dict():
+            return {key: _filled(value, values) for key, value in template.items()}
+        case list():
+            return [_filled(value, values) for value in template]
+        case str() if (place := _PLACE.fullmatch(template)) is not None:
+            return values[place[1]]
+        case str():
+            return _PLACE.sub(lambda place: _as_text(values[place[1]]), template)
+    return template
+
+
+def _filled_url(url: str, values: Mapping[str, Any]) -> str:
+    return _PLACE.sub(lambda place: quote(_as_text(values.get(place[1], "")), safe=""), url)
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _encoded(body: Any) -> bytes:
+    try:
+        return _encoder.encode(body)
+    except UnicodeEncodeError:
+        return _encoder.encode(strict(body))
+
+
+def _decoded(data: bytes) -> Any:
+    reply = msgspec.json.decode(data)
+    if isinstance(reply, dict) and reply.get("error") and not any(name in reply for name in ANSWERS):
+        raise Fault("no_reply", shown(str(reply["error"])))
+    return reply
+
+
+def _decoded_or_text(data: bytes) -> Any:
+    """JSON, or a plain text where that is what the address sends; never a web page, nor JSON that broke off."""
+    try:
+        return _decoded(data)
+    except msgspec.DecodeError:
+        text = data.decode().strip()
+        if text[:1] in ("", "{", "[", '"', "<"):
+            raise
+        return text
+
+
+def _path(text: str | None) -> list[str | int] | None:
+    """The steps of a path: `$.data.items[0].text`, or the same without `$.`."""
+    if text is None:
+        return None
+    rest = text.strip().removeprefix("$").removeprefix(".")
+    steps: list[str | int] = []
+    end = 0
+    for found in _STEP.finditer(rest):
+        if found.start() != end:
+            break
+        end = found.end()
+        index, quoted, name = found.groups()
+        steps.append(int(index) if index is not None else quoted or name)
+    if end != len(rest):
+        raise BadInput("'{path}' is no path into a reply. Write it like data.answer or choices[0].text.", path=text)
+    return steps
+
+
+def _at(reply: Any, path: Sequence[str | int]) -> Any:
+    """What stands at a path; None where there is nothing."""
+    for step in path:
+        if isinstance(reply, list) and str(step).isdecimal() and int(step) < len(reply):
+            reply = reply[int(step)]
+        elif isinstance(reply, dict) and str(step) in reply:
+            reply = reply[str(step)]
+        else:
+            return None
+    return reply
+
+
+def _message(reply: Any, answer: Sequence[str | int] | None, calls: Sequence[str | int] | None, number: int) -> Message:
+    found_calls = _at(reply, calls) if calls is not None else None
+    parts: list[Part] = []
+    for index, call in enumerate(found_calls if isinstance(found_calls, list) else ()):
+        function = call.get("function", call) if isinstance(call, dict) else None
+        if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+            raise AgentFailed("The reply has a tool call without a name.", kind="wrong_type")
+        arguments = function.get("arguments", function.get("args"))
+        parts.append(call_of(function["name"], arguments, str(call.get("id") or f"call_{number}_{index}")))
+    said = _at(reply, answer) if answer is not None else _usual(reply)
+    if said is None and not parts:
+        raise AgentFailed(
+            "The reply of the agent has no answer at '{path}'. It has: {keys}.",
+            kind="no_answer",
+            path=".".join(map(str, answer)) if answer is not None else " | ".join(ANSWERS),
+            keys=", ".join(str(key)[:40] for key in list(reply)[:12])
+            if isinstance(reply, dict)
+            else type(reply).__name__,
+        )
+    if said is not None and said != "":
+        parts.insert(0, Text(text=_as_text(said)))
+    return Message(role="assistant", parts=tuple(parts))
+
+
+def _usual(reply: Any) -> Any:
+    if not isinstance(reply, dict):
+        return reply if isinstance(reply, str) else None
+    return next((reply[name] for name in ANSWERS if reply.get(name) is not None), None)

@@ -1,0 +1,134 @@
+"""An agent that is a chat model: `openai:MODEL`, behind any OpenAI-compatible endpoint.
+
+With an environment it calls tools until it answers; without one its first reply ends the turn.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import Any, Protocol
+
+from msgspec.structs import replace
+
+from proctor.agents._words import described, told, with_calls
+from proctor.core.errors import EnvironmentFailed, PartFailed
+from proctor.core.sample import Message, Sample, Tool, ToolCall, ToolResult, Turn
+from proctor.core.task import Environment, Session
+from proctor.core.trajectory import Step, ToolStyle
+from proctor.models.openai import ChatModel, options_of
+
+MAX_STEPS = 50
+
+
+class Model(Protocol):
+    """What an agent needs of a chat model."""
+
+    name: str
+    concurrency: int
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[Tool] = ()) -> Step: ...
+
+
+def make(argument: str, options: Mapping[str, Any]) -> "ChatAgent":
+    """The agent `openai:MODEL` with the options of `proctor.models.openai.Options`."""
+    checked = options_of(options)
+    model = ChatModel(argument, checked)
+    return ChatAgent(
+        model,
+        name=f"openai:{model.name}",
+        tools="native" if checked.tools == "native" else "text",
+        max_steps=checked.max_steps,
+    )
+
+
+class ChatAgent:
+    """A chat model as a system under test.
+
+    Args:
+        tools: "native" offers tools as the model's API does, "text" describes them in words.
+        max_steps: replies at most in one turn; a turn that needs more stops as "step_limit".
+    """
+
+    def __init__(
+        self, model: Model, *, name: str | None = None, tools: ToolStyle = "native", max_steps: int = MAX_STEPS
+    ) -> None:
+        self.name = name or model.name
+        self.tools = tools
+        self.concurrency = model.concurrency
+        self._model = model
+        self._max_steps = max_steps
+
+    def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
+        """A conversation of its own for each sample."""
+        return nullcontext(ChatSession(self._model, self.tools, environment, self._max_steps))
+
+
+class ChatSession:
+    """One conversation.
+
+    Attributes:
+        received: the steps of the turn that is under way, for a time limit that ends it.
+    """
+
+    def __init__(self, model: Model, style: ToolStyle, environment: Environment | None, max_steps: int) -> None:
+        self.received: list[Step] = []
+        self._model = model
+        self._in_words = style == "text"
+        self._environment = environment
+        self._max_steps = max_steps
+        self._history: list[Message] = []
+        self._tools: Sequence[Tool] = ()
+
+    async def send(self, turn: Turn) -> Sequence[Step]:
+        """The model's reply, or with an environment all steps until it answers."""
+        self.received = []
+        self._history.extend(turn.messages)
+        if turn.tools:  # those of an earlier turn stay, as a simulated user brings none
+            self._tools = turn.tools
+        for _ in range(self._max_steps):
+            step = await self._ask()
+            calls = step.message.calls
+            if not calls or self._environment is None or step.stop != "done":
+                break
+            await self._run(self._environment, calls)
+        else:
+            self.received[-1] = replace(self.received[-1], stop="step_limit")
+        steps, self.received = self.received, []
+        return steps
+
+    async def _ask(self) -> Step:
+        if self._in_words and self._tools:
+            step = await self._model.complete([described(self._tools), *self._history])
+            said = step.message  # the model sees its own words again, we see the calls in them
+            step = replace(step, message=with_calls(said, self._tools))
+        else:
+            step = await self._model.complete(self._history, self._tools)
+            said = step.message
+        self._history.append(said)
+        self.received.append(step)
+        return step
+
+    async def _run(self, environment: Environment, calls: Sequence[ToolCall]) -> None:
+        results: list[ToolResult] = []
+        for call in calls:
+            result = await _result(environment, call)
+            results.append(result)
+            self.received.append(Step(message=Message(role="tool", parts=(result,)), author="tool"))
+        if self._in_words:
+            self._history.append(told(results))
+        else:
+            self._history.append(Message(role="tool", parts=tuple(results)))
+
+
+async def _result(environment: Environment, call: ToolCall) -> ToolResult:
+    try:
+        result = await environment.call(call)
+    except PartFailed:
+        raise
+    except Exception as error:
+        raise EnvironmentFailed(
+            "The tool '{name}' broke: {type}: {error}",
+            name=call.name,
+            type=type(error).__name__,
+            error=str(error)[:500],
+        ) from error
+    return result if result.id == call.id else replace(result, id=call.id)

@@ -1,0 +1,108 @@
+"""The baselines give what 0, chance and 100 are measured with."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proctor.agents.baseline import Baseline, make
+from proctor.core.errors import AgentFailed, BadInput
+from proctor.core.sample import Message, Sample, Tool, ToolCall, Turn
+from proctor.core.task import Agent
+from proctor.core.trajectory import Step, Trajectory
+
+SAMPLE = Sample.ask("fr", "Capital of France?", target="Paris")
+TOOL = Tool(
+    name="book",
+    parameters={
+        "type": "object",
+        "properties": {
+            "unit": {"type": "string", "enum": ["C", "F"]},
+            "days": {"type": "array", "items": {"type": "integer", "minimum": 3, "maximum": 9}, "minItems": 1},
+            "note": {"type": "string"},
+        },
+        "required": ["unit", "days"],
+    },
+)
+
+
+async def play(agent: Agent, sample: Sample = SAMPLE) -> Trajectory:
+    async with agent.open(sample, None) as session:
+        return Trajectory(steps=tuple([step for turn in sample.turns for step in await session.send(turn)]))
+
+
+async def test_null_says_nothing() -> None:
+    trajectory = await play(make("null", {}))
+    assert [step.message.parts for step in trajectory.steps] == [()]
+
+
+async def test_echo_repeats_the_question() -> None:
+    assert (await play(make("echo", {}))).answer == "Capital of France?"
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [("Paris", "Paris"), (["Paris", "paris"], "Paris"), (42, "42"), ({"a": "é"}, '{"a": "é"}'), (0, "0")],
+)
+async def test_the_oracle_gives_the_target(target: Any, expected: str) -> None:
+    assert (await play(make("oracle", {}), Sample.ask("a", "?", target=target))).answer == expected
+
+
+async def test_the_oracle_gives_the_tasks_own_answer_where_the_target_is_no_text() -> None:
+    call = ToolCall(name="f", arguments={"x": 1})
+    right = Trajectory(steps=(Step(message=Message(role="assistant", parts=(call,))),))
+    agent = make("oracle", {})
+    assert isinstance(agent, Baseline)
+    told = agent.with_oracle(lambda sample: right)
+    assert (await play(told)).calls() == (call,)
+    assert (await play(agent)).answer == "Paris"  # the one that was not told is as it was
+
+
+async def test_the_oracle_says_that_there_is_no_target() -> None:
+    with pytest.raises(AgentFailed, match="no right answer"):
+        await play(make("oracle", {}), Sample.ask("a", "?"))
+
+
+async def test_random_draws_an_option_and_the_same_again_for_the_same_sample() -> None:
+    samples = [Sample.ask(str(number), "?", meta={"options": ["A", "B", "C", "D"]}) for number in range(60)]
+    drawn = [(await play(make("random", {}), sample)).answer for sample in samples]
+    assert drawn == [(await play(make("random", {}), sample)).answer for sample in samples]
+    assert set(drawn) == {"A", "B", "C", "D"}
+    other = [(await play(make("random", {"seed": "1"}), sample)).answer for sample in samples]
+    assert drawn != other
+
+
+async def test_random_draws_a_key_where_options_have_keys() -> None:
+    sample = Sample.ask("a", "?", meta={"options": {"A": "red", "B": "blue"}})
+    assert (await play(make("random", {}), sample)).answer in ("A", "B")
+
+
+async def test_random_draws_a_word_where_there_is_nothing_else() -> None:
+    assert (await play(make("random", {}))).answer in ("Capital", "of", "France?")
+    assert (await play(make("random", {}), Sample.ask("a", ""))).answer == ""
+
+
+@given(name=st.text(max_size=5))
+async def test_random_calls_a_tool_as_its_schema_wants(name: str) -> None:
+    sample = Sample(id=name, turns=(Turn(messages=(Message.of("user", "Book!"),), tools=(TOOL,)),))
+    (call,) = (await play(make("random", {}), sample)).calls()
+    assert call.name == "book"
+    assert set(call.arguments) == {"unit", "days"}
+    assert call.arguments["unit"] in ("C", "F")
+    assert call.arguments["days"]
+    assert all(3 <= day <= 9 for day in call.arguments["days"])
+
+
+@pytest.mark.parametrize(
+    ("argument", "options", "words"),
+    [
+        ("nul", {}, "Did you mean 'baseline:null'"),
+        ("", {}, "No agent is called 'baseline:'"),
+        ("null", {"sed": 1}, "Did you mean 'seed'"),
+        ("random", {"seed": "x"}, "seed"),
+    ],
+)
+def test_a_misspelt_baseline_or_option_is_told(argument: str, options: dict[str, Any], words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        make(argument, options)
