@@ -1,0 +1,71 @@
+"""Play the turns of one sample with an agent."""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from proctor.core.errors import AgentFailed
+from proctor.core.sample import Sample, Turn
+from proctor.core.task import Agent, Environment, Session, User
+from proctor.core.trajectory import Step, Stop, ToolStyle, Trajectory
+
+
+class Episode:
+    """The steps made so far, so that a time limit does not lose an answer already given."""
+
+    def __init__(self, agent: Agent, environment: Environment | None = None, user: User | None = None) -> None:
+        self._agent = agent
+        self._environment = environment
+        self._user = user
+        self._session: Session | None = None
+        self._turn = 0
+        self._steps: list[Step] = []
+
+    async def play(self, sample: Sample) -> Trajectory:
+        """All turns of the sample, then those of the simulated user; ends early at a step limit."""
+        async with self._agent.open(sample, self._environment) as session:
+            self._session = session
+            for turn in sample.turns:
+                if not await self._send(session, turn):
+                    return self.so_far()
+            while self._user is not None and (reply := await self._user.reply(sample, self.so_far())) is not None:
+                if not await self._send(session, reply):
+                    break
+            return self.so_far()
+
+    def so_far(self, stop: Stop | None = None) -> Trajectory:
+        """The trajectory up to now; `stop` when something outside ended it."""
+        steps = self._steps
+        if stop is not None:  # cut short: what the session had already received counts
+            steps = [*steps, *_numbered(getattr(self._session, "received", ()), self._turn)]
+        state = self._environment.state() if self._environment is not None else None
+        tools = getattr(self._session, "tools", self._agent.tools)  # recorded sessions have the style of their record
+        return Trajectory(steps=tuple(steps), stop=stop or _stop(steps), tools=tools, state=state)
+
+    async def _send(self, session: Session, turn: Turn) -> bool:
+        steps = await session.send(as_shown(turn, self._agent.tools))
+        if not isinstance(steps, Sequence):
+            raise AgentFailed("The agent gave {type} instead of steps.", type=type(steps).__name__)
+        self._steps.extend(_numbered(steps, self._turn))
+        self._turn += 1
+        return not steps or steps[-1].stop not in ("step_limit", "time_limit")
+
+
+def as_shown(turn: Turn, tools: ToolStyle) -> Turn:
+    """The turn as an agent of that kind sees it: the only place where native tools become text."""
+    if tools == "native" or turn.as_text is None:
+        return turn
+    return replace(turn, messages=turn.as_text, tools=(), as_text=None)
+
+
+def _numbered(steps: Sequence[Step], turn: int) -> list[Step]:
+    return [step if step.turn == turn else replace(step, turn=turn) for step in steps]
+
+
+def _stop(steps: Sequence[Step]) -> Stop:
+    if not steps:
+        return "empty"
+    last = steps[-1]
+    if last.stop == "done" and not any(step.message.text or step.message.calls for step in steps):
+        return "empty"
+    return last.stop

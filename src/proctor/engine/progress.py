@@ -1,0 +1,55 @@
+"""How far a run is: counted by the engine, drawn by whoever wants to show it."""
+
+import time
+from collections import Counter
+
+from proctor.core.run import Budget
+from proctor.core.score import Score
+from proctor.core.trial import Outcome, Trial, Verdict
+from proctor.engine.budget import Forecast, Purse
+
+
+class Progress:
+    """Counts of a run; a display reads them as often as it likes, so that the engine never waits for it."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self.done = 0
+        self.here = 0  # finished in this process, for the rate
+        self.in_flight = 0
+        self.outcomes: Counter[Outcome] = Counter()
+        self.purse = Purse(Budget())
+        self.points = 0.0
+        self.scored = 0
+        self.started = time.monotonic()
+
+    def begin(self, total: int, done: int, purse: Purse) -> None:
+        """Say how many trials there are, how many were finished before, and what there is to spend."""
+        self.total, self.done, self.purse = total, done, purse
+        self.started = time.monotonic()
+
+    def add(self, trial: Trial, verdicts: list[Verdict]) -> None:
+        """Count a trial that is on disk."""
+        self.done += 1
+        self.here += 1
+        self.outcomes[trial.outcome] += 1
+        self.purse.spend(trial.usage)
+        if verdicts and isinstance(verdicts[0].result, Score):
+            self.scored += 1
+            self.points += verdicts[0].result.value
+
+    @property
+    def rate(self) -> float:
+        """Trials a second in this process; 0 before the first."""
+        seconds = time.monotonic() - self.started
+        return self.here / seconds if seconds > 0 else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """At the rate so far; None before the first trial."""
+        return (self.total - self.done) / self.rate if self.rate > 0 else None
+
+    @property
+    def forecast(self) -> Forecast | None:
+        """What the whole run is expected to use; None before the first few trials."""
+        return self.purse.forecast(self.done, self.total) if self.here else None

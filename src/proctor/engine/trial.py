@@ -1,0 +1,132 @@
+"""Run one attempt at one sample: the one place that turns an exception into an outcome."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+import msgspec
+
+from proctor.core.errors import (
+    AgentFailed,
+    BadInput,
+    EnvironmentFailed,
+    PartFailed,
+    ProviderFailed,
+    UserFailed,
+)
+from proctor.core.run import Limits, Price
+from proctor.core.sample import Sample, Text, ToolCall, ToolResult
+from proctor.core.sentence import say
+from proctor.core.task import Agent, Task
+from proctor.core.trajectory import Trajectory, Usage
+from proctor.core.trial import Failure, Outcome, Trial, Verdict
+from proctor.engine.episode import Episode
+from proctor.engine.scoring import BoundScorer, judge, trace_of
+from proctor.transport import retry
+
+OUTCOME_BY_ERROR: dict[type[PartFailed], Outcome] = {
+    AgentFailed: "agent_failed",
+    ProviderFailed: "provider_failed",
+    EnvironmentFailed: "environment_failed",
+    UserFailed: "user_failed",
+}
+
+
+class Work(msgspec.Struct, frozen=True, kw_only=True):
+    """What every attempt of a run shares."""
+
+    run_id: str
+    task: Task
+    agent: Agent
+    scorers: Sequence[BoundScorer]
+    limits: Limits
+    price: Price | None = None
+
+
+async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, list[Verdict]]:
+    """Play a sample once and score it. Never raises for what the agent, its model or a scorer did.
+
+    Raises:
+        BadInput: the endpoint refuses us, or the sample itself cannot be shown; the run has to stop.
+    """
+    calls = retry.record_calls()
+    started, clock = time.time(), time.perf_counter()
+    trajectory, failure, outcome = await _play(work, sample)
+    trial = Trial(
+        run_id=work.run_id,
+        sample_id=sample.id,
+        attempt=attempt,
+        outcome=outcome,
+        trajectory=trajectory,
+        failure=failure,
+        started=started,
+        seconds=time.perf_counter() - clock,
+        usage=_usage(trajectory, work.price),
+        retries=tuple(calls),
+    )
+    verdicts = await judge(trial, sample, work.scorers) if outcome == "scored" else []
+    return trial, verdicts
+
+
+async def _play(work: Work, sample: Sample) -> tuple[Trajectory, Failure | None, Outcome]:
+    task, limits = work.task, work.limits
+    shown = task.present(sample) if task.present is not None else sample
+    episode = Episode(work.agent, task.environment(sample) if task.environment is not None else None, task.user)
+    limit = asyncio.timeout(limits.seconds)
+    retry.clock.set(limit)
+    try:
+        async with limit:
+            trajectory = await episode.play(shown)
+    except PartFailed as error:
+        outcome = next((OUTCOME_BY_ERROR[kind] for kind in OUTCOME_BY_ERROR if isinstance(error, kind)), None)
+        detail = trace_of(error.__cause__) if error.__cause__ is not None else ""
+        failure = Failure(kind=error.kind, reason=error.sentence, detail=detail)
+        return episode.so_far(), failure, outcome or "agent_failed"
+    except BadInput:
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the agent raised is its outcome
+        if isinstance(error, TimeoutError) and limit.expired():
+            return _out_of_time(episode.so_far("time_limit"), limits)
+        reason = say("The agent raised {kind}: {error}", kind=type(error).__name__, error=str(error)[:500])
+        return episode.so_far(), Failure(kind="raised", reason=reason, detail=trace_of(error)), "agent_failed"
+    return _within_limits(trajectory, limits)
+
+
+def _usage(trajectory: Trajectory, price: Price | None) -> Usage:
+    usage = trajectory.usage
+    if price is None or usage.cost is not None:
+        return usage
+    return msgspec.structs.replace(usage, cost=price.of(usage))
+
+
+def _out_of_time(trajectory: Trajectory, limits: Limits) -> tuple[Trajectory, Failure | None, Outcome]:
+    if trajectory.answer:
+        return trajectory, None, "scored"
+    reason = say("No answer within {seconds} seconds.", seconds=f"{limits.seconds:g}")
+    return trajectory, Failure(kind="time_limit", reason=reason), "agent_failed"
+
+
+def _within_limits(trajectory: Trajectory, limits: Limits) -> tuple[Trajectory, Failure | None, Outcome]:
+    size = _size(trajectory)
+    if size > limits.reply_bytes:
+        reason = say("The agent gave {size} characters; the limit is {limit}.", size=size, limit=limits.reply_bytes)
+        empty = msgspec.structs.replace(trajectory, steps=())
+        return empty, Failure(kind="too_large", reason=reason), "agent_failed"
+    if trajectory.stop == "step_limit" and not trajectory.answer:
+        reason = say("The agent took {steps} steps without an answer.", steps=len(trajectory.steps))
+        return trajectory, Failure(kind="step_limit", reason=reason), "agent_failed"
+    return trajectory, None, "scored"
+
+
+def _size(trajectory: Trajectory) -> int:
+    size = 0
+    for step in trajectory.steps:
+        for part in step.message.parts:
+            match part:
+                case Text(text=text) | ToolResult(content=text):
+                    size += len(text)
+                case ToolCall(raw=str(text)):
+                    size += len(text)
+                case _:
+                    pass
+    return size

@@ -1,0 +1,222 @@
+"""A run as a whole: the probe, resume, stop, budget, too many failures."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from memory_store import MemoryStore
+
+from proctor.api.prepare import prepare
+from proctor.core.errors import BadInput, ProviderFailed, Refused
+from proctor.core.run import Budget, RunRecord
+from proctor.core.sample import Sample
+from proctor.core.task import Task
+from proctor.engine.evaluate import evaluate
+from proctor.engine.progress import Progress
+
+SAMPLES = [Sample.ask(f"s{n}", f"{n}?", target=str(n)) for n in range(20)]
+TASK = Task(name="count", samples=SAMPLES, scorers=["exact"])
+
+
+async def run(
+    agent: Callable[[str], Any], store: MemoryStore, *, stop: asyncio.Event | None = None, task: Task = TASK, **how: Any
+) -> RunRecord:
+    prepared = prepare(task, agent, store=store, **how)
+    return await evaluate(prepared.job, store, progress=Progress(), stop=stop or asyncio.Event())
+
+
+async def number(question: str) -> str:
+    return question.rstrip("?")
+
+
+async def test_every_attempt_of_every_sample_is_run_once() -> None:
+    calls: Counter[str] = Counter()
+
+    async def agent(question: str) -> str:
+        calls[question] += 1
+        return question.rstrip("?")
+
+    store = MemoryStore()
+    record = await run(agent, store, attempts=3)
+    assert set(calls.values()) == {3}
+    assert (record.state, record.planned) == ("finished", 60)
+    assert store.outcomes(record.id) == {"scored": 60}
+    assert store.tallies(record.id, "exact")[""].total == 20
+
+
+async def test_in_flight_reaches_the_number_asked_for_and_no_more() -> None:
+    now = most = 0
+
+    async def agent(question: str) -> str:
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        await asyncio.sleep(0.01)
+        now -= 1
+        return ""
+
+    await run(agent, MemoryStore(), concurrency=7)
+    assert most == 7
+
+
+@pytest.mark.parametrize(
+    "error", [Refused("The key is refused."), ProviderFailed("No connection to localhost:9.", kind="connect")]
+)
+async def test_the_first_sample_is_the_probe_and_nothing_else_is_sent(error: Exception) -> None:
+    calls = 0
+
+    async def agent(question: str) -> str:
+        nonlocal calls
+        calls += 1
+        raise error
+
+    store = MemoryStore()
+    with pytest.raises(BadInput, match=str(error)):
+        await run(agent, store)
+    assert calls == 1
+
+
+async def test_a_refusal_leaves_no_empty_run_behind() -> None:
+    async def agent(question: str) -> str:
+        raise Refused("The key is refused.")
+
+    store = MemoryStore()
+    with pytest.raises(Refused):
+        await run(agent, store)
+    assert store.runs() == []
+
+
+async def test_a_refusal_on_the_way_keeps_what_is_done_and_can_go_on() -> None:
+    good = True
+
+    async def agent(question: str) -> str:
+        if question == "9?" and good:
+            raise Refused("The key has expired.")
+        return question.rstrip("?")
+
+    store = MemoryStore()
+    with pytest.raises(Refused):
+        await run(agent, store, run_id="r", concurrency=1)
+    assert store.run("r").state == "stopped"
+    assert store.outcomes("r") == {"scored": 9}
+    good = False
+    record = await run(agent, store, run_id="r", concurrency=1)
+    assert record.state == "finished"
+    assert store.outcomes("r") == {"scored": 20}
+
+
+async def test_a_stop_finishes_what_is_in_flight_and_starts_nothing_new() -> None:
+    stop = asyncio.Event()
+    calls: Counter[str] = Counter()
+
+    async def agent(question: str) -> str:
+        calls[question] += 1
+        if len(calls) == 8:
+            stop.set()
+        await asyncio.sleep(0.01)
+        return question.rstrip("?")
+
+    store = MemoryStore()
+    record = await run(agent, store, stop=stop, run_id="r", concurrency=4)
+    assert record.state == "stopped"
+    assert sum(store.outcomes("r").values()) == len(calls) < 20
+    await run(agent, store, run_id="r", concurrency=4)
+    assert set(calls.values()) == {1}
+
+
+async def test_cancelling_keeps_what_is_done() -> None:
+    reached = asyncio.Event()
+
+    async def agent(question: str) -> str:
+        if question == "5?":
+            reached.set()
+            await asyncio.sleep(60)
+        return question.rstrip("?")
+
+    store = MemoryStore()
+    task = asyncio.create_task(run(agent, store, run_id="r", concurrency=1))
+    await reached.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert store.run("r").state == "stopped"
+    assert store.outcomes("r") == {"scored": 5}
+
+
+async def test_another_agent_task_or_option_cannot_go_on_with_a_run() -> None:
+    store = MemoryStore()
+    await run(number, store, run_id="r")
+
+    async def other(question: str) -> str:
+        return ""
+
+    with pytest.raises(BadInput, match=r"other conditions.*agent"):
+        await run(other, store, run_id="r")
+    with pytest.raises(BadInput, match=r"other conditions.*attempts: 1 -> 2"):
+        await run(number, store, run_id="r", attempts=2)
+
+
+async def test_a_spent_budget_skips_the_rest_and_a_higher_one_goes_on() -> None:
+    store = MemoryStore()
+
+    async def slow(question: str) -> str:
+        await asyncio.sleep(0.02)
+        return question.rstrip("?")
+
+    record = await run(slow, store, run_id="r", concurrency=2, budget=Budget(minutes=0.1 / 60))
+    assert record.state == "inconclusive"
+    assert "minutes is spent" in str(record.note)
+    outcomes = store.outcomes("r")
+    assert outcomes["scored"] + outcomes["skipped"] == 20
+    assert outcomes["skipped"] > 0
+    record = await run(slow, store, run_id="r", budget=Budget(minutes=10))
+    assert (record.state, store.outcomes("r")) == ("finished", {"scored": 20})
+
+
+async def test_too_many_infrastructure_failures_make_a_run_inconclusive() -> None:
+    async def shaky(question: str) -> str:
+        if question in ("3?", "4?"):
+            raise ProviderFailed("Overloaded.", kind="http_503")
+        return question.rstrip("?")
+
+    store = MemoryStore()
+    record = await run(shaky, store, run_id="r")
+    assert record.state == "inconclusive"
+    assert "10.0%" in str(record.note)
+    assert store.tallies("r", "exact")[""].scored == 18
+    assert (await run(shaky, store, run_id="s", max_failed=0.2)).state == "finished"
+
+
+async def test_failures_are_run_again_only_when_asked_for() -> None:
+    calls: Counter[str] = Counter()
+
+    async def shaky(question: str) -> str:
+        calls[question] += 1
+        if question == "3?" and calls[question] == 1:
+            raise ProviderFailed("Overloaded.", kind="http_503")
+        return question.rstrip("?")
+
+    store = MemoryStore()
+    await run(shaky, store, run_id="r")
+    await run(shaky, store, run_id="r")
+    assert calls["3?"] == 1
+    await run(shaky, store, run_id="r", retry_failed=True)
+    assert calls["3?"] == 2
+    assert store.outcomes("r") == {"scored": 20}
+
+
+async def test_the_same_sample_id_twice_is_found_before_the_first_call() -> None:
+    calls = 0
+
+    async def agent(question: str) -> str:
+        nonlocal calls
+        calls += 1
+        return ""
+
+    store = MemoryStore()
+    with pytest.raises(BadInput, match="s1"):
+        await run(agent, store, task=Task(name="t", samples=[*SAMPLES, SAMPLES[1]], scorers=["exact"]))
+    assert calls == 0
+    assert store.runs() == []
