@@ -1,1 +1,18 @@
 """Where trials are kept, one file per database."""
+
+from proctor.core.task import Store
+
+
+def open_store(url: str | None = None) -> Store:
+    """The store at a path or address; None is `PROCTOR_STORE`, or a file in the user's data folder.
+
+    `:memory:` is a store that goes away when it is closed.
+
+    Raises:
+        BadInput: it is no store, cannot be opened, or is of a kind that is not there.
+    """
+    from proctor.stores._locate import located
+
+    part, place = located(url)
+    store: Store = part.open_store(place)
+    return store

@@ -1,0 +1,80 @@
+"""Bring a store of an older version up to date, after a copy of the file.
+
+1 kept every run, sample, trial and verdict as a row of JSON under the names themselves: four tables, `runs (id,
+record)`, `samples (run, place, id, record)`, `trials (run, sample, attempt, outcome, record)` and `verdicts
+(number, run, sample, attempt, scorer, record)`.
+"""
+
+import os
+import sqlite3
+from collections.abc import Callable, Mapping
+from itertools import count
+from pathlib import Path
+
+import msgspec
+
+from proctor.core.sample import Sample
+from proctor.core.trial import Trial, Verdict
+from proctor.stores import _plan
+from proctor.stores._accept import accept_one, addition, append_verdict, judged
+from proctor.stores.schema import create
+
+CHUNK = 500
+
+
+def backup(path: Path, version: int) -> Path:
+    """Copy a store to `<name>.v<version>.bak` beside it, never over a file that is there."""
+    names = (path.with_name(f"{path.name}.v{version}.bak{number or ''}") for number in count())
+    target = next(name for name in names if not name.exists())
+    unfinished = target.with_name(f"{target.name}.{os.getpid()}.part")
+    source, copy = sqlite3.connect(path), sqlite3.connect(unfinished)
+    try:
+        source.backup(copy)
+    finally:
+        source.close()
+        copy.close()
+    unfinished.replace(target)
+    return target
+
+
+def _from_1(db: sqlite3.Connection) -> None:
+    old = ("runs", "samples", "trials", "verdicts")
+    for table in old:
+        db.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
+    create(db)
+    for number, (name, record) in enumerate(db.execute("SELECT id, record FROM old_runs ORDER BY rowid"), start=1):
+        db.execute("INSERT INTO runs VALUES (?, ?, ?)", (number, name, record.encode()))
+        _run_from_1(db, number, name)
+    for table in old:
+        db.execute(f"DROP TABLE old_{table}")
+
+
+def _run_from_1(db: sqlite3.Connection, run: int, name: str) -> None:
+    place = 0
+    samples = db.execute("SELECT record FROM old_samples WHERE run = ? ORDER BY place", (name,))
+    while rows := samples.fetchmany(CHUNK):
+        _plan.extend(db, run, place, [msgspec.json.decode(record, type=Sample) for (record,) in rows])
+        place += len(rows)
+    _plan.finish(db, run, place)
+    trials = db.execute(
+        "SELECT old_trials.record, old_samples.record FROM old_trials JOIN old_samples"
+        " ON old_samples.run = old_trials.run AND old_samples.id = old_trials.sample"
+        " WHERE old_trials.run = ? ORDER BY place, attempt",
+        (name,),
+    )
+    for trial, sample in trials:
+        whole = msgspec.json.decode(sample, type=Sample)
+        accept_one(db, addition(run, msgspec.json.decode(trial, type=Trial), (), whole))
+    verdicts = db.execute(
+        "SELECT old_verdicts.record, samples.id, trials.attempt, trials.outcome FROM old_verdicts"
+        " JOIN samples ON samples.run = ? AND samples.name = old_verdicts.sample"
+        " JOIN trials ON trials.sample = samples.id AND trials.attempt = old_verdicts.attempt"
+        " WHERE old_verdicts.run = ? ORDER BY number",
+        (run, name),
+    )
+    for record, sample, attempt, outcome in verdicts:
+        verdict = msgspec.json.decode(record, type=Verdict)
+        append_verdict(db, sample, attempt, judged(verdict, outcome))
+
+
+MIGRATIONS: Mapping[int, Callable[[sqlite3.Connection], None]] = {1: _from_1}

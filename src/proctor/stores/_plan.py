@@ -1,0 +1,68 @@
+"""The plan of a run: which samples it will play, in which order."""
+
+import sqlite3
+from collections.abc import Sequence
+
+from proctor.core.errors import BadInput
+from proctor.core.sample import Sample
+from proctor.stores._accept import insert, tag_set_number
+from proctor.stores.blobs import clean, encode
+from proctor.stores.schema import first_sample
+
+
+def start(db: sqlite3.Connection, run: int) -> None:
+    """Forget a plan that was stopped half-way; one that trials belong to stays."""
+    first, last = first_sample(run), first_sample(run + 1)
+    if db.execute("SELECT 1 FROM trials WHERE sample >= ? AND sample < ? LIMIT 1", (first, last)).fetchone() is None:
+        db.execute("DELETE FROM samples WHERE run = ?", (run,))
+
+
+def extend(db: sqlite3.Connection, run: int, place: int, samples: Sequence[Sample]) -> None:
+    """Note samples from a place on.
+
+    Raises:
+        BadInput: an id is there twice, is no text, or was not at this place in the plan that is there.
+    """
+    numbers: dict[str, int] = {}
+    rows = []
+    for number, sample in enumerate(samples, start=first_sample(run) + place):
+        if clean(sample.id) != sample.id:
+            raise BadInput(
+                "The sample id '{id}' holds half a character (a lone surrogate). Repair it in the data.",
+                id=clean(sample.id),
+            )
+        tags = encode(sample.tags).decode()
+        if tags not in numbers:
+            numbers[tags] = tag_set_number(db, tags)
+        cluster = None if sample.cluster in (None, sample.id) else clean(sample.cluster)
+        rows.append((number, run, sample.id, cluster, numbers[tags]))
+    if insert(db, "INSERT INTO samples VALUES {rows} ON CONFLICT DO NOTHING", rows) < len(rows):
+        for number, _, name, _, _ in rows:
+            _check_place(db, run, number, name)
+
+
+def finish(db: sqlite3.Connection, run: int, count: int) -> None:
+    """Close a plan of so many samples.
+
+    Raises:
+        BadInput: the plan that is there was longer.
+    """
+    if db.execute("SELECT count(*) FROM samples WHERE run = ?", (run,)).fetchone()[0] != count:
+        raise _other_plan()
+    db.execute(  # a sample on its own is in the cluster of its name, should others be in it too
+        "UPDATE samples SET cluster = name WHERE run = :run AND cluster IS NULL"
+        " AND name IN (SELECT cluster FROM samples WHERE run = :run AND cluster IS NOT NULL)",
+        {"run": run},
+    )
+
+
+def _check_place(db: sqlite3.Connection, run: int, number: int, name: str) -> None:
+    found = db.execute("SELECT id FROM samples WHERE run = ? AND name = ?", (run, name)).fetchone()
+    if found is not None and found[0] < number:
+        raise BadInput("The sample id '{id}' is there twice.", id=name)
+    if found is None or found[0] != number:
+        raise _other_plan()
+
+
+def _other_plan() -> BadInput:
+    return BadInput("The samples are not those that the run was planned with, in their order. Start a new run instead.")

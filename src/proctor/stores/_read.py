@@ -1,0 +1,177 @@
+"""What is asked of the tables, and rows back into our types.
+
+Lazy queries give pages of rows that begin with (sample, attempt), behind `:sample, :attempt` and up to `:last`.
+"""
+
+# ruff: noqa: S608 - the queries are put together from constants in this file
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from proctor.core.run import RunRecord
+from proctor.core.sample import Sample
+from proctor.core.trial import Trial, Value, Verdict
+from proctor.stores.blobs import unpack
+
+PAGE = 64  # records of up to some MB each
+NARROW_PAGE = 2_000
+TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "requests")
+
+NUMBER = "SELECT id FROM samples WHERE run = :run AND name = :name"
+ACCEPTED = """
+SELECT samples.id, outcome FROM samples JOIN trials ON trials.sample = samples.id
+WHERE run = ? AND name = ? AND attempt = ?
+"""
+FINISHED = """
+SELECT name, attempt FROM trials JOIN samples ON samples.id = sample
+WHERE sample >= :first AND sample < :last AND outcome NOT IN ({again})
+"""
+OUTCOMES = "SELECT outcome, count(*) FROM trials WHERE sample >= :first AND sample < :last GROUP BY outcome"
+USAGE = f"""
+SELECT {", ".join(f"sum({name})" for name in TOKENS)}, sum(cost) FROM trials
+WHERE sample >= :first AND sample < :last
+"""
+SAMPLE = """
+SELECT contents.data FROM runs CROSS JOIN samples ON samples.run = runs.id AND samples.name = :name
+CROSS JOIN trials ON sample = samples.id
+CROSS JOIN contents ON contents.name = samples.name AND digest = content
+WHERE runs.name = :run ORDER BY attempt LIMIT 1
+"""
+_BEHIND = "(sample, attempt) > (:sample, :attempt) AND sample < :last"
+_TRIALS = f"""
+SELECT sample, attempt, (SELECT data FROM records WHERE id = record) FROM trials
+WHERE {_BEHIND} {{filters}} ORDER BY sample, attempt LIMIT :size
+"""
+_FILTER = {
+    "outcome": "AND outcome = :outcome",
+    "value": """AND EXISTS (
+        SELECT 1 FROM scores WHERE scores.sample = trials.sample AND scores.attempt = trials.attempt
+        AND scorer IN (SELECT 0 UNION ALL SELECT id FROM scorers WHERE :scorer IS NULL OR name = :scorer)
+        AND points / out_of >= coalesce(:min_value, 0) AND points / out_of <= coalesce(:max_value, 1))""",
+}
+VERDICTS = f"""
+SELECT page.sample, page.attempt, (SELECT data FROM records WHERE id = scores.record)
+FROM (SELECT sample, attempt FROM trials WHERE {_BEHIND} ORDER BY sample, attempt LIMIT :size) AS page
+CROSS JOIN scorers
+LEFT JOIN scores ON scorer = scorers.id AND scores.sample = page.sample AND scores.attempt = page.attempt
+WHERE :scorer IS NULL OR name = :scorer
+ORDER BY page.sample, page.attempt, name
+"""
+VALUES = f"""
+SELECT page.sample, page.attempt, name, cluster, tag_sets.tags, outcome, points / out_of, why
+FROM (SELECT sample, attempt, outcome FROM trials WHERE {_BEHIND} ORDER BY sample, attempt LIMIT :size) AS page
+CROSS JOIN samples ON samples.id = page.sample
+CROSS JOIN tag_sets ON tag_sets.id = samples.tags
+LEFT JOIN scores ON scorer = (SELECT id FROM scorers WHERE name = :scorer)
+    AND scores.sample = page.sample AND scores.attempt = page.attempt
+ORDER BY page.sample, page.attempt
+"""
+PLANNED = """
+SELECT samples.id, 0, name, cluster, tag_sets.tags, (
+    SELECT data FROM contents WHERE contents.name = samples.name
+    AND digest = (SELECT content FROM trials WHERE sample = samples.id AND content IS NOT NULL LIMIT 1))
+FROM samples CROSS JOIN tag_sets ON tag_sets.id = samples.tags
+WHERE samples.id > :sample + :attempt AND samples.id < :last
+ORDER BY samples.id LIMIT :size
+"""
+HISTORY = f"""
+WITH page AS MATERIALIZED (
+    SELECT sample, attempt, record FROM trials WHERE {_BEHIND} ORDER BY sample, attempt LIMIT :size
+), kept AS (
+    SELECT sample, attempt, 0 AS scorer, record FROM page
+    UNION ALL
+    SELECT sample, attempt, scorer, superseded.record FROM page CROSS JOIN superseded USING (sample, attempt)
+    UNION ALL
+    SELECT page.sample, page.attempt, scorer, scores.record FROM page CROSS JOIN scorers
+    CROSS JOIN scores ON scorer = scorers.id AND scores.sample = page.sample AND scores.attempt = page.attempt
+)
+SELECT sample, attempt, scorer, (SELECT data FROM records WHERE id = record) FROM kept
+ORDER BY sample, attempt, scorer > 0, record
+"""
+_OF_THE_RUN = "sample >= :first AND sample < :last"
+_SCORES_OF_THE_RUN = f"{_OF_THE_RUN} AND scorer IN (SELECT 0 UNION ALL SELECT id FROM scorers)"
+DELETE = (
+    f"""DELETE FROM records WHERE id IN (
+        SELECT record FROM trials WHERE {_OF_THE_RUN}
+        UNION ALL SELECT record FROM superseded WHERE {_OF_THE_RUN}
+        UNION ALL SELECT record FROM scores WHERE {_SCORES_OF_THE_RUN})""",
+    f"""DELETE FROM contents WHERE id IN (
+        SELECT contents.id FROM trials CROSS JOIN samples ON samples.id = sample
+        CROSS JOIN contents ON contents.name = samples.name AND digest = content
+        WHERE {_OF_THE_RUN} AND NOT EXISTS (
+            SELECT 1 FROM runs AS other CROSS JOIN samples AS same ON same.run = other.id AND same.name = samples.name
+            CROSS JOIN trials AS its ON its.sample = same.id AND its.content = trials.content
+            WHERE other.id <> :run))""",
+    f"DELETE FROM scores WHERE {_SCORES_OF_THE_RUN}",
+    f"DELETE FROM superseded WHERE {_OF_THE_RUN}",
+    f"DELETE FROM trials WHERE {_OF_THE_RUN}",
+    "DELETE FROM samples WHERE run = :run",
+    "DELETE FROM runs WHERE id = :run",
+)
+
+
+def trials_query(filters: Mapping[str, Any]) -> str:
+    """The query for trials; bounds on the value hold for the scorer, or for any."""
+    chosen = [_FILTER["outcome"]] if filters["outcome"] is not None else []
+    if filters["min_value"] is not None or filters["max_value"] is not None:
+        chosen.append(_FILTER["value"])
+    return _TRIALS.format(filters=" ".join(chosen))
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names of ours, for IN (...)."""
+    return ", ".join(f"'{name}'" for name in sorted(names))
+
+
+def record(data: bytes) -> RunRecord:
+    """A run out of its row."""
+    return _records.decode(unpack(data))
+
+
+def trial(data: bytes) -> Trial:
+    """A trial out of its row."""
+    return _trials.decode(unpack(data))
+
+
+def verdict(data: bytes) -> Verdict:
+    """A verdict out of its row."""
+    return _verdicts.decode(unpack(data))
+
+
+def sample(data: bytes) -> Sample:
+    """A whole sample out of its row."""
+    return _samples.decode(unpack(data))
+
+
+def value(
+    name: str, cluster: str | None, tags: str, outcome: str, share: float | None, why: str | None, *, attempt: int
+) -> Value:
+    """What an attempt earned, out of its row."""
+    if outcome == "agent_failed":
+        share, why = 0.0, None
+    elif outcome != "scored":
+        share, why = None, outcome
+    elif share is None and why is None:
+        why = "not_applicable"  # the scorer never saw it
+    return Value(sample_id=name, attempt=attempt, cluster=cluster or name, tags=_tags(tags), value=share, why=why or "")
+
+
+def planned(name: str, cluster: str | None, tags: str, data: bytes | None) -> Sample:
+    """A sample of the plan, whole if it was kept."""
+    if data is not None:
+        return sample(data)
+    return Sample(id=name, turns=(), cluster=cluster, tags=_tags(tags))
+
+
+_records = msgspec.json.Decoder(RunRecord)
+_samples = msgspec.json.Decoder(Sample)
+_trials = msgspec.json.Decoder(Trial)
+_verdicts = msgspec.json.Decoder(Verdict)
+
+
+@lru_cache(maxsize=1_000)
+def _tags(tags: str) -> Mapping[str, str]:
+    found: dict[str, str] = msgspec.json.decode(tags)
+    return found

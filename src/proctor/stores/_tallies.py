@@ -1,0 +1,143 @@
+"""Add up a scorer's values inside SQLite, so that a million trials take a second or two and no memory.
+
+The meaning is that of `core.tally.tally`. Three levels of grouping (attempts to samples, samples to clusters,
+clusters to sets of tags) follow the order of the index on samples, and the first two are left out where they
+would change nothing.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+
+import msgspec
+
+from proctor.core.tally import Tally
+
+_ATTEMPTS = """
+SELECT tags, cluster, samples.id AS id, {grouped}
+FROM samples INDEXED BY samples_by_tags
+CROSS JOIN scores ON scores.sample = samples.id AND scores.scorer IN (0, :scorer)
+WHERE run = :run AND points IS NOT NULL AND attempt < :attempts {chosen}
+{group}
+"""
+_EACH = """
+1 AS trials, points / out_of AS mean, points AS points, out_of AS out_of, points IN (0, out_of) AS whole
+"""
+_MEANS = """
+count(*) AS trials, avg(points / out_of) AS mean, sum(points) AS points, sum(out_of) AS out_of,
+min(points IN (0, out_of)) AS whole
+"""
+_EACH_ALONE = """
+SELECT tags, 1 AS samples, mean AS total, mean * mean AS squares, points, out_of, whole, trials AS most, trials
+FROM ({samples})
+"""
+_CLUSTERS = """
+SELECT {tags} AS tags, count(*) AS samples, sum(mean) AS total, sum(mean * mean) AS squares, sum(points) AS points,
+       sum(out_of) AS out_of, min(whole) AS whole, max(trials) AS most, sum(trials) AS trials
+FROM ({samples}) GROUP BY {group}coalesce(cluster, id)
+"""
+_TALLIES = """
+SELECT tags, count(*), sum(samples), sum(total), sum(total * total), sum(samples * total), sum(samples * samples),
+       sum(squares), sum(points), sum(out_of), min(whole), max(most), sum(trials)
+FROM ({clusters}) GROUP BY tags
+"""
+
+
+def tallies(db: sqlite3.Connection, run: int, attempts: int, scorer: str) -> dict[str, Tally]:
+    """The sums by slice; '' is the whole run and comes first."""
+    number = db.execute("SELECT id FROM scorers WHERE name = ?", (scorer,)).fetchone()
+    values = {"run": run, "attempts": attempts, "scorer": number[0] if number else 0}
+    sizes = dict(db.execute("SELECT tags, count(*) FROM samples WHERE run = :run GROUP BY tags", values))
+    sets_by_slice = _slices(db, list(sizes))
+    clustered = _any(db, "SELECT 1 FROM samples WHERE run = :run AND cluster IS NOT NULL LIMIT 1", values)
+    if clustered and _any(db, _SPANNING, values):
+        found = {
+            slice: _query(db, values, clustered=True, sets=() if slice == "" else sets).get(0, Tally())
+            for slice, sets in sets_by_slice.items()
+        }
+    else:
+        by_set = _query(db, values, clustered=clustered)
+        found = {
+            slice: _sum([by_set[number] for number in sets if number in by_set])
+            for slice, sets in sets_by_slice.items()
+        }
+    return {
+        slice: msgspec.structs.replace(tally, planned=attempts * sum(sizes[number] for number in sets_by_slice[slice]))
+        for slice, tally in found.items()
+    }
+
+
+_SPANNING = """
+SELECT 1 FROM samples WHERE run = :run AND cluster IS NOT NULL GROUP BY cluster HAVING min(tags) <> max(tags) LIMIT 1
+"""
+
+
+def _query(
+    db: sqlite3.Connection, values: dict[str, int], *, clustered: bool, sets: Sequence[int] | None = None
+) -> dict[int, Tally]:
+    """Tallies by set of tags; with `sets` one tally of them together, under 0 (of all, when there are none)."""
+    several = values["attempts"] > 1
+    samples = _ATTEMPTS.format(
+        grouped=_MEANS if several else _EACH,
+        chosen=f"AND tags IN ({','.join(map(str, sets))})" if sets else "",
+        group="GROUP BY tags, cluster, samples.id" if several else "",
+    )
+    if not clustered:
+        clusters = _EACH_ALONE.format(samples=samples)
+    elif sets is None:
+        clusters = _CLUSTERS.format(samples=samples, tags="tags", group="tags, ")
+    else:
+        clusters = _CLUSTERS.format(samples=samples, tags="0", group="")
+    return {tags: _tally(*row) for tags, *row in db.execute(_TALLIES.format(clusters=clusters), values)}
+
+
+def _tally(
+    clusters: int,
+    samples: int,
+    total: float,
+    squares: float,
+    cross: float,
+    sizes: float,
+    sample_squares: float,
+    points: float,
+    out_of: float,
+    whole: int,
+    most: int,
+    scored: int,
+) -> Tally:
+    return Tally(
+        clusters=clusters,
+        samples=samples,
+        total=total,
+        squares=squares,
+        cross=cross,
+        sizes=sizes,
+        sample_squares=sample_squares,
+        points=points,
+        out_of=out_of,
+        binary=bool(whole) and most == 1,
+        all_or_nothing=bool(whole),
+        scored=scored,
+    )
+
+
+def _sum(tallies: Sequence[Tally]) -> Tally:
+    """The tally of several sets of tags that share no cluster."""
+    if not tallies:
+        return Tally()
+    fields = {name: [getattr(tally, name) for tally in tallies] for name in Tally.__struct_fields__}
+    both = {name: all(fields.pop(name)) for name in ("binary", "all_or_nothing")}
+    return Tally(**{name: sum(numbers) for name, numbers in fields.items()}, **both)
+
+
+def _slices(db: sqlite3.Connection, sets: Sequence[int]) -> dict[str, list[int]]:
+    """Which sets of tags make up each slice."""
+    found: dict[str, list[int]] = {}
+    for number in sets:
+        tags = db.execute("SELECT tags FROM tag_sets WHERE id = ?", (number,)).fetchone()[0]
+        for key, value in msgspec.json.decode(tags).items():
+            found.setdefault(f"{key}={value}", []).append(number)
+    return {"": list(sets), **dict(sorted(found.items()))}
+
+
+def _any(db: sqlite3.Connection, query: str, values: dict[str, int]) -> bool:
+    return db.execute(query, values).fetchone() is not None

@@ -1,0 +1,151 @@
+"""One thread writes to a database: what waits goes into one transaction, and each writer wakes when it is on disk."""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import Any, NamedTuple, TypeVar
+
+from proctor.stores._accept import Addition, accept
+
+T = TypeVar("T")
+ENOUGH_AT_ONCE = 64
+
+
+class _Waiting(NamedTuple):
+    addition: Addition
+    done: "asyncio.Future[None]"
+
+
+class _Tick(NamedTuple):
+    """The trials that came in during one tick of a loop."""
+
+    loop: asyncio.AbstractEventLoop
+    waiting: list[_Waiting]
+
+
+class _Work(NamedTuple):
+    work: Callable[[sqlite3.Connection], Any]
+    done: "Future[Any]"
+
+
+class Writer:
+    """The thread with its queue; it starts with the first write. `explain` turns errors of SQLite into ours."""
+
+    def __init__(self, db: sqlite3.Connection, explain: Callable[[sqlite3.Error], Exception]) -> None:
+        self._db = db
+        self._explain = explain
+        self._queue: SimpleQueue[_Tick | _Work | None] = SimpleQueue()
+        self._tick_by_loop: dict[asyncio.AbstractEventLoop, _Tick] = {}  # each touched by its own thread only
+        self._starting = threading.Lock()  # protects _thread: several threads may write first
+        self._thread: threading.Thread | None = None
+
+    def add(self, addition: Addition) -> "asyncio.Future[None]":
+        """Queue a trial; the future of the running loop is done when it is on disk.
+
+        All that comes in one tick of the loop is handed over at its end: sooner, two threads would only fight
+        over the GIL.
+        """
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[None] = loop.create_future()
+        tick = self._tick_by_loop.get(loop)
+        if tick is None:
+            tick = self._tick_by_loop[loop] = _Tick(loop, [])
+            loop.call_soon(self._end_tick, loop)
+        tick.waiting.append(_Waiting(addition, done))
+        return done
+
+    def call(self, work: Callable[[sqlite3.Connection], T]) -> "Future[T]":
+        """Queue some work, which gets a transaction of its own."""
+        done: Future[T] = Future()
+        self._put(_Work(work, done))
+        return done
+
+    def close(self) -> None:
+        """Write what is queued, and close the connection."""
+        if self._thread is None:
+            self._db.close()
+        elif self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._queue.put(None)
+            self._thread.join()
+
+    def _end_tick(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._put(self._tick_by_loop.pop(loop))
+
+    def _put(self, item: _Tick | _Work) -> None:
+        self._queue.put(item)
+        if self._thread is None:
+            with self._starting:
+                if self._thread is None:
+                    self._thread = threading.Thread(target=self._run, name="proctor-store", daemon=True)
+                    self._thread.start()
+
+    def _run(self) -> None:
+        item: _Tick | _Work | None
+        ticks: list[_Tick] = []
+        while (item := self._queue.get()) is not None:
+            if isinstance(item, _Tick):
+                ticks.append(item)
+                if self._queue.empty() or sum(len(tick.waiting) for tick in ticks) >= ENOUGH_AT_ONCE:
+                    self._accept(ticks)
+                    ticks = []
+            else:
+                self._accept(ticks)
+                ticks = []
+                self._do(item)
+        self._accept(ticks)
+        self._db.close()
+
+    def _accept(self, ticks: Sequence[_Tick]) -> None:
+        errors: Sequence[Exception | None]
+        additions = [one.addition for tick in ticks for one in tick.waiting]
+        if not additions:
+            return
+        try:
+            errors = accept(self._db, additions)
+        except BaseException as error:  # noqa: BLE001 - each waiter hears of it
+            self._roll_back()
+            errors = [self._explained(error) for _ in additions]
+        start = 0
+        for tick in ticks:
+            count = len(tick.waiting)
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                tick.loop.call_soon_threadsafe(_wake, tick.waiting, errors[start : start + count])
+            start += count
+
+    def _do(self, item: _Work) -> None:
+        if not item.done.set_running_or_notify_cancel():
+            return
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            result = item.work(self._db)
+            self._db.execute("COMMIT")
+        except BaseException as error:  # noqa: BLE001 - the caller hears of it
+            self._roll_back()
+            item.done.set_exception(self._explained(error))
+        else:
+            item.done.set_result(result)
+
+    def _roll_back(self) -> None:
+        if self._db.in_transaction:  # after some errors SQLite has gone back by itself
+            self._db.execute("ROLLBACK")
+
+    def _explained(self, error: BaseException) -> Exception:
+        if isinstance(error, sqlite3.Error):
+            explained = self._explain(error)
+            explained.__cause__ = error
+            return explained
+        return error if isinstance(error, Exception) else RuntimeError(repr(error))
+
+
+def _wake(waiting: Sequence[_Waiting], errors: Sequence[Exception | None]) -> None:
+    for one, error in zip(waiting, errors, strict=True):
+        if one.done.done():  # cancelled while it waited; the trial is on disk all the same
+            continue
+        if error is None:
+            one.done.set_result(None)
+        else:
+            one.done.set_exception(error)

@@ -1,0 +1,74 @@
+"""Records as bytes: JSON, compressed with zlib when it is long and that helps.
+
+What JSON cannot hold does not stop a record from being kept: half a character (a lone surrogate) becomes
+U+FFFD, an object of no plain type its text, NaN and infinity null.
+"""
+
+import zlib
+from typing import Any
+
+import msgspec
+
+LONG_BYTES = 1_000
+_COMPRESSED = b"\x78"  # how zlib begins; JSON of a record begins with a brace
+
+
+def _as_text(value: object) -> str:
+    return str(value)
+
+
+_encoder = msgspec.json.Encoder(order="deterministic", enc_hook=_as_text)
+
+
+def encode(value: Any) -> bytes:
+    """One of our types as JSON, the same bytes for the same value.
+
+    >>> encode({"text": "a\\ud800b"}).decode()
+    '{"text":"a�b"}'
+    """
+    try:
+        return _encoder.encode(value)
+    except (UnicodeEncodeError, TypeError):  # TypeError: a dict with keys that JSON does not know
+        return _encoder.encode(_cleaned(value))
+
+
+def pack(data: bytes) -> bytes:
+    """The bytes as they are stored: compressed if that makes a long record shorter."""
+    if len(data) <= LONG_BYTES:
+        return data
+    packed = zlib.compress(data, 1)
+    return packed if len(packed) < len(data) else data
+
+
+def unpack(data: bytes) -> bytes:
+    """The bytes as they were before `pack`."""
+    return zlib.decompress(data) if data[:1] == _COMPRESSED else data
+
+
+def clean(text: str) -> str:
+    """A text without half characters; pairs that belong together become the character they mean.
+
+    >>> clean("\\ud83d\\ude00"), clean("\\ude00")
+    ('😀', '�')
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _cleaned(value: Any) -> Any:
+    match value:
+        case str():
+            return clean(value)
+        case dict():
+            return {clean(key if isinstance(key, str) else str(key)): _cleaned(item) for key, item in value.items()}
+        case list() | tuple() | set() | frozenset():
+            return [_cleaned(item) for item in value]
+        case msgspec.Struct():
+            tag = value.__struct_config__.tag
+            fields = {name: _cleaned(getattr(value, name)) for name in value.__struct_fields__}
+            return fields if tag is None else {value.__struct_config__.tag_field: tag, **fields}
+        case _:
+            return value

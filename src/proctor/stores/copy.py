@@ -1,0 +1,51 @@
+"""Copy a run from any store to any other, with what was replaced in it."""
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from proctor.core.errors import BadInput
+from proctor.core.sample import Sample
+from proctor.core.task import Store
+from proctor.core.trial import Trial, Verdict
+
+CHUNK = 256
+
+
+async def copy(source: Store, target: Store, run_id: str) -> None:
+    """Copy a run; half of one is removed again when that fails.
+
+    Raises:
+        BadInput: the source has no such run, or the target has one of that name.
+    """
+    record = source.run(run_id)
+    if any(there.id == run_id for there in target.runs()):
+        raise BadInput("The store {url} has a run '{run}' already. Delete it there first.", url=target.url, run=run_id)
+    await target.begin(record)
+    try:
+        await target.plan(run_id, source.planned(run_id))
+        for kept in _chunks(source.history(run_id)):
+            samples = _samples(source, kept)
+            await asyncio.gather(
+                *(target.add(one, (), samples[one.sample_id]) for one in kept if isinstance(one, Trial))
+            )
+            await target.judge([one for one in kept if isinstance(one, Verdict)])
+    except BaseException:
+        await target.end(record)
+        target.delete(run_id)
+        raise
+    await target.end(record)
+
+
+def _chunks(history: Iterable[Trial | Verdict]) -> Iterator[list[Trial | Verdict]]:
+    rest = iter(history)
+    while chunk := list(islice(rest, CHUNK)):
+        yield chunk
+
+
+def _samples(source: Store, kept: Iterable[Trial | Verdict]) -> dict[str, Sample | None]:
+    found: dict[str, Sample | None] = {}
+    for one in kept:
+        if isinstance(one, Trial) and one.sample_id not in found:
+            found[one.sample_id] = source.sample(one.run_id, one.sample_id)
+    return found

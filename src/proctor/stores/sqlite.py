@@ -1,0 +1,282 @@
+"""Runs in one SQLite file (WAL, synchronous=FULL): many readers, one writer, commits in groups."""
+
+import asyncio
+import os
+import shutil
+import sqlite3
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from proctor.core.errors import BadInput
+from proctor.core.run import RunRecord
+from proctor.core.sample import Sample
+from proctor.core.tally import Tally
+from proctor.core.trajectory import Usage
+from proctor.core.trial import INFRASTRUCTURE, RETRYABLE, Outcome, Trial, Value, Verdict
+from proctor.registry import unknown
+from proctor.stores import _plan, _read, _tallies
+from proctor.stores._accept import addition, append_verdict, judged
+from proctor.stores._faults import explain
+from proctor.stores._locks import RunLock
+from proctor.stores._writer import Writer
+from proctor.stores.blobs import clean, encode
+from proctor.stores.schema import connect, first_sample, opened
+
+T = TypeVar("T")
+BUSY_SECONDS = 30.0
+PLAN_CHUNK = 2_000
+
+
+def open_store(url: str) -> "SqliteStore":
+    """The store in a file; `:memory:` is one that goes away when it is closed."""
+    return SqliteStore(url)
+
+
+class _Held(NamedTuple):
+    """A run that is open for writing here."""
+
+    number: int
+    lock: RunLock
+
+
+class SqliteStore:
+    """Implements `core.task.Store`. Any number of threads and event loops may use one.
+
+    Writes are queued to a thread of its own, and `add` returns when its transaction is on disk. Each read
+    takes a connection for as long as it lasts; lazy reads take pages, and none between them.
+
+    Raises:
+        BadInput: the file is no store, is from a newer version, or cannot be opened.
+    """
+
+    def __init__(self, path: str | Path, *, busy_seconds: float = BUSY_SECONDS) -> None:
+        self.url = str(path)
+        folder = tempfile.mkdtemp(prefix="proctor-") if self.url == ":memory:" else None
+        self._path = Path(folder, "memory.db") if folder else Path(path).expanduser()
+        self._busy_seconds = busy_seconds
+        self._pid = os.getpid()
+        self._idle: list[sqlite3.Connection] = []
+        self._held: dict[str, _Held] = {}
+        where = self._path
+        self._writer = Writer(opened(where, busy_seconds), lambda error: explain(error, where))
+        self._end = weakref.finalize(self, _close, self._pid, self._writer, self._idle, self._held, folder)
+
+    def __repr__(self) -> str:
+        return f"<SqliteStore {self.url}>"
+
+    async def begin(self, record: RunRecord) -> None:
+        lock = RunLock(self._path, record.id)
+        try:
+            number = await self._write(lambda db: _begin(db, record))
+        except BaseException:
+            lock.release()
+            raise
+        self._held[record.id] = _Held(number, lock)
+
+    async def plan(self, run_id: str, samples: Iterable[Sample]) -> int:
+        run = self._number(run_id)
+        await self._write(lambda db: _plan.start(db, run))
+        place, rest = 0, iter(samples)
+        while chunk := list(islice(rest, PLAN_CHUNK)):
+            await self._write(lambda db, place=place, chunk=chunk: _plan.extend(db, run, place, chunk))  # type: ignore[misc]
+            place += len(chunk)
+        await self._write(lambda db: _plan.finish(db, run, place))
+        return place
+
+    async def add(self, trial: Trial, verdicts: Sequence[Verdict] = (), sample: Sample | None = None) -> None:
+        await self._writer.add(addition(self._number(trial.run_id), trial, verdicts, sample))
+
+    async def judge(self, verdicts: Sequence[Verdict]) -> None:
+        numbered = [(self._number(verdict.run_id), verdict) for verdict in verdicts]
+        if numbered:
+            await self._write(lambda db: _judge(db, numbered))
+
+    async def end(self, record: RunRecord) -> None:
+        number = self._number(record.id)
+        try:
+            await self._write(lambda db: _save(db, number, record))
+        finally:
+            self._held.pop(record.id).lock.release()
+
+    def runs(self) -> list[RunRecord]:
+        with self._reading() as db:
+            found = [_read.record(row[0]) for row in db.execute("SELECT record FROM runs")]
+        return sorted(found, key=lambda record: -record.created)
+
+    def run(self, run_id: str) -> RunRecord:
+        return self._found(run_id)[1]
+
+    def finished(self, run_id: str, *, failed_too: bool = False) -> set[tuple[str, int]]:
+        again = RETRYABLE - INFRASTRUCTURE if failed_too else RETRYABLE
+        return set(self._rows(_read.FINISHED.format(again=_read.listed(again)), self._range(run_id)))
+
+    def outcomes(self, run_id: str) -> Mapping[Outcome, int]:
+        return dict(self._rows(_read.OUTCOMES, self._range(run_id)))
+
+    def usage(self, run_id: str) -> Usage:
+        (row,) = self._rows(_read.USAGE, self._range(run_id))
+        return Usage(**{name: value or 0 for name, value in zip(_read.TOKENS, row, strict=False)}, cost=row[-1])
+
+    def trials(
+        self,
+        run_id: str,
+        *,
+        outcome: Outcome | None = None,
+        sample_id: str | None = None,
+        scorer: str | None = None,
+        min_value: float | None = None,
+        max_value: float | None = None,
+    ) -> Iterator[Trial]:
+        named = None if scorer is None else clean(scorer)
+        filters = {"outcome": outcome, "scorer": named, "min_value": min_value, "max_value": max_value}
+        pages = self._pages(_read.trials_query(filters), self._range(run_id, sample_id) | filters)
+        return (_read.trial(data) for _, _, data in pages)
+
+    def verdicts(self, run_id: str, *, scorer: str | None = None, sample_id: str | None = None) -> Iterator[Verdict]:
+        values = self._range(run_id, sample_id) | {"scorer": None if scorer is None else clean(scorer)}
+        pages = self._pages(_read.VERDICTS, values)
+        return (_read.verdict(data) for _, _, data in pages if data is not None)
+
+    def values(self, run_id: str, scorer: str) -> Iterator[Value]:
+        pages = self._pages(_read.VALUES, self._range(run_id) | {"scorer": clean(scorer)}, size=_read.NARROW_PAGE)
+        return (_read.value(*row[2:], attempt=row[1]) for row in pages)
+
+    def sample(self, run_id: str, sample_id: str) -> Sample | None:
+        rows = self._rows(_read.SAMPLE, {"run": clean(run_id), "name": clean(sample_id)})
+        if rows:
+            return _read.sample(rows[0][0])
+        self._found(run_id)
+        return None
+
+    def planned(self, run_id: str) -> Iterator[Sample]:
+        pages = self._pages(_read.PLANNED, self._range(run_id))
+        return (_read.planned(*row[2:]) for row in pages)
+
+    def history(self, run_id: str) -> Iterator[Trial | Verdict]:
+        pages = self._pages(_read.HISTORY, self._range(run_id))
+        return (_read.verdict(data) if scorer else _read.trial(data) for _, _, scorer, data in pages)
+
+    def tallies(self, run_id: str, scorer: str) -> Mapping[str, Tally]:
+        number, record = self._found(run_id)
+        with self._reading() as db:
+            return _tallies.tallies(db, number, record.spec.attempts, clean(scorer))
+
+    def delete(self, run_id: str) -> None:
+        number, _ = self._found(run_id)
+        lock = RunLock(self._path, run_id)
+        try:
+            self._writer.call(lambda db: _delete(db, number)).result()
+        finally:
+            lock.release()
+
+    def close(self) -> None:
+        """Write what is queued, let go of open runs, and close; a second time does nothing."""
+        self._end()
+
+    async def _write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        self._check_usable()
+        return await asyncio.wrap_future(self._writer.call(work))
+
+    def _number(self, run_id: str) -> int:
+        self._check_usable()
+        if run_id not in self._held:
+            raise BadInput("The run '{run}' is not open for writing here; it has to be begun first.", run=run_id)
+        return self._held[run_id].number
+
+    def _found(self, run_id: str) -> tuple[int, RunRecord]:
+        rows = self._rows("SELECT id, record FROM runs WHERE name = :run", {"run": clean(run_id)})
+        if not rows:
+            names = [row[0] for row in self._rows("SELECT name FROM runs ORDER BY id DESC", {})]
+            raise unknown("run", run_id, names, paths=False)
+        return rows[0][0], _read.record(rows[0][1])
+
+    def _range(self, run_id: str, sample_id: str | None = None) -> dict[str, Any]:
+        """The numbers of the samples of a run, or of one: from `first` up to `last`, without it."""
+        number, _ = self._found(run_id)
+        if sample_id is None:
+            return {"first": first_sample(number), "last": first_sample(number + 1)}
+        rows = self._rows(_read.NUMBER, {"run": number, "name": clean(sample_id)})
+        return {"first": rows[0][0], "last": rows[0][0] + 1} if rows else {"first": 0, "last": 0}
+
+    def _rows(self, query: str, values: Mapping[str, Any]) -> list[Any]:
+        with self._reading() as db:
+            return db.execute(query, values).fetchall()
+
+    def _pages(self, query: str, values: Mapping[str, Any], *, size: int = _read.PAGE) -> Iterator[Any]:
+        """Rows that begin with (sample, attempt), page by page, each behind the last one."""
+        sample, attempt = values["first"], -1
+        while rows := self._rows(query, {**values, "sample": sample, "attempt": attempt, "size": size}):
+            yield from rows
+            sample, attempt = rows[-1][:2]
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        self._check_usable()
+        db = None
+        try:
+            db = self._idle.pop() if self._idle else connect(self._path, self._busy_seconds)
+            yield db
+        except sqlite3.Error as error:
+            raise explain(error, self._path) from error
+        finally:
+            if db is not None:
+                self._idle.append(db)
+
+    def _check_usable(self) -> None:
+        if not self._end.alive:
+            raise RuntimeError(f"the store {self.url} is closed")
+        if os.getpid() != self._pid:
+            raise RuntimeError(f"the store {self.url} was opened before a fork; open it again in the new process")
+
+
+def _begin(db: sqlite3.Connection, record: RunRecord) -> int:
+    row = db.execute(
+        "INSERT INTO runs (name, record) VALUES (?, ?)"
+        " ON CONFLICT (name) DO UPDATE SET record = excluded.record RETURNING id",
+        (clean(record.id), encode(record)),
+    ).fetchone()
+    number: int = row[0]
+    return number
+
+
+def _save(db: sqlite3.Connection, number: int, record: RunRecord) -> None:
+    db.execute("UPDATE runs SET record = ? WHERE id = ?", (encode(record), number))
+
+
+def _judge(db: sqlite3.Connection, numbered: Sequence[tuple[int, Verdict]]) -> None:
+    for run, verdict in numbered:
+        found = db.execute(_read.ACCEPTED, (run, clean(verdict.sample_id), verdict.attempt)).fetchone()
+        if found is None:
+            raise BadInput(
+                "There is no trial of sample '{id}', attempt {attempt}, that a verdict could be of.",
+                id=verdict.sample_id,
+                attempt=verdict.attempt,
+            )
+        append_verdict(db, found[0], verdict.attempt, judged(verdict, found[1]))
+
+
+def _delete(db: sqlite3.Connection, run: int) -> None:
+    for statement in _read.DELETE:
+        db.execute(statement, {"run": run, "first": first_sample(run), "last": first_sample(run + 1)})
+    if db.execute("PRAGMA auto_vacuum").fetchone()[0]:
+        for _ in range(db.execute("PRAGMA freelist_count").fetchone()[0]):
+            db.execute("PRAGMA incremental_vacuum(1)")  # gives one page back, whatever number is asked for
+
+
+def _close(
+    pid: int, writer: Writer, idle: list[sqlite3.Connection], held: dict[str, _Held], folder: str | None
+) -> None:
+    if os.getpid() != pid:  # a forked child must not touch the files of its parent
+        return
+    writer.close()
+    while idle:
+        idle.pop().close()
+    while held:
+        held.popitem()[1].lock.release()
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)

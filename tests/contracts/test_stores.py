@@ -1,0 +1,307 @@
+"""What every store promises. A new store joins with one line in STORES."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from memory_store import MemoryStore
+from stored_runs import a_record, a_sample, a_trial, a_verdict, begun, fill
+
+from proctor.core.errors import BadInput
+from proctor.core.sample import Sample
+from proctor.core.score import Score
+from proctor.core.sentence import say
+from proctor.core.task import Store
+from proctor.core.trial import Failure, Trial, Verdict
+from proctor.stores.copy import copy
+from proctor.stores.sqlite import SqliteStore
+
+STORES: dict[str, Callable[[Path], Store]] = {
+    "sqlite": lambda folder: SqliteStore(folder / "runs.db"),
+    "memory": lambda _: MemoryStore(),
+}
+REOPENED = {"sqlite"}  # those that outlive the process
+
+
+@pytest.fixture(params=STORES)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    opened = STORES[request.param](tmp_path)
+    yield opened
+    opened.close()
+
+
+async def test_a_run_comes_back_with_its_trials_verdicts_and_samples(store: Store) -> None:
+    sample = a_sample("fr", tags={"level": "1"})
+    trial, verdict = a_trial("fr"), a_verdict("fr", points=0.5, reason=say("half of {what}", what="it"))
+    await begun(store, [sample], a_record(scorers=("exact",)))
+    await store.add(trial, [verdict], sample)
+    await store.end(a_record(scorers=("exact",), planned=1, state="finished"))
+    assert store.run("r") == a_record(scorers=("exact",), planned=1, state="finished")
+    assert [record.id for record in store.runs()] == ["r"]
+    assert list(store.trials("r")) == [trial]
+    assert list(store.verdicts("r")) == [verdict]
+    assert store.sample("r", "fr") == sample
+    assert store.sample("r", "xx") is None
+
+
+@pytest.mark.parametrize("name", sorted(REOPENED))
+async def test_a_trial_added_twice_is_there_once_after_reopening(name: str, tmp_path: Path) -> None:
+    store = STORES[name](tmp_path)
+    await begun(store, [a_sample("fr")])
+    await asyncio.gather(store.add(a_trial("fr", seconds=1.0)), store.add(a_trial("fr", seconds=2.0)))
+    await store.add(a_trial("fr", seconds=3.0))
+    await store.end(a_record())
+    store.close()
+    again = STORES[name](tmp_path)
+    assert [trial.seconds for trial in again.trials("r")] == [1.0]
+    again.close()
+
+
+async def test_the_newest_runs_come_first(store: Store) -> None:
+    for id, created in (("old", 1.0), ("new", 3.0), ("middle", 2.0)):
+        await fill(store, [], a_record(id, created=created))
+    assert [record.id for record in store.runs()] == ["new", "middle", "old"]
+
+
+@pytest.mark.parametrize("outcome", ["scored", "agent_failed"])
+async def test_a_final_outcome_is_not_replaced(store: Store, outcome: str) -> None:
+    await begun(store, [a_sample("fr")])
+    first = a_trial("fr", outcome=outcome)  # type: ignore[arg-type]
+    await store.add(first)
+    await store.add(a_trial("fr", outcome="scored", seconds=5.0), [a_verdict("fr")])
+    assert list(store.trials("r")) == [first]
+    assert list(store.verdicts("r")) == []
+
+
+async def test_a_retried_failure_is_replaced_and_kept_beside(store: Store) -> None:
+    await begun(store, [a_sample("fr")])
+    lost = a_trial("fr", outcome="provider_failed", failure=Failure(kind="timeout", reason="no reply"))
+    await store.add(lost)
+    await store.add(a_trial("fr"), [a_verdict("fr")], a_sample("fr"))
+    assert list(store.trials("r")) == [a_trial("fr")]
+    assert store.outcomes("r") == {"scored": 1}
+    assert list(store.history("r")) == [lost, a_trial("fr"), a_verdict("fr")]
+
+
+async def test_a_failure_retried_in_the_same_moment_is_replaced(store: Store) -> None:
+    await begun(store, [a_sample("fr"), a_sample("de")])
+    await asyncio.gather(
+        store.add(a_trial("fr", outcome="provider_failed")),
+        store.add(a_trial("de"), [a_verdict("de")]),
+        store.add(a_trial("fr"), [a_verdict("fr", points=0)]),
+    )
+    assert [(trial.sample_id, trial.outcome) for trial in store.trials("r")] == [("fr", "scored"), ("de", "scored")]
+    assert [verdict.sample_id for verdict in store.verdicts("r")] == ["fr", "de"]
+
+
+async def test_what_is_finished_leaves_out_what_can_be_retried(store: Store) -> None:
+    outcomes = {"a": "scored", "b": "agent_failed", "c": "provider_failed", "d": "skipped", "e": "cancelled"}
+    await begun(store, [a_sample(id) for id in outcomes], a_record(attempts=2))
+    for id, outcome in outcomes.items():
+        await store.add(a_trial(id, 1, outcome))  # type: ignore[arg-type]
+    assert store.finished("r") == {("a", 1), ("b", 1)}
+    assert store.finished("r", failed_too=True) == {("a", 1), ("b", 1), ("c", 1)}
+
+
+async def test_usage_adds_up_and_costs_nothing_known_without_a_price(store: Store) -> None:
+    await fill(store, ["fr", "de"])
+    usage = store.usage("r")
+    assert (usage.input_tokens, usage.requests, usage.cost) == (6, 2, None)
+
+
+async def test_trials_come_in_the_order_of_the_plan(store: Store) -> None:
+    ids = ["z", "a", "m", "10", "9"]
+    await begun(store, [a_sample(id) for id in ids], a_record(attempts=2))
+    await asyncio.gather(*(store.add(a_trial(id, attempt)) for attempt in (1, 0) for id in reversed(ids)))
+    assert [(one.sample_id, one.attempt) for one in store.trials("r")] == [(id, n) for id in ids for n in (0, 1)]
+
+
+async def test_more_trials_than_a_page_all_come(store: Store) -> None:
+    ids = [f"s{number}" for number in range(300)]
+    await fill(store, ids)
+    assert [trial.sample_id for trial in store.trials("r")] == ids
+    assert [verdict.sample_id for verdict in store.verdicts("r", scorer="exact")] == ids
+    assert [value.sample_id for value in store.values("r", "exact")] == ids
+    assert [sample.id for sample in store.planned("r")] == ids
+
+
+async def test_trials_are_filtered(store: Store) -> None:
+    await begun(store, [a_sample(id) for id in "abcd"])
+    await store.add(a_trial("a"), [a_verdict("a", points=0.2), a_verdict("a", points=1, scorer="other")])
+    await store.add(a_trial("b"), [a_verdict("b", points=0.8)])
+    await store.add(a_trial("c", outcome="agent_failed"))
+    await store.add(a_trial("d"), [a_verdict("d", points=None)])
+
+    def ids(**filters: object) -> str:
+        return "".join(trial.sample_id for trial in store.trials("r", **filters))  # type: ignore[arg-type]
+
+    assert ids(outcome="scored") == "abd"
+    assert ids(sample_id="b") == "b"
+    assert ids(sample_id="nobody") == ""
+    assert ids(scorer="exact", max_value=0.5) == "ac"
+    assert ids(scorer="exact", outcome="scored", max_value=0.5) == "a"
+    assert ids(min_value=0.5) == "ab"
+    assert ids(scorer="exact", min_value=0.2, max_value=0.8) == "ab"
+    assert ids(scorer="nobody", min_value=0.5) == ""
+
+
+async def test_the_newest_verdict_counts_and_the_earlier_is_kept(store: Store) -> None:
+    await fill(store, ["fr"])
+    await store.begin(a_record())
+    await store.judge([a_verdict("fr", points=0), a_verdict("fr", points=0, scorer="other")])
+    await store.end(a_record())
+    assert {(one.scorer, one.result.points) for one in store.verdicts("r") if isinstance(one.result, Score)} == {
+        ("exact", 0),
+        ("other", 0),
+    }
+    assert store.tallies("r", "exact")[""].total == 0
+    assert [one.sample_id for one in store.verdicts("r", scorer="other", sample_id="fr")] == ["fr"]
+
+
+async def test_a_tally_counts_what_happened(store: Store) -> None:
+    tags = {"level": "1"}
+    await begun(store, [a_sample("a", tags=tags), a_sample("b", tags=tags), a_sample("c"), a_sample("d")])
+    await store.add(a_trial("a"), [a_verdict("a", points=3, out_of=4)])
+    await store.add(a_trial("b", outcome="agent_failed"))
+    await store.add(a_trial("c", outcome="provider_failed"))
+    await store.add(a_trial("d"), [a_verdict("d", points=None)])
+    found = store.tallies("r", "exact")
+    assert set(found) == {"", "level=1"}
+    whole, level = found[""], found["level=1"]
+    assert (whole.scored, whole.planned, whole.total, whole.points, whole.out_of) == (2, 4, 0.75, 3, 5)
+    assert (level.scored, level.planned, level.clusters, level.binary) == (2, 2, 2, False)
+
+
+async def test_a_scorer_that_was_never_asked_has_an_empty_tally(store: Store) -> None:
+    await fill(store, ["fr", "de"])
+    assert (store.tallies("r", "nobody")[""].scored, store.tallies("r", "nobody")[""].planned) == (0, 2)
+
+
+async def test_values_say_why_there_is_none(store: Store) -> None:
+    await begun(store, [a_sample(id, cluster="x" if id == "a" else None, tags={"n": id}) for id in "abcde"])
+    await store.add(a_trial("a"), [a_verdict("a", points=0.25)])
+    await store.add(a_trial("b", outcome="agent_failed"))
+    await store.add(a_trial("c", outcome="user_failed"))
+    await store.add(a_trial("d"), [a_verdict("d", points=None)])
+    await store.add(a_trial("e"))
+    assert [(one.sample_id, one.cluster, one.tags["n"], one.value, one.why) for one in store.values("r", "exact")] == [
+        ("a", "x", "a", 0.25, ""),
+        ("b", "b", "b", 0.0, ""),
+        ("c", "c", "c", None, "user_failed"),
+        ("d", "d", "d", None, "judge_failed"),
+        ("e", "e", "e", None, "not_applicable"),
+    ]
+
+
+async def test_a_plan_with_an_id_twice_is_refused(store: Store) -> None:
+    await store.begin(a_record())
+    with pytest.raises(BadInput, match="The sample id 'fr' is there twice"):
+        await store.plan("r", [a_sample("fr"), a_sample("de"), a_sample("fr")])
+
+
+async def test_planning_again_after_a_stop_is_the_same_plan(store: Store) -> None:
+    await begun(store, [a_sample("fr")])  # stopped half-way
+    samples = [a_sample("fr"), a_sample("de")]
+    assert await store.plan("r", samples) == 2
+    await store.add(a_trial("de"))
+    assert await store.plan("r", samples) == 2
+    assert store.finished("r") == {("de", 0)}
+
+
+async def test_a_trial_of_no_planned_sample_is_refused_alone(store: Store) -> None:
+    await begun(store, [a_sample("fr")])
+    results = await asyncio.gather(store.add(a_trial("xx")), store.add(a_trial("fr")), return_exceptions=True)
+    assert isinstance(results[0], BadInput)
+    assert "'xx' is not in the plan" in str(results[0])
+    assert [trial.sample_id for trial in store.trials("r")] == ["fr"]
+
+
+async def test_an_open_run_is_not_opened_again(store: Store) -> None:
+    await store.begin(a_record())
+    with pytest.raises(BadInput, match="is open in"):
+        await store.begin(a_record())
+    await store.end(a_record())
+    await store.begin(a_record())
+
+
+async def test_an_unknown_run_names_the_nearest(store: Store) -> None:
+    await fill(store, [], a_record("capitals-0101"))
+    for read in (store.run, store.finished, store.outcomes, store.usage, store.delete, store.trials, store.planned):
+        with pytest.raises(BadInput, match=r"capitals-0102.*Did you mean 'capitals-0101'"):
+            list(read("capitals-0102"))  # type: ignore[operator, call-overload]
+
+
+async def test_a_deleted_run_leaves_the_others(store: Store) -> None:
+    await fill(store, ["fr", "de"], a_record("one"))
+    await fill(store, ["fr", "it"], a_record("two"))
+    store.delete("one")
+    assert [record.id for record in store.runs()] == ["two"]
+    assert [trial.sample_id for trial in store.trials("two")] == ["fr", "it"]
+    assert store.sample("two", "fr") == a_sample("fr")
+    await fill(store, ["es"], a_record("one"))
+    assert [trial.sample_id for trial in store.trials("one")] == ["es"]
+
+
+@pytest.mark.parametrize("target_name", STORES)
+async def test_a_copy_is_the_whole_run(store: Store, target_name: str, tmp_path: Path) -> None:
+    (tmp_path / "target").mkdir()
+    target = STORES[target_name](tmp_path / "target")
+    samples = [a_sample("a", tags={"k": "v"}), a_sample("b", cluster="x"), a_sample("c", cluster="x")]
+    await begun(store, samples, a_record(attempts=2))
+    await store.add(a_trial("b", outcome="skipped"))
+    await store.add(a_trial("b"), [a_verdict("b", points=0)], samples[1])
+    await store.judge([a_verdict("b", points=1)])
+    await store.add(a_trial("a", 1, outcome="agent_failed"), (), samples[0])
+    await store.end(a_record(attempts=2, state="stopped"))
+    await copy(store, target, "r")
+    assert list(target.history("r")) == list(store.history("r"))
+    assert target.run("r") == store.run("r")
+    assert target.tallies("r", "exact") == store.tallies("r", "exact")
+    assert [(one.id, one.cluster or one.id, one.tags) for one in target.planned("r")] == [
+        (one.id, one.cluster or one.id, one.tags) for one in store.planned("r")
+    ]
+    with pytest.raises(BadInput, match="has a run 'r' already"):
+        await copy(store, target, "r")
+    target.close()
+
+
+async def test_a_copy_that_fails_leaves_nothing(store: Store) -> None:
+    class Torn(MemoryStore):
+        async def add(self, trial: Trial, verdicts: object = (), sample: Sample | None = None) -> None:
+            raise OSError("the line is cut")
+
+    await fill(store, ["fr"])
+    target = Torn()
+    with pytest.raises(OSError, match="the line is cut"):
+        await copy(store, target, "r")
+    assert target.runs() == []
+
+
+async def test_hostile_text_is_kept(store: Store) -> None:
+    hostile = "nul \x00 escape \x1b[31m quote ' \" </script> 试 😀"
+    await begun(store, [a_sample(hostile, tags={hostile: hostile}, cluster=hostile)])
+    trial = a_trial(hostile, notes={hostile: [hostile]})
+    verdict = a_verdict(hostile, scorer=hostile, reason=hostile)
+    await store.add(trial, [verdict], a_sample(hostile))
+    assert list(store.trials("r", sample_id=hostile)) == [trial]
+    assert list(store.verdicts("r", scorer=hostile)) == [verdict]
+    assert store.tallies("r", hostile)[f"{hostile}={hostile}"].scored == 1
+    assert next(store.values("r", hostile)).cluster == hostile
+
+
+async def test_two_runs_are_written_side_by_side(store: Store) -> None:
+    await asyncio.gather(fill(store, ["fr"] * 1, a_record("one")), fill(store, ["fr"], a_record("two")))
+    assert {trial.run_id for run in ("one", "two") for trial in store.trials(run)} == {"one", "two"}
+
+
+def test_a_verdict_in_a_sentence_comes_back_as_one(store: Store) -> None:
+    reason = say("Found: {why}", why=say("nothing of {name}", name="it"))
+    verdict = Verdict(run_id="r", sample_id="fr", scorer="exact", result=Score(points=0, reason=reason))
+
+    async def keep() -> None:
+        await begun(store, [a_sample("fr")])
+        await store.add(a_trial("fr"), [verdict])
+
+    asyncio.run(keep())
+    assert list(store.verdicts("r")) == [verdict]
