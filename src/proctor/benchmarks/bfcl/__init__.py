@@ -1,1 +1,133 @@
-"""BFCL."""
+"""The Berkeley Function Calling Leaderboard, version 4: does a model call the right functions with the right values?
+
+`bfcl` is all thirteen single-turn categories; `bfcl/simple_python`, `bfcl/live` or `bfcl/multiple,irrelevance` are
+some of them. Prompts, tools, verdicts and the aggregate are the official ones (`README.md`).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, get_args
+
+from msgspec.structs import replace
+
+from proctor.benchmarks.bfcl import dataset
+from proctor.core.digest import digest
+from proctor.core.errors import BadInput
+from proctor.core.sample import Message, Sample, Turn
+from proctor.core.task import Task
+from proctor.core.trajectory import Trajectory
+
+PACKAGE = dataset.PACKAGE
+
+Mode = Literal["auto", "prompt", "native"]
+Names = Literal["dotted", "underscored"]
+
+
+def task(
+    category: str | Sequence[str] = "single_turn",
+    *,
+    data: str | None = None,
+    mode: Mode = "auto",
+    names: Names = "underscored",
+) -> Task:
+    """The task of some categories. All data is read and checked here, so that nothing bad is found later.
+
+    Args:
+        category: a category, group or collection, or several: a list, or one text with commas.
+        data: a clone, data folder, wheel or unpacked wheel; the pinned package when None.
+        mode: `native` offers tools, `prompt` describes them in the text, `auto` does what suits the agent.
+        names: how native tools are called where a function's name has dots, which most endpoints refuse.
+
+    Raises:
+        BadInput: an unknown category or option, or data that is missing or broken.
+    """
+    from proctor.benchmarks.bfcl.scorer import bfcl
+    from proctor.benchmarks.bfcl.scores import summarise
+
+    mode, names = _one_of("mode", mode, get_args(Mode)), _one_of("names", names, get_args(Names))
+    wanted = dataset.names_of(category)
+    categories = dataset.expand(wanted)
+    folder = dataset.locate(data)
+    samples: list[Sample] = []
+    notes: list[str] = []
+    digests: dict[str, str] = {}
+    for name in categories:
+        read = dataset.read(folder, name)
+        samples += _samples(name, read.entries, names)
+        notes += map(str, read.notes)
+        digests |= read.digests
+
+    def present(sample: Sample) -> Sample:
+        return _shown(sample, folder, mode)
+
+    def oracle(sample: Sample) -> Trajectory:
+        from proctor.benchmarks.bfcl import oracle
+
+        return oracle.native(sample, dotted=names == "dotted") if mode == "native" else oracle.text(sample)
+
+    return Task(
+        name="bfcl" if wanted == ["single_turn"] else f"bfcl/{','.join(wanted)}",
+        version=digest(digests)[:12] if notes else PACKAGE.version,
+        samples=samples,
+        scorers=(bfcl,),
+        present=present,
+        oracle=oracle,
+        summarise=summarise,
+        provenance=_provenance(folder, digests, notes),
+        spread_by="category",
+        planned=len(samples),
+    )
+
+
+def _samples(category: str, entries: Sequence[dataset.Entry], names: Names) -> list[Sample]:
+    tags = {"category": category, "group": dataset.CATEGORIES[category].group}
+    extra = {"names": names} if names == "dotted" else {}
+    return [
+        Sample(
+            id=entry.id,
+            turns=(Turn(messages=tuple(map(_message, entry.question)), reference=entry.answers),),
+            target=entry.answers,
+            tags=tags,
+            meta={"category": category, "functions": entry.functions, **extra},
+        )
+        for entry in entries
+    ]
+
+
+def _message(said: dataset.Said) -> Message:
+    return Message.of(said.role, said.content)
+
+
+def _shown(sample: Sample, folder: Any, mode: Mode) -> Sample:
+    """The sample with what the model is shown; made when its turn comes, as it is large and takes time."""
+    from proctor.benchmarks.bfcl import prompt, tools
+
+    turn = sample.turns[0]
+    functions = tools.hinted(sample.meta["functions"], sample.meta["category"])
+    as_text = None if mode == "native" else prompt.messages_of(turn.messages, functions, prompt.words(folder))
+    if mode == "prompt" and as_text is not None:
+        return replace(sample, turns=(replace(turn, messages=as_text),))
+    offered = tools.native_tools(functions, dotted=sample.meta.get("names") == "dotted")
+    return replace(sample, turns=(replace(turn, tools=offered, as_text=as_text),))
+
+
+def _provenance(folder: Any, digests: Mapping[str, str], notes: Sequence[str]) -> dict[str, Any]:
+    return {
+        "package": PACKAGE.name,
+        "version": PACKAGE.version if not notes else "unknown",
+        "sha256": PACKAGE.sha256 if not notes else None,
+        "licence": dataset.LICENCE,
+        "folder": str(folder),
+        "files": dict(digests),
+        "warnings": list(notes),
+    }
+
+
+def _one_of(option: str, value: Any, allowed: tuple[Any, ...]) -> Any:
+    if value not in allowed:
+        raise BadInput(
+            "The option '{option}' of BFCL cannot be '{value}'. It can be: {known}.",
+            option=option,
+            value=value,
+            known=", ".join(allowed),
+        )
+    return value

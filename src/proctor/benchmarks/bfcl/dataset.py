@@ -1,0 +1,332 @@
+"""The official data files: where they are, which categories there are, and their entries.
+
+A question and its answer, one line each, in `BFCL_v4_simple_python.json` and in `possible_answer/` of the same name:
+
+    {"id": "x_0", "question": [[{"role": "user", "content": "..."}]], "function": [{"name": "geo.area",
+     "description": "...", "parameters": {"type": "dict", "properties": {"base": {"type": "integer"}}, "required": []}}]}
+    {"id": "x_0", "ground_truth": [{"geo.area": {"base": [3, ""]}}]}
+
+Source: bfcl-eval 2026.3.23 (Apache-2.0), `bfcl_eval/constants/category_mapping.py` and `bfcl_eval/utils.py`.
+"""
+
+import difflib
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor.core.errors import BadInput
+from proctor.core.sample import Role
+from proctor.core.sentence import Sentence, say
+from proctor.transport import fetch
+
+PACKAGE = fetch.Package(
+    name="bfcl-eval",
+    version="2026.3.23",
+    file="bfcl_eval-2026.3.23-py3-none-any.whl",
+    sha256="3bb6dfa5f0c68ad403c9ec50b00db2bb3b4cc9b38ab1ff33f48fe30d853d3a0a",
+    prefix="bfcl_eval/",
+    command="proctor data pull bfcl",
+)
+LICENCE = "Apache-2.0"
+
+
+class Category(msgspec.Struct, frozen=True):
+    """A category: the folder of its results, its official size, and the first 16 digits of its files' sha256."""
+
+    group: str
+    size: int
+    questions: str
+    answers: str = ""
+
+
+CATEGORIES = {
+    "simple_python": Category("non_live", 400, "82dd63ba502eb252", "90cd5bc653690ee8"),
+    "simple_java": Category("non_live", 100, "13d2303a125b0875", "78f25616084044fa"),
+    "simple_javascript": Category("non_live", 50, "329e67fedf79a624", "e2f9f2e51d88e0c8"),
+    "multiple": Category("non_live", 200, "aef168155ebd74b7", "244e00ce9395df94"),
+    "parallel": Category("non_live", 200, "19f51a82eff42e5d", "8a6aa19c1adddc6a"),
+    "parallel_multiple": Category("non_live", 200, "8863ea8433239f55", "5ebf24f458c1f163"),
+    "irrelevance": Category("non_live", 240, "2b6ed4c2e992cdcf"),
+    "live_simple": Category("live", 258, "1af2ac87dca47556", "fec9cfa9744a936f"),
+    "live_multiple": Category("live", 1053, "fd8ccfad4d911420", "97e90d59c5bd76c5"),
+    "live_parallel": Category("live", 16, "6c26e9fdc3350cf5", "8a9f189ff0e832eb"),
+    "live_parallel_multiple": Category("live", 24, "21d4b9319c1faac4", "f5b5f360556c5feb"),
+    "live_irrelevance": Category("live", 884, "6559fda2beaceb60"),
+    "live_relevance": Category("live", 16, "e03f9e241657a137"),
+}
+MULTI_TURN = ("multi_turn_base", "multi_turn_miss_func", "multi_turn_miss_param", "multi_turn_long_context")
+MEMORY = ("memory_kv", "memory_vector", "memory_rec_sum")
+WEB_SEARCH = ("web_search_base", "web_search_no_snippet")
+NOT_BUILT = (*MULTI_TURN, *MEMORY, *WEB_SEARCH, "format_sensitivity")
+
+_NON_PYTHON = ("simple_java", "simple_javascript")
+_SCORING = (*CATEGORIES, *MULTI_TURN, *MEMORY, *WEB_SEARCH)
+COLLECTIONS: dict[str, tuple[str, ...]] = {
+    "all": (*_SCORING, "format_sensitivity"),
+    "all_scoring": _SCORING,
+    "single_turn": tuple(CATEGORIES),
+    "non_live": tuple(name for name, category in CATEGORIES.items() if category.group == "non_live"),
+    "live": tuple(name for name, category in CATEGORIES.items() if category.group == "live"),
+    "python": tuple(name for name in CATEGORIES if name not in _NON_PYTHON),
+    "non_python": _NON_PYTHON,
+    "multi_turn": MULTI_TURN,
+    "agentic": (*MEMORY, *WEB_SEARCH),
+    "memory": MEMORY,
+    "web_search": WEB_SEARCH,
+}
+
+
+class Said(msgspec.Struct, frozen=True, gc=False):
+    """One message of a question."""
+
+    role: Role
+    content: str
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """A question with its function documents as in the file, and its answers (None where no call is the answer)."""
+
+    id: str
+    question: tuple[Said, ...]
+    functions: list[dict[str, Any]]
+    answers: list[dict[str, Any]] | None = None
+
+
+class Read(msgspec.Struct, frozen=True, kw_only=True):
+    """The entries of a category, the digests of its files, and what is worth knowing about them."""
+
+    entries: list[Entry]
+    digests: dict[str, str]
+    notes: tuple[Sentence, ...] = ()
+
+
+class _Question(msgspec.Struct, frozen=True):
+    id: str
+    question: list[tuple[Said, ...]]
+    function: list[dict[str, Any]]
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    id: str
+    ground_truth: list[dict[str, Any]]
+
+
+class _Id(msgspec.Struct, frozen=True):
+    id: str
+
+
+_questions = msgspec.json.Decoder(_Question)
+_answers = msgspec.json.Decoder(_Answer)
+_ids = msgspec.json.Decoder(_Id)
+
+
+def names_of(category: str | Sequence[str]) -> list[str]:
+    """The names in a category argument.
+
+    >>> names_of("multiple, live"), names_of(["multiple", "live"])
+    (['multiple', 'live'], ['multiple', 'live'])
+    """
+    parts = [category] if isinstance(category, str) else category
+    return [name.strip() for part in parts for name in part.split(",") if name.strip()]
+
+
+def expand(names: Sequence[str]) -> list[str]:
+    """The categories that names of categories, groups and collections stand for, each once, in the order of the table.
+
+    Raises:
+        BadInput: an unknown name (the nearest match is named), or a category that is not built yet.
+
+    >>> expand(["non_python", "simple_java", "live_relevance"])
+    ['simple_java', 'simple_javascript', 'live_relevance']
+    """
+    wanted: set[str] = set()
+    for name in names:
+        members = COLLECTIONS.get(name, (name,))
+        missing = [member for member in members if member in NOT_BUILT]
+        if missing:
+            raise BadInput(
+                "'{name}' asks for categories of BFCL that cannot be run yet: {missing}. What can be: single_turn and its {count} categories.",
+                name=name,
+                missing=", ".join(missing),
+                count=len(CATEGORIES),
+            )
+        if not set(members) <= CATEGORIES.keys():
+            raise _unknown(name)
+        wanted.update(members)
+    if not wanted:
+        raise BadInput("No category of BFCL is named. Known: {known}.", known=_known())
+    return [name for name in CATEGORIES if name in wanted]
+
+
+def locate(source: str | Path | None = None, *, progress: fetch.Progress | None = None) -> Path:
+    """The folder that directly holds the `BFCL_v4_*.json` files.
+
+    Args:
+        source: a clone of the official repository, its data folder, an unpacked wheel, the pinned wheel, or None
+            for `PROCTOR_BFCL_DATA`, else the cache, else a download into it.
+        progress: is told of a download.
+
+    Raises:
+        BadInput: nothing of the kind is there. Nothing is downloaded when a source was given.
+    """
+    source = source or os.environ.get("PROCTOR_BFCL_DATA") or None
+    if source is None:
+        return fetch.pull(PACKAGE, progress=progress) / "bfcl_eval" / "data"
+    path = Path(source).expanduser()
+    if path.is_file() and path.suffix == ".whl":
+        return fetch.pull(PACKAGE, source=path) / "bfcl_eval" / "data"
+    for below in ("", "data", "bfcl_eval/data", "berkeley-function-call-leaderboard/bfcl_eval/data"):
+        if any((path / below).glob("BFCL_v4_*.json")):
+            return (path / below).absolute()
+    raise BadInput(
+        "{path} holds no data of BFCL v4: expected BFCL_v4_*.json files in it, or in bfcl_eval/data below it. Leave it out to use the pinned package.",
+        path=path,
+    )
+
+
+def entries(folder: Path, category: str) -> list[Entry]:
+    """The entries of a category; see `read`."""
+    return read(folder, category).entries
+
+
+def read(folder: Path, category: str) -> Read:
+    """Read and check a category.
+
+    Raises:
+        BadInput: a missing file; a line that is no JSON or has the wrong shape; an id twice; a question without
+            an answer, or with one in another place (the official code pairs them by position).
+    """
+    expected = CATEGORIES[category]
+    path = _file(folder, category)
+    data = _bytes(path)
+    questions: list[_Question] = _lines(path, data, _questions)
+    digests, notes = {path.name: _sha16(data)}, []
+    _check(path, data, category, questions)
+    answers: list[_Answer] | None = None
+    if expected.answers:
+        answers_path = _file(folder / "possible_answer", category)
+        answers_data = _bytes(answers_path)
+        answers = _lines(answers_path, answers_data, _answers)
+        digests[f"possible_answer/{path.name}"] = _sha16(answers_data)
+        _check_pairs(answers_path, answers_data, questions, answers)
+    for (name, found), known in zip(digests.items(), (expected.questions, expected.answers), strict=False):
+        if found != known:
+            notes.append(
+                say(
+                    "{name} is not the file of bfcl-eval {version}: its sha256 begins with {found}, expected {known}. Scores may differ from official ones.",
+                    name=name,
+                    version=PACKAGE.version,
+                    found=found,
+                    known=known,
+                )
+            )
+    found_entries = [
+        Entry(
+            id=question.id,
+            question=question.question[0],
+            functions=question.function,
+            answers=answers[index].ground_truth if answers is not None else None,
+        )
+        for index, question in enumerate(questions)
+    ]
+    return Read(entries=found_entries, digests=digests, notes=tuple(notes))
+
+
+def ids(folder: Path, category: str) -> list[str]:
+    """The ids of a category, without the cost of its entries."""
+    path = _file(folder, category)
+    return [row.id for row in _lines(path, _bytes(path), _ids)]
+
+
+def _file(folder: Path, category: str) -> Path:
+    return folder / f"BFCL_v4_{category}.json"
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror) from error
+
+
+def _sha16(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def _lines(path: Path, data: bytes, decoder: msgspec.json.Decoder[Any]) -> list[Any]:
+    try:
+        return decoder.decode_lines(data)
+    except (msgspec.DecodeError, RecursionError) as whole:
+        for number, line in enumerate(data.split(b"\n"), 1):  # slowly, to say which line it was
+            if line.strip():
+                try:
+                    decoder.decode(line)
+                except (msgspec.DecodeError, RecursionError) as error:
+                    raise BadInput("{path}, line {line}: {error}.", path=path, line=number, error=error) from None
+        raise BadInput("{path}: {error}.", path=path, error=whole) from None
+
+
+def _check(path: Path, data: bytes, category: str, questions: list[_Question]) -> None:
+    if not questions:
+        raise BadInput("{path} is empty.", path=path)
+    seen: set[str] = set()
+    for index, question in enumerate(questions):
+        if question.id in seen:
+            raise _bad_line(path, data, index, say("the id '{id}' is there already", id=question.id))
+        seen.add(question.id)
+        if question.id.rpartition("_")[0] != category:
+            raise _bad_line(
+                path, data, index, say("the id '{id}' is not of {category}", id=question.id, category=category)
+            )
+        if len(question.question) != 1 or not question.question[0]:
+            raise _bad_line(path, data, index, say("'{id}' does not have one turn of messages", id=question.id))
+        if not all(map(_is_document, question.function)):
+            reason = say("a function of '{id}' lacks name, description or parameters.properties", id=question.id)
+            raise _bad_line(path, data, index, reason)
+
+
+def _is_document(function: dict[str, Any]) -> bool:
+    parameters = function.get("parameters")
+    properties = parameters.get("properties") if type(parameters) is dict else None
+    named = type(function.get("name")) is str and type(function.get("description")) is str
+    return named and type(properties) is dict and all(type(schema) is dict for schema in properties.values())
+
+
+def _check_pairs(path: Path, data: bytes, questions: list[_Question], answers: list[_Answer]) -> None:
+    if [question.id for question in questions] == [answer.id for answer in answers]:
+        return
+    known = {answer.id for answer in answers}
+    for index, question in enumerate(questions):
+        if question.id not in known:
+            raise BadInput("{path} has no answer for '{id}'.", path=path, id=question.id)
+        if answers[index].id != question.id:
+            reason = say("the answer is for '{id}', expected '{expected}'", id=answers[index].id, expected=question.id)
+            raise _bad_line(path, data, index, reason)
+    extra = answers[len(questions)].id
+    raise _bad_line(path, data, len(questions), say("there is no question '{id}'", id=extra))
+
+
+def _bad_line(path: Path, data: bytes, index: int, reason: Sentence) -> BadInput:
+    numbers = [number for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
+    return BadInput("{path}, line {line}: {error}.", path=path, line=numbers[index], error=reason)
+
+
+def _unknown(name: str) -> BadInput:
+    near = difflib.get_close_matches(name, [*CATEGORIES, *COLLECTIONS, *NOT_BUILT], n=1, cutoff=0.5)
+    if near:
+        return BadInput(
+            "No category of BFCL is called '{name}'. Did you mean '{near}'? Known: {known}.",
+            name=name,
+            near=near[0],
+            known=_known(),
+        )
+    return BadInput("No category of BFCL is called '{name}'. Known: {known}.", name=name, known=_known())
+
+
+def _known() -> str:
+    built = [name for name, members in COLLECTIONS.items() if set(members) <= CATEGORIES.keys()]
+    return ", ".join([*CATEGORIES, *built])

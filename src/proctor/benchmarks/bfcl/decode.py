@@ -1,0 +1,41 @@
+"""From what a model put out to calls: the common steps, then the decoder of the language.
+
+Source: bfcl-eval 2026.3.23, `bfcl_eval/model_handler/utils.py`, `default_decode_ast_prompting`.
+"""
+
+from typing import Any, Literal
+
+from proctor.benchmarks.bfcl import decode_java, decode_javascript, decode_native, decode_python
+from proctor.benchmarks.bfcl.calls import Call, Undecodable, checked, show
+from proctor.core.sentence import say
+
+Mode = Literal["prompt", "native"]
+Language = Literal["python", "java", "javascript"]
+
+
+def decode(output: Any, mode: Mode, language: Language = "python") -> list[Call]:
+    """The calls in an output; `output` is what stands under `result` in an official result file.
+
+    Raises:
+        Undecodable: the output is not in the official form.
+
+    >>> decode("f(x=1), g()", "prompt")
+    [{'f': {'x': 1}}, {'g': {}}]
+    """
+    if mode == "native":
+        return checked(decode_native.decode(output))
+    if not isinstance(output, str):
+        raise Undecodable(say("The output is {got}, expected text.", got=show(output, 80)))
+    text = _in_brackets(output)
+    if language == "java":
+        return decode_java.decode(text[1:-1])
+    if language == "javascript":
+        return decode_javascript.decode(text[1:-1])
+    return decode_python.decode(text)
+
+
+def _in_brackets(output: str) -> str:
+    text = output.strip("`\n ")
+    opening = "" if text.startswith("[") else "["
+    closing = "" if text.endswith("]") else "]"
+    return f"{opening}{text}{closing}"

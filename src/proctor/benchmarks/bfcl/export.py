@@ -1,0 +1,86 @@
+"""Write a run as official result files, which `bfcl evaluate --partial-eval` accepts.
+
+Layout: `<folder>/result/<model, "/" as "_">/<group>/BFCL_v4_<category>_result.json`, sorted by number. Only what counts
+in the mean is written (first attempts that were scored, and failures of the agent), as the official accuracy is taken
+over the lines that are there. A failed agent becomes `Error during inference: ...`, as upstream writes it; upstream
+then counts it as right where no call is expected.
+
+Source: bfcl-eval 2026.3.23, `bfcl_eval/model_handler/base_handler.py` (`write`), `bfcl_eval/utils.py` (`sort_key`).
+"""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from proctor.benchmarks.bfcl.dataset import CATEGORIES
+from proctor.benchmarks.bfcl.replies import FAILED
+from proctor.core.errors import BadInput
+from proctor.core.sample import Sample
+from proctor.core.trial import IN_THE_MEAN, Trial
+
+
+def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> list[Path]:
+    """Write result files below `folder` and say which; files of the same categories and model are replaced.
+
+    Raises:
+        BadInput: a model name that is no folder name, a sample that is not of BFCL, or nothing to write.
+    """
+    lines: dict[str, list[dict[str, Any]]] = {}
+    for sample, trial in trials:
+        category = sample.meta.get("category")
+        if category not in CATEGORIES:
+            raise BadInput("The sample '{id}' is not of a single-turn category of BFCL.", id=sample.id)
+        if trial.attempt == 0 and trial.outcome in IN_THE_MEAN:
+            lines.setdefault(category, []).append(_line(sample, trial))
+    if not lines:
+        raise BadInput("The run holds no scored trial to export.")
+    _spare_the_table(lines)
+    return [_write(folder, model, category, lines[category]) for category in CATEGORIES if category in lines]
+
+
+def result_folder(folder: Path, model: str) -> Path:
+    """Where the results of a model are; the name cannot lead out of `folder`."""
+    name = model.replace("/", "_")
+    if not name.strip(". ") or any(sign in name for sign in "\\:\0"):
+        raise BadInput("'{model}' cannot be the name of a folder.", model=model)
+    return folder / "result" / name
+
+
+def _line(sample: Sample, trial: Trial) -> dict[str, Any]:
+    from proctor.benchmarks.bfcl.scorer import model_output_of
+
+    if trial.outcome == "scored":
+        result = model_output_of(sample, trial.trajectory)
+    else:
+        result = f"{FAILED} {trial.failure.reason if trial.failure is not None else trial.outcome}"
+    return {
+        "id": sample.id,
+        "result": result,
+        "input_token_count": trial.usage.input_tokens,
+        "output_token_count": trial.usage.output_tokens,
+        "latency": trial.seconds,
+    }
+
+
+def _spare_the_table(lines: dict[str, list[dict[str, Any]]]) -> None:
+    """With exactly one latency above 0 the official tool raises while it makes its table, so that one is left out."""
+    timed = [line for several in lines.values() for line in several if line["latency"] > 0]
+    if len(timed) == 1:
+        timed[0]["latency"] = 0
+
+
+def _write(folder: Path, model: str, category: str, lines: list[dict[str, Any]]) -> Path:
+    path = result_folder(folder, model) / CATEGORIES[category].group / f"BFCL_v4_{category}_result.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    with part.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(line) + "\n" for line in sorted(lines, key=_number))
+    part.replace(path)
+    return path
+
+
+def _number(line: dict[str, Any]) -> int:
+    """The number after the last `_`, cut at the first `-`."""
+    number = line["id"].rpartition("_")[2].partition("-")[0]
+    return int(number) if number.isdecimal() else 0

@@ -1,0 +1,107 @@
+"""Our verdicts against recorded ones of the official code.
+
+A line of the corpus, which may be gzipped:
+
+    {"id": "simple_python_5", "category": "simple_python", "mode": "fc", "model_output": [{"f": "{\"x\": 1}"}],
+     "valid": false, "error_type": "simple_function_checker:wrong_func_name"}
+
+`mode` is `prompt`, or `fc` (native calls, dots in names made underscores).
+"""
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from proctor.benchmarks.bfcl import dataset
+from proctor.benchmarks.bfcl.checker import check
+from proctor.core.errors import BadInput
+from proctor.core.parity import Checked
+from proctor.core.sentence import say
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One recorded verdict."""
+
+    id: str
+    category: str
+    mode: Literal["prompt", "fc", "native"]
+    model_output: Any
+    valid: bool
+    error_type: str | None = None
+
+
+Entries = Mapping[str, dataset.Entry]
+
+
+def check_corpus(path: Path, source: str | None = None) -> Iterator[Checked]:
+    """Check every line; lines of categories that are not built are skipped.
+
+    Args:
+        path: the corpus.
+        source: where the data set is, see `dataset.locate`.
+
+    Raises:
+        BadInput: a line that cannot be read, or data that is missing.
+    """
+    entries_by_category: dict[str, Entries] = {}
+    folder: Path | None = None
+    for line in lines(path):
+        if line.category not in dataset.CATEGORIES:
+            yield Checked(id=line.id, agrees=None, official=_verdict(line.valid, line.error_type))
+            continue
+        if line.category not in entries_by_category:
+            folder = folder or dataset.locate(source)
+            entries = {entry.id: entry for entry in dataset.entries(folder, line.category)}
+            entries_by_category[line.category] = entries
+        yield checked(line, entries_by_category[line.category])
+
+
+def checked(line: Line, entries: Entries) -> Checked:
+    """One line against the entries of its category; both validity and error type have to agree."""
+    official = _verdict(line.valid, line.error_type)
+    entry = entries.get(line.id)
+    if entry is None:
+        rule = say("{category} has no sample '{id}'.", category=line.category, id=line.id)
+        return Checked(id=line.id, agrees=False, official=official, rule=rule)
+    native = line.mode != "prompt"
+    result = check(
+        entry.functions,
+        entry.answers,
+        line.category,
+        line.model_output,
+        mode="native" if native else "prompt",
+        underscores=native,
+    )
+    agrees = (result.valid, result.error_type) == (line.valid, line.error_type)
+    ours = _verdict(result.valid, result.error_type)
+    return Checked(id=line.id, agrees=agrees, ours=ours, official=official, rule="" if agrees else result.reason)
+
+
+def lines(path: Path) -> Iterator[Line]:
+    """The lines of a corpus.
+
+    Raises:
+        BadInput: a file or line that cannot be read; names the line.
+    """
+    try:
+        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
+            for number, text in enumerate(file, 1):
+                if text.strip():
+                    yield _line(path, number, text)
+    except (OSError, EOFError) as error:
+        raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from error
+
+
+def _line(path: Path, number: int, text: bytes) -> Line:
+    try:
+        return msgspec.convert(json.loads(text), Line)
+    except (ValueError, RecursionError, msgspec.ValidationError) as error:
+        raise BadInput("{path}, line {line}: {error}.", path=path, line=number, error=error) from None
+
+
+def _verdict(valid: bool, error_type: str | None) -> str:
+    return "valid" if valid else (error_type or "invalid")

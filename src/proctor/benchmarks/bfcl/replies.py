@@ -1,0 +1,231 @@
+"""Read recorded official results: a result tree, a model's folder, or one file.
+
+    result/<model>/<group>/BFCL_v4_<category>_result.json      one line for each sample:
+    {"id": "simple_python_0", "result": [{"f": "{\\"x\\": 1}"}], "input_token_count": 96, "output_token_count": 9, "latency": 0.8}
+
+`result` is text in prompting mode; in native mode a list of `{name: arguments as JSON text}`, or the text of the
+message (or null) where no tool was called. Whatever else stands there is kept such that it gets the verdict the
+official decoder would give. Texts `Error during inference: ...` are scored as the official tool scores them: as what
+the model said.
+
+Source: bfcl-eval 2026.3.23, `eval_checker/eval_runner.py`, `model_handler/api_inference/openai_completion.py`.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor.benchmarks.bfcl import dataset
+from proctor.core.errors import BadInput
+from proctor.core.sample import Message, Part, Reasoning, Text, ToolCall
+from proctor.core.trajectory import Step, ToolStyle, Trajectory, Usage
+from proctor.core.trial import Failure
+
+FAILED = "Error during inference:"
+
+_NAME = re.compile(r"BFCL_v4_(\w+?)(?:_result)?\.json")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class _Line(msgspec.Struct, frozen=True, gc=False):
+    id: str
+    result: Any
+    input_token_count: Any = 0
+    output_token_count: Any = 0
+    latency: Any = 0.0
+    reasoning_content: Any = None
+
+
+_decoder = msgspec.json.Decoder(_Line)
+
+
+def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | Failure]]:
+    """The replies to samples of the task's categories, in the order of the files.
+
+    Native or text is decided for a model as a whole, unless `mode` says it: native when the folder's name ends with
+    `-FC` or any single-turn result is a list.
+
+    Raises:
+        BadInput: nothing to read, results of several models, a malformed line, an unknown id, an id twice.
+    """
+    path = Path(path)
+    wanted = dataset.expand(dataset.names_of(task_options.get("category") or "single_turn"))
+    file_by_category = files(path)
+    lines = {category: _lines(file) for category, file in file_by_category.items()}
+    tools = _tools(file_by_category, task_options.get("mode", "auto"), lines)
+    chosen = [category for category in file_by_category if category in wanted and lines[category]]
+    if not chosen:
+        raise BadInput(
+            "{path} holds no results for {categories}. Found: {found}.",
+            path=path,
+            categories=", ".join(wanted),
+            found=", ".join(category for category in lines if lines[category]) or "-",
+        )
+    folder = dataset.locate(task_options.get("data"))
+    for category in chosen:
+        _check_ids(file_by_category[category], lines[category], folder, category)
+    return ((line.id, _trajectory(line, tools)) for category in chosen for _, line in lines[category])
+
+
+def files(path: Path) -> dict[str, Path]:
+    """The result file of each single-turn category that is there, in the order of the table; others are passed over.
+
+    Raises:
+        BadInput: nothing that looks like results, two files of one category, or results of several models.
+    """
+    if path.is_file():
+        return {_category_of(path): path}
+    found: dict[str, list[Path]] = {}
+    for file in sorted(path.rglob("BFCL_v4_*_result.json")):
+        if (match := _NAME.fullmatch(file.name)) and match[1] in dataset.CATEGORIES:
+            found.setdefault(match[1], []).append(file)
+    if not found:
+        raise BadInput("{path} holds no files BFCL_v4_<category>_result.json of single-turn categories.", path=path)
+    models = sorted({_model_folder(file) for several in found.values() for file in several})
+    if len(models) > 1:
+        raise BadInput(
+            "{path} holds results of several models: {models}. Give the folder of one.",
+            path=path,
+            models=", ".join(model.name for model in models),
+        )
+    for category, several in found.items():
+        if len(several) > 1:
+            raise BadInput(
+                "{path} holds two result files of {category}: {first} and {second}.",
+                path=path,
+                category=category,
+                first=several[0],
+                second=several[1],
+            )
+    return {category: found[category][0] for category in dataset.CATEGORIES if category in found}
+
+
+def trajectory_of(result: Any, tools: ToolStyle) -> Trajectory:
+    """What stands in `result` as a trajectory that gets the official verdict.
+
+    >>> [call.name for call in trajectory_of([{"f": "{}"}], "native").calls()]
+    ['f']
+    >>> trajectory_of(None, "text").steps[0].message.parts
+    ()
+    """
+    return _trajectory(_Line(id="", result=result), tools)
+
+
+def _trajectory(line: _Line, tools: ToolStyle) -> Trajectory:
+    parts: tuple[Part, ...] = _native_parts(line.result) if tools == "native" else _text_parts(line.result)
+    if isinstance(line.reasoning_content, str):
+        parts = (Reasoning(text=_clean(line.reasoning_content)), *parts)
+    usage = Usage(
+        input_tokens=_count(line.input_token_count), output_tokens=_count(line.output_token_count), requests=1
+    )
+    latency = line.latency
+    seconds = float(latency) if type(latency) in (int, float) and 0 <= latency < 1e9 else 0.0
+    step = Step(message=Message(role="assistant", parts=parts), seconds=seconds, usage=usage)
+    failed = isinstance(line.result, str) and line.result.startswith(FAILED)
+    return Trajectory(steps=(step,), tools=tools, state={"failed_when_generated": True} if failed else None)
+
+
+def _text_parts(result: Any) -> tuple[Text, ...]:
+    """Prompting mode: what is no text cannot be decoded, exactly as null cannot."""
+    return (Text(text=_clean(result)),) if isinstance(result, str) else ()
+
+
+def _native_parts(result: Any) -> tuple[Text | ToolCall, ...]:
+    """Native mode: the official decoder takes the first key of each item, and fails on all when it fails on one."""
+    if result is None:
+        return ()
+    if isinstance(result, str):
+        return (Text(text=_clean(result)),)
+    if isinstance(result, list | dict) and not result:
+        return (Text(text=""),)  # decodes to no calls, as empty text does
+    if not isinstance(result, list) or not all(map(_is_call, result)):
+        return (Text(text=_clean(json.dumps(result, ensure_ascii=False))),)
+    return tuple(_call(next(iter(item.items()))) for item in result)
+
+
+def _is_call(item: Any) -> bool:
+    return isinstance(item, dict) and bool(item) and isinstance(next(iter(item.values())), str)
+
+
+def _call(item: tuple[str, str]) -> ToolCall:
+    name, arguments = item
+    return ToolCall.from_text(_clean(name), _clean(arguments))
+
+
+def _clean(text: str) -> str:
+    """Without half characters, which no store and no file can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATE.sub("\ufffd", text)
+    return text
+
+
+def _count(value: Any) -> int:
+    return int(value) if type(value) in (int, float) and 0 <= value < 1e12 else 0
+
+
+def _tools(file_by_category: Mapping[str, Path], mode: str, lines: Mapping[str, list[tuple[int, _Line]]]) -> ToolStyle:
+    if mode != "auto":
+        return "native" if mode == "native" else "text"
+    if any(_model_folder(file).name.endswith("-FC") for file in file_by_category.values()):
+        return "native"
+    listed = any(isinstance(line.result, list) for several in lines.values() for _, line in several)
+    return "native" if listed else "text"
+
+
+def _model_folder(file: Path) -> Path:
+    """The folder above the group's: `result/<model>/<group>/<file>`."""
+    folder = file.absolute().parent
+    return folder.parent if folder.name in ("live", "non_live") else folder
+
+
+def _category_of(file: Path) -> str:
+    """By the official file name, else by the first id."""
+    if match := _NAME.fullmatch(file.name):
+        return dataset.expand([match[1]])[0]
+    for _, line in _lines(file):
+        return dataset.expand([line.id.rpartition("_")[0]])[0]
+    raise BadInput("{path} is empty.", path=file)
+
+
+def _lines(file: Path) -> list[tuple[int, _Line]]:
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise BadInput("{path} cannot be read: {error}.", path=file, error=error.strerror) from error
+    return [(number, _decode(file, number, line)) for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
+
+
+def _decode(file: Path, number: int, line: bytes) -> _Line:
+    try:
+        return _decoder.decode(line)
+    except (msgspec.DecodeError, RecursionError) as error:
+        first = error
+    try:  # NaN, numbers without bounds and half characters are no JSON, but official files may hold them
+        return msgspec.convert(json.loads(line), _Line)
+    except (ValueError, RecursionError, msgspec.ValidationError):
+        raise BadInput("{path}, line {line}: {error}.", path=file, line=number, error=first) from None
+
+
+def _check_ids(file: Path, lines: list[tuple[int, _Line]], folder: Path, category: str) -> None:
+    known = set(dataset.ids(folder, category))
+    seen: set[str] = set()
+    for number, line in lines:
+        if line.id not in known:
+            raise BadInput(
+                "{path}, line {line}: {category} has no sample '{id}'.",
+                path=file,
+                line=number,
+                category=category,
+                id=line.id,
+            )
+        if line.id in seen:
+            raise BadInput(
+                "{path}, line {line}: the result of '{id}' is there twice.", path=file, line=number, id=line.id
+            )
+        seen.add(line.id)

@@ -1,0 +1,63 @@
+"""Score a trajectory by the official rule."""
+
+from typing import Any
+
+from proctor.benchmarks.bfcl import metrics
+from proctor.benchmarks.bfcl.checker import Rules, check
+from proctor.benchmarks.bfcl.declared_types import language_of
+from proctor.benchmarks.bfcl.lenient import lenient
+from proctor.core.sample import Sample, Text
+from proctor.core.score import Score, Unscored
+from proctor.core.sentence import say
+from proctor.core.trajectory import Trajectory
+
+_SHOWN = 2000
+
+
+def bfcl(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    """1 when the calls are the expected ones, or none was made where none fits; else 0, and what is wrong.
+
+    `sample.meta` holds `category` and `functions`, `sample.target` the official `ground_truth`.
+    """
+    category, functions = sample.meta.get("category"), sample.meta.get("functions")
+    if not isinstance(category, str) or functions is None:
+        return Unscored(why="not_applicable", reason=say("The sample has no category and functions of BFCL."))
+    output = model_output_of(sample, trajectory)
+    native = trajectory.tools == "native"
+    underscores = native and sample.meta.get("names") != "dotted"
+    result = check(
+        functions, sample.target, category, output, mode="native" if native else "prompt", underscores=underscores
+    )
+    rules = Rules(language_of(category), underscores)
+    details = metrics.details(functions, sample.target, category, result, rules)
+    if native and not isinstance(output, list) and result.error_type == "ast_decoder:decoder_failed":
+        details["error_class"] = "missing_call"  # a message instead of calls; the official word is for both
+    if not result.valid and result.calls and sample.target:
+        details["lenient"] = lenient(functions, result.calls, sample.target, rules)
+    return Score(points=int(result.valid), answer=_shown(output), reason=result.reason, details=details)
+
+
+bfcl.version = "bfcl-eval 2026.3.23 / 1"  # type: ignore[attr-defined]  # scorers are functions with a version
+
+
+def model_output_of(sample: Sample, trajectory: Trajectory) -> Any:  # noqa: ARG001 - the exporter gives both
+    """What an official result file would hold under `result`.
+
+    Native calls as `[{name: arguments as JSON text}]` in their order. Without calls, and in text, the message: its
+    text, '' when that is empty, None when there is no text at all.
+    """
+    if trajectory.tools == "native" and (calls := trajectory.calls()):
+        return [{call.name: call.arguments_text()} for call in calls]
+    if text := trajectory.answer:
+        return text
+    messages = [step.message for step in trajectory.steps if step.message.role == "assistant"]
+    said = any(isinstance(part, Text) for message in messages for part in message.parts)
+    return "" if said else None
+
+
+def _shown(output: Any) -> str:
+    """The output as text, cut to a length that can be kept beside every score."""
+    if isinstance(output, list):
+        output = ", ".join(f"{name}({arguments})" for call in output for name, arguments in call.items())
+    text = output or ""
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
