@@ -1,0 +1,138 @@
+"""One row for each verdict, or for each trial without one, as CSV or JSON Lines by the suffix of the file.
+
+    run,task,agent,sample,attempt,outcome,stop,scorer,...,tag.category
+
+CSV is safe to open in a spreadsheet: a text that would be read as a formula gets an apostrophe in front.
+"""
+
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+from proctor.core.errors import BadInput
+from proctor.core.run import RunRecord
+from proctor.core.score import Score, Unscored
+from proctor.core.task import Store
+from proctor.core.trial import Trial, Verdict
+from proctor.exports._rows import Options, judged, said, writing
+
+SUFFIX = ".csv"
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # spreadsheets read the wide ones too
+COLUMNS = (
+    "run", "task", "agent", "sample", "attempt", "outcome", "stop", "scorer", "scorer_version", "points", "out_of", "value",
+    "unscored", "reason", "error_class", "error_type", "question", "target", "answer", "failure_kind", "failure_reason",
+    "started", "seconds", "requests", "input_tokens", "output_tokens", "cost",
+)  # fmt: skip
+
+Row = dict[str, Any]
+
+
+def write(record: RunRecord, store: Store, path: Path | TextIO, *, options: Options | None = None) -> list[Path]:
+    """Write the table and say where; memory does not grow with the run.
+
+    Args:
+        path: a file ending in .csv or .jsonl, or an open text file.
+        options: `format` (csv or jsonl) for an open file or another suffix; `lang` of the reasons (default en).
+
+    Raises:
+        BadInput: neither suffix nor option is csv or jsonl; the file cannot be written.
+    """
+    given = options or {}
+    format = given.get("format") or (path.suffix.lower().removeprefix(".") if isinstance(path, Path) else "jsonl")
+    if format not in ("csv", "jsonl"):
+        raise BadInput("A table ends in .csv or .jsonl, not '{format}'.", format=format)
+    rows = _rows(record, store, given.get("lang", "en"))
+    with writing(path, newline="") as file:
+        if format == "csv":
+            _write_csv(file, rows, (*COLUMNS, *_tag_columns(record, store)))
+        else:
+            file.writelines(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows)
+    return [path] if isinstance(path, Path) else []
+
+
+def safe_cell(value: Any) -> Any:
+    """A cell that no spreadsheet runs: text that begins like a formula gets an apostrophe; numbers stay.
+
+    >>> safe_cell("=1+1"), safe_cell(" @x"), safe_cell(-1), safe_cell("a-b")
+    ("'=1+1", "' @x", -1, 'a-b')
+    """
+    if not isinstance(value, str):
+        return value
+    text = value.replace("\x00", "␀")
+    return "'" + text if text.startswith(FORMULA) or text.lstrip().startswith(FORMULA) else text
+
+
+def _write_csv(file: TextIO, rows: Iterator[Row], columns: Sequence[str]) -> None:
+    writer = csv.writer(file, lineterminator="\r\n")
+    writer.writerow([safe_cell(column) for column in columns])
+    for row in rows:
+        tags = {f"tag.{key}": value for key, value in row.pop("tags").items()}
+        cells = {key: _text(value) for key, value in (row | tags).items()}
+        writer.writerow([safe_cell(cells.get(column)) for column in columns])
+
+
+def _rows(record: RunRecord, store: Store, lang: str) -> Iterator[Row]:
+    for trial, verdicts in judged(store, record.id):
+        shared = _of_trial(record, store, trial, lang)
+        for verdict in verdicts or (None,):
+            yield shared | _of_verdict(verdict, trial, lang)
+
+
+def _of_trial(record: RunRecord, store: Store, trial: Trial, lang: str) -> Row:
+    sample, usage, failure = store.sample(record.id, trial.sample_id), trial.usage, trial.failure
+    return dict.fromkeys(COLUMNS) | {
+        "run": record.id,
+        "task": record.task,
+        "agent": record.agent,
+        "sample": trial.sample_id,
+        "attempt": trial.attempt,
+        "outcome": trial.outcome,
+        "stop": trial.trajectory.stop,
+        "question": sample.question if sample is not None else None,
+        "target": sample.target if sample is not None else None,
+        "failure_kind": failure.kind if failure is not None else None,
+        "failure_reason": said(failure.reason, lang) if failure is not None else None,
+        "started": trial.started,
+        "seconds": trial.seconds,
+        "requests": usage.requests,
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cost": usage.cost,
+        "tags": dict(sample.tags) if sample is not None else {},
+    }
+
+
+def _of_verdict(verdict: Verdict | None, trial: Trial, lang: str) -> Row:
+    answer: Row = {"answer": trial.trajectory.answer}
+    if verdict is None:
+        return answer
+    named: Row = {"scorer": verdict.scorer, "scorer_version": verdict.scorer_version}
+    match verdict.result:
+        case Unscored(why=why, reason=reason):
+            return answer | named | {"unscored": why, "reason": said(reason, lang)}
+        case Score() as score:
+            judged_answer: Row = {"answer": score.answer} if score.answer is not None else answer
+            return (
+                judged_answer
+                | named
+                | {
+                    "points": score.points,
+                    "out_of": score.out_of,
+                    "value": score.value,
+                    "reason": said(score.reason, lang),
+                }
+                | {key: score.details.get(key) for key in ("error_class", "error_type")}
+            )
+
+
+def _tag_columns(record: RunRecord, store: Store) -> list[str]:
+    slices = (slice for scorer in record.scorers[:1] for slice in store.tallies(record.id, scorer))
+    return [f"tag.{key}" for key in dict.fromkeys(slice.partition("=")[0] for slice in slices if slice)]
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, Mapping | list | tuple):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return value

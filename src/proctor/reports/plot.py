@@ -1,0 +1,91 @@
+"""Estimates as plots: an SVG row for pages, a line of signs for terminals. The axis is 0 to 100 %."""
+
+from proctor.core.run import Estimate
+
+STEPS = (0, 25, 50, 75, 100)
+
+
+def row(estimate: Estimate, title: str) -> str:
+    """One estimate as inline SVG without scripts or addresses: band floor to ceiling, line interval, dot value.
+
+    Places are in percent of the width, so that rows above each other share one axis. `title` must be escaped.
+    """
+    marks = [f'<line class="grid" x1="{x}%" x2="{x}%" y1="0" y2="26"/>' for x in STEPS]
+    if (band := _span(estimate.floor, estimate.ceiling)) is not None and band[1] > band[0]:
+        marks.append(f'<rect class="band" x="{band[0]}%" width="{round(band[1] - band[0], 2)}%" y="7" height="12"/>')
+    if (interval := _span(estimate.low, estimate.high)) is not None:
+        low, high = interval
+        marks.append(f'<line class="interval" x1="{low}%" x2="{high}%" y1="13" y2="13"/>')
+        marks += [f'<line class="interval" x1="{x}%" x2="{x}%" y1="9" y2="17"/>' for x in interval]
+    if estimate.value is not None:
+        marks.append(f'<circle class="dot" cx="{_place(estimate.value)}%" cy="13" r="4"/>')
+    return f'<svg class="plot" role="img" aria-label="{title}" width="100%" height="26"><title>{title}</title>{"".join(marks)}</svg>'
+
+
+def axis() -> str:
+    """The labels of the axis, to stand above rows of the same width."""
+    labels = "".join(f'<text x="{x}%" y="12" text-anchor="middle">{x}</text>' for x in STEPS)
+    return f'<svg class="plot" aria-hidden="true" width="100%" height="16">{labels}</svg>'
+
+
+def line(estimate: Estimate, width: int = 25) -> str:
+    """One estimate as signs of equal width, first sign 0 %, last 100 %.
+
+    >>> line(Estimate(name="accuracy", value=0.5, low=0.4, high=0.6, floor=0.3, ceiling=0.9), 21)
+    '      ╌╌├─●─┤╌╌╌╌╌╌  '
+    """
+    signs = [" "] * width
+
+    def draw(span: tuple[float, float] | None, inner: str, start: str, end: str) -> None:
+        if span is not None:
+            first, last = (round(place / 100 * (width - 1)) for place in span)
+            signs[first : last + 1] = [start, *inner * (last - first - 1), end][: last - first + 1]
+
+    band = _span(estimate.floor, estimate.ceiling)
+    if band is not None and band[1] > band[0]:
+        draw(band, "╌", "╌", "╌")
+    draw(_span(estimate.low, estimate.high), "─", "├", "┤")
+    if estimate.value is not None:
+        signs[round(_place(estimate.value) / 100 * (width - 1))] = "●"
+    return "".join(signs)
+
+
+def centred(low: float | None, value: float, high: float | None, width: int) -> str:
+    """A difference as signs, zero in the middle, -0.5 and 0.5 at the ends.
+
+    >>> centred(-0.1, 0.1, 0.3, 21)
+    '        ├─┼─●───┤    '
+    """
+    signs = [" "] * width
+    half = width // 2
+
+    def at(number: float) -> int:
+        return round(half + 2 * half * min(max(number, -0.5), 0.5))
+
+    signs[half] = "│"
+    if low is not None and high is not None:
+        signs[at(low) : at(high) + 1] = "─" * (at(high) - at(low) + 1)
+        signs[at(low)], signs[at(high)] = "├", "┤"
+        if at(low) < half < at(high):
+            signs[half] = "┼"
+    signs[at(value)] = "●"
+    return "".join(signs)
+
+
+def difference_row(low: float | None, value: float, high: float | None, title: str) -> str:
+    """A difference as an SVG row, zero in the middle, -50 and +50 points at the ends. `title` must be escaped."""
+    marks = ['<line class="grid" x1="50%" x2="50%" y1="0" y2="26"/>']
+    if low is not None and high is not None:
+        ends = [_place(0.5 + number) for number in (low, high)]
+        marks.append(f'<line class="interval" x1="{ends[0]}%" x2="{ends[1]}%" y1="13" y2="13"/>')
+        marks += [f'<line class="interval" x1="{x}%" x2="{x}%" y1="9" y2="17"/>' for x in ends]
+    marks.append(f'<circle class="dot" cx="{_place(0.5 + value)}%" cy="13" r="4"/>')
+    return f'<svg class="plot" role="img" aria-label="{title}" width="100%" height="26"><title>{title}</title>{"".join(marks)}</svg>'
+
+
+def _span(low: float | None, high: float | None) -> tuple[float, float] | None:
+    return None if low is None or high is None else (_place(low), _place(high))
+
+
+def _place(value: float) -> float:
+    return round(100 * min(max(value, 0.0), 1.0), 2)

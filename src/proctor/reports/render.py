@@ -1,0 +1,136 @@
+"""A report as Markdown, and as one HTML file that asks nothing of the network.
+
+What a model wrote is hostile: `finalize` makes hidden characters visible and escapes whatever a template puts out;
+only what this module made itself, as `Markup`, passes unchanged.
+"""
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from proctor.core.run import Estimate
+from proctor.reports import plot
+from proctor.reports.build import METRICS, Report
+from proctor.reports.visible import one_line, visible
+from proctor.reports.words import Words
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+LIVE_MARKDOWN = re.compile(r"[\\`*\[\]|~$#!]|(?<!\w)_|_(?!\w)")
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """An estimate as a row of a table."""
+
+    label: str
+    estimate: Estimate
+    is_code: bool
+    note: str
+
+
+def html(report: Report, lang: str) -> str:
+    """One self-contained HTML file."""
+    return _render("report.html.jinja", report, lang)
+
+
+def markdown(report: Report, lang: str) -> str:
+    """A Markdown file (GitHub's kind, for its tables)."""
+    text = _render("report.md.jinja", report, lang)
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+
+
+def lines(report: Report, words: Words, key: str) -> list[Line]:
+    """The rows of one section: the value of the tag, or the metric; both where there are several metrics."""
+    estimates = next(section.estimates for section in report.sections if section.key == key)
+    several = len({one.name for one in estimates}) > 1
+    found = []
+    for one in sorted(estimates, key=lambda one: one.name) if several and key not in ("", "official") else estimates:
+        value = one.slice.partition("=")[2]
+        metric = words.metric(one.name)
+        label = metric if not value else f"{value} · {metric}" if several else value
+        is_code = bool(value) or not (one.note or one.name.rpartition(".")[2] in METRICS)
+        found.append(Line(label=label, estimate=one, is_code=is_code, note=words.t(one.note) if one.note else ""))
+    return found
+
+
+def methods(report: Report, words: Words) -> str:
+    """How the intervals were made, each method once."""
+    used = (one.method for section in report.sections for one in section.estimates if one.low is not None)
+    return ", ".join(words.t(method) for method in dict.fromkeys(used) if method)
+
+
+def _render(template: str, report: Report, lang: str) -> str:
+    words = Words(lang)
+    return (
+        environment(template.endswith(".html.jinja"))
+        .get_template(template)
+        .render(
+            report=report,
+            record=report.record,
+            lang=lang,
+            words=words,
+            t=words.t,
+            lines=lambda key: lines(report, words, key),
+            methods=methods(report, words),
+        )
+    )
+
+
+@cache
+def environment(is_html: bool) -> "Environment":
+    """The templates of this room; what they put out is made harmless."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    made = Environment(
+        loader=PackageLoader("proctor.reports"),
+        autoescape=is_html,  # noqa: S701 - for Markdown, `finalize` escapes what is live there
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=_finalizer(visible if is_html else _inline, Markup),
+    )
+
+    def row(estimate: Estimate, title: str) -> Markup:
+        return Markup(plot.row(estimate, str(Markup.escape(visible(title)))))  # noqa: S704 - the title is escaped
+
+    made.globals.update(
+        row=row,
+        difference_row=lambda low, value, high, title: Markup(plot.difference_row(low, value, high, title)),  # noqa: S704 - numbers
+        axis=lambda: Markup(plot.axis()),  # noqa: S704 - all of it is ours
+        fence=lambda text: Markup(_fence(text)),  # noqa: S704 - a fence no line of the text can close
+        code=lambda text: Markup(_code(text)),  # noqa: S704 - the same within a line
+        one_line=one_line,
+    )
+    return made
+
+
+def _finalizer(escape: Callable[[str], str], safe: type) -> Callable[[Any], Any]:
+    return lambda value: escape(value) if isinstance(value, str) and not isinstance(value, safe) else value
+
+
+def _inline(text: str) -> str:
+    """Text that means nothing in Markdown or HTML, in one line."""
+    flat = " ".join(visible(text).split())
+    flat = flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("://", "&#58;//")
+    return LIVE_MARKDOWN.sub(lambda found: "\\" + found[0], flat)
+
+
+def _fence(text: str) -> str:
+    ticks = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    mark = "`" * max(3, ticks + 1)
+    return f"{mark}text\n{visible(text)}\n{mark}"
+
+
+def _code(text: str) -> str:
+    flat = " ".join(visible(text).split())
+    if not flat:
+        return ""
+    mark = "`" * (max((len(run) for run in re.findall(r"`+", flat)), default=0) + 1)
+    gap = " " if "`" in flat else ""
+    return f"{mark}{gap}{flat}{gap}{mark}".replace("|", "\\|")

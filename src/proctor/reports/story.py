@@ -1,0 +1,193 @@
+"""One trial as a person would tell it: what was asked, what was expected, what came, and what scorers said."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from proctor.core.sample import File, Message, Reasoning, Sample, Text, ToolCall, ToolResult
+from proctor.core.score import Score, Unscored
+from proctor.core.sentence import Sentence
+from proctor.core.trajectory import Trajectory, Usage
+from proctor.core.trial import Call, Failure, Outcome, Trial, Verdict
+from proctor.reports.pairs import Pair, Shown, call_text, calls_in, pairs, value_text
+
+Kind = Literal["text", "reasoning", "file", "call", "result"]
+SHOWN_LINES = 60
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """One part of the conversation."""
+
+    turn: int
+    role: str
+    kind: Kind
+    text: str
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """What one scorer said; `value` is None when it gave no score, and `why` says why."""
+
+    scorer: str
+    version: str = ""
+    value: float | None = None
+    points: float = 0.0
+    out_of: float = 1.0
+    why: str = ""
+    reason: str | Sentence = ""
+    error_class: str = ""
+    error_type: str = ""
+
+
+class Story(msgspec.Struct, frozen=True, kw_only=True):
+    """A trial with its sample and verdicts. `expected` and `made` hold what `pairs` does not: text, or no call at all."""
+
+    sample_id: str
+    attempt: int
+    outcome: Outcome
+    tags: Mapping[str, str] = {}
+    question: str = ""
+    lines: tuple[Line, ...] = ()
+    left_out: int = 0
+    pairs: tuple[Pair, ...] = ()
+    expected: str = ""
+    made: str = ""
+    findings: tuple[Finding, ...] = ()
+    failure: Failure | None = None
+    stop: str = "done"
+    seconds: float = 0.0
+    usage: Usage = Usage()
+    retries: tuple[Call, ...] = ()
+
+    @property
+    def error(self) -> tuple[str, str]:
+        """The error class and type that this trial is counted under."""
+        return error_of(self.outcome, self.failure, self.findings)
+
+
+def story(trial: Trial, sample: Sample | None, verdicts: Sequence[Verdict], *, characters: int = 4_000) -> Story:
+    """Tell a trial; long texts are cut to so many characters, and long conversations to their first parts."""
+    findings = tuple(map(finding, verdicts))
+    lines = [
+        msgspec.structs.replace(line, text=cut(line.text, characters)) for line in _lines(sample, trial.trajectory)
+    ]
+    details = next((d for verdict in verdicts if (d := verdict.result.details).get("error_class")), {})
+    (wanted, expected), (calls, made) = _expected(sample), _made(trial.trajectory, verdicts)
+    if wanted and made:  # text that no scorer read calls in stands beside the expected calls as text
+        wanted, expected = (), "\n".join(map(call_text, wanted))
+    return Story(
+        sample_id=trial.sample_id,
+        attempt=trial.attempt,
+        outcome=trial.outcome,
+        tags=sample.tags if sample is not None else {},
+        question=cut(sample.question, characters) if sample is not None else "",
+        lines=tuple(lines[:SHOWN_LINES]),
+        left_out=max(0, len(lines) - SHOWN_LINES),
+        pairs=pairs(wanted, calls, function=_name(details, "function"), parameter=_name(details, "parameter")),
+        expected=cut(expected, characters),
+        made=cut(made, characters),
+        findings=findings,
+        failure=trial.failure,
+        stop=trial.trajectory.stop,
+        seconds=trial.seconds,
+        usage=trial.usage,
+        retries=trial.retries,
+    )
+
+
+def finding(verdict: Verdict) -> Finding:
+    """A verdict, flat."""
+    result, details = verdict.result, verdict.result.details
+    found = Finding(scorer=verdict.scorer, version=verdict.scorer_version, reason=result.reason)
+    if isinstance(result, Unscored):
+        return msgspec.structs.replace(found, why=result.why)
+    return msgspec.structs.replace(
+        found,
+        value=result.value,
+        points=result.points,
+        out_of=result.out_of,
+        error_class=_name(details, "error_class") or "",
+        error_type=_name(details, "error_type") or "",
+    )
+
+
+def error_of(outcome: Outcome, failure: Failure | None, findings: Sequence[Finding]) -> tuple[str, str]:
+    """The class and type of what went wrong: of the first score below full marks, else of the failure."""
+    for found in findings:
+        if found.value is not None and found.value < 1:
+            return found.error_class, found.error_type
+    return (outcome, failure.kind if failure is not None else "") if outcome != "scored" else ("", "")
+
+
+def cut(text: str, characters: int) -> str:
+    """The text cut to a length, with the number of characters that are missing.
+
+    >>> cut("abcdef", 4)
+    'abcd … (+2)'
+    """
+    return text if len(text) <= characters else f"{text[:characters]} … (+{len(text) - characters:,})"
+
+
+def _lines(sample: Sample | None, trajectory: Trajectory) -> Iterator[Line]:
+    turns = sample.turns if sample is not None else ()
+    last = max([len(turns) - 1, *(step.turn for step in trajectory.steps)], default=-1)
+    for number in range(last + 1):
+        if number < len(turns):
+            turn = turns[number]
+            as_text = turn.as_text if trajectory.tools == "text" else None
+            for message in as_text or turn.messages:
+                yield from _parts(number, message)
+        for step in trajectory.steps:
+            if step.turn == number:
+                yield from _parts(number, step.message)
+
+
+def _parts(turn: int, message: Message) -> Iterator[Line]:
+    for part in message.parts:
+        kind: Kind
+        match part:
+            case Text(text=text):
+                kind = "text"
+            case Reasoning(text=text):
+                kind = "reasoning"
+            case ToolCall():
+                kind, text = "call", f"{part.name} {part.arguments_text()}"
+            case ToolResult():
+                kind, text = "result", f"{part.name}: {part.content}"
+            case File():
+                kind, text = "file", f"{part.name or part.path or part.url or ''} ({part.media_type})"
+        yield Line(turn=turn, role=message.role, kind=kind, text=text)
+
+
+def _expected(sample: Sample | None) -> tuple[tuple[Shown, ...], str]:
+    """The calls that are expected, or else the text."""
+    if sample is None:
+        return (), ""
+    references = [turn.reference for turn in sample.turns if turn.reference is not None]
+    wanted: Any = sample.target
+    if wanted is None and references:
+        wanted = references[0] if len(references) == 1 else references
+    if calls := calls_in(wanted, allowed=True):
+        return calls, ""
+    if wanted is None or wanted == []:
+        return (), ""
+    if isinstance(wanted, list) and all(isinstance(item, str) for item in wanted):
+        return (), " | ".join(wanted)
+    return (), wanted if isinstance(wanted, str) else value_text(wanted)
+
+
+def _made(trajectory: Trajectory, verdicts: Sequence[Verdict]) -> tuple[tuple[Shown, ...], str]:
+    """The calls that were made, natively or as a scorer read them in the text, or else the answer."""
+    judged = [verdict.result for verdict in verdicts if isinstance(verdict.result, Score)]
+    calls = calls_in(trajectory.calls()) or next(
+        (found for score in judged if (found := calls_in(score.details.get("calls")))), ()
+    )
+    if calls:
+        return calls, ""
+    answer = next((score.answer for score in judged if score.answer is not None), None)
+    return (), trajectory.answer if answer is None else answer
+
+
+def _name(details: Mapping[str, Any], key: str) -> str | None:
+    value = details.get(key)
+    return value if isinstance(value, str) else None

@@ -1,0 +1,280 @@
+"""Runs on a terminal: the table of numbers, the failures, and one sample told in full. Uses rich.
+
+Every text goes through `visible`, and as `Text`, in which rich reads no markup.
+"""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from proctor.core.errors import BadInput
+from proctor.core.run import Estimate, RunRecord
+from proctor.core.task import Store
+from proctor.reports import plot
+from proctor.reports.build import Report, one_story
+from proctor.reports.pairs import Pair
+from proctor.reports.render import lines
+from proctor.reports.story import Finding, Story
+from proctor.reports.visible import one_line, visible
+from proctor.reports.words import Words
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+PLOT_FROM_WIDTH = 100
+ERRORS_SHOWN = 12
+ANSWER_CHARACTERS = 600
+
+
+def terminal(report: Report, lang: str, console: "Console") -> None:
+    """Print the numbers of a run: estimates with their intervals, outcomes, errors, usage."""
+    words, record = Words(lang), report.record
+    console.print(_text(f"{record.task} · {record.agent}", "bold"))
+    facts = (
+        words.t("Run {run}", run=record.id),
+        words.when(record.created),
+        words.seconds(record.seconds),
+        words.state(record.state),
+    )
+    console.print(_text(" · ".join(facts), "dim"))
+    console.print()
+    console.print(_estimates(report, words, wide=console.width >= PLOT_FROM_WIDTH))
+    for line in (line for section in report.sections for line in lines(report, words, section.key) if line.note):
+        console.print(_text(f"  {one_line(line.label)}: {one_line(line.note)}", "dim"))
+    for key in ("outcomes", "errors", "beside", "unmeasured"):
+        table = _counts(report, words, key)
+        if table is not None:
+            console.print()
+            console.print(table)
+    console.print()
+    console.print(_text(_usage(report, words), "dim"))
+    for note in report.notes:
+        console.print(_text(f"! {words.t(note)}", "yellow"))
+
+
+def failures(report: Report, lang: str, console: "Console") -> None:
+    """Print what went wrong, sample by sample: the reason, and what was expected beside what came."""
+    words = Words(lang)
+    if not report.failures:
+        console.print(_text(words.t("No sample failed.")))
+        return
+    for one in report.failures:
+        console.print(_title(one, words, with_attempt=report.record.spec.attempts > 1))
+        _reasons(one, words, console)
+        if one.question:
+            console.print(_text("  " + one_line(one.question, 300), "dim"))
+        _sides(one, words, console)
+        console.print()
+    shown = words.t("{shown} of {count}", shown=words.count(len(report.failures)), count=words.count(report.failed))
+    console.print(_text(f"{words.t('Failed samples')}: {shown}", "dim"))
+
+
+def explain(record: RunRecord, store: Store, sample_id: str, attempt: int, lang: str, console: "Console") -> None:
+    """Print the whole story of one trial: what was asked and came, every verdict, time, tokens, repeated requests.
+
+    Raises:
+        BadInput: the run has no such trial.
+    """
+    words = Words(lang)
+    one = one_story(record, store, sample_id, attempt)
+    if one is None:
+        raise BadInput(
+            "The run {run} has no attempt {attempt} of the sample '{sample}'.",
+            run=record.id,
+            attempt=attempt,
+            sample=sample_id,
+        )
+    console.print(_title(one, words, with_attempt=record.spec.attempts > 1))
+    if one.tags:
+        console.print(_text("  " + " · ".join(f"{key} {value}" for key, value in one.tags.items()), "dim"))
+    _heading(words.t("Conversation"), console)
+    for line in one.lines:
+        who = words.role(line.role) + ("" if line.kind == "text" else f" {words.kind(line.kind)}")
+        console.print(_text(who, "cyan"))
+        console.print(_indented(line.text))
+    _heading(words.t("Expected against made"), console)
+    _sides(one, words, console, characters=10_000)
+    _heading(words.t("Verdict"), console)
+    _reasons(one, words, console, all_of_them=True)
+    _heading(words.t("Time and usage"), console)
+    tokens = words.t(
+        "{input} input tokens, {output} output tokens",
+        input=words.count(one.usage.input_tokens),
+        output=words.count(one.usage.output_tokens),
+    )
+    console.print(_text(f"  {words.seconds(one.seconds)} · {tokens} · {words.stop(one.stop)}"))
+    for call in one.retries:
+        again = words.t(
+            "asked again after {cause} {status}, waited {time}",
+            cause=call.cause,
+            status=call.status or "",
+            time=words.seconds(call.waited_seconds),
+        )
+        console.print(_text(f"  {again}", "dim"))
+
+
+def _estimates(report: Report, words: Words, *, wide: bool) -> "Table":
+    table = _table(words, ("", "left"), ("Value", "right"), ("95% interval", "right"))
+    if wide:
+        table.add_column(_text("0" + "50".center(23) + "100"), no_wrap=True)
+    table.add_column(_text(words.t("Scored / planned")), justify="right", no_wrap=True)
+    table.add_column(_text(words.t("Floor–ceiling")), justify="right", no_wrap=True)
+    for section in report.sections:
+        table.add_row(_text(words.section(section.key), "bold"))
+        for line in lines(report, words, section.key):
+            one = line.estimate
+            label = _text("  " + one_line(line.label, 90))
+            plotted = (_text(plot.line(one, 27), "blue"),) if wide else ()
+            scored = _text(f"{words.count(one.scored)} / {words.count(one.planned)}", _less(one))
+            numbers = (_text(words.percent(one.value), "bold"), _text(words.span(one.low, one.high)))
+            table.add_row(label, *numbers, *plotted, scored, _text(words.span(one.floor, one.ceiling)))
+    return table
+
+
+def _counts(report: Report, words: Words, key: str) -> "Table | None":
+    heads: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    match key:
+        case "outcomes":
+            heads, rows = (
+                ("Outcome", "Trials"),
+                [(words.outcome(name), words.count(n)) for name, n in report.outcomes.items()],
+            )
+        case "errors":
+            heads = ("Class", "Trials", "Rule")
+            rows = [
+                (words.error(e.error_class), words.count(e.count), e.error_type) for e in report.errors[:ERRORS_SHOWN]
+            ]
+        case "beside":
+            heads = ("Mean of", "Value", "Scorer")
+            rows = [(words.detail(one.name), words.percent(one.mean), one.scorer) for one in report.beside]
+        case _:
+            heads = ("Not measured", "Trials", "For example")
+            rows = [(_what(one.what, words), words.count(one.count), words.t(one.example)) for one in report.unmeasured]
+    if not rows:
+        return None
+    table = _table(words, *((head, "right" if at == 1 else "left") for at, head in enumerate(heads)))
+    for row in rows:
+        table.add_row(*(_text(one_line(cell, 120)) for cell in row))
+    return table
+
+
+def _what(name: str, words: Words) -> str:
+    return words.unscored(name) if name in ("not_applicable", "judge_failed", "scorer_failed") else words.outcome(name)
+
+
+def _usage(report: Report, words: Words) -> str:
+    usage = report.usage
+    parts = [
+        words.t("{count} requests", count=words.count(usage.requests)),
+        words.t(
+            "{input} input tokens, {output} output tokens",
+            input=words.count(usage.input_tokens),
+            output=words.count(usage.output_tokens),
+        ),
+        words.t(
+            "a sample took {median} (median), {p95} (95th percentile)",
+            median=words.seconds(report.median_seconds),
+            p95=words.seconds(report.p95_seconds),
+        ),
+    ]
+    if usage.cost is not None:
+        parts.append(words.t("cost {cost}", cost=f"{usage.cost:.4f}"))
+    return " · ".join(parts)
+
+
+def _title(one: Story, words: Words, *, with_attempt: bool) -> "Text":
+    title = _text(one_line(one.sample_id), "bold")
+    if with_attempt:
+        title.append_text(_text(f" · {words.t('attempt {number}', number=one.attempt + 1)}"))
+    kind, rule = one.error
+    if kind or rule:
+        title.append_text(_text(f"  {words.error(kind)}", "red"))
+        title.append_text(_text(f"  {one_line(rule)}", "dim"))
+    elif one.outcome != "scored":
+        title.append_text(_text(f"  {words.outcome(one.outcome)}", "red"))
+    return title
+
+
+def _reasons(one: Story, words: Words, console: "Console", *, all_of_them: bool = False) -> None:
+    if one.failure is not None:
+        console.print(_text(f"  {words.outcome(one.outcome)}: {words.t(one.failure.reason)}"))
+        if all_of_them and one.failure.detail:
+            console.print(_indented(one.failure.detail))
+    for found in one.findings:
+        if all_of_them or found.value is None or found.value < 1:
+            console.print(_text(f"  {found.scorer}: {_verdict(found, words)}"))
+
+
+def _verdict(found: Finding, words: Words) -> str:
+    reason = words.t(found.reason)
+    if found.value is None:
+        return f"{words.unscored(found.why)}. {reason}"
+    points = f"{found.points:g} / {found.out_of:g}"
+    return (
+        f"{points}. {reason}"
+        if reason
+        else points
+        if found.value == 1
+        else f"{points}. {words.t('No reason was given.')}"
+    )
+
+
+def _sides(one: Story, words: Words, console: "Console", *, characters: int = ANSWER_CHARACTERS) -> None:
+    if one.pairs:
+        console.print(_pairs(one.pairs, words))
+    for name, text in (("Expected", one.expected), ("Made", one.made)):
+        if text:
+            console.print(_text(f"  {words.t(name)}:", "dim"))
+            console.print(_indented(text[:characters] + ("…" if len(text) > characters else "")))
+
+
+def _pairs(pairs: Iterable[Pair], words: Words) -> "Table":
+    table = _table(words, ("Call", "left"), ("Expected", "left"), ("Made", "left"), no_wrap=False)
+    for number, pair in enumerate(pairs, 1):
+        style = "red" if pair.marked else "bold"
+        names = (words.t("no call") if name is None else one_line(name) for name in (pair.expected, pair.made))
+        table.add_row(*(_text(cell, style) for cell in (f"  {number}{' ✗' if pair.marked else ''}", *names)))
+        for row in pair.rows:
+            values = (_value(row.expected, pair.expected), _value(row.made, pair.made))
+            cells = (f"    {one_line(row.parameter)}{' ✗' if row.marked else ''}", *values)
+            table.add_row(*(_text(cell, "red" if row.marked else "") for cell in cells))
+    return table
+
+
+def _value(text: str | None, call: str | None) -> str:
+    return one_line(text) if text is not None else "–" if call is not None else ""
+
+
+def _table(words: Words, *columns: tuple[str, str], no_wrap: bool = True) -> "Table":
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for title, side in columns:
+        table.add_column(
+            _text(words.t(title) if title else ""),
+            justify="right" if side == "right" else "left",
+            no_wrap=no_wrap and side == "right",
+            overflow="fold",
+        )
+    return table
+
+
+def _heading(title: str, console: "Console") -> None:
+    console.print()
+    console.print(_text(title, "bold"))
+
+
+def _indented(text: str) -> "Text":
+    return _text("\n".join(f"    {line}" for line in visible(text).split("\n")))
+
+
+def _less(estimate: Estimate) -> str:
+    return "yellow" if estimate.scored < estimate.planned else ""
+
+
+def _text(text: str, style: str = "") -> "Text":
+    from rich.text import Text
+
+    return Text(visible(text), style=style)

@@ -1,0 +1,38 @@
+"""Make every character of a hostile text visible, so that it cannot steer a terminal or turn a line around."""
+
+import re
+
+_HIDDEN = re.compile(
+    "["
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, without tab and line feed
+    "\xad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb"  # bidi, invisible
+    "\ud800-\udfff"  # half a character, which cannot be written as UTF-8
+    "\U000e0000-\U000e007f"  # tags: invisible ASCII
+    "]"
+)
+
+
+def visible(text: str) -> str:
+    """The text with control, bidi and invisible characters shown as signs; line feeds and tabs stay.
+
+    >>> visible("a\\x1b[31mb\\u202ec\\x00"), visible("a\\r\\nb")
+    ('a␛[31mb⟨U+202E⟩c␀', 'a\\nb')
+    """
+    return _HIDDEN.sub(_sign, text.replace("\r\n", "\n"))
+
+
+def one_line(text: str, characters: int = 200) -> str:
+    """The visible text in one line, cut to a length.
+
+    >>> one_line("a\\n  b", 80), one_line("abcdef", 3)
+    ('a b', 'abc…')
+    """
+    flat = " ".join(visible(text[: 4 * characters + 100]).split())
+    return flat if len(flat) <= characters else flat[:characters] + "…"
+
+
+def _sign(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else f"⟨U+{code:04X}⟩"

@@ -1,0 +1,190 @@
+"""Names and numbers as people read them, in the language of the reader."""
+
+import time
+from typing import Any
+
+from proctor.core.run import Estimate
+from proctor.core.sentence import Sentence
+from proctor.i18n import speak
+
+_OUTCOMES = {
+    "scored": "scored",
+    "agent_failed": "agent failed (counts as 0)",
+    "provider_failed": "provider failed (not counted)",
+    "environment_failed": "tool environment failed (not counted)",
+    "user_failed": "simulated user failed (not counted)",
+    "skipped": "skipped (not counted)",
+    "cancelled": "cancelled (not counted)",
+    "not_run": "not run yet",
+}
+_ERRORS = {
+    "unparsable": "cannot be read as calls",
+    "no_call": "no call where one is right",
+    "call_not_wanted": "call where none is right",
+    "wrong_type": "wrong type of a value",
+    "unknown_param": "unknown parameter",
+    "crash": "breaks the official scorer",
+    "missing_call": "call is missing",
+    "extra_call": "call too many",
+    "wrong_function": "wrong function",
+    "wrong_param_name": "wrong parameter name",
+    "wrong_param_value": "wrong parameter value",
+    "missing_param": "parameter is missing",
+    "wrong_order": "wrong order",
+    "unnecessary_call": "call where none is right",
+    "format_error": "not in the required form",
+    "wrong_answer": "wrong answer",
+    "agent_failed": "agent failed",
+    "": "no class given",
+}
+_STOPS = {
+    "done": "finished",
+    "length": "cut by the length limit",
+    "filtered": "filtered by the provider",
+    "refused": "refused by the model",
+    "empty": "empty",
+    "step_limit": "step limit",
+    "time_limit": "time limit",
+}
+_UNSCORED = {
+    "not_applicable": "not applicable",
+    "judge_failed": "judge failed",
+    "scorer_failed": "scorer failed",
+}
+_METRICS = {"accuracy": "accuracy", "score": "mean score", "points": "points", "overall": "overall"}
+_DETAILS = {
+    "parameter_accuracy": "parameter accuracy",
+    "precision": "precision of calls",
+    "recall": "recall of calls",
+    "f1": "F1 of calls",
+}
+_SECTIONS = {
+    "": "Whole run",
+    "official": "Official aggregates",
+    "group": "By group",
+    "category": "By category",
+    "level": "By level",
+    "subject": "By subject",
+    "language": "By language",
+    "type": "By type",
+}
+_STATES = {
+    "running": "not finished",
+    "stopped": "stopped",
+    "finished": "finished",
+    "inconclusive": "inconclusive",
+}
+_ROLES = {"system": "system", "user": "user", "assistant": "agent", "tool": "tool"}
+_KINDS = {"text": "says", "reasoning": "thinks", "file": "file", "call": "calls", "result": "gives back"}
+
+
+class Words:
+    """The names and number forms of one language, as templates and tables use them."""
+
+    def __init__(self, lang: str) -> None:
+        self.lang = lang
+
+    def t(self, sentence: str | Sentence, /, **values: Any) -> str:
+        """A sentence in the language."""
+        try:
+            return speak(sentence, self.lang, **values)
+        except (KeyError, IndexError, ValueError, AttributeError):  # a stored sentence whose places have no values
+            return sentence if isinstance(sentence, str) else sentence.text
+
+    def outcome(self, name: str) -> str:
+        return self.t(_OUTCOMES[name]) if name in _OUTCOMES else _spaced(name)
+
+    def error(self, name: str) -> str:
+        return self.t(_ERRORS[name]) if name in _ERRORS else _spaced(name)
+
+    def stop(self, name: str) -> str:
+        return self.t(_STOPS[name]) if name in _STOPS else _spaced(name)
+
+    def unscored(self, name: str) -> str:
+        return self.t(_UNSCORED[name]) if name in _UNSCORED else _spaced(name)
+
+    def detail(self, name: str) -> str:
+        return self.t(_DETAILS[name]) if name in _DETAILS else _spaced(name)
+
+    def state(self, name: str) -> str:
+        return self.t(_STATES[name]) if name in _STATES else _spaced(name)
+
+    def role(self, name: str) -> str:
+        return self.t(_ROLES[name]) if name in _ROLES else _spaced(name)
+
+    def kind(self, name: str) -> str:
+        return self.t(_KINDS[name]) if name in _KINDS else _spaced(name)
+
+    def section(self, key: str) -> str:
+        return self.t(_SECTIONS[key]) if key in _SECTIONS else self.t("By {key}", key=key)
+
+    def metric(self, name: str) -> str:
+        """The name of a metric, with its scorer: `exact.accuracy` is 'exact · accuracy'."""
+        scorer, _, metric = name.rpartition(".")
+        if metric.startswith("official_"):
+            said = self.t("{name}, official tool", name=self.metric(metric.removeprefix("official_")))
+        else:
+            said = self.t(_METRICS[metric]) if metric in _METRICS else metric
+        return f"{scorer} · {said}" if scorer else said
+
+    def percent(self, value: float | None) -> str:
+        """A share in percent; '–' for none.
+
+        >>> Words("en").percent(0.5234), Words("en").percent(None)
+        ('52.3%', '–')
+        """
+        if value is None:
+            return "–"
+        return f"{100 * value:.1f}%" if 0 <= value <= 1 else f"{value:.4g}"
+
+    def span(self, low: float | None, high: float | None) -> str:
+        """Two shares as one span.
+
+        >>> Words("en").span(0.481, 0.5639)
+        '48.1–56.4%'
+        """
+        if low is None or high is None:
+            return "–"
+        return f"{self.percent(low).removesuffix('%')}–{self.percent(high)}"
+
+    def sentence(self, estimate: Estimate, label: str) -> str:
+        """An estimate in words, for those who cannot see its plot."""
+        if estimate.value is None:
+            return self.t(
+                "{label}: no value; between {floor} and {ceiling}",
+                label=label,
+                floor=self.percent(estimate.floor),
+                ceiling=self.percent(estimate.ceiling),
+            )
+        if estimate.low is None:
+            return self.t("{label}: {value}, no interval", label=label, value=self.percent(estimate.value))
+        return self.t(
+            "{label}: {value}, interval {interval}",
+            label=label,
+            value=self.percent(estimate.value),
+            interval=self.span(estimate.low, estimate.high),
+        )
+
+    def count(self, number: int) -> str:
+        return f"{number:,}"
+
+    def seconds(self, seconds: float | None) -> str:
+        """A length of time.
+
+        >>> Words("en").seconds(0.034), Words("en").seconds(75.2)
+        ('0.03 s', '1 min 15 s')
+        """
+        if seconds is None:
+            return "–"
+        if seconds < 60:
+            return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds:.2f} s"
+        minutes, rest = divmod(round(seconds), 60)
+        hours, minutes = divmod(minutes, 60)
+        return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+    def when(self, unix: float) -> str:
+        return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(unix)) if 0 < unix < 1e11 else "–"
+
+
+def _spaced(name: str) -> str:
+    return name.replace("_", " ")

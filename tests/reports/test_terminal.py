@@ -1,0 +1,144 @@
+import io
+import re
+import subprocess
+import sys
+
+import example_runs
+import pytest
+from memory_store import MemoryStore
+from rich.console import Console
+
+from proctor.core.errors import BadInput
+from proctor.core.run import RunRecord
+from proctor.reports import terminal
+from proctor.reports.build import Report, build
+
+STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+async def made(make: str) -> tuple[Report, RunRecord, MemoryStore]:
+    store = MemoryStore()
+    run, estimates = await getattr(example_runs, f"{make}_run")(store)
+    return build(run, store, estimates), run, store
+
+
+def console(width: int = 120) -> tuple[Console, io.StringIO]:
+    out = io.StringIO()
+    return Console(file=out, width=width, highlight=False, color_system=None), out
+
+
+async def test_the_table_shows_values_intervals_and_plots() -> None:
+    report, _, _ = await made("small")
+    to, out = console()
+    terminal.terminal(report, "en", to)
+    text = out.getvalue()
+    row = next(line for line in text.splitlines() if "simple_python" in line)
+    assert row.split() == [
+        "simple_python",
+        "50.0%",
+        "9.5–90.5%",
+        "├──────────●──────────┤",
+        "2",
+        "/",
+        "3",
+        "33.3–66.7%",
+    ]
+    for shown in (
+        "agent failed (counts as 0)",
+        "wrong parameter value",
+        "not run: live, agentic",
+        "2,884 input tokens",
+        "! A file differs.",
+    ):
+        assert shown in text
+
+
+async def test_the_table_is_in_chinese_too() -> None:
+    report, _, _ = await made("small")
+    to, out = console()
+    terminal.terminal(report, "zh", to)
+    assert "准确率" in out.getvalue()
+    assert "Whole run" not in out.getvalue()
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+async def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    report, run, store = await made("small")
+    to, out = console(width)
+    terminal.terminal(report, "en", to)
+    terminal.failures(report, "en", to)
+    terminal.explain(run, store, "simple_python_1", 0, "en", to)
+    assert max(map(len, out.getvalue().splitlines())) <= width
+
+
+async def test_failures_say_why_and_put_the_calls_side_by_side() -> None:
+    report, _, _ = await made("small")
+    to, out = console()
+    terminal.failures(report, "en", to)
+    text = out.getvalue()
+    assert "bfcl: 0 / 1. Expected 5, got 50." in text
+    assert re.search(r"height ✗ +5 +50", text)
+    assert "Failed samples: 4 of 4" in text
+
+
+async def test_a_run_without_failures_says_so() -> None:
+    store = MemoryStore()
+    run = example_runs.record("fine", planned=0)
+    report = build(run, store, await example_runs.fill(store, run, []))
+    to, out = console()
+    terminal.failures(report, "en", to)
+    assert out.getvalue() == "No sample failed.\n"
+
+
+async def test_one_sample_is_told_from_question_to_verdict() -> None:
+    _, run, store = await made("small")
+    to, out = console()
+    terminal.explain(run, store, "simple_python_1", 0, "en", to)
+    text = out.getvalue()
+    order = [
+        "simple_python_1",
+        "The same, in cm?",
+        'geometry.area {"base": 10, "height": 50}',
+        "Expected 5, got 50.",
+        "412 input tokens",
+    ]
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)
+
+
+async def test_repeated_requests_are_told() -> None:
+    _, run, store = await made("small")
+    to, out = console()
+    terminal.explain(run, store, "parallel_1", 0, "en", to)
+    assert "asked again after status 503, waited 1.5 s" in out.getvalue()
+
+
+async def test_a_sample_that_is_not_there_is_bad_input() -> None:
+    _, run, store = await made("small")
+    for sample_id, attempt in (("nothing", 0), ("parallel_1", 7)):
+        with pytest.raises(BadInput, match=f"has no attempt {attempt} of the sample '{sample_id}'"):
+            terminal.explain(run, store, sample_id, attempt, "en", console()[0])
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+async def test_hostile_output_cannot_steer_the_terminal_or_the_markup(lang: str) -> None:
+    report, run, store = await made("hostile")
+    to, out = console(200)
+    terminal.terminal(report, lang, to)
+    terminal.failures(report, lang, to)
+    terminal.explain(run, store, report.failures[0].sample_id, 0, lang, to)
+    terminal.explain(run, store, "failed", 0, lang, to)
+    text = out.getvalue()
+    text.encode("utf-8")
+    assert not STEERING.search(text)
+    assert "␛[31mred" in text
+    assert "[bold]markup[/bold]" in text
+
+
+def test_rich_and_jinja_are_loaded_only_when_something_is_shown() -> None:
+    script = (
+        "import sys, proctor.reports.terminal, proctor.reports.render, proctor.exports.junit, proctor.exports.table\n"
+        "print(*{'rich', 'jinja2', 'asyncio'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
