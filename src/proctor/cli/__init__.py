@@ -1,1 +1,125 @@
-"""The command line: one file per command, imported when called."""
+"""The command line: one file per command, imported when called.
+
+Exit codes: 0 fine, 1 a gate, threshold or parity failed, 2 bad input or usage, 3 inconclusive, 70 an error of
+ours, 130 stopped by Ctrl-C.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+from proctor.cli import words
+from proctor.cli.words import t
+from proctor.core.errors import ProctorError
+
+HELP_BY_COMMAND = {
+    "demo": "See a real run in about two minutes: a local model on BFCL, with a report.",
+    "run": "Run a task with an agent and show the numbers.",
+    "score": "Score recorded replies; no agent is called.",
+    "runs": "List, delete or copy stored runs.",
+    "show": "Show the numbers of a run, or its failures.",
+    "explain": "Tell the whole story of one sample of a run.",
+    "compare": "Compare two runs on the same samples.",
+    "report": "Write a run as a page: HTML, Markdown, JSON or JUnit.",
+    "export": "Write a run as files for other programs.",
+    "parity": "Check our verdicts against recorded official ones.",
+    "list": "List the tasks, agents or scorers there are.",
+    "data": "Fetch the data of a benchmark.",
+    "models": "Fetch a local model.",
+}
+
+
+class Said(click.ClickException):
+    """An error of ours as click shows it: in the user's language, with our exit code."""
+
+    exit_code = 2
+
+    def show(self, file: Any = None) -> None:
+        from proctor.reports.visible import visible
+
+        click.echo(t("Error: {message}", message=visible(self.message)), err=True, file=file)
+
+
+class Commands(click.Group):
+    """Finds a command's module when it is called, so that help and errors cost nothing."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*HELP_BY_COMMAND]  # the name `list` is that of a command's module here
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in HELP_BY_COMMAND:
+            return None
+        command: click.Command = import_module(f"proctor.cli.{cmd_name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in HELP_BY_COMMAND and not args[0].startswith("-"):
+            from proctor.registry import unknown
+
+            raise Said(t(unknown("command", args[0], [*HELP_BY_COMMAND], paths=False).sentence))
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section(t("Commands")):
+            formatter.write_dl([(name, t(text)) for name, text in HELP_BY_COMMAND.items()])
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **more: Any) -> Any:
+        given = [*(sys.argv[1:] if args is None else args)]
+        words.choose(_take_language(given))
+        self.help = t("Evaluate agents and language models, with numbers that can be defended.")
+        return super().main(given, *rest, **more)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ProctorError as error:
+            raise Said(t(error.sentence)) from error
+        except KeyboardInterrupt as stopped:
+            run_id = getattr(stopped, "run_id", None)
+            if run_id is not None:
+                click.echo(
+                    t("Stopped; everything finished is kept. Go on with: proctor run --run {run}", run=run_id), err=True
+                )
+            ctx.exit(130)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
+@click.version_option(package_name="proctor", message="proctor %(version)s")
+@click.option("--lang", metavar="en|zh", expose_value=False, help="en | zh")
+def app() -> None:
+    """The commands; their texts are in `HELP_BY_COMMAND`."""
+
+
+def main() -> None:
+    """The program `proctor`: runs a command and leaves with its exit code."""
+    try:
+        app.main(prog_name="proctor")
+    except Exception as error:
+        click.echo(t("An error of ours: {kind}: {error}", kind=type(error).__name__, error=error), err=True)
+        if os.environ.get("PROCTOR_DEBUG"):
+            raise
+        click.echo(t("Set PROCTOR_DEBUG=1 to see where, and please report it."), err=True)
+        sys.exit(70)
+
+
+def _take_language(args: list[str]) -> str | None:
+    """Take `--lang X` out of the arguments, wherever it stands."""
+    asked = None
+    for position, value in enumerate(args):
+        if value == "--":
+            break
+        if value == "--lang" and position + 1 < len(args):
+            asked = args[position + 1]
+            del args[position : position + 2]
+            break
+        if value.startswith("--lang="):
+            asked = value.partition("=")[2]
+            del args[position]
+            break
+    return asked

@@ -1,0 +1,158 @@
+"""What the doors call: evaluate, score, rescore, open_run, compare and the Run object."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Unpack
+
+from msgspec.structs import replace
+
+from proctor.api import resolve
+from proctor.api.loop import Stopped, run_in_loop
+from proctor.api.prepare import How, at, prepare
+from proctor.api.run import Run
+from proctor.core.errors import BadInput
+from proctor.core.run import RunRecord
+from proctor.core.task import Scorer, Store
+from proctor.engine.evaluate import evaluate as run_job
+from proctor.engine.evaluate import record_replies
+from proctor.engine.progress import Progress
+from proctor.engine.rescore import rescore as rescore_trials
+from proctor.reports.compare import Comparison
+from proctor.reports.compare import compare as compare_runs
+
+__all__ = [
+    "Run",
+    "Stopped",
+    "at",
+    "compare",
+    "copy_run",
+    "evaluate",
+    "evaluate_async",
+    "open_run",
+    "rescore",
+    "runs",
+    "score",
+]
+
+
+def evaluate(task: resolve.TaskLike, *, agent: resolve.AgentLike, **how: Unpack[How]) -> Run:
+    """Run a task with an agent, and give back the run with its numbers. `How` lists the further arguments.
+
+    With the `run_id` of a stored run it goes on where that one stopped. Inside a running event loop (a
+    notebook) it works in a thread of its own.
+
+    Raises:
+        BadInput: anything the caller can fix, found before or by the first call of the agent.
+        Stopped: Ctrl-C or SIGTERM; what was finished is kept.
+
+    >>> from proctor import Sample, Task, evaluate
+    >>> task = Task(name="capitals", samples=[Sample.ask("fr", "Capital of France?", target="Paris")], scorers=["exact"])
+    >>> run = evaluate(task, agent=lambda question: "Paris", store=":memory:")
+    >>> run.estimate("accuracy").value, dict(run.outcomes)
+    (1.0, {'scored': 1})
+    """
+    return run_in_loop(lambda stop: _evaluate(task, agent, stop, how))
+
+
+async def evaluate_async(task: resolve.TaskLike, *, agent: resolve.AgentLike, **how: Unpack[How]) -> Run:
+    """The same as `evaluate`, in the running event loop. Cancelling it keeps what was finished."""
+    return await _evaluate(task, agent, asyncio.Event(), how)
+
+
+def score(
+    task: resolve.TaskLike,
+    *,
+    replies: str | Path,
+    options: Mapping[str, Any] | None = None,
+    scorers: Sequence[str | Scorer] | None = None,
+    store: str | Store | None = None,
+    run_id: str | None = None,
+) -> Run:
+    """Score recorded replies; no agent is called.
+
+    `replies` is what the task's benchmark writes (for `bfcl` an official result file or folder), or JSON
+    lines with `id` and `answer`, `calls` or `trajectory`.
+
+    Raises:
+        BadInput: a malformed line, a reply for an unknown sample, or two for the same.
+    """
+    path = Path(replies)
+    if not path.exists():
+        raise BadInput("There is no file or folder {path}.", path=path)
+    options = dict(options or {})
+    part = resolve.benchmark_part(task, "replies") if isinstance(task, str) else None
+    if part is not None:
+        rest = task.partition("/")[2] if isinstance(task, str) else ""
+        found = part.read(path, {**({"category": rest} if rest else {}), **options})
+    else:
+        from proctor.agents import replay
+
+        found = replay.read(path)
+    prepared = prepare(
+        task, resolve.Recorded(f"replay:{path}"), options=options, scorers=scorers, store=store, run_id=run_id
+    )
+    if prepared.resumed:
+        raise BadInput("The run '{run}' exists already. Give another run id, or none.", run=run_id)
+    record = run_in_loop(lambda _: record_replies(prepared.job, found, prepared.store))
+    return Run(record, prepared.store, prepared.job.task)
+
+
+def rescore(run: Run | str, *, scorers: Sequence[str | Scorer], store: str | Store | None = None) -> Run:
+    """Apply scorers to the stored trajectories of a run; no agent is called, and no trial is changed."""
+    run = run if isinstance(run, Run) else open_run(run, store=store)
+    bound = resolve.scorers(scorers)
+    names = [*run.record.scorers, *(scorer.name for scorer in bound if scorer.name not in run.record.scorers)]
+    references = [*run.record.spec.scorers, *(scorer.reference for scorer in bound)]
+    spec = replace(run.record.spec, scorers=tuple(dict.fromkeys(references)))
+    record = replace(run.record, scorers=tuple(names), spec=spec)
+
+    async def work() -> None:
+        await run.store.begin(record)
+        try:
+            await rescore_trials(record, run.store, bound)
+        finally:
+            await run.store.end(record)
+
+    run_in_loop(lambda _: work())
+    return Run(record, run.store, run._task)
+
+
+def compare(first: Run, second: Run, *, level: float = 0.95, seed: int = 0) -> Comparison:
+    """The second run against the first, paired on the samples both have scored.
+
+    Raises:
+        BadInput: other tasks, or nothing in common.
+    """
+    return compare_runs((first.record, first.store), (second.record, second.store), level=level, seed=seed)
+
+
+def open_run(run_id: str, *, store: str | Store | None = None) -> Run:
+    """A stored run by its id.
+
+    Raises:
+        BadInput: the store has no such run; the nearest id is named.
+    """
+    opened = at(store)
+    return Run(opened.run(run_id), opened)
+
+
+def runs(*, store: str | Store | None = None) -> list[RunRecord]:
+    """The records of all stored runs, the newest first."""
+    return sorted(at(store).runs(), key=lambda record: record.created, reverse=True)
+
+
+def copy_run(run_id: str, source: Store, target: Store) -> None:
+    """Copy a run with all its trials and verdicts to another store."""
+    from proctor.stores.copy import copy
+
+    run_in_loop(lambda _: copy(source, target, run_id))
+
+
+async def _evaluate(task: resolve.TaskLike, agent: resolve.AgentLike, stop: asyncio.Event, how: How) -> Run:
+    prepared = prepare(task, agent, **how)
+    job = prepared.job
+    record = await run_job(job, prepared.store, progress=how.get("progress") or Progress(), stop=stop)
+    if stop.is_set() and record.state == "stopped":
+        raise Stopped(record.id)
+    return Run(record, prepared.store, job.task)

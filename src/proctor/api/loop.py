@@ -1,0 +1,84 @@
+"""The one synchronous door: run a coroutine from anywhere, and stop it politely."""
+
+import asyncio
+import signal
+import threading
+from collections.abc import Callable, Coroutine
+from typing import TypeVar
+
+T = TypeVar("T")
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Stopped(KeyboardInterrupt):
+    """The run was stopped by a signal; what was finished is kept, and `run_id` continues it."""
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(f"stopped; continue with the run id {run_id}")
+        self.run_id = run_id
+
+
+def run_in_loop(make: Callable[[asyncio.Event], Coroutine[object, object, T]]) -> T:
+    """Run a coroutine to its end in a new event loop; in a thread of its own when a loop is running here.
+
+    The event it is given is set by the first Ctrl-C or SIGTERM; a second one cancels the coroutine.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return _run(make)
+    return _in_a_thread(lambda: _run(make))
+
+
+def _run(make: Callable[[asyncio.Event], Coroutine[object, object, T]]) -> T:
+    with asyncio.Runner(loop_factory=_fast_loop()) as runner:
+        return runner.run(_watched(make))
+
+
+async def _watched(make: Callable[[asyncio.Event], Coroutine[object, object, T]]) -> T:
+    stop = asyncio.Event()
+    if threading.current_thread() is not threading.main_thread():
+        return await make(stop)
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+
+    def stopping() -> None:
+        if stop.is_set():
+            task.cancel()
+        stop.set()
+
+    previous = {number: signal.getsignal(number) for number in SIGNALS}
+    for number in SIGNALS:
+        loop.add_signal_handler(number, stopping)
+    try:
+        return await make(stop)
+    finally:
+        for number in SIGNALS:
+            loop.remove_signal_handler(number)
+            signal.signal(number, previous[number])
+
+
+def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+def _in_a_thread(work: Callable[[], T]) -> T:
+    result: list[T] = []
+    error: list[BaseException] = []
+
+    def target() -> None:
+        try:
+            result.append(work())
+        except BaseException as raised:  # noqa: BLE001 - carried over to the caller's thread
+            error.append(raised)
+
+    thread = threading.Thread(target=target, name="proctor")
+    thread.start()
+    thread.join()
+    if error:
+        raise error[0]
+    return result[0]

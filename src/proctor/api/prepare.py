@@ -1,0 +1,257 @@
+"""From what a caller gives to a job that the engine can run: every name resolved, every mistake found."""
+
+import platform
+import re
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+import msgspec
+from msgspec.structs import replace
+
+import proctor
+from proctor.api import resolve
+from proctor.config import settings, store_url
+from proctor.core.errors import BadInput
+from proctor.core.run import Budget, Limits, Price, RunRecord, RunSpec, Selection
+from proctor.core.task import Agent, Scorer, Store, Task
+from proctor.engine.evaluate import Job
+from proctor.engine.progress import Progress
+from proctor.engine.selection import chosen
+
+AT_ONCE = 16  # for an agent that does not say how many samples it can take at once
+RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+class How(TypedDict, total=False):
+    """The arguments of `evaluate` beside task and agent.
+
+    options, agent_options: for a task or an agent given by name. limit, first, ids, tags: which samples
+    (`limit` draws at random with the seed). attempts: how often each. concurrency: how many at once.
+    scorers: instead of the task's own. store: a path, an address, or an open store. run_id: the name of the
+    run; that of a stored run goes on with it. budget, limits: bounds of the run and of one attempt.
+    max_failed: the share of infrastructure failures above which a run is inconclusive. retry_failed: when
+    going on, run those again. progress: counts that a display can read.
+    """
+
+    options: Mapping[str, Any] | None
+    agent_options: Mapping[str, Any] | None
+    limit: int | None
+    first: int | None
+    ids: Sequence[str]
+    tags: Mapping[str, str] | None
+    attempts: int
+    concurrency: int | None
+    scorers: Sequence[str | Scorer] | None
+    seed: int
+    store: str | Store | None
+    run_id: str | None
+    budget: Budget | None
+    limits: Limits | None
+    max_failed: float
+    retry_failed: bool
+    progress: Progress | None
+
+
+class Prepared(msgspec.Struct, frozen=True, kw_only=True):
+    """A job and the store it goes to."""
+
+    job: Job
+    store: Store
+    resumed: bool
+
+
+def prepare(
+    task: resolve.TaskLike,
+    agent: resolve.AgentLike,
+    *,
+    options: Mapping[str, Any] | None = None,
+    agent_options: Mapping[str, Any] | None = None,
+    limit: int | None = None,
+    first: int | None = None,
+    ids: Sequence[str] = (),
+    tags: Mapping[str, str] | None = None,
+    attempts: int = 1,
+    concurrency: int | None = None,
+    scorers: Sequence[str | Scorer] | None = None,
+    seed: int = 0,
+    store: str | Store | None = None,
+    run_id: str | None = None,
+    budget: Budget | None = None,
+    limits: Limits | None = None,
+    max_failed: float = 0.05,
+    retry_failed: bool = False,
+    progress: Progress | None = None,  # noqa: ARG001 - part of the same arguments, used by the caller
+) -> Prepared:
+    """Resolve every name and check every value, before anything is called or written.
+
+    Raises:
+        BadInput: whatever the caller can fix.
+    """
+    _check_counts(limit=limit, first=first, attempts=attempts, concurrency=concurrency)
+    made_task, named_task = resolve.task(task, options or {})
+    made_agent, named_agent = resolve.agent(agent, agent_options or {})
+    bound = resolve.scorers(list(scorers) if scorers is not None else list(made_task.scorers))
+    spec = RunSpec(
+        task=named_task.name,
+        agent=named_agent.name,
+        task_options=options or {},
+        agent_options=agent_options or {},
+        scorers=tuple(scorer.reference for scorer in bound),
+        attempts=attempts,
+        seed=seed,
+        selection=Selection(limit=limit, first=first, ids=tuple(ids), tags=tags or {}),
+        limits=limits or Limits(),
+        budget=budget or Budget(),
+        max_failed=max_failed,
+    )
+    samples = chosen(made_task, spec.selection, seed)
+    record = RunRecord(
+        id=run_id or new_id(made_task.name),
+        spec=spec,
+        task=made_task.name,
+        task_version=made_task.version,
+        agent=made_agent.name,
+        scorers=tuple(scorer.name for scorer in bound),
+        created=time.time(),
+        proctor_version=proctor.__version__,
+        provenance=_provenance(made_task, named_task, named_agent),
+    )
+    opened = at(store)
+    stored = _stored(opened, run_id)
+    if stored is not None:
+        _check_same(stored, record)
+        record = replace(
+            stored, spec=replace(stored.spec, limits=spec.limits, budget=spec.budget, max_failed=max_failed)
+        )
+    return Prepared(
+        job=Job(
+            record=record,
+            task=made_task,
+            agent=_with_oracle(made_agent, made_task),
+            scorers=bound,
+            samples=samples,
+            retry_failed=retry_failed,
+            price=_price(made_agent, spec.budget),
+            concurrency=concurrency,
+            workers=concurrency or getattr(made_agent, "concurrency", None) or AT_ONCE,
+        ),
+        store=opened,
+        resumed=stored is not None,
+    )
+
+
+def how_of(run_id: str, store: str | Store | None, *, concurrency: int | None = None) -> dict[str, Any]:
+    """The arguments that made a stored run, to go on with it.
+
+    Raises:
+        BadInput: no such run, or one made from Python objects, which only Python can give again.
+    """
+    opened = at(store)
+    record = opened.run(run_id)
+    if "continue_from" in record.provenance:
+        raise BadInput(
+            "The run '{run}' was made from Python objects; go on with it from Python: evaluate(..., run_id='{run}').",
+            run=run_id,
+        )
+    spec = record.spec
+    return {
+        "task": spec.task,
+        "agent": spec.agent,
+        "options": spec.task_options,
+        "agent_options": spec.agent_options,
+        "limit": spec.selection.limit,
+        "first": spec.selection.first,
+        "ids": spec.selection.ids,
+        "tags": spec.selection.tags,
+        "attempts": spec.attempts,
+        "seed": spec.seed,
+        "scorers": spec.scorers,
+        "limits": spec.limits,
+        "budget": spec.budget,
+        "max_failed": spec.max_failed,
+        "concurrency": concurrency,
+        "store": opened,
+    }
+
+
+def at(store: str | Store | None) -> Store:
+    """The store behind a path or address; the one of the settings when None."""
+    if store is None or isinstance(store, str):
+        from proctor.stores import open_store
+
+        return open_store(store_url(store, settings()))
+    return store
+
+
+def new_id(task: str) -> str:
+    """A run id that says what and when, and is free.
+
+    >>> bool(RUN_ID.fullmatch(new_id("bfcl/simple_python,irrelevance")))
+    True
+    """
+    slug = re.sub(r"[^A-Za-z0-9]+", "-", task).strip("-")[:40] or "run"
+    return f"{slug}-{time.strftime('%m%d-%H%M%S')}-{secrets.token_hex(2)}"
+
+
+def _check_counts(**counts: int | None) -> None:
+    for name, value in counts.items():
+        if value is not None and value < 1:
+            raise BadInput("{name} must be at least 1, not {value}.", name=name, value=value)
+
+
+def _stored(store: Store, run_id: str | None) -> RunRecord | None:
+    if run_id is None:
+        return None
+    if not RUN_ID.fullmatch(run_id):
+        raise BadInput("'{run}' cannot be a run id: use letters, digits, '.', '_' and '-', at most 100.", run=run_id)
+    return next((record for record in store.runs() if record.id == run_id), None)
+
+
+def _check_same(stored: RunRecord, asked: RunRecord) -> None:
+    """Refuse to go on with a run under other conditions: its numbers would mix two things."""
+    before, now = _conditions(stored), _conditions(asked)
+    changed = [f"{key}: {before[key]!r} -> {now[key]!r}" for key in before if before[key] != now[key]]
+    if changed:
+        raise BadInput(
+            "The run '{run}' was made under other conditions, so it cannot go on: {changed}. Start a new run instead.",
+            run=stored.id,
+            changed="; ".join(changed),
+        )
+
+
+def _conditions(record: RunRecord) -> dict[str, Any]:
+    spec = msgspec.to_builtins(record.spec)
+    for bound in ("limits", "budget", "max_failed"):  # these may be moved
+        del spec[bound]
+    sources = {part: record.provenance.get(part) for part in ("task_source", "agent_source")}
+    return {"task_version": record.task_version, **spec, **sources}
+
+
+def _provenance(task: Task, named_task: resolve.Named, named_agent: resolve.Named) -> dict[str, Any]:
+    found: dict[str, Any] = {"python": platform.python_version(), "machine": platform.machine(), **task.provenance}
+    if named_task.source:
+        found["task_source"] = named_task.source
+    if named_agent.source:
+        found["agent_source"] = named_agent.source
+    if not (named_task.again and named_agent.again):
+        found["continue_from"] = "python"
+    return found
+
+
+def _price(agent: Agent, budget: Budget) -> Price | None:
+    model = getattr(agent, "model", None)
+    price = settings().prices.get(model) if model else None
+    if price is None and budget.money is not None and not getattr(agent, "reports_cost", False):
+        raise BadInput(
+            'A budget in money needs a price. Write it into proctor.toml: [prices."{model}"] input = 1.0, output = 2.0 (for a million tokens).',
+            model=model or "MODEL",
+        )
+    return price
+
+
+def _with_oracle(agent: Agent, task: Task) -> Agent:
+    give = getattr(agent, "with_oracle", None)
+    made: Agent = give(task.oracle) if give is not None and task.oracle is not None else agent
+    return made

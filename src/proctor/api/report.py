@@ -1,0 +1,46 @@
+"""Write a run as a page."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from proctor.core.errors import BadInput
+from proctor.core.run import Estimate, RunRecord
+from proctor.core.task import Store
+
+
+def write_report(record: RunRecord, store: Store, estimates: Sequence[Estimate], path: Path, lang: str) -> Path:
+    """Write a run as a page; the suffix says which kind: .html, .md, .json, or .xml (JUnit).
+
+    Raises:
+        BadInput: another suffix, or the file cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".xml":
+            from proctor.exports import junit
+
+            return junit.write(record, store, path)[0]
+        text = _text(record, store, estimates, path, lang)
+        path.write_text(text, encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise BadInput("{path} cannot be written: {error}.", path=path, error=error.strerror or error) from None
+    return path
+
+
+def _text(record: RunRecord, store: Store, estimates: Sequence[Estimate], path: Path, lang: str) -> str:
+    from proctor.reports import render
+    from proctor.reports.build import build, json_summary
+
+    match path.suffix:
+        case ".json":
+            summary = json_summary(record, store, estimates)
+            return json.dumps(msgspec.to_builtins(summary), ensure_ascii=False, indent=2) + "\n"
+        case ".html":
+            return render.html(build(record, store, estimates), lang)
+        case ".md":
+            return render.markdown(build(record, store, estimates), lang)
+        case _:
+            raise BadInput("A report ends in .html, .md, .json or .xml, not '{name}'.", name=path.name)

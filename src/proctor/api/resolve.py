@@ -1,0 +1,189 @@
+"""Names to parts: tasks, agents and scorers, given as names, paths or objects."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import msgspec
+
+from proctor import registry
+from proctor.agents import function
+from proctor.config import unknown_option
+from proctor.core.errors import BadInput
+from proctor.core.sample import Sample
+from proctor.core.task import Agent, Environment, Scorer, Session, Task
+from proctor.core.trajectory import ToolStyle
+from proctor.engine.scoring import BoundScorer
+
+TaskLike = str | Task | Callable[..., Task]
+AgentLike = object  # a name, a function, an object with .run, or an Agent
+
+
+class Named(msgspec.Struct, frozen=True, kw_only=True):
+    """What is recorded of a part: a name it can be found by again, and a digest of its source.
+
+    `again` is False for what lives in `__main__` or in a lambda: only the same Python object can continue it.
+    """
+
+    name: str
+    source: str | None = None
+    again: bool = True
+
+
+def task(given: TaskLike, options: Mapping[str, Any]) -> tuple[Task, Named]:
+    """The task behind a name (`bfcl`, `bfcl/simple_python`), a path (`./mine.py:task`), a Task or a function."""
+    if isinstance(given, Task):
+        if options:
+            raise BadInput("A Task object takes no options; give its values where it is made.")
+        return given, Named(name=given.name, again=False)
+    if isinstance(given, str):
+        made, arguments = _task_by_name(given)
+        named = Named(name=given, source=_source(made) if _is_users(given) else None)
+    else:
+        made, arguments = given, ()
+        named = _named(given)
+    if isinstance(made, Task):
+        return made, named
+    if not callable(made):
+        raise BadInput("'{name}' is no task: expected a Task or a function that returns one.", name=named.name)
+    _check_options(made, arguments, options, named.name)
+    result = made(*arguments, **options)
+    if not isinstance(result, Task):
+        raise BadInput("'{name}' returned {kind} instead of a Task.", name=named.name, kind=type(result).__name__)
+    return result, named
+
+
+def agent(given: AgentLike, options: Mapping[str, Any]) -> tuple[Agent, Named]:
+    """The agent behind a name (`openai:gpt-x`), a path (`./agent.py:answer`), a function or an object."""
+    if isinstance(given, Recorded):
+        return given, Named(name=given.name)
+    if not isinstance(given, str):
+        if options:
+            raise BadInput("Options go with an agent given by name; give an object its values where it is made.")
+        return function.wrap(given), _named(given)
+    kind, colon, argument = given.partition(":")
+    if colon and kind in registry.names("agents"):
+        module = registry.find("agents", kind)
+        make = module.make if isinstance(module, ModuleType) else module
+        made: Agent = make(argument, options)
+        return made, Named(name=given)
+    if registry.is_path(given) or (colon and argument.isidentifier() and find_spec(kind.partition(".")[0])):
+        found = registry.load_object(given, "agent")
+        if options:
+            raise BadInput("Options go with an agent given by name; give an object its values where it is made.")
+        return function.wrap(found, name=given), Named(name=given, source=_source(found))
+    raise registry.unknown("agent", given, [f"{name}:" for name in registry.names("agents") if _makes(name)])
+
+
+class Recorded:
+    """Stands for the agent whose replies were recorded elsewhere; it is never called."""
+
+    tools: ToolStyle = "text"
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
+        raise BadInput("The replies of '{name}' were recorded; there is no agent to call.", name=self.name)
+
+
+def scorers(given: Sequence[str | Scorer]) -> list[BoundScorer]:
+    """Scorers by name (`exact`, `exact:contains`), path or object, with names that are different."""
+    bound = [_scorer(one) for one in given]
+    names = [scorer.name for scorer in bound]
+    for name in names:
+        if names.count(name) > 1:
+            raise BadInput("Two scorers are called '{name}'.", name=name)
+    return bound
+
+
+def benchmark_part(name: str, part: str) -> ModuleType | None:
+    """The module `part` (`replies`, `export`, `parity`) beside a benchmark's task; None where it has none."""
+    folder = name.partition("/")[0]
+    if not folder.isidentifier() or find_spec(f"proctor.benchmarks.{folder}") is None:
+        return None
+    if find_spec(f"proctor.benchmarks.{folder}.{part}") is None:
+        return None
+    return import_module(f"proctor.benchmarks.{folder}.{part}")
+
+
+def _task_by_name(name: str) -> tuple[Any, tuple[str, ...]]:
+    if registry.is_path(name):
+        return registry.load_object(name, "task"), ()
+    if ":" in name:
+        return registry.load_object(name, "task"), ()
+    folder, slash, rest = name.partition("/")
+    found = registry.find("benchmarks", folder)
+    made = found.task if isinstance(found, ModuleType) else found
+    return made, (rest,) if slash else ()
+
+
+def _check_options(made: Callable[..., Any], arguments: tuple[str, ...], options: Mapping[str, Any], name: str) -> None:
+    signature = inspect.signature(made)
+    known = [
+        key for key, one in signature.parameters.items() if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD)
+    ]
+    takes_all = any(one.kind is one.VAR_KEYWORD for one in signature.parameters.values())
+    for option in options:
+        if option not in known and not takes_all:
+            raise unknown_option(name, option, known)
+    try:
+        signature.bind(*arguments, **options)
+    except TypeError as error:
+        raise BadInput("The task '{name}' cannot be made: {error}.", name=name, error=error) from None
+
+
+def _scorer(given: str | Scorer) -> BoundScorer:
+    if not isinstance(given, str):
+        reference = function.identity(given)
+        return _bound(given, str(getattr(given, "name", "") or reference.rpartition(":")[2]), reference)
+    room, _, attribute = given.partition(":")
+    if room in registry.names("scorers"):
+        module = registry.find("scorers", room)
+        found = getattr(module, attribute or room, None) if isinstance(module, ModuleType) else module
+        if found is None:
+            known = [
+                key for key, value in vars(module).items() if inspect.isfunction(value) and not key.startswith("_")
+            ]
+            raise registry.unknown("scorer", given, [f"{room}:{key}" for key in known], paths=False)
+        return _bound(found, given, given)
+    if registry.is_path(given) or ":" in given:
+        found = registry.load_object(given, "scorer")
+        return _bound(found, str(getattr(found, "name", "") or getattr(found, "__name__", given)), given)
+    raise registry.unknown("scorer", given, registry.names("scorers"))
+
+
+def _bound(found: Any, name: str, reference: str) -> BoundScorer:
+    if not callable(found):
+        raise BadInput("'{name}' is no scorer: expected a function (sample, trajectory) -> Score.", name=reference)
+    module = getattr(found, "__module__", "") or ""
+    version = getattr(found, "version", None) or _source(found) or "1"
+    return BoundScorer(
+        name=name, reference=reference, version=str(version), function=found, inline=module.startswith("proctor.")
+    )
+
+
+def _named(given: object) -> Named:
+    return Named(name=function.identity(given), source=_source(given), again=function.continuable(given))
+
+
+def _source(given: object) -> str | None:
+    return function.source_digest(given)
+
+
+def _is_users(name: str) -> bool:
+    return registry.is_path(name) or ":" in name
+
+
+def _makes(name: str) -> bool:
+    return hasattr(registry.find("agents", name), "make")
+
+
+def file_exists(name: str) -> bool:
+    """Whether a name is an existing file (a path given where a name was expected)."""
+    return Path(name).is_file()

@@ -1,0 +1,114 @@
+"""The Run object: a stored run with its numbers."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from proctor.core.errors import BadInput, ProctorError
+from proctor.core.run import Estimate, RunRecord
+from proctor.core.task import Store, Task
+from proctor.core.trajectory import Usage
+from proctor.core.trial import Outcome, Trial, Verdict
+from proctor.stats.estimate import metrics
+
+
+class Run:
+    """A run in a store. Numbers are computed from what is stored when they are first asked for.
+
+    Attributes:
+        id: the name to continue, show or compare it by.
+        record: what was asked of it, and how it ended.
+    """
+
+    def __init__(self, record: RunRecord, store: Store, task: Task | None = None) -> None:
+        self.id = record.id
+        self.record = record
+        self.store = store
+        self._task = task
+
+    def __repr__(self) -> str:
+        main = self.estimates[0] if self.estimates else None
+        number = f"{main.name}={main.value:.3f}" if main is not None and main.value is not None else "nothing scored"
+        return f"<Run {self.id}: {self.record.task}, {self.record.agent}, {number}>"
+
+    @cached_property
+    def outcomes(self) -> Mapping[Outcome, int]:
+        """How the trials ended, counted."""
+        return self.store.outcomes(self.id)
+
+    @cached_property
+    def usage(self) -> Usage:
+        """Tokens, requests and money of all trials."""
+        return self.store.usage(self.id)
+
+    @cached_property
+    def estimates(self) -> Sequence[Estimate]:
+        """Every estimate: the whole run first, then official aggregates, then each slice."""
+        several = len(self.record.scorers) > 1
+        found: list[Estimate] = []
+        for scorer in self.record.scorers:
+            prefix = f"{scorer}." if several else ""
+            tallies = self.store.tallies(self.id, scorer)
+            for slice_, tally in tallies.items():
+                found.extend(metrics(tally, slice=slice_, prefix=prefix, whole=tallies[""]))
+        return [*self._official(found), *found]
+
+    def estimate(self, name: str, *, slice: str = "") -> Estimate:
+        """One estimate by metric name and slice.
+
+        Raises:
+            BadInput: the run has no such estimate; says which it has.
+        """
+        for one in self.estimates:
+            if one.name == name and one.slice == slice:
+                return one
+        known = sorted({f"{one.name} [{one.slice}]" if one.slice else one.name for one in self.estimates})
+        raise BadInput(
+            "The run {run} has no estimate '{name}'. It has: {known}.",
+            run=self.id,
+            name=f"{name} [{slice}]" if slice else name,
+            known=", ".join(known) or "-",
+        )
+
+    def trials(
+        self,
+        *,
+        outcome: Outcome | None = None,
+        sample_id: str | None = None,
+        scorer: str | None = None,
+        min_value: float | None = None,
+        max_value: float | None = None,
+    ) -> Iterator[Trial]:
+        """The trials, lazily, filtered in the store."""
+        return self.store.trials(
+            self.id, outcome=outcome, sample_id=sample_id, scorer=scorer, min_value=min_value, max_value=max_value
+        )
+
+    def verdicts(self, *, scorer: str | None = None, sample_id: str | None = None) -> Iterator[Verdict]:
+        """The verdict that counts of each scorer and trial, lazily."""
+        return self.store.verdicts(self.id, scorer=scorer, sample_id=sample_id)
+
+    def summary(self) -> dict[str, Any]:
+        """The run as one JSON object: run, task, agent, outcomes, estimates, usage, seconds."""
+        from proctor.reports.build import json_summary
+
+        return json_summary(self.record, self.store, self.estimates)
+
+    def report(self, path: str | Path, *, lang: str = "en") -> Path:
+        """Write a report; the suffix says which: .html, .md, .json, or .xml (JUnit)."""
+        from proctor.api.report import write_report
+
+        return write_report(self.record, self.store, self.estimates, Path(path), lang)
+
+    def _official(self, found: Sequence[Estimate]) -> Sequence[Estimate]:
+        task = self._task or self._found_again()
+        return task.summarise(found) if task is not None and task.summarise is not None else ()
+
+    def _found_again(self) -> Task | None:
+        from proctor.api import resolve
+
+        try:
+            return resolve.task(self.record.spec.task, self.record.spec.task_options)[0]
+        except ProctorError:  # the task file or its data is gone; the plain numbers stand without it
+            return None

@@ -1,0 +1,28 @@
+"""proctor compare: two runs on the same samples."""
+
+from pathlib import Path
+
+import click
+
+from proctor.cli import options, output
+from proctor.cli.words import lang, t
+
+
+@click.command(help=t("Compare two runs on the same samples: is B better than A?"))
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+@click.option("--out", metavar="FILE", help=t("Write a page too: .html, .md or .json."))
+@options.store
+@options.as_json
+def command(first: str, second: str, out: str | None, store: str | None, as_json: bool) -> None:
+    from proctor.api import compare, open_run
+    from proctor.api.files import write_comparison
+    from proctor.reports import versus
+
+    comparison = compare(open_run(first, store=store), open_run(second, store=store))
+    if as_json:
+        output.print_json({"comparison": comparison})
+    else:
+        versus.terminal(comparison, lang(), output.console())
+    if out is not None:
+        output.message(str(write_comparison(comparison, Path(out), lang())))

@@ -1,0 +1,41 @@
+"""proctor demo: a real run on a real model, in about two minutes."""
+
+from pathlib import Path
+
+import click
+
+from proctor.cli import options, output
+from proctor.cli.words import lang, t
+
+MODEL = "smollm2-135m"
+CATEGORIES = {"simple_python": 20, "irrelevance": 10}
+
+
+@click.command(help=t("See a real run in about two minutes: a local model on BFCL, with a report."))
+@click.option("--out", metavar="FILE", default="proctor-demo.html", show_default=True, help=t("Where the report goes."))
+@options.store
+@options.quiet
+def command(out: str, store: str | None, quiet: bool) -> None:
+    from proctor.api import evaluate
+    from proctor.api.files import pull_data, pull_model
+    from proctor.engine.progress import Progress
+
+    output.message(t("The model {model} and the data of BFCL are fetched once and kept in your cache.", model=MODEL))
+    pull_model(MODEL, None, output.tell)
+    pull_data("bfcl", None, output.tell)
+    progress = Progress()
+    with output.watching(progress, quiet=quiet):
+        run = evaluate(
+            f"bfcl/{','.join(CATEGORIES)}",
+            agent=f"local:{MODEL}",
+            ids=[f"{category}_{number}" for category, count in CATEGORIES.items() for number in range(count)],
+            store=store,
+            progress=progress,
+        )
+    output.print_run(run, as_json=False)
+    path = run.report(out, lang=lang()).resolve()
+    output.message(t("Report: {url}", url=Path(path).as_uri()))
+    output.message(t("A model this small is here to show the way, not to impress. Now your own agent:"))
+    output.message("  proctor run bfcl/simple_python --agent openai:MODEL --limit 50")
+    output.message("  proctor run bfcl/simple_python --agent ./agent.py:answer --limit 50")
+    output.message(t("Look closer: proctor show {run} --failures", run=run.id))

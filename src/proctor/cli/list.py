@@ -1,0 +1,43 @@
+"""proctor list: what there is."""
+
+import inspect
+
+import click
+
+from proctor.cli import options, output
+from proctor.cli.words import t
+
+ROOM_BY_WORD = {"tasks": "benchmarks", "agents": "agents", "scorers": "scorers"}
+
+
+@click.command(help=t("List the tasks, agents or scorers there are."))
+@click.argument("what", type=click.Choice(sorted(ROOM_BY_WORD)), required=False)
+@options.as_json
+def command(what: str | None, as_json: bool) -> None:
+    found = {word: _parts(room) for word, room in ROOM_BY_WORD.items() if what in (None, word)}
+    if as_json:
+        output.print_json(found)
+        return
+    for word, parts in found.items():
+        print(f"{t(word)}:")
+        for name, text in parts.items():
+            print(f"  {name:<24} {text}")
+
+
+def _parts(room: str) -> dict[str, str]:
+    from proctor import registry
+
+    parts: dict[str, str] = {}
+    for name in registry.names(room):
+        module = registry.find(room, name)
+        if room == "scorers":
+            for key, value in vars(module).items():
+                if inspect.isfunction(value) and value.__module__ == module.__name__ and not key.startswith("_"):
+                    parts[name if key == name else f"{name}:{key}"] = _first_line(value)
+        elif hasattr(module, "make") or hasattr(module, "task"):
+            parts[name] = _first_line(module)
+    return parts
+
+
+def _first_line(part: object) -> str:
+    return (inspect.getdoc(part) or "").partition("\n")[0]

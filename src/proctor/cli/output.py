@@ -1,0 +1,126 @@
+"""What commands print: results to standard output, messages and progress to standard error."""
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from proctor.cli.words import lang, t
+from proctor.core.sentence import Sentence
+from proctor.reports.visible import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from proctor.api import Run
+    from proctor.engine.progress import Progress
+
+PLAIN_SECONDS = 10.0
+TIMES_A_SECOND = 4
+
+
+def message(text: str) -> None:
+    """A message for the person, on standard error."""
+    print(visible(text), file=sys.stderr, flush=True)
+
+
+def tell(sentence: Sentence) -> None:
+    """A sentence for the person, in their language, on standard error."""
+    message(t(sentence))
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """One JSON object on standard output."""
+    import msgspec
+
+    print(json.dumps(msgspec.to_builtins(value), ensure_ascii=False, allow_nan=False))
+
+
+def console(*, stderr: bool = False) -> "Console":
+    """A rich console; colours only on a terminal."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False, soft_wrap=False)
+
+
+def print_run(run: "Run", *, as_json: bool) -> None:
+    """The numbers of a run, as a table or as JSON."""
+    if as_json:
+        print_json(run.summary())
+        return
+    from proctor.reports.build import build
+    from proctor.reports.terminal import terminal
+
+    terminal(build(run.record, run.store, run.estimates), lang(), console())
+
+
+@contextmanager
+def watching(progress: "Progress", *, quiet: bool) -> Iterator[None]:
+    """Show progress while the block runs: one line that is redrawn, or plain lines when there is no terminal."""
+    if quiet:
+        yield
+    elif sys.stderr.isatty():
+        from rich.live import Live
+
+        view = Live(
+            get_renderable=lambda: status(progress),
+            console=console(stderr=True),
+            refresh_per_second=TIMES_A_SECOND,
+            transient=True,
+        )
+        with view:
+            yield
+    else:
+        with _plain_lines(progress):
+            yield
+
+
+def status(progress: "Progress") -> str:
+    """One line: done of total, rate, in flight, failures by class, spend, time left."""
+    if not progress.total:
+        return t("Getting ready …")
+    share = progress.done / progress.total
+    bar = "━" * round(24 * share) + "╌" * (24 - round(24 * share))
+    parts = [f"{bar} {t('{done} of {total} samples', done=progress.done, total=progress.total)}"]
+    if progress.rate:
+        parts.append(t("{rate} a second", rate=f"{progress.rate:.3g}"))
+    if progress.in_flight:
+        parts.append(t("{count} in flight", count=progress.in_flight))
+    if progress.scored:
+        parts.append(t("mean {mean}", mean=f"{progress.points / progress.scored:.1%}"))
+    failures = {name: count for name, count in progress.outcomes.items() if name != "scored"}
+    parts.extend(f"{name.replace('_', ' ')} {count}" for name, count in failures.items())
+    spent, forecast = progress.purse.spent, progress.forecast
+    if tokens := spent.input_tokens + spent.output_tokens:
+        parts.append(t("{tokens} tokens", tokens=f"{tokens:,}"))
+    if spent.cost and forecast is not None and forecast.money is not None:
+        parts.append(
+            t("spent {spent} of about {forecast}", spent=f"{spent.cost:.4f}", forecast=f"{forecast.money:.4f}")
+        )
+    if progress.seconds_left is not None and progress.done < progress.total:
+        parts.append(t("{time} left", time=_clock(progress.seconds_left)))
+    return " · ".join(parts)
+
+
+@contextmanager
+def _plain_lines(progress: "Progress") -> Iterator[None]:
+    over = threading.Event()
+
+    def write() -> None:
+        while not over.wait(PLAIN_SECONDS):
+            message(status(progress))
+
+    writer = threading.Thread(target=write, name="proctor-progress", daemon=True)
+    writer.start()
+    try:
+        yield
+    finally:
+        over.set()
+        writer.join()
+
+
+def _clock(seconds: float) -> str:
+    return time.strftime("%H:%M:%S" if seconds >= 3600 else "%M:%S", time.gmtime(seconds))

@@ -1,0 +1,149 @@
+"""proctor run: a task with an agent."""
+
+from typing import Any
+
+import click
+
+from proctor.cli import options, output
+from proctor.cli.words import t
+from proctor.core.errors import BadInput
+
+
+@click.command(help=t("Run a task with an agent and show the numbers."))
+@click.argument("task", required=False)
+@click.option(
+    "--agent",
+    help=t(
+        "The system under test: openai:MODEL, local:NAME, ./agent.py:object, http:URL, process:COMMAND, replay:FILE, baseline:NAME."
+    ),
+)
+@click.option("--limit", type=int, help=t("Take N samples at random (with the seed), spread over the categories."))
+@click.option("--first", type=int, help=t("Take the first N samples."))
+@click.option("--id", "ids", multiple=True, help=t("Take the sample with this id; may be given several times."))
+@click.option(
+    "--tag",
+    "tags",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help=t("Take the samples with this tag; may be given several times."),
+)
+@click.option("--attempts", type=int, help=t("How often each sample is tried (default 1)."))
+@click.option("--concurrency", type=int, help=t("How many samples at once."))
+@click.option("--seed", type=int, help=t("The seed of every draw (default 0)."))
+@options.task_set
+@click.option(
+    "--agent-set",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help=t("An option of the agent, such as temperature=0; may be given several times."),
+)
+@click.option("--base-url", help=t("The endpoint of an OpenAI-compatible model (else OPENAI_BASE_URL)."))
+@options.scorer
+@click.option("--time-limit", type=float, metavar="SECONDS", help=t("Time limit of one sample (default 600)."))
+@click.option(
+    "--budget",
+    metavar="KIND=AMOUNT",
+    multiple=True,
+    help=t("Stop when this is spent: money=5, tokens=1000000, requests=500, minutes=30; may be given several times."),
+)
+@click.option(
+    "--max-failed",
+    type=click.FloatRange(0, 1),
+    help=t("The share of infrastructure failures above which the run is inconclusive (default 0.05)."),
+)
+@click.option(
+    "--retry-failed", is_flag=True, help=t("When going on with a run, run its infrastructure failures again.")
+)
+@click.option("--run", "run_id", metavar="ID", help=t("The name of the run; that of a stored run goes on with it."))
+@options.store
+@click.option("--dry-run", is_flag=True, help=t("Show the plan and the first prompt; call nothing."))
+@options.as_json
+@options.quiet
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    task: str | None,
+    run_id: str | None,
+    as_json: bool,
+    quiet: bool,
+    dry_run: bool,
+    **given: Any,
+) -> None:
+    from proctor.api import evaluate
+    from proctor.engine.progress import Progress
+
+    how = _how(task, run_id, given)
+    if dry_run:
+        from proctor.cli.plan import show_plan
+
+        show_plan(how, as_json=as_json)
+        return
+    progress = Progress()
+    with output.watching(progress, quiet=quiet):
+        run = evaluate(**how, run_id=run_id, progress=progress)
+    output.print_run(run, as_json=as_json)
+    if not as_json:
+        output.message(t("Run {run}. Look closer: proctor show {run} --failures · proctor report {run}", run=run.id))
+    if run.record.state == "inconclusive":
+        ctx.exit(3)
+
+
+def _how(task: str | None, run_id: str | None, given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of `evaluate`: those of a stored run, the flags, then the project's settings."""
+    from proctor.config import settings
+    from proctor.core.run import Limits
+
+    found = settings()
+    if task is None:
+        if run_id is None:
+            raise BadInput("Name a task, for example: proctor run bfcl/simple_python --agent openai:MODEL")
+        return _stored(run_id, given)
+    agent = given["agent"] or found.agent
+    if agent is None:
+        raise BadInput(
+            "Name the agent to evaluate with --agent, for example --agent openai:MODEL or --agent ./agent.py:answer"
+        )
+    agent_options = {**found.agent_options, **options.pairs(given["agent_set"], "--agent-set")}
+    if given["base_url"]:
+        agent_options["base_url"] = given["base_url"]
+    return {
+        "task": task,
+        "agent": agent,
+        "options": {**found.task_options, **options.pairs(given["task_set"], "--set")},
+        "agent_options": agent_options,
+        "limit": given["limit"],
+        "first": given["first"],
+        "ids": given["ids"],
+        "tags": options.tags(given["tags"]),
+        "attempts": given["attempts"] or found.attempts or 1,
+        "concurrency": given["concurrency"] or found.concurrency,
+        "seed": _first_given(given["seed"], found.seed, 0),
+        "scorers": given["scorers"] or None,
+        "limits": Limits(seconds=given["time_limit"]) if given["time_limit"] else found.limits,
+        "budget": _budget(given["budget"]) or found.budget,
+        "max_failed": _first_given(given["max_failed"], found.max_failed, 0.05),
+        "retry_failed": given["retry_failed"],
+        "store": given["store"],
+    }
+
+
+def _stored(run_id: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a stored run, with the bounds that may be moved."""
+    from proctor.api.prepare import how_of
+
+    how = how_of(run_id, given["store"], concurrency=given["concurrency"])
+    how["budget"] = _budget(given["budget"]) or how["budget"]
+    how["max_failed"] = _first_given(given["max_failed"], how["max_failed"])
+    return {**how, "retry_failed": given["retry_failed"]}
+
+
+def _budget(values: tuple[str, ...]) -> Any:
+    from proctor.config import converted
+    from proctor.core.run import Budget
+
+    return converted(options.pairs(values, "--budget"), Budget, "--budget") if values else None
+
+
+def _first_given(*values: Any) -> Any:
+    return next(value for value in values if value is not None)

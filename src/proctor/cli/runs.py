@@ -1,0 +1,72 @@
+"""proctor runs: list, delete, copy."""
+
+import time
+
+import click
+
+from proctor.cli import options, output
+from proctor.cli.words import t
+from proctor.reports.visible import visible
+
+
+@click.group(invoke_without_command=True, help=t("List, delete or copy stored runs."))
+@options.store
+@options.as_json
+@click.pass_context
+def command(ctx: click.Context, store: str | None, as_json: bool) -> None:
+    ctx.obj = store
+    if ctx.invoked_subcommand is None:
+        _list(store, as_json=as_json)
+
+
+@command.command("delete", help=t("Delete runs with all their trials."))
+@click.argument("run_ids", metavar="RUN...", nargs=-1, required=True)
+@options.store
+@click.pass_context
+def delete(ctx: click.Context, run_ids: tuple[str, ...], store: str | None) -> None:
+    from proctor.api import at
+
+    opened = at(store or ctx.obj)
+    for run_id in run_ids:
+        opened.run(run_id)
+    for run_id in run_ids:
+        opened.delete(run_id)
+        output.message(t("Deleted {run}.", run=run_id))
+
+
+@command.command("copy", help=t("Copy runs to another store."))
+@click.argument("run_ids", metavar="RUN...", nargs=-1, required=True)
+@click.option("--to", "target", metavar="URL", required=True, help=t("The store to copy to: a file or an address."))
+@options.store
+@click.pass_context
+def copy(ctx: click.Context, run_ids: tuple[str, ...], target: str, store: str | None) -> None:
+    from proctor.api import at, copy_run
+
+    for run_id in run_ids:
+        copy_run(run_id, at(store or ctx.obj), at(target))
+        output.message(t("Copied {run} to {target}.", run=run_id, target=target))
+
+
+def _list(store: str | None, *, as_json: bool) -> None:
+    import msgspec
+
+    from proctor.api import runs
+
+    records = runs(store=store)
+    if as_json:
+        output.print_json({"runs": [msgspec.to_builtins(record) for record in records]})
+        return
+    if not records:
+        output.message(t("No runs yet. Start with: proctor demo"))
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    for title in ("Run", "Task", "Agent", "State", "Planned", "Started"):
+        table.add_column(t(title), justify="right" if title == "Planned" else "left")
+    for record in records:
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(record.created))
+        cells = (record.id, record.spec.task, record.agent, t(record.state), f"{record.planned:,}", when)
+        table.add_row(*(Text(visible(cell)) for cell in cells))
+    output.console().print(table)

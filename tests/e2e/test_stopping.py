@@ -1,0 +1,147 @@
+"""A run that is stopped at any moment goes on where it was: nothing is lost, nothing is counted twice."""
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+SAMPLES = 2_000
+AT_ONCE = 16
+KILLS = 20
+
+TASK = f"""
+import asyncio, os
+from proctor import Sample, Task
+
+def count() -> Task:
+    return Task(
+        name="count",
+        samples=lambda: (Sample.ask(str(n), str(n), target=str(n)) for n in range({SAMPLES})),
+        scorers=["exact"],
+    )
+
+calls = os.open(os.environ["CALLS"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+async def answer(question: str) -> str:
+    os.write(calls, (question + "\\n").encode())
+    await asyncio.sleep(0.01)
+    return question
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "count.py").write_text(TASK, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROCTOR_STORE", str(tmp_path / "runs.db"))
+    monkeypatch.setenv("CALLS", str(tmp_path / "calls.txt"))
+    return tmp_path
+
+
+def start() -> subprocess.Popen[bytes]:
+    command = ["run", "./count.py:count", "--agent", "./count.py:answer", "--run", "r", "--quiet"]
+    return subprocess.Popen(
+        [sys.executable, "-m", "proctor", *command, "--concurrency", str(AT_ONCE)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+
+
+def calls(folder: Path) -> Counter[str]:
+    file = folder / "calls.txt"
+    return Counter(file.read_text(encoding="utf-8").split()) if file.exists() else Counter()
+
+
+def outcomes() -> dict[str, int]:
+    from proctor import open_run
+
+    run = open_run("r")
+    try:
+        return {str(outcome): count for outcome, count in run.outcomes.items()}
+    finally:
+        run.store.close()
+
+
+@pytest.mark.slow
+def test_kill_9_at_random_moments_loses_nothing_and_repeats_only_what_was_in_flight(folder: Path) -> None:
+    draw = random.Random(7)
+    kills = 0
+    for _ in range(10 * KILLS):
+        process = start()
+        before = sum(calls(folder).values())
+        wanted = before + draw.randrange(0, 2 * SAMPLES // KILLS)
+        while process.poll() is None and sum(calls(folder).values()) <= wanted:
+            time.sleep(0.002)
+        time.sleep(draw.random() * 0.01)
+        if process.poll() is not None:
+            break
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        kills += 1
+    error = process.communicate()[1]
+    assert process.returncode == 0, error
+    assert kills >= KILLS
+    made = calls(folder)
+    assert len(made) == SAMPLES
+    assert sum(made.values()) - SAMPLES <= kills * AT_ONCE
+    assert outcomes() == {"scored": SAMPLES}
+    with sqlite3.connect(folder / "runs.db") as database:
+        assert database.execute("pragma integrity_check").fetchone() == ("ok",)
+    database.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_run_politely_and_says_how_to_go_on(folder: Path, number: signal.Signals) -> None:
+    process = start()
+    while sum(calls(folder).values()) < 200:
+        time.sleep(0.005)
+    process.send_signal(number)
+    said = process.communicate(timeout=20)[1].decode()
+    assert process.returncode == 130
+    assert "proctor run --run r" in said
+    made = calls(folder)
+    assert set(made.values()) == {1}
+    assert sum(outcomes().values()) == sum(made.values())
+    again = start()
+    again.communicate(timeout=60)
+    assert again.returncode == 0
+    assert set(calls(folder).values()) == {1}
+    assert outcomes() == {"scored": SAMPLES}
+
+
+def test_one_run_is_open_once_and_others_share_the_store(folder: Path) -> None:
+    process = start()
+    while sum(calls(folder).values()) < 100:
+        time.sleep(0.005)
+    second = start()
+    said = second.communicate(timeout=20)[1].decode()
+    assert second.returncode == 2
+    assert str(process.pid) in said
+    other = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "proctor",
+            "run",
+            "./count.py:count",
+            "--agent",
+            "baseline:null",
+            "--first",
+            "50",
+            "--quiet",
+        ],
+        capture_output=True,
+        check=False,
+        env={**os.environ},
+    )
+    assert other.returncode == 0, other.stderr
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert outcomes() == {"scored": SAMPLES}
