@@ -1,0 +1,168 @@
+"""Every sentence for people is in the catalogue once, with the same names in braces, and nothing else is."""
+
+import ast
+import string
+import tomllib
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import jinja2
+import pytest
+from jinja2 import nodes
+from pages import ROOT
+
+from proctor.core import errors
+
+SOURCE = ROOT / "src" / "proctor"
+SPEAKERS = {"say", "speak", "lazy", "t", "Sentence"} | {
+    name
+    for name, value in vars(errors).items()
+    if isinstance(value, type) and issubclass(value, errors.ProctorError) and value is not errors.MissingExtra
+}
+LANGUAGES = sorted(path.stem for path in (SOURCE / "locales").glob("*.toml"))
+
+
+def test_a_text_made_on_the_spot_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "part.py"
+    path.write_text('say("a {b}" if x else "c", b=1)\nraise BadInput(f"no {name}")\n')
+    assert list(_in_python(path)) == [("a {b}", "part.py:1"), ("c", "part.py:1"), (None, "part.py:2")]
+
+
+def test_a_text_out_of_a_table_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "part.py"
+    path.write_text('TEXTS = {"x": "a"}\nfor key, text in TEXTS.items(): say(text)\n[say(one) for one in ("b", "c")]\n')
+    assert {text for text, _ in _in_python(path)} == {"a", "b", "c"}
+
+
+def test_no_text_is_made_on_the_spot() -> None:
+    made = [where for text, where in _spoken() if text is None]
+    assert not made, f"a text with values set in cannot be translated; name the values instead: {made}"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_text_is_translated(language: str) -> None:
+    missing = {text: where for text, where in _spoken() if text is not None and text not in _catalogue(language)}
+    assert not missing, "\n".join(f"{where}: {text}" for text, where in missing.items())
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_translation_is_used(language: str) -> None:
+    unused = set(_catalogue(language)) - {text for text, _ in _spoken()} - _constants()
+    assert not unused
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_translation_names_the_same_values(language: str) -> None:
+    wrong = {text: said for text, said in _catalogue(language).items() if _names(text) != _names(said)}
+    assert not wrong
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_text_stands_in_one_table_only(language: str) -> None:
+    tables = tomllib.loads((SOURCE / "locales" / f"{language}.toml").read_text(encoding="utf-8"))
+    times = Counter(text for table in tables.values() for text in table)
+    assert not [text for text, count in times.items() if count > 1]
+
+
+@cache
+def _catalogue(language: str) -> dict[str, str]:
+    tables = tomllib.loads((SOURCE / "locales" / f"{language}.toml").read_text(encoding="utf-8"))
+    return {text: said for table in tables.values() for text, said in table.items()}
+
+
+@cache
+def _spoken() -> list[tuple[str | None, str]]:
+    """Every text for people with its place; None where it is put together on the spot."""
+    found = [item for path in sorted(SOURCE.rglob("*.py")) for item in _in_python(path)]
+    for path in sorted(SOURCE.rglob("*")):
+        if path.suffix in (".jinja", ".html", ".j2"):
+            found.extend(_in_template(path))
+    return found
+
+
+@cache
+def _constants() -> set[str]:
+    """Every text in the code: what is spoken may come out of a field, such as the state of a run."""
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py"))
+    return {text for tree in trees for text in _strings(tree)}
+
+
+def _in_python(path: Path) -> Iterator[tuple[str | None, str]]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tables = {
+        target.id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    looped = {
+        name.id: loop.iter
+        for loop in ast.walk(tree)
+        if isinstance(loop, ast.For | ast.comprehension)
+        for name in ast.walk(loop.target)
+        if isinstance(name, ast.Name)
+    }
+    own = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)} - {"Sentence"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and node.args and _is_speaker(node.func, path, own):
+            for text in _texts(node.args[0], looped, tables):
+                yield text, f"{path.name}:{node.lineno}"
+
+
+def _is_speaker(function: ast.expr, path: Path, own: Collection[str]) -> bool:
+    if isinstance(function, ast.Name):
+        return function.id in SPEAKERS and function.id not in own
+    if isinstance(function, ast.Attribute):
+        return function.attr in SPEAKERS - {"t", "say"} or (path.name == "errors.py" and function.attr == "__init__")
+    return False
+
+
+def _texts(node: ast.expr, looped: Mapping[str, ast.expr], tables: Mapping[str, ast.expr]) -> Iterator[str | None]:
+    """The texts an argument can be: a literal, one of two, or one of a table that is looped over or looked up in."""
+    match node:
+        case ast.Constant(value=str(text)):
+            yield text
+        case ast.IfExp(body=body, orelse=orelse):
+            yield from _texts(body, looped, tables)
+            yield from _texts(orelse, looped, tables)
+        case ast.JoinedStr() | ast.BinOp() | ast.Call(func=ast.Attribute(attr="format" | "join")):
+            yield None
+        case ast.Name(id=name) if name in looped:
+            yield from _in_table(looped[name], tables)
+        case ast.Subscript(value=ast.Name() as table):
+            yield from _in_table(table, tables)
+
+
+def _in_table(node: ast.expr, tables: Mapping[str, ast.expr]) -> Iterator[str]:
+    match node:
+        case ast.Tuple() | ast.List():
+            yield from _strings(node)
+        case ast.Dict(values=values):
+            for value in values:
+                yield from _strings(value)
+        case ast.Name(id=name) if name in tables:
+            yield from _in_table(tables[name], {})
+        case ast.Call(func=ast.Attribute(value=ast.Name() as table, attr="items" | "values")):
+            yield from _in_table(table, tables)
+
+
+def _strings(tree: ast.AST) -> Iterator[str]:
+    return (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _in_template(path: Path) -> Iterator[tuple[str | None, str]]:
+    tree = jinja2.Environment(autoescape=True, extensions=["jinja2.ext.do"]).parse(path.read_text(encoding="utf-8"))
+    for call in tree.find_all(nodes.Call):
+        if isinstance(call.node, nodes.Name) and call.node.name == "t" and call.args:
+            match call.args[0]:
+                case nodes.Const(value=str(text)):
+                    yield text, f"{path.name}:{call.lineno}"
+                case nodes.Concat() | nodes.Add():
+                    yield None, f"{path.name}:{call.lineno}"
+
+
+def _names(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}

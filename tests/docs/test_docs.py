@@ -1,0 +1,170 @@
+"""The documentation holds: its examples run, and both languages say the same."""
+
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+import click
+import pages
+import pytest
+from pages import ROOT, Block
+
+from proctor.config import settings
+
+ENGLISH = pages.english_pages()
+NAMES = [str(page.relative_to(ROOT)) for page in ENGLISH]
+RUNNABLE = [page for page in ENGLISH if {block.language for block in pages.blocks(page)} & {"python", "console"}]
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+@pytest.fixture(scope="session")
+def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of an OpenAI-compatible endpoint on this machine."""
+    port_file = tmp_path_factory.mktemp("endpoint") / "port"
+    command = [sys.executable, str(ROOT / "bench" / "mock_server.py"), "--port", "0", "--latency-ms", "0"]
+    with subprocess.Popen([*command, "--port-file", str(port_file)], stdout=subprocess.DEVNULL) as server:
+        try:
+            yield f"http://127.0.0.1:{_port(port_file, server)}/v1"
+        finally:
+            server.terminate()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", RUNNABLE, ids=[str(page.relative_to(ROOT)) for page in RUNNABLE])
+def test_the_examples_of_a_page_run_in_order(page: Path, endpoint: str, tmp_path: Path) -> None:
+    environment = os.environ | {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "OPENAI_BASE_URL": endpoint,
+        "OPENAI_API_KEY": "not-a-key",
+        "PROCTOR_STORE": str(tmp_path / "runs.db"),
+        "COLUMNS": "120",
+        "PYTHONWARNINGS": "error",
+    }
+    for block in pages.blocks(page):
+        if block.language == "python":
+            name = block.file_name or "example.py"
+            (tmp_path / name).write_text(block.text, encoding="utf-8")
+            _run([sys.executable, name], block, tmp_path, environment)
+        elif block.language == "console":
+            for command, shown in block.commands():
+                if command.startswith(("proctor ", "python ")):
+                    printed = _run(["bash", "-c", command], block, tmp_path, environment)
+                    assert _matches(shown, printed), f"{block}: `{command}` printed:\n{printed}"
+        elif block.file_name:
+            (tmp_path / block.file_name).write_text(block.text, encoding="utf-8")
+
+
+def test_the_shown_settings_are_read(tmp_path: Path) -> None:
+    [shown] = [block for block in pages.blocks(ROOT / "docs" / "commands.md") if block.file_name == "proctor.toml"]
+    (tmp_path / "proctor.toml").write_text(shown.text, encoding="utf-8")
+    read = settings(tmp_path)
+    assert (read.attempts, read.limits.seconds, read.budget.minutes, read.prices["my-model"].output) == (
+        3,
+        120,
+        30,
+        1.5,
+    )
+
+
+def test_shown_output_is_compared_with_what_was_printed() -> None:
+    assert _matches("accuracy  0.5 ...\n", "accuracy 0.5 [0.1, 0.9]\n")
+    assert not _matches("accuracy 0.6\n", "accuracy 0.5\n")
+
+
+@pytest.mark.parametrize("page", ENGLISH, ids=NAMES)
+def test_a_page_has_the_same_blocks_in_both_languages(page: Path) -> None:
+    translated = pages.chinese_page(page)
+    assert translated.is_file(), f"{translated.relative_to(ROOT)} is missing"
+    english, chinese = ([b for b in pages.blocks(p) if b.language != "text"] for p in (page, translated))
+    assert [(b.language, b.text) for b in english] == [(b.language, b.text) for b in chinese]
+
+
+@pytest.mark.parametrize("page", ENGLISH, ids=NAMES)
+def test_a_page_has_the_same_headings_in_both_languages(page: Path) -> None:
+    levels = [[len(marks) for marks in _headings(p)] for p in (page, pages.chinese_page(page))]
+    assert levels[0] == levels[1]
+
+
+def test_every_translated_page_has_an_original() -> None:
+    translated = set((ROOT / "docs" / "zh").rglob("*.md")) | {ROOT / "README.zh.md"}
+    assert translated == {pages.chinese_page(page) for page in ENGLISH}
+
+
+@pytest.mark.parametrize("page", [*ENGLISH, *map(pages.chinese_page, ENGLISH), ROOT / "CONTRIBUTING.md"])
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        if "://" not in target and not target.startswith("#"):
+            assert (page.parent / unquote(target).partition("#")[0]).exists(), f"{page}: {target}"
+
+
+@pytest.mark.parametrize("page", ENGLISH, ids=NAMES)
+def test_shown_commands_and_their_options_exist(page: Path) -> None:
+    for block in pages.blocks(page):
+        if block.language in ("sh", "console"):
+            for line, _ in block.commands():
+                words = shlex.split(line, comments=True)
+                if words[:1] == ["proctor"]:
+                    _check_command(words[1:], f"{block}: {line}")
+
+
+def _port(file: Path, server: subprocess.Popen[bytes]) -> str:
+    while server.poll() is None:
+        if file.exists() and (said := file.read_text().split()):
+            return said[0]
+        time.sleep(0.02)
+    raise RuntimeError(f"the server ended with {server.returncode}")
+
+
+def _check_command(words: list[str], where: str) -> None:
+    from proctor.cli import app
+
+    command: click.Command = app
+    context = click.Context(app)
+    known = _options(command)
+    while isinstance(command, click.Group) and words:
+        child = command.get_command(context, words[0])
+        if child is None:
+            break
+        command, words = child, words[1:]
+        known |= _options(command)
+    assert command is not app or not words or words[0].startswith("-"), f"{where}: there is no such command"
+    for word in words:
+        if word.startswith("--"):
+            assert word.partition("=")[0] in known, f"{where}: there is no {word}"
+
+
+def _options(command: click.Command) -> set[str]:
+    parameters = command.params
+    return {"--help"}.union(*(parameter.opts + parameter.secondary_opts for parameter in parameters))
+
+
+def _headings(page: Path) -> list[str]:
+    prose = pages.FENCE.sub("", page.read_text(encoding="utf-8"))
+    return re.findall(r"^(#+) ", prose, flags=re.MULTILINE)
+
+
+def _run(command: list[str], block: Block, folder: Path, environment: dict[str, str]) -> str:
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, f"{block}: {command[-1]} exited with {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def _matches(shown: str, printed: str) -> bool:
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    return not shown.strip() or doctest.OutputChecker().check_output(shown.strip(), printed.strip(), flags)

@@ -1,0 +1,102 @@
+"""docs/commands.md tells every command, option, environment variable and exit code, and no other."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from pages import ROOT
+
+from proctor import registry
+from proctor.cli import app
+from proctor.models import openai
+
+PAGES = [ROOT / "docs" / "commands.md", ROOT / "docs" / "zh" / "commands.md"]
+HEADING = re.compile(r"^#+ `?(proctor(?: [a-z]+)*)`?$", re.MULTILINE)
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+VARIABLE = re.compile(r"\b(?:PROCTOR|OPENAI|LLM)_[A-Z_]*[A-Z]\b")
+
+pytestmark = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+
+
+def test_every_command_has_a_section(page: Path) -> None:
+    assert set(_sections(page)) == {name for name, _ in _commands(app, "proctor")}
+
+
+def test_every_option_is_told_in_its_section(page: Path) -> None:
+    sections = _sections(page)
+    missing = {
+        name: absent
+        for name, command in _commands(app, "proctor")
+        if (absent := _options(command) - set(OPTION.findall(sections.get(name, ""))))
+    }
+    assert not missing
+
+
+def test_no_section_tells_an_option_that_is_not_there(page: Path) -> None:
+    known = {name: _options(command) for name, command in _commands(app, "proctor")}
+    everywhere = known["proctor"] | {"--help"}
+    wrong = {
+        name: extra
+        for name, text in _sections(page).items()
+        if (extra := set(OPTION.findall(text)) - known.get(name, set()) - everywhere)
+    }
+    assert not wrong
+
+
+def test_every_option_of_an_agent_is_told(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for agent, options in _options_of_agents():
+        section = re.split(r"^#+ ", text.partition(f"\n### {agent}\n")[2], maxsplit=1, flags=re.MULTILINE)[0]
+        assert set(options) <= set(re.findall(r"`(\w+)`", section)), agent
+
+
+def test_every_environment_variable_is_told(page: Path) -> None:
+    read = {
+        name
+        for path in (ROOT / "src" / "proctor").rglob("*.py")
+        for name in VARIABLE.findall(path.read_text(encoding="utf-8"))
+    }
+    assert read <= set(VARIABLE.findall(page.read_text(encoding="utf-8")))
+
+
+def test_every_exit_code_is_told(page: Path) -> None:
+    assert re.findall(r"^\| (\d+) \|", page.read_text(encoding="utf-8"), re.MULTILINE) == [
+        "0", "1", "2", "3", "70", "130",
+    ]  # fmt: skip
+
+
+def _sections(page: Path) -> dict[str, str]:
+    """The text below each command's heading, up to the next heading of any kind."""
+    text = page.read_text(encoding="utf-8")
+    sections = {}
+    for found in HEADING.finditer(text):
+        rest = text[found.end() :]
+        following = re.search(r"^#+ ", rest, re.MULTILINE)
+        sections[found[1]] = rest[: following.start()] if following else rest
+    return sections
+
+
+def _commands(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
+    if command.hidden:
+        return
+    yield name, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for child in command.list_commands(context):
+            found = command.get_command(context, child)
+            assert found is not None
+            yield from _commands(found, f"{name} {child}")
+
+
+def _options_of_agents() -> Iterator[tuple[str, tuple[str, ...]]]:
+    for name in registry.names("agents"):
+        kind = openai.Options if name == "openai" else getattr(registry.find("agents", name), "Options", None)
+        if kind is not None:
+            yield name, kind.__struct_fields__
+
+
+def _options(command: click.Command) -> set[str]:
+    options = [p for p in command.params if isinstance(p, click.Option) and not p.hidden]
+    return {name for option in options for name in (*option.opts, *option.secondary_opts) if name.startswith("--")}

@@ -1,0 +1,114 @@
+"""What a reader may rely on in every file: names that say something, short files, quick and quiet imports."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pages import ROOT
+
+SAYS_NOTHING = {"utils", "util", "common", "helpers", "helper", "base", "misc"}
+LONGEST = 600
+SKIPPED = {".venv", ".git", "build", "dist", "__pycache__"}
+MACHINE = re.compile(
+    "|".join([r"(?<![\w.])/" + "work/", r"\.\./" + "shared", "/" + "root/", "/" + r"Users/\w", "/" + r"home/\w"])
+)
+REGISTRY = re.compile("|".join(["py" + r"pi\.org", "python" + "hosted", "npm" + r"js\.(com|org)"]))
+
+
+def test_no_module_has_a_name_that_says_nothing() -> None:
+    named = [path for folder in ("src", "tests", "bench") for path in (ROOT / folder).rglob("*.py")]
+    assert named
+    assert not [path for path in named if {path.stem, path.parent.name} & SAYS_NOTHING]
+
+
+def test_no_source_file_is_longer_than_a_few_pages() -> None:
+    lengths = {
+        str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines())
+        for path in (ROOT / "src").rglob("*.py")
+    }
+    assert not {name: lines for name, lines in lengths.items() if lines > LONGEST}
+
+
+@pytest.mark.parametrize("pattern", [MACHINE, REGISTRY], ids=["paths of a machine", "hosts of a registry"])
+def test_no_file_names(pattern: re.Pattern[str]) -> None:
+    found = {str(path.relative_to(ROOT)): hit[0] for path, text in _texts() if (hit := pattern.search(text))}
+    assert not found
+
+
+def test_importing_the_package_loads_msgspec_and_no_more() -> None:
+    script = """
+import sys
+before = set(sys.modules)
+import proctor
+tops = {name.partition(".")[0] for name in set(sys.modules) - before}
+print(*sorted(tops - sys.stdlib_module_names - {"proctor", "msgspec"}))
+"""
+    assert _python(script) == ""
+
+
+def test_help_is_shown_without_the_heavy_parts() -> None:
+    script = """
+import sys
+from click.testing import CliRunner
+from proctor.cli import app
+assert CliRunner().invoke(app, ["--help"]).exit_code == 0
+print(*sorted({"aiohttp", "asyncio", "rich", "jinja2", "tree_sitter", "yaml"} & set(sys.modules)))
+"""
+    assert _python(script) == ""
+
+
+def test_no_module_opens_a_connection_when_imported() -> None:
+    script = """
+import pkgutil, socket, importlib
+
+def refuse(*arguments, **named):
+    raise AssertionError("a connection at import")
+
+socket.socket.connect = socket.socket.connect_ex = socket.getaddrinfo = refuse
+import proctor
+for module in pkgutil.walk_packages(proctor.__path__, "proctor."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+print("done")
+"""
+    assert _python(script) == "done"
+
+
+def test_the_pinned_requirements_have_hashes_and_no_addresses() -> None:
+    for path in (ROOT / "requirements").glob("*.txt"):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        assert "://" not in "".join(lines)
+        assert all(re.match(r"[a-z0-9-]+==\S+ |    --hash=sha256:", line) for line in lines), path
+
+
+def test_the_pinned_requirements_agree_with_each_other() -> None:
+    pins = {name: _pins(ROOT / "requirements" / f"{name}.txt") for name in ("run", "demo", "dev")}
+    assert pins["run"] < pins["demo"] < pins["dev"]
+
+
+def _pins(path: Path) -> set[str]:
+    return set(re.findall(r"^\S+==\S+", path.read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def _texts() -> Iterator[tuple[Path, str]]:
+    for path in ROOT.rglob("*"):
+        parts = path.relative_to(ROOT).parts
+        if path.is_file() and not SKIPPED & set(parts) and not any(_is_made(part) for part in parts):
+            try:
+                yield path, path.read_text(encoding="utf-8")
+            except UnicodeDecodeError:
+                continue
+
+
+def _is_made(part: str) -> bool:
+    return part.endswith((".egg-info", "_cache", ".hypothesis"))
+
+
+def _python(script: str) -> str:
+    command = [sys.executable, "-W", "error", "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
