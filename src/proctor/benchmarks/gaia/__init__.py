@@ -1,0 +1,96 @@
+"""GAIA: questions for general assistants, scored by quasi exact match.
+
+Source: Mialon et al. 2023, arXiv 2311.12983; data set gaia-benchmark/GAIA (gated, may not be re-shared).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from proctor.benchmarks.gaia import hub
+from proctor.benchmarks.gaia.answer import Fallback
+from proctor.benchmarks.gaia.dataset import Item, Split, items
+from proctor.benchmarks.gaia.prompt import present
+from proctor.benchmarks.gaia.scorer import gaia, partial
+from proctor.benchmarks.gaia.summary import summarise
+from proctor.core.errors import BadInput
+from proctor.core.sample import Sample
+from proctor.core.task import Scorer, Task
+from proctor.core.trajectory import Trajectory
+
+
+def task(
+    split: Split = "validation",
+    *,
+    level: int | str | Sequence[int] | None = None,
+    data: str | None = None,
+    fallback: Fallback = "none",
+    partial_match: bool = False,
+) -> Task:
+    """GAIA, or a set in its layout.
+
+    Args:
+        split: `validation`, or `test` (which runs and exports, but has no answers to score).
+        level: one level, several (`"1,2"`), or all when None; any whole number is a level.
+        data: a folder in either published layout; the cache, or the hub with HF_TOKEN, when None.
+        fallback: what may count as an answer when a reply has no `FINAL ANSWER:`.
+        partial_match: report the course's partial match beside the official verdict.
+
+    Raises:
+        BadInput: see `dataset.items`; everything is read before the first call.
+    """
+    if split not in ("validation", "test"):
+        raise BadInput("GAIA has the splits validation and test, not '{split}'.", split=split)
+    root = Path(data).expanduser() if data is not None else hub.located()
+    levels = _levels(level)
+    found = [item for item in items(root, split) if not levels or item.level in levels]
+    if not found:
+        raise BadInput(
+            "No question of level {levels} is in {root}.", levels=", ".join(map(str, sorted(levels))), root=root
+        )
+    scorers: list[Scorer] = [gaia, partial] if partial_match else [gaia]
+    return Task(
+        name="gaia",
+        version="2023",
+        samples=_samples(found, fallback),
+        scorers=scorers,
+        present=present,
+        oracle=_oracle,
+        summarise=summarise,
+        spread_by="level",
+        planned=len(found),
+        provenance={"data": str(root), "split": split, "licence": "gated; may not be re-shared"},
+    )
+
+
+def _samples(found: Sequence[Item], fallback: Fallback) -> list[Sample]:
+    return [_sample(item, fallback) for item in found]
+
+
+def _sample(item: Item, fallback: Fallback) -> Sample:
+    meta: dict[str, Any] = {"fallback": fallback}
+    if item.attachment is not None:
+        meta["attachment"] = str(item.attachment)
+    if item.steps is not None:
+        meta["steps"] = item.steps
+    tags = {"level": str(item.level), "attachment": "yes" if item.attachment is not None else "no"}
+    return Sample.ask(item.id, item.question, target=item.answer, tags=tags, meta=meta)
+
+
+def _oracle(sample: Sample) -> Trajectory:
+    return Trajectory.of(f"FINAL ANSWER: {sample.target}")
+
+
+def _levels(given: int | str | Sequence[int] | None) -> frozenset[int]:
+    if given is None:
+        return frozenset()
+    parts: Iterable[Any] = str(given).split(",") if isinstance(given, int | str) else given
+    return frozenset(_whole(parts))
+
+
+def _whole(parts: Iterable[Any]) -> Iterator[int]:
+    for part in parts:
+        try:
+            yield int(str(part))
+        except ValueError:
+            raise BadInput("A level is a whole number, not '{level}'.", level=part) from None

@@ -1,0 +1,131 @@
+"""GAIA's official rule: the ground truth alone decides whether numbers, lists or strings are compared.
+
+Source: the scorer of the GAIA leaderboard (gaia-benchmark/leaderboard, scorer.py), described in its paper
+(arXiv 2311.12983). The oddities are the rule: `34` answers `3/4`, and what is no number counts as infinity.
+"""
+
+import re
+import string
+
+import msgspec
+
+from proctor.benchmarks.gaia.answer import Fallback, final_answer
+from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
+from proctor.core.sentence import Sentence, say
+from proctor.core.trajectory import Trajectory
+
+BLANKS = re.compile(r"\s")
+SEPARATORS = re.compile("[,;]")
+NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+NO_NUMBER_SIGNS = str.maketrans("", "", "$%,")
+VERSION = "gaia leaderboard / 1"
+
+
+class Match(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether an answer is right, by which branch of the rule, and a sentence that says why not."""
+
+    right: bool
+    branch: str
+    reason: Sentence
+
+
+def question_score(answer: str | None, truth: str) -> Match:
+    """Compare an answer with the ground truth; no answer becomes the text `None`, as officially.
+
+    >>> question_score("$1,234.00", "1234").right, question_score("1234", "1,234").right
+    (True, False)
+    """
+    answer = "None" if answer is None else answer
+    if _number(truth) is not None:
+        return _as_number(answer, truth)
+    if SEPARATORS.search(truth):
+        return _as_list(answer, truth)
+    right = _plain(answer).translate(NO_PUNCTUATION) == _plain(truth).translate(NO_PUNCTUATION)
+    reason = say(
+        "Compared as text without blanks, case and punctuation: '{answer}' against '{truth}'.",
+        answer=answer,
+        truth=truth,
+    )
+    return Match(right=right, branch="text", reason=reason)
+
+
+def gaia(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    """The official verdict on the answer behind the last `FINAL ANSWER:`.
+
+    The target is the ground truth; samples of the test split have none and stay unscored.
+    """
+    if sample.target is None:
+        return Unscored(why="not_applicable", reason=say("The test split has no answers."))
+    fallback: Fallback = sample.meta.get("fallback", "none")
+    answer = final_answer(trajectory.answer, fallback=fallback)
+    match = question_score(answer, str(sample.target))
+    reason = match.reason
+    if answer is None and not match.right:
+        reason = say("The reply holds no 'FINAL ANSWER:'.")
+    return Score(points=match.right, answer=answer, reason=reason, details={"branch": match.branch})
+
+
+def partial(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    """An extra of the HelloAgents course, not official: 1 exact, 0.5 when one contains the other or 70 % of the words are there."""
+    exact = gaia(sample, trajectory)
+    if isinstance(exact, Unscored) or exact.points:
+        return exact
+    answer, truth = _words(exact.answer or ""), _words(str(sample.target))
+    contained = bool(answer and truth) and (" ".join(truth) in " ".join(answer) or " ".join(answer) in " ".join(truth))
+    overlap = len(set(answer) & set(truth)) / len(set(truth)) if truth else 0.0
+    half = contained or overlap >= 0.7
+    reason = say("{share} of the expected words are in the answer.", share=f"{overlap:.0%}")
+    return Score(points=0.5 if half else 0.0, answer=exact.answer, reason=reason)
+
+
+gaia.version = VERSION  # type: ignore[attr-defined]
+partial.version = VERSION  # type: ignore[attr-defined]
+
+
+def _as_number(answer: str, truth: str) -> Match:
+    value = _cleaned_number(answer)
+    reason = say(
+        "Compared as numbers: '{answer}' is {value}, expected {truth}.", answer=answer, value=f"{value:g}", truth=truth
+    )
+    return Match(right=value == float(truth), branch="number", reason=reason)
+
+
+def _as_list(answer: str, truth: str) -> Match:
+    made, expected = SEPARATORS.split(answer), SEPARATORS.split(truth)
+    if len(made) != len(expected):
+        reason = say("A list of {made} elements, expected {expected}.", made=len(made), expected=len(expected))
+        return Match(right=False, branch="list", reason=reason)
+    for place, (one, other) in enumerate(zip(made, expected, strict=True), start=1):
+        if not _same_element(one, other):
+            reason = say(
+                "Element {place} is '{one}', expected '{other}'.", place=place, one=one.strip(), other=other.strip()
+            )
+            return Match(right=False, branch="list", reason=reason)
+    return Match(right=True, branch="list", reason=say("All {count} elements are as expected.", count=len(expected)))
+
+
+def _same_element(made: str, expected: str) -> bool:
+    if (number := _number(expected)) is not None:
+        return _cleaned_number(made) == number
+    return _plain(made) == _plain(expected)  # punctuation stays here, officially
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _cleaned_number(text: str) -> float:
+    number = _number(text.translate(NO_NUMBER_SIGNS))
+    return float("inf") if number is None else number
+
+
+def _plain(text: str) -> str:
+    return BLANKS.sub("", text).lower()
+
+
+def _words(text: str) -> list[str]:
+    return text.lower().translate(NO_PUNCTUATION).split()
