@@ -6,6 +6,8 @@ from typing import Any, Literal, Self
 
 import msgspec
 
+_json = json.JSONEncoder(ensure_ascii=False, default=str)  # an agent in Python may put anything into a call
+
 Role = Literal["system", "user", "assistant", "tool"]
 
 
@@ -59,7 +61,7 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True, tag="tool_call"):
 
     def arguments_text(self) -> str:
         """The arguments as JSON text, as a provider would send them."""
-        return self.raw if self.raw is not None else json.dumps(self.arguments, ensure_ascii=False)
+        return self.raw if self.raw is not None else _json.encode(self.arguments)
 
 
 class ToolResult(msgspec.Struct, frozen=True, kw_only=True, tag="tool_result"):

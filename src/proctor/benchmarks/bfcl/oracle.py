@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from proctor.benchmarks.bfcl.tools import language_of
+from proctor.benchmarks.bfcl.declared_types import language_of
 from proctor.core.sample import Message, Sample, Text, ToolCall
 from proctor.core.trajectory import Step, Trajectory
 

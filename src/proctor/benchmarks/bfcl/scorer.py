@@ -11,6 +11,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 
+MOST_CALLS = 40
 _SHOWN = 2000
 
 
@@ -34,6 +35,8 @@ def bfcl(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         details["error_class"] = "missing_call"  # a message instead of calls; the official word is for both
     if not result.valid and result.calls and sample.target:
         details["lenient"] = lenient(functions, result.calls, sample.target, rules)
+    if not result.valid and result.calls:
+        details["calls"] = list(result.calls[:MOST_CALLS])  # for the table of expected against made, also of text
     return Score(points=int(result.valid), answer=_shown(output), reason=result.reason, details=details)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from proctor.benchmarks.bfcl.declared_types import language_of
 from proctor.core.sample import Tool
 
 Document = dict[str, Any]
@@ -37,17 +38,6 @@ _TYPES = {
     "object": ("dict", "object", "HashMap", "Hashtable"),
 }
 _JSON_TYPE = {theirs: json_type for json_type, names in _TYPES.items() for theirs in names}
-
-
-def language_of(category: str) -> str:
-    """The language of a category's functions.
-
-    >>> language_of("simple_java"), language_of("simple_javascript"), language_of("live_simple")
-    ('java', 'javascript', 'python')
-    """
-    if "javascript" in category:
-        return "javascript"
-    return "java" if "java" in category else "python"
 
 
 def hinted(functions: Sequence[Document], category: str) -> list[Document]:
