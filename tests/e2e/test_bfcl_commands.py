@@ -32,7 +32,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize(("agent", "value"), [("baseline:oracle", 1.0), ("baseline:null", 0.0), ("baseline:echo", 0.0)])
 def test_an_oracle_is_right_and_one_that_says_nothing_is_wrong(agent: str, value: float) -> None:
-    out = proctor("run", "bfcl/simple_python,parallel,live_simple", "--agent", agent, "--limit", "30", "--json", "--quiet")
+    out = proctor(
+        "run", "bfcl/simple_python,parallel,live_simple", "--agent", agent, "--limit", "30", "--json", "--quiet"
+    )
     found = values(out)
     assert found["accuracy"] == value
     assert found["accuracy category=parallel"] == value
@@ -47,9 +49,31 @@ def test_saying_nothing_is_right_where_no_call_is_wanted() -> None:
 @pytest.mark.parametrize("mode", ["native", "prompt"])
 def test_an_export_scores_as_the_run_did(folder: Path, mode: str) -> None:
     task = "bfcl/simple_python,simple_java,irrelevance"
-    run = ["run", task, "--agent", "baseline:random", "--set", f"mode={mode}", "--limit", "60", "--run", "r", "--json", "--quiet"]
+    run = [
+        "run",
+        task,
+        "--agent",
+        "baseline:random",
+        "--set",
+        f"mode={mode}",
+        "--limit",
+        "60",
+        "--run",
+        "r",
+        "--json",
+        "--quiet",
+    ]
     before = values(proctor(*run))
-    proctor("export", "r", "--format", "bfcl", "--out", "out", "--model", "org/model-FC" if mode == "native" else "org/model")
+    proctor(
+        "export",
+        "r",
+        "--format",
+        "bfcl",
+        "--out",
+        "out",
+        "--model",
+        "org/model-FC" if mode == "native" else "org/model",
+    )
     files = sorted(path.relative_to(folder / "out").as_posix() for path in (folder / "out").rglob("*.json"))
     name = "org_model-FC" if mode == "native" else "org_model"
     assert files[0] == f"result/{name}/non_live/BFCL_v4_irrelevance_result.json"
@@ -103,5 +127,7 @@ def test_what_a_person_gets_wrong_is_named(arguments: list[str], message: str) -
 
 def test_the_data_are_fetched_once_and_found_again() -> None:
     first = proctor("data", "pull", "bfcl").strip()
-    assert (Path(first) / "data" / "BFCL_v4_simple_python.json").is_file() or list(Path(first).rglob("BFCL_v4_simple_python.json"))
+    assert (Path(first) / "data" / "BFCL_v4_simple_python.json").is_file() or list(
+        Path(first).rglob("BFCL_v4_simple_python.json")
+    )
     assert proctor("data", "pull", "bfcl").strip() == first

@@ -39,7 +39,18 @@ def test_make_demo_installs_runs_and_leaves_a_report(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.model
 def test_a_real_model_runs_a_few_samples(tmp_path: Path) -> None:
-    arguments = ["run", "bfcl/simple_python", "--agent", "local:smollm2-135m", "--first", "4", "--json", "--quiet", "--run", "r"]
+    arguments = [
+        "run",
+        "bfcl/simple_python",
+        "--agent",
+        "local:smollm2-135m",
+        "--first",
+        "4",
+        "--json",
+        "--quiet",
+        "--run",
+        "r",
+    ]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.stderr
     summary = json.loads(result.stdout)

@@ -14,12 +14,12 @@ from endpoint import Answer, Endpoint, chat, data
 
 from proctor.cli import app
 
-QUESTIONS = '''
+QUESTIONS = """
 from proctor import Sample, Task
 
 def questions() -> Task:
     return Task(name="questions", samples=[Sample.ask(str(n), f"{n}?", target="Paris") for n in range(10)], scorers=["exact"])
-'''
+"""
 
 
 @contextmanager
@@ -31,8 +31,7 @@ def served(*script: Answer) -> Iterator[Endpoint]:
     async def serve() -> None:
         async with endpoint:
             ready.set()
-            while not over.is_set():
-                await asyncio.sleep(0.01)
+            await asyncio.to_thread(over.wait)
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()))
     thread.start()
@@ -53,7 +52,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(url: str, *more: str) -> tuple[int, str, str]:
-    arguments = ["run", f"{Path.cwd()}/questions.py:questions", "--agent", "openai:some-model", "--base-url", url, "--quiet"]
+    arguments = [
+        "run",
+        f"{Path.cwd()}/questions.py:questions",
+        "--agent",
+        "openai:some-model",
+        "--base-url",
+        url,
+        "--quiet",
+    ]
     result = CliRunner().invoke(app, [*arguments, *more])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -110,7 +117,9 @@ def test_a_failure_that_lasts_is_no_zero_and_makes_the_run_inconclusive() -> Non
 
 def test_a_budget_of_requests_overshoots_by_what_is_in_flight_and_goes_on_with_more() -> None:
     with served(chat()) as endpoint:
-        code, out, error = run(f"{endpoint.url}/v1", "--budget", "requests=4", "--concurrency", "2", "--run", "b", "--json")
+        code, out, error = run(
+            f"{endpoint.url}/v1", "--budget", "requests=4", "--concurrency", "2", "--run", "b", "--json"
+        )
         assert code == 3, error
         first = json.loads(out)["outcomes"]
         assert 4 <= first["scored"] <= 6

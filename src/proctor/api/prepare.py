@@ -29,6 +29,7 @@ class How(TypedDict, total=False):
 
     options, agent_options: for a task or an agent given by name. limit, first, ids, tags: which samples
     (`limit` draws at random with the seed). attempts: how often each. concurrency: how many at once.
+    workers: in how many processes, for agents that need CPU.
     scorers: instead of the task's own. store: a path, an address, or an open store. run_id: the name of the
     run; that of a stored run goes on with it. budget, limits: bounds of the run and of one attempt.
     max_failed: the share of infrastructure failures above which a run is inconclusive. retry_failed: when
@@ -43,6 +44,7 @@ class How(TypedDict, total=False):
     tags: Mapping[str, str] | None
     attempts: int
     concurrency: int | None
+    workers: int | None
     scorers: Sequence[str | Scorer] | None
     seed: int
     store: str | Store | None
@@ -74,6 +76,7 @@ def prepare(
     tags: Mapping[str, str] | None = None,
     attempts: int = 1,
     concurrency: int | None = None,
+    workers: int | None = None,
     scorers: Sequence[str | Scorer] | None = None,
     seed: int = 0,
     store: str | Store | None = None,
@@ -89,7 +92,7 @@ def prepare(
     Raises:
         BadInput: whatever the caller can fix.
     """
-    _check_counts(limit=limit, first=first, attempts=attempts, concurrency=concurrency)
+    _check_counts(limit=limit, first=first, attempts=attempts, concurrency=concurrency, workers=workers)
     made_task, named_task = resolve.task(task, options or {})
     made_agent, named_agent = resolve.agent(agent, agent_options or {})
     bound = resolve.scorers(list(scorers) if scorers is not None else list(made_task.scorers))
@@ -129,13 +132,14 @@ def prepare(
         job=Job(
             record=record,
             task=made_task,
-            agent=_with_oracle(made_agent, made_task),
+            agent=resolve.with_oracle(made_agent, made_task),
             scorers=bound,
             samples=samples,
             retry_failed=retry_failed,
             price=_price(made_agent, spec.budget),
             concurrency=concurrency,
-            workers=concurrency or getattr(made_agent, "concurrency", None) or AT_ONCE,
+            at_once=concurrency or getattr(made_agent, "concurrency", None) or AT_ONCE,
+            processes=_processes(workers, record),
         ),
         store=opened,
         resumed=stored is not None,
@@ -240,6 +244,12 @@ def _provenance(task: Task, named_task: resolve.Named, named_agent: resolve.Name
     return found
 
 
+def _processes(workers: int | None, record: RunRecord) -> int:
+    if workers is not None and workers > 1 and "continue_from" in record.provenance:
+        raise BadInput("Several processes need task and agent given by name or path, not as Python objects.")
+    return workers or 1
+
+
 def _price(agent: Agent, budget: Budget) -> Price | None:
     model = getattr(agent, "model", None)
     price = settings().prices.get(model) if model else None
@@ -249,9 +259,3 @@ def _price(agent: Agent, budget: Budget) -> Price | None:
             model=model or "MODEL",
         )
     return price
-
-
-def _with_oracle(agent: Agent, task: Task) -> Agent:
-    give = getattr(agent, "with_oracle", None)
-    made: Agent = give(task.oracle) if give is not None and task.oracle is not None else agent
-    return made

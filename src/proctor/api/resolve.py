@@ -18,7 +18,12 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.task import Agent, Environment, Scorer, Session, Task
 from proctor.core.trajectory import ToolStyle
+from proctor.datasets import files
 from proctor.engine.scoring import BoundScorer
+from proctor.scorers import _file as scorer_file
+from proctor.scorers._named import is_inline
+from proctor.scorers._named import named as scorer_named
+from proctor.scorers._predictions import adapted, takes_prediction
 
 TaskLike = str | Task | Callable[..., Task]
 AgentLike = object  # a name, a function, an object with .run, or an Agent
@@ -93,13 +98,26 @@ class Recorded:
 
 
 def scorers(given: Sequence[str | Scorer]) -> list[BoundScorer]:
-    """Scorers by name (`exact`, `exact:contains`), path or object, with names that are different."""
-    bound = [_scorer(one) for one in given]
+    """Scorers by name (`exact`, `exact:contains`), path, file of scorers or object, with names that are different."""
+    bound = [scorer for one in given for scorer in _scorers(one)]
     names = [scorer.name for scorer in bound]
     for name in names:
         if names.count(name) > 1:
             raise BadInput("Two scorers are called '{name}'.", name=name)
     return bound
+
+
+def scorers_of(task: Task, references: Sequence[str]) -> list[BoundScorer]:
+    """Scorers by the references of a stored run: the task's own objects, the others found by name."""
+    own = {scorer.reference: scorer for scorer in scorers(list(task.scorers))}
+    return [own.get(reference) or _scorer(reference) for reference in references]
+
+
+def with_oracle(agent: Agent, task: Task) -> Agent:
+    """The agent, told how the task makes right answers where it asks for that (`baseline:oracle`)."""
+    give = getattr(agent, "with_oracle", None)
+    made: Agent = give(task.oracle) if give is not None and task.oracle is not None else agent
+    return made
 
 
 def benchmark_part(name: str, part: str) -> ModuleType | None:
@@ -113,6 +131,8 @@ def benchmark_part(name: str, part: str) -> ModuleType | None:
 
 
 def _task_by_name(name: str) -> tuple[Any, tuple[str, ...]]:
+    if files.is_data_file(name):
+        return files.task_from_file, (name,)
     if registry.is_path(name):
         return registry.load_object(name, "task"), ()
     if ":" in name:
@@ -138,20 +158,18 @@ def _check_options(made: Callable[..., Any], arguments: tuple[str, ...], options
         raise BadInput("The task '{name}' cannot be made: {error}.", name=name, error=error) from None
 
 
+def _scorers(given: str | Scorer) -> list[BoundScorer]:
+    if isinstance(given, str) and scorer_file.is_file(given):
+        return [_bound(one, one.name, one.reference) for one in scorer_file.load(given)]
+    return [_scorer(given)]
+
+
 def _scorer(given: str | Scorer) -> BoundScorer:
     if not isinstance(given, str):
         reference = function.identity(given)
         return _bound(given, str(getattr(given, "name", "") or reference.rpartition(":")[2]), reference)
-    room, _, attribute = given.partition(":")
-    if room in registry.names("scorers"):
-        module = registry.find("scorers", room)
-        found = getattr(module, attribute or room, None) if isinstance(module, ModuleType) else module
-        if found is None:
-            known = [
-                key for key, value in vars(module).items() if inspect.isfunction(value) and not key.startswith("_")
-            ]
-            raise registry.unknown("scorer", given, [f"{room}:{key}" for key in known], paths=False)
-        return _bound(found, given, given)
+    if given.partition(":")[0] in registry.names("scorers"):
+        return _bound(scorer_named(given), given, given)
     if registry.is_path(given) or ":" in given:
         found = registry.load_object(given, "scorer")
         return _bound(found, str(getattr(found, "name", "") or getattr(found, "__name__", given)), given)
@@ -161,11 +179,9 @@ def _scorer(given: str | Scorer) -> BoundScorer:
 def _bound(found: Any, name: str, reference: str) -> BoundScorer:
     if not callable(found):
         raise BadInput("'{name}' is no scorer: expected a function (sample, trajectory) -> Score.", name=reference)
-    module = getattr(found, "__module__", "") or ""
     version = getattr(found, "version", None) or _source(found) or "1"
-    return BoundScorer(
-        name=name, reference=reference, version=str(version), function=found, inline=module.startswith("proctor.")
-    )
+    scorer = adapted(found) if takes_prediction(found) else found
+    return BoundScorer(name=name, reference=reference, version=str(version), function=scorer, inline=is_inline(scorer))
 
 
 def _named(given: object) -> Named:

@@ -34,6 +34,14 @@ def task_set(command: F) -> F:
     return click.option("--set", "task_set", metavar="KEY=VALUE", multiple=True, help=text)(command)
 
 
+def columns(command: F) -> F:
+    """--map"""
+    text = t(
+        "What a column of a file of questions is: question, target, type, options, tag:NAME; may be given several times."
+    )
+    return click.option("--map", "mapped", metavar="COLUMN=NAME", multiple=True, help=text)(command)
+
+
 def scorer(command: F) -> F:
     """--scorer"""
     text = t("A scorer to use instead of the task's own; may be given several times.")
@@ -61,13 +69,13 @@ def pairs(values: Iterable[str], flag: str) -> dict[str, Any]:
     return found
 
 
-def tags(values: Iterable[str]) -> dict[str, str]:
-    """`key=value` texts as tags; values stay texts."""
+def texts(values: Iterable[str], flag: str) -> dict[str, str]:
+    """`key=value` texts as a dict; values stay texts."""
     found = {}
     for text in values:
         key, equals, value = text.partition("=")
         if not equals:
-            raise BadInput("{flag} takes key=value, not '{text}'.", flag="--tag", text=text)
+            raise BadInput("{flag} takes key=value, not '{text}'.", flag=flag, text=text)
         found[key] = value
     return found
 

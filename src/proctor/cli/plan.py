@@ -40,7 +40,7 @@ def show_plan(how: dict[str, Any], *, as_json: bool) -> None:
             "{samples} samples × {attempts} attempts, {concurrency} at once",
             samples=count,
             attempts=spec.attempts,
-            concurrency=job.workers,
+            concurrency=job.at_once,
         )
     )
     print(t("Scorers: {names}", names=", ".join(scorer.name for scorer in job.scorers) or "-"))

@@ -29,8 +29,10 @@ from proctor.core.errors import BadInput
 )
 @click.option("--attempts", type=int, help=t("How often each sample is tried (default 1)."))
 @click.option("--concurrency", type=int, help=t("How many samples at once."))
+@click.option("--workers", type=int, help=t("In how many processes, for agents that need CPU (default 1)."))
 @click.option("--seed", type=int, help=t("The seed of every draw (default 0)."))
 @options.task_set
+@options.columns
 @click.option(
     "--agent-set",
     metavar="KEY=VALUE",
@@ -74,6 +76,7 @@ def command(
     from proctor.engine.progress import Progress
 
     how = _how(task, run_id, given)
+    _tell_columns(how)
     if dry_run:
         from proctor.cli.plan import show_plan
 
@@ -110,14 +113,17 @@ def _how(task: str | None, run_id: str | None, given: dict[str, Any]) -> dict[st
     return {
         "task": task,
         "agent": agent,
-        "options": {**found.task_options, **options.pairs(given["task_set"], "--set")},
+        "options": _with_columns(
+            task, {**found.task_options, **options.pairs(given["task_set"], "--set")}, given["mapped"]
+        ),
         "agent_options": agent_options,
         "limit": given["limit"],
         "first": given["first"],
         "ids": given["ids"],
-        "tags": options.tags(given["tags"]),
+        "tags": options.texts(given["tags"], "--tag"),
         "attempts": given["attempts"] or found.attempts or 1,
         "concurrency": given["concurrency"] or found.concurrency,
+        "workers": given["workers"],
         "seed": _first_given(given["seed"], found.seed, 0),
         "scorers": given["scorers"] or None,
         "limits": Limits(seconds=given["time_limit"]) if given["time_limit"] else found.limits,
@@ -128,6 +134,23 @@ def _how(task: str | None, run_id: str | None, given: dict[str, Any]) -> dict[st
     }
 
 
+def _with_columns(task: str, found: dict[str, Any], mapped: tuple[str, ...]) -> dict[str, Any]:
+    """The options of the task, with the columns of `--map`."""
+    from proctor.datasets.files import is_data_file
+
+    if mapped and not is_data_file(task):
+        raise BadInput("--map goes with a file of questions, not with '{task}'.", task=task)
+    return {**found, "columns": options.texts(mapped, "--map")} if mapped else found
+
+
+def _tell_columns(how: dict[str, Any]) -> None:
+    """Show which columns of a file were understood as what, before anything is called."""
+    from proctor.datasets.files import is_data_file, layout_told
+
+    if is_data_file(how["task"]):
+        output.tell(layout_told(how["task"], how["options"].get("columns")))
+
+
 def _stored(run_id: str, given: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a stored run, with the bounds that may be moved."""
     from proctor.api.prepare import how_of
@@ -135,7 +158,7 @@ def _stored(run_id: str, given: dict[str, Any]) -> dict[str, Any]:
     how = how_of(run_id, given["store"], concurrency=given["concurrency"])
     how["budget"] = _budget(given["budget"]) or how["budget"]
     how["max_failed"] = _first_given(given["max_failed"], how["max_failed"])
-    return {**how, "retry_failed": given["retry_failed"]}
+    return {**how, "retry_failed": given["retry_failed"], "workers": given["workers"]}
 
 
 def _budget(values: tuple[str, ...]) -> Any:

@@ -2,8 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from functools import partial
 
 import msgspec
 from msgspec.structs import replace
@@ -33,11 +34,14 @@ CANNOT_GO_ON = (
 )  # kinds of failure of the first sample that would meet all others
 
 
+Play = Callable[[Sample, int], Awaitable[tuple[Trial, list[Verdict]]]]
+
+
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     """A run with its parts resolved.
 
-    `samples` reads the chosen samples, as often as it is called. `workers` trials are under way at once; of
-    requests `concurrency` are in flight at each endpoint, or as many as its pace allows when None.
+    `samples` reads the chosen samples, as often as it is called. `at_once` trials are under way in so many
+    `processes`; of requests `concurrency` are in flight at each endpoint, or as many as its pace allows when None.
     """
 
     record: RunRecord
@@ -45,7 +49,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     agent: Agent
     scorers: Sequence[BoundScorer]
     samples: Callable[[], Iterable[Sample]]
-    workers: int
+    at_once: int
+    processes: int = 1
     concurrency: int | None = None
     retry_failed: bool = False
     price: Price | None = None
@@ -180,7 +185,7 @@ async def _run(
     async def one(sample: Sample, attempt: int) -> Trial:
         progress.in_flight += 1
         try:
-            trial, verdicts = await run_trial(work, sample, attempt)
+            trial, verdicts = await play(sample, attempt)
         finally:
             progress.in_flight -= 1
         await store.add(trial, verdicts, sample)
@@ -193,13 +198,13 @@ async def _run(
             if stop.is_set() or progress.purse.reached() is not None:
                 return
 
-    async with Client(concurrency=job.concurrency), _opened(job.agent):
+    async with Client(concurrency=job.concurrency) as client, _player(job, work, client) as play:
         first = next(todo, None) if progress.purse.reached() is None else None
         if first is None:
             return
         _check_probe(await one(*first))
         if progress.purse.reached() is None:
-            await _at_once(job.workers, worker, stop)
+            await _at_once(job.at_once, worker, stop)
 
 
 async def _at_once(count: int, worker: Callable[[], "asyncio._CoroutineLike[None]"], stop: asyncio.Event) -> None:
@@ -218,6 +223,25 @@ async def _cancel_after_stop(stop: asyncio.Event, workers: Sequence["asyncio.Tas
     await asyncio.sleep(GRACE_SECONDS)
     for worker in workers:
         worker.cancel()
+
+
+@asynccontextmanager
+async def _player(job: Job, work: Work, client: Client) -> AsyncIterator[Play]:
+    if job.processes == 1:
+        async with _opened(job.agent):
+            yield partial(run_trial, work)
+        return
+    from proctor.engine import pool, wire
+
+    start = wire.Start(
+        run_id=work.run_id,
+        spec=job.record.spec,
+        scorers=tuple(scorer.reference for scorer in work.scorers),
+        price=work.price,
+        paths=pool.import_paths(),
+    )
+    async with pool.Pool(job.processes, start, client) as workers:
+        yield workers.run
 
 
 def _opened(agent: Agent) -> AbstractAsyncContextManager[object]:

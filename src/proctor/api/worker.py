@@ -1,0 +1,123 @@
+"""A worker process: `python -m proctor.api.worker FD`. It plays and scores what the parent sends."""
+
+import asyncio
+import signal
+import socket
+import sys
+from contextlib import AbstractAsyncContextManager, nullcontext
+
+from proctor.api import resolve
+from proctor.core.errors import ProctorError
+from proctor.core.sentence import Sentence
+from proctor.engine import wire
+from proctor.engine.trial import Work, run_trial
+from proctor.transport.pace import Bounds
+from proctor.transport.permits import RemoteClient
+
+
+def main() -> None:
+    """Serve the parent at the other end of a socket until it closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    asyncio.run(_serve(socket.socket(fileno=int(sys.argv[1]))))
+
+
+class ToParent:
+    """The line to the parent: the way out, and the places at endpoints that were asked for."""
+
+    def __init__(self, writer: asyncio.StreamWriter) -> None:
+        self._writer = writer
+        self._asked: dict[int, tuple[str, asyncio.Future[None]]] = {}
+        self._count = 0
+
+    def send(self, message: wire.FromWorker) -> None:
+        """Put a message on its way."""
+        wire.send(self._writer, message)
+
+    async def ask(self, origin: str, bounds: Bounds) -> None:
+        """Wait for a place at an endpoint."""
+        self._count += 1
+        number = self._count
+        granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._asked[number] = origin, granted
+        self.send(wire.Ask(number=number, origin=origin, bounds=bounds))
+        await granted
+
+    def granted(self, number: int) -> None:
+        """Hand a place to whoever asked for it; one who has gone gives it back."""
+        origin, future = self._asked.pop(number)
+        if future.cancelled():
+            self.send(wire.GiveBack(origin=origin))
+        else:
+            future.set_result(None)
+
+    def give_back(self, origin: str, *, seconds: float | None, refused: bool, asked: float | None) -> None:
+        """Give a place back, and say how it went."""
+        self.send(wire.GiveBack(origin=origin, seconds=seconds, refused=refused, asked=asked))
+
+    def tell(self, origin: str, *, pause: float = 0.0, tokens: int = 0) -> None:
+        """Pass on what an endpoint said or used."""
+        self.send(wire.Told(origin=origin, pause=pause, tokens=tokens))
+
+
+async def _serve(connection: socket.socket) -> None:
+    reader, writer = await asyncio.open_connection(sock=connection)
+    line = ToParent(writer)
+    start = await wire.of_parent(reader)
+    assert isinstance(start, wire.Start)
+    try:
+        work = _work(start)
+    except ProctorError as error:
+        line.send(wire.Stuck(sentence=_sentence(error)))
+        await writer.drain()
+        return
+    async with RemoteClient(line), _opened(work), asyncio.TaskGroup() as group:
+        line.send(wire.Ready())
+        tasks = set()
+        while (message := await wire.of_parent(reader)) is not None:
+            match message:
+                case wire.Granted(number=number):
+                    line.granted(number)
+                case wire.Do():
+                    task = group.create_task(_do(work, message, line))
+                    tasks.add(task)
+                    task.add_done_callback(tasks.discard)
+                case _:
+                    pass
+        for task in tasks:  # the parent is gone
+            task.cancel()
+
+
+def _work(start: wire.Start) -> Work:
+    sys.path[:] = [*dict.fromkeys([*start.paths, *sys.path])]
+    spec = start.spec
+    task, _ = resolve.task(spec.task, spec.task_options)
+    agent, _ = resolve.agent(spec.agent, spec.agent_options)
+    return Work(
+        run_id=start.run_id,
+        task=task,
+        agent=resolve.with_oracle(agent, task),
+        scorers=resolve.scorers_of(task, start.scorers),
+        limits=spec.limits,
+        price=start.price,
+    )
+
+
+async def _do(work: Work, asked: wire.Do, line: ToParent) -> None:
+    try:
+        trial, verdicts = await run_trial(work, asked.sample, asked.attempt)
+    except ProctorError as error:
+        line.send(wire.Stuck(sentence=_sentence(error), number=asked.number))
+    else:
+        line.send(wire.Done(number=asked.number, trial=trial, verdicts=tuple(verdicts)))
+
+
+def _sentence(error: ProctorError) -> Sentence:
+    return Sentence(error.sentence.text, wire.plain(error.sentence.values))
+
+
+def _opened(work: Work) -> AbstractAsyncContextManager[object]:
+    return work.agent if isinstance(work.agent, AbstractAsyncContextManager) else nullcontext()
+
+
+if __name__ == "__main__":
+    main()

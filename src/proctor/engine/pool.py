@@ -1,0 +1,251 @@
+"""Run trials in several processes of this machine, for agents that need CPU.
+
+The parent owns the store and the pace: it hands samples to workers and grants every request its place, so that
+results, resume and limits are those of one process. A worker that dies takes no sample with it: what it had under way
+is run again, one by one in a worker of its own, so that the sample that kills is found.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from proctor.core.errors import BadInput
+from proctor.core.sample import Sample
+from proctor.core.sentence import say
+from proctor.core.trial import Failure, Trial, Verdict
+from proctor.engine import wire
+from proctor.transport.client import Client
+
+MODULE = "proctor.api.worker"
+READY_SECONDS = 120.0
+DEATHS = 20  # of workers beside the lonely ones, after which something is wrong with the machine, not with a sample
+
+Result = tuple[Trial, list[Verdict]]
+
+
+class Pool:
+    """N worker processes; open inside `async with`, in the run's client."""
+
+    def __init__(self, size: int, start: wire.Start, client: Client) -> None:
+        self._size = size
+        self._start = start
+        self._client = client
+        self._workers: list[Worker] = []
+        self._alone = asyncio.Lock()  # one suspect at a time
+        self._replacing = asyncio.Lock()  # one worker is replaced at a time
+        self._deaths = 0
+
+    async def __aenter__(self) -> Self:
+        try:
+            self._workers = list(await asyncio.gather(*(self._hire() for _ in range(self._size))))
+        except BaseException:
+            await self._close()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._close()
+
+    async def run(self, sample: Sample, attempt: int) -> Result:
+        """One attempt at one sample, in the worker that has the least to do."""
+        while not self._workers:
+            async with self._replacing:
+                pass  # all of them died at once
+        worker = min(self._workers, key=lambda one: len(one.waiting))
+        result = await worker.run(sample, attempt)
+        if result is not None:
+            return result
+        await self._replace(worker)
+        return await self._run_alone(sample, attempt)
+
+    async def _run_alone(self, sample: Sample, attempt: int) -> Result:
+        async with self._alone:
+            worker = await self._hire()
+            try:
+                result = await worker.run(sample, attempt)
+            finally:
+                await worker.close()
+        if result is not None:
+            return result
+        reason = say("The agent ended its process ({how}).", how=worker.how_it_ended())
+        failure = Failure(kind="worker_killed", reason=reason)
+        trial = Trial(
+            run_id=self._start.run_id, sample_id=sample.id, attempt=attempt, outcome="agent_failed", failure=failure
+        )
+        return trial, []
+
+    async def _replace(self, dead: "Worker") -> None:
+        async with self._replacing:
+            if dead not in self._workers:
+                return  # another of its samples has seen to it
+            self._workers.remove(dead)
+            await dead.close()
+            self._deaths += 1
+            if self._deaths > DEATHS:
+                raise BadInput(
+                    "{count} worker processes died ({how}); giving up.", count=self._deaths, how=dead.how_it_ended()
+                )
+            self._workers.append(await self._hire())
+
+    async def _hire(self) -> "Worker":
+        worker = Worker(self._client)
+        await worker.open(self._start)
+        return worker
+
+    async def _close(self) -> None:
+        await asyncio.gather(*(worker.close() for worker in self._workers))
+
+
+class Worker:
+    """One process, seen from the parent."""
+
+    def __init__(self, client: Client) -> None:
+        self.waiting: dict[int, asyncio.Future[Result | None]] = {}
+        self._client = client
+        self._held: Counter[str] = Counter()  # places at endpoints, to be given back when it dies
+        self._asking: set[asyncio.Task[None]] = set()
+        self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._count = 0
+        self._process: asyncio.subprocess.Process | None = None
+        self._writer: asyncio.StreamWriter | None = None
+        self._reading: asyncio.Task[None] | None = None
+
+    async def open(self, start: wire.Start) -> None:
+        """Start the process and wait until it has resolved the parts of the run."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            command = [sys.executable, "-m", MODULE, str(theirs.fileno())]
+            self._process = await asyncio.create_subprocess_exec(
+                *command, pass_fds=[theirs.fileno()], stdin=asyncio.subprocess.DEVNULL, start_new_session=True
+            )
+        reader, self._writer = await asyncio.open_connection(sock=ours)
+        self._reading = asyncio.create_task(self._read(reader))
+        wire.send(self._writer, start)
+        try:
+            await asyncio.wait_for(self._ready, READY_SECONDS)
+        except BaseException:
+            await self.close()
+            raise
+
+    async def run(self, sample: Sample, attempt: int) -> Result | None:
+        """How the attempt ended; None when the process died."""
+        assert self._writer is not None
+        if self._reading is None or self._reading.done():
+            return None
+        self._count += 1
+        number = self._count
+        future: asyncio.Future[Result | None] = asyncio.get_running_loop().create_future()
+        self.waiting[number] = future
+        try:
+            wire.send(self._writer, wire.Do(number=number, sample=sample, attempt=attempt))
+            return await future
+        finally:
+            self.waiting.pop(number, None)
+
+    async def close(self) -> None:
+        """End the process and everything it started."""
+        process, writer = self._process, self._writer
+        if process is not None and process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        if process is not None:
+            await process.wait()
+        if self._reading is not None:
+            await asyncio.wait([self._reading])
+        if writer is not None:
+            writer.close()
+
+    def how_it_ended(self) -> str:
+        """The signal or exit code of the process, in words."""
+        code = self._process.returncode if self._process is not None else None
+        if code is None:
+            return "?"
+        return signal.Signals(-code).name if code < 0 else f"exit code {code}"
+
+    async def _read(self, reader: asyncio.StreamReader) -> None:
+        try:
+            while (message := await wire.of_worker(reader)) is not None:
+                self._take(message)
+        finally:
+            if self._process is not None:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._process.wait(), 5)
+            self._bury()
+
+    def _take(self, message: wire.FromWorker) -> None:
+        match message:
+            case wire.Ready():
+                self._ready.set_result(None)
+            case wire.Done(number=number, trial=trial, verdicts=verdicts):
+                self._settle(number, lambda future: future.set_result((trial, list(verdicts))))
+            case wire.Stuck(sentence=sentence, number=None):
+                self._ready.set_exception(BadInput(sentence))
+            case wire.Stuck(sentence=sentence, number=int(number)):
+                self._settle(number, lambda future: future.set_exception(BadInput(sentence)))
+            case wire.Ask():
+                task = asyncio.create_task(self._grant(message))
+                self._asking.add(task)
+                task.add_done_callback(self._asking.discard)
+            case wire.GiveBack():
+                self._give_back(message)
+            case wire.Told(origin=origin, pause=pause, tokens=tokens):
+                endpoint = self._client.endpoint_at(origin)
+                if pause:
+                    endpoint.pause(pause)
+                if tokens:
+                    endpoint.spent(tokens)
+
+    def _settle(self, number: int, how: Callable[["asyncio.Future[Result | None]"], None]) -> None:
+        future = self.waiting.get(number)
+        if future is not None and not future.done():
+            how(future)
+
+    async def _grant(self, asked: wire.Ask) -> None:
+        endpoint = self._client.endpoint_at(asked.origin, asked.bounds)
+        if endpoint.in_flight < endpoint.room:
+            endpoint.in_flight += 1
+        else:
+            await endpoint.enter()
+        if self._reading is None or self._reading.done() or self._writer is None:
+            endpoint.leave()
+            return
+        self._held[asked.origin] += 1
+        wire.send(self._writer, wire.Granted(number=asked.number))
+
+    def _give_back(self, message: wire.GiveBack) -> None:
+        self._held[message.origin] -= 1
+        endpoint = self._client.endpoint_at(message.origin)
+        if message.seconds is not None:
+            endpoint.answered(message.seconds)
+        elif message.refused:
+            endpoint.refused(message.asked)
+        else:
+            endpoint.leave()
+
+    def _bury(self) -> None:
+        for task in self._asking:
+            task.cancel()
+        for origin, count in self._held.items():
+            for _ in range(count):
+                self._client.endpoint_at(origin).leave()
+        self._held.clear()
+        for future in self.waiting.values():
+            if not future.done():
+                future.set_result(None)
+        if not self._ready.done():
+            self._ready.set_exception(BadInput("A worker process ended at its start ({how}).", how=self.how_it_ended()))
+
+
+def import_paths() -> tuple[str, ...]:
+    """Where this process looks for modules; a worker looks there too."""
+    return tuple(str(Path(path or ".").resolve()) for path in sys.path)

@@ -1,0 +1,123 @@
+"""What the processes of one run tell each other: length-prefixed MessagePack over a socket."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from proctor.core.run import Price, RunSpec
+from proctor.core.sample import Sample
+from proctor.core.sentence import Sentence
+from proctor.core.trial import Trial, Verdict
+from proctor.transport.pace import Bounds
+
+LENGTH_BYTES = 4
+
+
+class Start(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """To a worker: what to run. `scorers` are references, `paths` where to look for a person's modules."""
+
+    run_id: str
+    spec: RunSpec
+    scorers: tuple[str, ...]
+    price: Price | None
+    paths: tuple[str, ...]
+
+
+class Do(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """To a worker: one attempt at one sample."""
+
+    number: int
+    sample: Sample
+    attempt: int
+
+
+class Granted(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """To a worker: the place that was asked for is yours."""
+
+    number: int
+
+
+class Ready(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """From a worker: everything is resolved."""
+
+
+class Done(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """From a worker: how the attempt ended."""
+
+    number: int
+    trial: Trial
+    verdicts: tuple[Verdict, ...]
+
+
+class Stuck(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """From a worker: something only the user can fix; without a number it could not even start."""
+
+    sentence: Sentence
+    number: int | None = None
+
+
+class Ask(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """From a worker: a place at an endpoint, please."""
+
+    number: int
+    origin: str
+    bounds: Bounds
+
+
+class GiveBack(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """From a worker: a place at an endpoint back, after a good reply, a refusal (`asked` to wait), or neither."""
+
+    origin: str
+    seconds: float | None = None
+    refused: bool = False
+    asked: float | None = None
+
+
+class Told(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """From a worker: the endpoint asked for a pause, or tokens were spent there."""
+
+    origin: str
+    pause: float = 0.0
+    tokens: int = 0
+
+
+FromParent = Start | Do | Granted
+FromWorker = Ready | Done | Stuck | Ask | GiveBack | Told
+_encoder = msgspec.msgpack.Encoder(enc_hook=str)
+_to_worker = msgspec.msgpack.Decoder(FromParent)
+_from_worker = msgspec.msgpack.Decoder(FromWorker)
+
+
+def send(writer: asyncio.StreamWriter, message: FromParent | FromWorker) -> None:
+    """Put a message on its way."""
+    data = _encoder.encode(message)
+    writer.write(len(data).to_bytes(LENGTH_BYTES, "big") + data)
+
+
+async def of_parent(reader: asyncio.StreamReader) -> FromParent | None:
+    """The next message of the parent; None at the end."""
+    data = await _frame(reader)
+    return None if data is None else _to_worker.decode(data)
+
+
+async def of_worker(reader: asyncio.StreamReader) -> FromWorker | None:
+    """The next message of a worker; None when it has ended."""
+    data = await _frame(reader)
+    return None if data is None else _from_worker.decode(data)
+
+
+def plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a sentence as text, so that they can travel."""
+    return {
+        key: value if isinstance(value, int | float | str | Sentence) else str(value) for key, value in values.items()
+    }
+
+
+async def _frame(reader: asyncio.StreamReader) -> bytes | None:
+    try:
+        length = await reader.readexactly(LENGTH_BYTES)
+        return await reader.readexactly(int.from_bytes(length, "big"))
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return None

@@ -1,0 +1,73 @@
+"""The pace of an endpoint as a worker process sees it: every place is asked of the parent."""
+
+from collections.abc import Awaitable
+from typing import Protocol
+
+from proctor.transport.client import Client, Target
+from proctor.transport.pace import Bounds, Endpoint
+from proctor.transport.retry import clock_stopped
+
+
+class Parent(Protocol):
+    """The way to the parent."""
+
+    def ask(self, origin: str, bounds: Bounds) -> Awaitable[None]: ...
+
+    def give_back(self, origin: str, *, seconds: float | None, refused: bool, asked: float | None) -> None: ...
+
+    def tell(self, origin: str, *, pause: float = 0.0, tokens: int = 0) -> None: ...
+
+
+class RemoteEndpoint(Endpoint):
+    """Has no room of its own, so that every call waits in `enter` for the parent's word."""
+
+    def __init__(self, origin: str, parent: Parent) -> None:
+        super().__init__()
+        self.room = 0
+        self._origin = origin
+        self._parent = parent
+        self._bounds = Bounds()
+
+    def bound(self, bounds: Bounds) -> None:
+        self._bounds = bounds
+
+    async def enter(self) -> None:
+        with clock_stopped():
+            await self._parent.ask(self._origin, self._bounds)
+        self.in_flight += 1
+
+    def leave(self) -> None:
+        self._back()
+
+    def answered(self, seconds: float) -> None:
+        self.seen = True
+        self._back(seconds=seconds)
+
+    def refused(self, asked: float | None) -> None:
+        self._back(refused=True, asked=asked)
+
+    def pause(self, seconds: float) -> None:
+        self._parent.tell(self._origin, pause=seconds)
+
+    def spent(self, tokens: int) -> None:
+        self._parent.tell(self._origin, tokens=tokens)
+
+    def _back(self, *, seconds: float | None = None, refused: bool = False, asked: float | None = None) -> None:
+        self.in_flight -= 1
+        self._parent.give_back(self._origin, seconds=seconds, refused=refused, asked=asked)
+
+
+class RemoteClient(Client):
+    """A pool of connections of a worker, at the pace of the parent."""
+
+    def __init__(self, parent: Parent) -> None:
+        super().__init__()
+        self._parent = parent
+
+    def endpoint(self, target: Target) -> Endpoint:
+        found = self._endpoints.get(target.key)
+        if found is None:
+            origin = target.key.partition(" ")[0]
+            found = self._endpoints.setdefault(target.key, RemoteEndpoint(origin, self._parent))
+            found.bound(target.bounds)
+        return found
