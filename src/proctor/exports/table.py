@@ -43,12 +43,12 @@ def write(record: RunRecord, store: Store, path: Path | TextIO, *, options: Opti
     format = given.get("format") or (path.suffix.lower().removeprefix(".") if isinstance(path, Path) else "jsonl")
     if format not in ("csv", "jsonl"):
         raise BadInput("A table ends in .csv or .jsonl, not '{format}'.", format=format)
-    rows = _rows(record, store, given.get("lang", "en"))
+    found = rows(record, store, given.get("lang", "en"))
     with writing(path, newline="") as file:
         if format == "csv":
-            _write_csv(file, rows, (*COLUMNS, *_tag_columns(record, store)))
+            _write_csv(file, found, (*COLUMNS, *_tag_columns(record, store)))
         else:
-            file.writelines(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows)
+            file.writelines(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in found)
     return [path] if isinstance(path, Path) else []
 
 
@@ -69,11 +69,12 @@ def _write_csv(file: TextIO, rows: Iterator[Row], columns: Sequence[str]) -> Non
     writer.writerow([safe_cell(column) for column in columns])
     for row in rows:
         tags = {f"tag.{key}": value for key, value in row.pop("tags").items()}
-        cells = {key: _text(value) for key, value in (row | tags).items()}
+        cells = {key: cell_text(value) for key, value in (row | tags).items()}
         writer.writerow([safe_cell(cells.get(column)) for column in columns])
 
 
-def _rows(record: RunRecord, store: Store, lang: str) -> Iterator[Row]:
+def rows(record: RunRecord, store: Store, lang: str) -> Iterator[Row]:
+    """The rows, lazily, with the keys of `COLUMNS` and `tags`."""
     for trial, verdicts in judged(store, record.id):
         shared = _of_trial(record, store, trial, lang)
         for verdict in verdicts or (None,):
@@ -132,7 +133,8 @@ def _tag_columns(record: RunRecord, store: Store) -> list[str]:
     return [f"tag.{key}" for key in dict.fromkeys(slice.partition("=")[0] for slice in slices if slice)]
 
 
-def _text(value: Any) -> Any:
+def cell_text(value: Any) -> Any:
+    """A value as one cell holds it: lists and objects as JSON, the rest as it is."""
     if isinstance(value, Mapping | list | tuple):
         return json.dumps(value, ensure_ascii=False, default=str)
     return value

@@ -1,0 +1,72 @@
+"""The rows of `table` as one Parquet file, for DuckDB and the like: typed columns, and tags as a map."""
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from proctor.core.errors import BadInput, MissingExtra
+from proctor.core.run import RunRecord
+from proctor.core.task import Store
+from proctor.exports import table
+from proctor.exports._rows import Options
+
+SUFFIX = ".parquet"
+ROWS_AT_ONCE = 10_000
+NUMBERS = {
+    "attempt": "int32",
+    "points": "float64",
+    "out_of": "float64",
+    "value": "float64",
+    "started": "float64",
+    "seconds": "float64",
+    "requests": "int64",
+    "input_tokens": "int64",
+    "output_tokens": "int64",
+    "cost": "float64",
+}
+
+
+def write(record: RunRecord, store: Store, path: Path, *, options: Options | None = None) -> list[Path]:
+    """Write the table and say where; memory does not grow with the run, and the file appears once it is whole.
+
+    Raises:
+        BadInput: the extra `parquet` is missing, or the file cannot be written.
+    """
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise MissingExtra("parquet", path.name) from None
+    fields = [(name, getattr(pyarrow, NUMBERS.get(name, "string"))()) for name in table.COLUMNS]
+    schema = pyarrow.schema([*fields, ("tags", pyarrow.map_(pyarrow.string(), pyarrow.string()))])
+    part = path.with_name(f".{path.name}.part")
+    rows = table.rows(record, store, (options or {}).get("lang", "en"))
+    try:
+        with parquet.ParquetWriter(part, schema, compression="zstd") as writer:
+            for chunk in _chunks(rows):
+                writer.write_table(pyarrow.Table.from_pylist(chunk, schema=schema))
+        part.replace(path)
+    except OSError as error:
+        raise BadInput("{path} cannot be written: {error}.", path=path, error=error.strerror or error) from None
+    finally:
+        part.unlink(missing_ok=True)
+    return [path]
+
+
+def _chunks(rows: Iterator[table.Row]) -> Iterator[list[dict[str, Any]]]:
+    while chunk := [_typed(row) for row in islice(rows, ROWS_AT_ONCE)]:
+        yield chunk
+
+
+def _typed(row: table.Row) -> dict[str, Any]:
+    tags = {_whole(key): _whole(value) for key, value in row.pop("tags").items()}
+    return {name: value if name in NUMBERS else _text(value) for name, value in row.items()} | {"tags": tags}
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else _whole(str(table.cell_text(value)))
+
+
+def _whole(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()  # half characters have no place in the file

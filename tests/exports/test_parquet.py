@@ -1,0 +1,25 @@
+"""Runs as Parquet, read back by DuckDB."""
+
+from pathlib import Path
+
+import duckdb
+import example_runs
+import pytest
+from memory_store import MemoryStore
+
+from proctor.core.score import Score
+from proctor.exports import parquet
+
+
+@pytest.mark.parametrize("make", [example_runs.small_run, example_runs.hostile_run])
+async def test_the_file_answers_queries_and_holds_every_trial(tmp_path: Path, make: object) -> None:
+    store = MemoryStore()
+    record, _ = await make(store)  # type: ignore[operator]
+    (path,) = parquet.write(record, store, tmp_path / "run.parquet")
+    with duckdb.connect() as database:
+        query = f"select count(distinct sample), count(value), min(value), max(value) from '{path}'"
+        samples, scored, low, high = database.execute(query).fetchall()[0]
+    assert samples == len({trial.sample_id for trial in store.trials(record.id)})
+    assert scored == sum(isinstance(verdict.result, Score) for verdict in store.verdicts(record.id))
+    assert 0 <= low <= high <= 1
+    assert list(tmp_path.iterdir()) == [path]

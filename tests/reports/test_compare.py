@@ -1,0 +1,127 @@
+"""Comparing two runs: what moved, whether it could be chance, and what is left out."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+import proctor
+from proctor import BadInput, Sample, Score, Task, Trajectory
+from proctor.core.errors import ProviderFailed
+from proctor.reports import versus
+from proctor.reports.compare import Comparison
+from proctor.reports.visible import visible
+
+HOSTILE = "s<script>alert(1)</script>\x1b[31m|x"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    return str(tmp_path / "runs.db")
+
+
+def run(
+    store: str, right: set[int], *, count: int = 40, attempts: int = 1, name: str = "t", **more: object
+) -> proctor.Run:
+    samples = [
+        Sample.ask(f"{HOSTILE}{n}" if n == 25 else str(n), str(n), target="yes", tags={"half": "ab"[n % 2]})
+        for n in range(count)
+    ]
+
+    async def agent(question: str) -> str:
+        if question in more.get("failing", ()):  # type: ignore[operator]
+            raise ProviderFailed("Overloaded.", kind="http_503")
+        return "yes" if int(question) in right else "no"
+
+    task = Task(name=name, samples=samples, scorers=["exact"])
+    return proctor.evaluate(task, agent=agent, attempts=attempts, store=store, max_failed=1.0)
+
+
+def test_a_real_difference_is_found_with_its_interval_and_the_samples_that_moved(store: str) -> None:
+    comparison = proctor.compare(run(store, set(range(20))), run(store, set(range(30)) - {0}))
+    row = comparison.rows[0]
+    assert (row.first, row.second) == (0.5, 0.725)
+    assert row.difference.value == pytest.approx(0.225)
+    assert row.difference.low is not None
+    assert 0 < row.difference.low < 0.225
+    assert (row.difference.wins, row.difference.losses, row.difference.ties) == (10, 1, 29)
+    assert row.difference.test == "McNemar mid-p"
+    assert comparison.losses == ["0"]
+    assert len(comparison.wins) == 10
+    assert {one.slice for one in comparison.rows} == {"", "half=a", "half=b"}
+
+
+def test_no_difference_says_what_could_have_been_shown_and_what_would_decide(store: str) -> None:
+    comparison = proctor.compare(run(store, set(range(20))), run(store, set(range(2, 24))))
+    row = comparison.rows[0]
+    assert str(row.verdict) == "no significant difference"
+    assert row.smallest is not None
+    assert row.smallest > abs(row.difference.value)
+    assert row.more is not None
+    assert row.more > 0
+
+
+def test_p_is_corrected_for_all_slices(store: str) -> None:
+    comparison = proctor.compare(run(store, set(range(20))), run(store, set(range(28))))
+    assert all(row.p_adjusted >= row.difference.p_value for row in comparison.rows)
+    assert any(row.p_adjusted > row.difference.p_value for row in comparison.rows)
+
+
+def test_samples_without_a_score_on_one_side_are_left_out_and_counted(store: str) -> None:
+    comparison = proctor.compare(run(store, set(range(20))), run(store, set(range(20)), failing=("5", "30")))
+    assert comparison.rows[0].difference.pairs == 38
+    assert comparison.not_comparable == {"provider_failed": 2}
+    shorter = proctor.compare(run(store, set(range(20))), run(store, set(range(20)), count=30))
+    assert shorter.not_comparable == {"only in the first run": 10}
+
+
+def test_attempts_are_paired_by_sample_with_another_test(store: str) -> None:
+    comparison = proctor.compare(run(store, set(range(10)), attempts=3), run(store, set(range(30)), attempts=3))
+    assert comparison.rows[0].difference.test == "sign flips by cluster"
+    assert comparison.rows[0].difference.pairs == 40
+
+
+def test_runs_that_have_nothing_in_common_are_refused(store: str) -> None:
+    first = run(store, {1})
+    with pytest.raises(BadInput, match="different tasks"):
+        proctor.compare(first, run(store, {1}, name="other"))
+    task = Task(name="t", samples=[Sample.ask("0", "0", target="yes")], scorers=[nothing])
+    other = proctor.evaluate(task, agent=lambda question: "yes", store=store)
+    with pytest.raises(BadInput, match="no scorer in common"):
+        proctor.compare(first, other)
+
+
+def nothing(sample: Sample, trajectory: Trajectory) -> Score:
+    return Score(points=0)
+
+
+def test_equal_systems_are_called_different_about_one_time_in_twenty() -> None:
+    from proctor.stats import paired
+
+    draw = random.Random(3)
+    rounds, found = 400, 0
+    for _ in range(rounds):
+        pairs = []
+        for number in range(120):
+            hard = draw.random()
+            first, second = float(draw.random() < hard), float(draw.random() < hard)
+            pairs.append(paired.Pair(cluster=str(number), first=first, second=second))
+        found += paired.compare(pairs).p_value <= 0.05
+    assert 0.02 <= found / rounds <= 0.08
+
+
+@pytest.fixture
+def comparison(store: str) -> Comparison:
+    return proctor.compare(run(store, set(range(20))), run(store, set(range(30)) - {0}))
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_pages_are_harmless_and_in_both_languages(comparison: Comparison, lang: str) -> None:
+    page, text = versus.html(comparison, lang), versus.markdown(comparison, lang)
+    for written in (page, text):
+        assert "+22.5" in written
+        assert "<script>" not in written
+        assert "\x1b" not in written
+        assert ("显著" in written or "更好" in written) is (lang == "zh")
+    assert "http" not in page.replace("http-equiv", "")
+    assert visible(HOSTILE).replace("<", "&lt;").replace(">", "&gt;") in page
