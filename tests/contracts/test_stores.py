@@ -173,6 +173,34 @@ async def test_a_tally_counts_what_happened(store: Store) -> None:
     assert (level.scored, level.planned, level.clusters, level.binary) == (2, 2, 2, False)
 
 
+async def test_a_cluster_across_slices_is_one_in_the_whole(store: Store) -> None:
+    levels = {"a": "1", "b": "2", "c": "2"}
+    await begun(store, [a_sample(id, cluster="x", tags={"level": level}) for id, level in levels.items()])
+    for id in levels:
+        await store.add(a_trial(id), [a_verdict(id)])
+    found = store.tallies("r", "exact")
+    assert {slice: (one.clusters, one.samples, one.squares) for slice, one in found.items()} == {
+        "": (1, 3, 9.0),
+        "level=1": (1, 1, 1.0),
+        "level=2": (1, 2, 4.0),
+    }
+
+
+async def test_a_sample_is_in_the_cluster_that_has_its_name(store: Store) -> None:
+    await begun(store, [a_sample("a"), a_sample("b", cluster="a"), a_sample("c")])
+    for id in "abc":
+        await store.add(a_trial(id), [a_verdict(id)])
+    assert store.tallies("r", "exact")[""].clusters == 2
+
+
+async def test_attempts_beyond_those_asked_for_are_not_in_the_tally(store: Store) -> None:
+    await begun(store, [a_sample("a")], a_record(attempts=2))
+    for attempt in range(3):
+        await store.add(a_trial("a", attempt), [a_verdict("a", attempt, points=attempt / 2)])
+    tally = store.tallies("r", "exact")[""]
+    assert (tally.scored, tally.planned, tally.samples, tally.total) == (2, 2, 1, 0.25)
+
+
 async def test_a_scorer_that_was_never_asked_has_an_empty_tally(store: Store) -> None:
     await fill(store, ["fr", "de"])
     assert (store.tallies("r", "nobody")[""].scored, store.tallies("r", "nobody")[""].planned) == (0, 2)
@@ -227,9 +255,11 @@ async def test_an_open_run_is_not_opened_again(store: Store) -> None:
 
 async def test_an_unknown_run_names_the_nearest(store: Store) -> None:
     await fill(store, [], a_record("capitals-0101"))
-    for read in (store.run, store.finished, store.outcomes, store.usage, store.delete, store.trials, store.planned):
+    asked: list[Callable[[str], object]] = [store.run, store.finished, store.outcomes, store.usage, store.delete]
+    lazy: list[Callable[[str], Iterator[object]]] = [store.trials, store.verdicts, store.planned, store.history]
+    for read in (*asked, *(lambda name, read=read: list(read(name)) for read in lazy)):
         with pytest.raises(BadInput, match=r"capitals-0102.*Did you mean 'capitals-0101'"):
-            list(read("capitals-0102"))  # type: ignore[operator, call-overload]
+            read("capitals-0102")
 
 
 async def test_a_deleted_run_leaves_the_others(store: Store) -> None:

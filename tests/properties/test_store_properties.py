@@ -23,10 +23,10 @@ ATTEMPTS = 2
 ids = st.sampled_from("abcdef")
 tags = st.dictionaries(st.sampled_from(["level", "lang"]), st.sampled_from("12"), max_size=2)
 samples = st.builds(
-    lambda id, cluster, tags: a_sample(id, cluster=cluster, tags=tags),
+    a_sample,
     ids,
-    st.sampled_from([None, None, "x", "y", "a"]),
-    tags,
+    cluster=st.sampled_from([None, None, "x", "y", "a"]),
+    tags=tags,
 )
 plans = st.lists(samples, min_size=1, unique_by=lambda sample: sample.id)
 points = st.sampled_from([None, 0, 1, 0.5, 1 / 3])

@@ -69,19 +69,16 @@ def judged(verdict: Verdict, outcome: str) -> Judged:
 
 
 def accept(db: sqlite3.Connection, additions: Sequence[Addition]) -> list[BadInput | None]:
-    """Write trials in one transaction; for each, why it was not accepted, or None.
+    """Write trials in a transaction that is left open; for each, why it was not accepted, or None.
 
     A trial whose key has a final outcome is passed over without an error.
     """
     db.execute("BEGIN IMMEDIATE")
     if _insert(db, additions):
-        db.execute("COMMIT")
         return [None] * len(additions)
     db.execute("ROLLBACK")
     db.execute("BEGIN IMMEDIATE")
-    refused = [accept_one(db, one) for one in additions]
-    db.execute("COMMIT")
-    return refused
+    return [accept_one(db, one) for one in additions]
 
 
 def accept_one(db: sqlite3.Connection, one: Addition) -> BadInput | None:

@@ -13,16 +13,36 @@ from pathlib import Path
 
 import msgspec
 
+from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.trial import Trial, Verdict
 from proctor.stores import _plan
 from proctor.stores._accept import accept_one, addition, append_verdict, judged
-from proctor.stores.schema import create
+from proctor.stores.schema import VERSION, create
 
 CHUNK = 500
 
 
-def backup(path: Path, version: int) -> Path:
+def migrate(db: sqlite3.Connection, path: Path, version: int) -> None:
+    """Bring a store to this version; belongs in a transaction, so that all of it happens or nothing.
+
+    Raises:
+        BadInput: it holds something that its version did not write.
+    """
+    copy = _backup(path, version)
+    try:
+        for step in range(version, VERSION):
+            MIGRATIONS[step](db)
+    except (msgspec.MsgspecError, BadInput) as error:
+        raise BadInput(
+            "The store {path} cannot be brought to the layout of this version: {error}. It was not changed; a copy is in {copy}.",
+            path=path,
+            error=error,
+            copy=copy,
+        ) from error
+
+
+def _backup(path: Path, version: int) -> Path:
     """Copy a store to `<name>.v<version>.bak` beside it, never over a file that is there."""
     names = (path.with_name(f"{path.name}.v{version}.bak{number or ''}") for number in count())
     target = next(name for name in names if not name.exists())

@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -12,7 +13,9 @@ from typing import Any, NamedTuple, TypeVar
 from proctor.stores._accept import Addition, accept
 
 T = TypeVar("T")
-ENOUGH_AT_ONCE = 64
+AT_ONCE = 32  # trials in a transaction: few wake their waiters sooner, and the next are encoded meanwhile
+AT_ONCE_SLOWLY = 512  # where a commit takes so long that more of them would be the bottleneck
+SLOW_SECONDS = 0.002
 
 
 class _Waiting(NamedTuple):
@@ -21,7 +24,7 @@ class _Waiting(NamedTuple):
 
 
 class _Tick(NamedTuple):
-    """The trials that came in during one tick of a loop."""
+    """Trials that came in during one tick of a loop."""
 
     loop: asyncio.AbstractEventLoop
     waiting: list[_Waiting]
@@ -42,12 +45,13 @@ class Writer:
         self._tick_by_loop: dict[asyncio.AbstractEventLoop, _Tick] = {}  # each touched by its own thread only
         self._starting = threading.Lock()  # protects _thread: several threads may write first
         self._thread: threading.Thread | None = None
+        self._at_once = AT_ONCE
 
     def add(self, addition: Addition) -> "asyncio.Future[None]":
         """Queue a trial; the future of the running loop is done when it is on disk.
 
-        All that comes in one tick of the loop is handed over at its end: sooner, two threads would only fight
-        over the GIL.
+        What comes in one tick of the loop is handed over in groups: one by one, two threads would only fight over
+        the GIL.
         """
         loop = asyncio.get_running_loop()
         done: asyncio.Future[None] = loop.create_future()
@@ -56,6 +60,8 @@ class Writer:
             tick = self._tick_by_loop[loop] = _Tick(loop, [])
             loop.call_soon(self._end_tick, loop)
         tick.waiting.append(_Waiting(addition, done))
+        if len(tick.waiting) >= AT_ONCE:
+            self._end_tick(loop)
         return done
 
     def call(self, work: Callable[[sqlite3.Connection], T]) -> "Future[T]":
@@ -73,7 +79,9 @@ class Writer:
             self._thread.join()
 
     def _end_tick(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._put(self._tick_by_loop.pop(loop))
+        tick = self._tick_by_loop.pop(loop, None)
+        if tick is not None:
+            self._put(tick)
 
     def _put(self, item: _Tick | _Work) -> None:
         self._queue.put(item)
@@ -89,7 +97,7 @@ class Writer:
         while (item := self._queue.get()) is not None:
             if isinstance(item, _Tick):
                 ticks.append(item)
-                if self._queue.empty() or sum(len(tick.waiting) for tick in ticks) >= ENOUGH_AT_ONCE:
+                if self._queue.empty() or sum(len(tick.waiting) for tick in ticks) >= self._at_once:
                     self._accept(ticks)
                     ticks = []
             else:
@@ -106,6 +114,9 @@ class Writer:
             return
         try:
             errors = accept(self._db, additions)
+            started = time.monotonic()
+            self._db.execute("COMMIT")
+            self._at_once = AT_ONCE_SLOWLY if time.monotonic() - started > SLOW_SECONDS else AT_ONCE
         except BaseException as error:  # noqa: BLE001 - each waiter hears of it
             self._roll_back()
             errors = [self._explained(error) for _ in additions]

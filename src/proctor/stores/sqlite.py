@@ -8,6 +8,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -23,12 +24,14 @@ from proctor.stores import _plan, _read, _tallies
 from proctor.stores._accept import addition, append_verdict, judged
 from proctor.stores._faults import explain
 from proctor.stores._locks import RunLock
+from proctor.stores._opening import connect, opened
 from proctor.stores._writer import Writer
 from proctor.stores.blobs import clean, encode
-from proctor.stores.schema import connect, first_sample, opened
+from proctor.stores.schema import first_sample
 
 T = TypeVar("T")
 BUSY_SECONDS = 30.0
+MEMORY = ":memory:"  # a file all the same, in a folder that goes away: one kind of store is enough
 PLAN_CHUNK = 2_000
 
 
@@ -56,14 +59,17 @@ class SqliteStore:
 
     def __init__(self, path: str | Path, *, busy_seconds: float = BUSY_SECONDS) -> None:
         self.url = str(path)
-        folder = tempfile.mkdtemp(prefix="proctor-") if self.url == ":memory:" else None
+        folder = tempfile.mkdtemp(prefix="proctor-") if self.url == MEMORY else None
         self._path = Path(folder, "memory.db") if folder else Path(path).expanduser()
         self._busy_seconds = busy_seconds
         self._pid = os.getpid()
         self._idle: list[sqlite3.Connection] = []
         self._held: dict[str, _Held] = {}
         where = self._path
-        self._writer = Writer(opened(where, busy_seconds), lambda error: explain(error, where))
+        db = opened(where, busy_seconds)
+        if folder is not None:
+            db.execute("PRAGMA synchronous = OFF")
+        self._writer = Writer(db, lambda error: explain(error, where))
         self._end = weakref.finalize(self, _close, self._pid, self._writer, self._idle, self._held, folder)
 
     def __repr__(self) -> str:
@@ -83,7 +89,7 @@ class SqliteStore:
         await self._write(lambda db: _plan.start(db, run))
         place, rest = 0, iter(samples)
         while chunk := list(islice(rest, PLAN_CHUNK)):
-            await self._write(lambda db, place=place, chunk=chunk: _plan.extend(db, run, place, chunk))  # type: ignore[misc]
+            await self._write(partial(_plan.extend, run=run, place=place, samples=chunk))
             place += len(chunk)
         await self._write(lambda db: _plan.finish(db, run, place))
         return place

@@ -1,0 +1,62 @@
+"""Which store is meant when a person says a path, an address, or nothing."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from proctor.core.errors import BadInput
+from proctor.stores import open_store
+from proctor.stores._locate import default_path
+
+
+def test_a_path_is_a_file(tmp_path: Path) -> None:
+    store = open_store(str(tmp_path / "mine.db"))
+    assert (tmp_path / "mine.db").exists()
+    assert store.url == str(tmp_path / "mine.db")
+    store.close()
+
+
+def test_an_address_of_sqlite_is_a_file(tmp_path: Path) -> None:
+    open_store(f"sqlite://{tmp_path}/mine.db").close()
+    assert (tmp_path / "mine.db").exists()
+
+
+def test_the_environment_names_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROCTOR_STORE", str(tmp_path / "named.db"))
+    open_store().close()
+    assert (tmp_path / "named.db").exists()
+
+
+def test_a_home_folder_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    open_store("~/mine.db").close()
+    assert (tmp_path / "mine.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("platform", "environment", "expected"),
+    [
+        ("linux", {"XDG_DATA_HOME": "/data"}, "/data/proctor/proctor.db"),
+        ("linux", {"XDG_DATA_HOME": "not/absolute"}, "/h/me/.local/share/proctor/proctor.db"),
+        ("linux", {}, "/h/me/.local/share/proctor/proctor.db"),
+        ("darwin", {}, "/h/me/Library/Application Support/proctor/proctor.db"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local/proctor/proctor.db"),
+    ],
+)
+def test_nothing_said_is_the_data_folder(
+    platform: str, environment: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    for name, value in ({"HOME": "/h/me"} | environment).items():
+        monkeypatch.setenv(name, value)
+    assert default_path() == Path(expected)
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "mysql", "not a name"])
+def test_an_address_of_another_kind_is_refused_without_its_password(scheme: str) -> None:
+    with pytest.raises(BadInput, match=f"{scheme}://.* not built in. Give the path of a file") as refused:
+        open_store(f"{scheme}://me:secret@host/runs")
+    assert "secret" not in str(refused.value)

@@ -1,0 +1,108 @@
+"""A store of version 1, made by hand as that version made it, is brought up to date after a copy."""
+
+import asyncio
+import sqlite3
+from pathlib import Path
+
+import msgspec
+import pytest
+from stored_runs import a_record, a_sample, a_trial, a_verdict
+
+from proctor.core.errors import BadInput
+from proctor.stores import schema
+from proctor.stores.sqlite import SqliteStore
+
+VERSION_1 = f"""
+CREATE TABLE runs (id TEXT PRIMARY KEY, record TEXT NOT NULL);
+CREATE TABLE samples (
+    run TEXT NOT NULL, place INTEGER NOT NULL, id TEXT NOT NULL, record TEXT NOT NULL, PRIMARY KEY (run, place)
+);
+CREATE TABLE trials (
+    run TEXT NOT NULL, sample TEXT NOT NULL, attempt INTEGER NOT NULL, outcome TEXT NOT NULL, record TEXT NOT NULL,
+    PRIMARY KEY (run, sample, attempt)
+);
+CREATE TABLE verdicts (
+    number INTEGER PRIMARY KEY, run TEXT NOT NULL, sample TEXT NOT NULL, attempt INTEGER NOT NULL,
+    scorer TEXT NOT NULL, record TEXT NOT NULL
+);
+PRAGMA application_id = {schema.APPLICATION_ID};
+PRAGMA user_version = 1;
+"""
+SAMPLES = [a_sample("z", tags={"level": "1"}), a_sample("a", cluster="x"), a_sample("m", cluster="x")]
+TRIALS = [a_trial("z"), a_trial("a"), a_trial("m", outcome="agent_failed")]
+VERDICTS = [a_verdict("z", points=0), a_verdict("a", points=0.5), a_verdict("z", points=1)]
+
+
+def _version_1(path: Path) -> None:
+    db = sqlite3.connect(path)
+    db.executescript(VERSION_1)
+    db.execute("INSERT INTO runs VALUES ('r', ?)", (_json(a_record(state="finished", planned=3)),))
+    for place, sample in enumerate(SAMPLES):
+        db.execute("INSERT INTO samples VALUES ('r', ?, ?, ?)", (place, sample.id, _json(sample)))
+    for trial in reversed(TRIALS):
+        row = (trial.sample_id, trial.attempt, trial.outcome, _json(trial))
+        db.execute("INSERT INTO trials VALUES ('r', ?, ?, ?, ?)", row)
+    for verdict in VERDICTS:
+        values = (verdict.sample_id, verdict.attempt, verdict.scorer, _json(verdict))
+        db.execute("INSERT INTO verdicts (run, sample, attempt, scorer, record) VALUES ('r', ?, ?, ?, ?)", values)
+    db.commit()
+    db.close()
+
+
+def test_everything_is_there_after_the_migration(tmp_path: Path) -> None:
+    _version_1(tmp_path / "runs.db")
+    store = SqliteStore(tmp_path / "runs.db")
+    assert store.run("r") == a_record(state="finished", planned=3)
+    assert list(store.planned("r")) == SAMPLES
+    assert list(store.trials("r")) == TRIALS
+    assert list(store.verdicts("r")) == [VERDICTS[2], VERDICTS[1]]
+    assert list(store.history("r")) == [TRIALS[0], VERDICTS[0], VERDICTS[2], TRIALS[1], VERDICTS[1], TRIALS[2]]
+    assert (store.tallies("r", "exact")[""].total, store.tallies("r", "exact")[""].clusters) == (1.5, 2)
+    store.close()
+
+
+def test_the_migrated_store_can_be_written(tmp_path: Path) -> None:
+    _version_1(tmp_path / "runs.db")
+    store = SqliteStore(tmp_path / "runs.db")
+
+    async def rescore() -> None:
+        await store.begin(store.run("r"))
+        await store.judge([a_verdict("a", points=1)])
+        await store.end(store.run("r"))
+
+    asyncio.run(rescore())
+    assert store.tallies("r", "exact")[""].total == 2
+    store.close()
+
+
+def test_the_old_file_is_copied_first_and_never_over_another_copy(tmp_path: Path) -> None:
+    (tmp_path / "runs.db.v1.bak").write_text("an earlier copy")
+    _version_1(tmp_path / "runs.db")
+    SqliteStore(tmp_path / "runs.db").close()
+    assert (tmp_path / "runs.db.v1.bak").read_text() == "an earlier copy"
+    copy = sqlite3.connect(tmp_path / "runs.db.v1.bak1")
+    assert copy.execute("PRAGMA user_version").fetchone() == (1,)
+    assert copy.execute("SELECT count(*) FROM verdicts").fetchone() == (3,)
+    copy.close()
+    SqliteStore(tmp_path / "runs.db").close()  # there is nothing to do the second time
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_migration_that_fails_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    _version_1(path)
+    db = sqlite3.connect(path)
+    db.execute("UPDATE trials SET record = '{' WHERE sample = 'm'")
+    db.commit()
+    before = list(db.iterdump())
+    db.close()
+    with pytest.raises(BadInput, match=r"runs\.db cannot be brought to the layout of this version.*\.v1\.bak"):
+        SqliteStore(path)
+    db = sqlite3.connect(path)
+    assert list(db.iterdump()) == before
+    assert db.execute("PRAGMA user_version").fetchone() == (1,)
+    db.close()
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()
