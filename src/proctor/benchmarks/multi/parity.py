@@ -1,0 +1,113 @@
+"""Our verdicts against recorded ones of the official functions.
+
+A line: {"id": "multi-dev-0041", "type": "多选", "prediction": "A、C", "label": "AC", "args": {"answer_position": "start"},
+         "score": 1, "total_score": 2}
+or with `error` instead of the score. Lines of type 解答 may carry `prediction_tokens` and `label_tokens`, what the
+official segmenter cut: both the segmentation and the score of those very tokens must agree then.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor.benchmarks.multi import official
+from proctor.core.errors import BadInput
+from proctor.core.parity import Checked
+from proctor.core.sentence import say
+from proctor.scorers import _segment
+
+_TOLERANCE = 1e-9
+_KNOWN = ("start", "end")
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One recorded verdict."""
+
+    id: str
+    type: str
+    prediction: Any
+    label: str
+    args: dict[str, Any] = {}
+    score: float | None = None
+    total_score: float | None = None
+    error: Any = None
+    prediction_tokens: list[str] | None = None
+    label_tokens: list[str] | None = None
+
+
+def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:  # noqa: ARG001 - the rules need no data
+    """Check every line; lines of types that have no official function score 0 of 0.
+
+    Raises:
+        BadInput: a file or line that cannot be read; names the line.
+        MissingExtra: a line needs Chinese words, and the extra `zh` is not installed.
+    """
+    try:
+        with path.open("rb") as lines:
+            for number, text in enumerate(lines, start=1):
+                if text.strip():
+                    yield _checked(_line(path, number, text))
+    except OSError as error:
+        raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from error
+
+
+def _line(path: Path, number: int, text: bytes) -> Line:
+    try:
+        return msgspec.convert(json.loads(text), Line)
+    except (ValueError, RecursionError, msgspec.ValidationError) as error:
+        raise BadInput("{path}, line {line}: {error}.", path=path, line=number, error=error) from None
+
+
+def _checked(line: Line) -> Checked:
+    wrong_cut = _cut_differently(line)
+    if wrong_cut is not None:
+        made, recorded = (" ".join(cut) for cut in wrong_cut)
+        return Checked(id=line.id, agrees=False, ours=made, official=recorded, rule=say("The words are cut otherwise."))
+    ours = _verdict(line)
+    if isinstance(ours, str) or line.error is not None:
+        agrees = isinstance(ours, str) and line.error is not None
+    else:
+        agrees = _near(ours.score, line.score) and _near(ours.total, line.total_score)
+    theirs = str(line.error) if line.error is not None else f"{line.score} / {line.total_score}"
+    shown = ours if isinstance(ours, str) else f"{ours.score} / {ours.total}"
+    return Checked(
+        id=line.id, agrees=agrees, ours=shown, official=theirs, rule=say("The rule of {type}.", type=line.type)
+    )
+
+
+def _cut_differently(line: Line) -> tuple[Sequence[str], Sequence[str]] | None:
+    for text, recorded in ((line.prediction, line.prediction_tokens), (line.label, line.label_tokens)):
+        if recorded is not None and isinstance(text, str) and (cut := _segment.words(text)) != recorded:
+            return cut, recorded
+    return None
+
+
+def _verdict(line: Line) -> official.Marks | str:
+    """What the official function gives, or the kind of error it raises."""
+    rule = official.RULES.get(line.type)
+    if rule is None:
+        return official.Marks(0, 0)
+    if not isinstance(line.prediction, str):
+        return "TypeError"
+    position = line.args.get("answer_position", "start")
+    if (
+        rule in (official.single, official.multiple)
+        and position not in _KNOWN
+        and any(map(_is_letter, line.prediction))
+    ):
+        return "UnboundLocalError"  # the positions that we know beyond these are no part of the original
+    try:
+        return rule(line.prediction, line.label, position if position in _KNOWN else "start")
+    except ValueError as error:
+        return f"ValueError: {error}"
+
+
+def _is_letter(sign: str) -> bool:
+    return sign.isascii() and sign.isalpha()
+
+
+def _near(ours: float, theirs: float | None) -> bool:
+    return theirs is not None and abs(ours - theirs) <= _TOLERANCE

@@ -1,0 +1,86 @@
+"""Read recorded predictions: `prediction.json`, or the folder of a run of the original.
+
+    {"czsx_1_0": {"question_id": "czsx_1_0", "question_image_number": 1, "prediction": "B", "prompt_tokens": 210, …}, …}
+
+A prediction may be null, or the list [extracted, original] that the answer extractor of the original writes.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor.core.errors import BadInput
+from proctor.core.sample import Message, Text
+from proctor.core.trajectory import Step, Stop, Trajectory, Usage
+
+_CHECKPOINT = re.compile(r"prediction_(\d+)\.json")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Answered(msgspec.Struct):
+    """One prediction; whatever else stands there is passed over."""
+
+    question_id: str
+    prediction: Any = None
+    prompt_tokens: Any = 0
+    completion_tokens: Any = 0
+    feedback: Any = None
+
+
+def predictions(path: Path) -> dict[str, Answered]:
+    """The predictions of a file, or of a run's folder: its `prediction.json`, else whichever checkpoint holds most.
+
+    Raises:
+        BadInput: there are none, or they are in another layout.
+    """
+    if not path.is_dir():
+        return _decoded(path)
+    final = path / "prediction.json"
+    if final.is_file():
+        return _decoded(final)
+    parts = [file for file in (path / "checkpoints").glob("prediction_*.json") if _CHECKPOINT.fullmatch(file.name)]
+    if (last := path / "prediction_last.json").is_file():
+        parts.append(last)
+    if not parts:
+        raise BadInput("{path} holds no prediction.json.", path=path)
+    return max((_decoded(file) for file in sorted(parts)), key=len)
+
+
+def text_of(prediction: Any) -> str | None:
+    """A prediction as text; of a list the first, and None for anything else.
+
+    >>> text_of("B"), text_of(["B", "I think it is B."]), text_of(None)
+    ('B', 'B', None)
+    """
+    if isinstance(prediction, list) and prediction:
+        prediction = prediction[0]
+    return _SURROGATE.sub("\ufffd", prediction) if isinstance(prediction, str) else None
+
+
+def trajectory_of(answered: Answered) -> Trajectory:
+    """A prediction as what an agent did; one that was blocked, or is not there, has no answer."""
+    text = text_of(answered.prediction)
+    parts = () if text is None else (Text(text=text),)
+    usage = Usage(
+        input_tokens=_count(answered.prompt_tokens), output_tokens=_count(answered.completion_tokens), requests=1
+    )
+    stop: Stop = "filtered" if answered.feedback and not text else "done" if text else "empty"
+    step = Step(message=Message(role="assistant", parts=parts), usage=usage, stop=stop)
+    return Trajectory(steps=(step,), stop=stop)
+
+
+def _decoded(path: Path) -> dict[str, Answered]:
+    try:
+        found = msgspec.convert(json.loads(path.read_bytes()), dict[str, Answered])
+    except OSError as error:
+        raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from None
+    except (ValueError, RecursionError, msgspec.ValidationError) as error:
+        raise BadInput("{path}: {error}.", path=path, error=error) from None
+    return {answered.question_id: answered for answered in found.values()}
+
+
+def _count(value: Any) -> int:
+    return int(value) if type(value) in (int, float) and 0 <= value < 1e12 else 0

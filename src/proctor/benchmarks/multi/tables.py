@@ -1,0 +1,190 @@
+"""The summary files of the original: statistics.csv, summary.md and the leaderboard entry, from scored questions.
+
+Source: OpenDFM/MULTI-Benchmark at aa40c5b, `eval/metrics.py` and `docs/leaderboard.json`.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from proctor.benchmarks.multi.official import OFFICIAL_POINTS
+from proctor.core.tally import Case, tally
+from proctor.stats.estimate import estimate
+
+TYPES = ("SA", "MA", "FB", "OP")
+CLASSES = ("NI", "SI", "MI")
+LEVELS = ("JuH", "SeH", "Uni", "Driving", "AAT")
+_COLUMNS = "education,subject,type,image,qs_count,qs_correct,qs_total,qs_score"
+_MODEL = ("Creator", "Version", "Url", "VersionUrl", "Date", "# Paras", "Form", "Modality")
+
+
+class Scored(msgspec.Struct, frozen=True, kw_only=True):
+    """One question as the tables count it; `problem` groups questions that share a stem."""
+
+    id: str
+    problem: str
+    education: str
+    subject: str
+    type: str
+    image: str
+    score: float
+    total: float
+    rejected: bool = False
+
+
+class Sums(msgspec.Struct, frozen=True, kw_only=True):
+    """Questions, those with full marks, points to be had, points earned."""
+
+    count: int = 0
+    correct: int = 0
+    total: float = 0
+    score: float = 0
+
+    @property
+    def percent(self) -> float:
+        """Points earned of 100."""
+        return round(self.score / self.total * 100, 1) if self.total else 0.0
+
+    @property
+    def accuracy(self) -> float:
+        """Full marks of 100 questions."""
+        return round(self.correct / self.count * 100, 1) if self.count else 0.0
+
+
+def sums(rows: Iterable[Scored]) -> Sums:
+    """Added up; full marks are exactly all points, as upstream."""
+    found = list(rows)
+    return Sums(
+        count=len(found),
+        correct=sum(row.score == row.total for row in found),
+        total=sum(row.total for row in found),
+        score=sum(row.score for row in found),
+    )
+
+
+def statistics(rows: Sequence[Scored]) -> str:
+    """statistics.csv: every type and image class of each subject, zeros included."""
+    lines = [_COLUMNS]
+    subjects = dict.fromkeys((row.education, row.subject) for row in rows)
+    for education, subject in sorted(subjects, key=lambda pair: _rank(pair[0])):
+        mine = [row for row in rows if (row.education, row.subject) == (education, subject)]
+        for kind in TYPES:
+            for image in CLASSES:
+                cell = sums(row for row in mine if (_kind(row), row.image) == (kind, image))
+                name = subject.replace(",", " ").replace("\n", " ")
+                lines.append(
+                    f"{education},{name},{kind},{image},{cell.count},{cell.correct},{_number(cell.total)},{_number(cell.score)}"
+                )
+    return "\n".join(lines) + "\n"
+
+
+def summary(rows: Sequence[Scored]) -> str:
+    """summary.md: the official tables and JSON block; below them intervals and rejections, which are ours."""
+    whole = sums(rows)
+    parts = [
+        f"Absolute Score: {whole.score:.2f}/{_number(whole.total)}, {whole.score / whole.total * 100 if whole.total else 0:.2f}%\n"
+    ]
+    parts += [_table(name, by) for name, by in _tables(rows).items()]
+    parts.append(f"```json\n{json.dumps(block(rows), indent=2, ensure_ascii=False)}\n```\n")
+    parts.append(_intervals(rows))
+    parts += [f"{line}\n" for line in rejections(rows)]
+    return "\n\n".join(parts)
+
+
+def block(rows: Sequence[Scored]) -> dict[str, Any]:
+    """The figures of the leaderboard: per cent, one decimal; rows without points are left out."""
+    whole = sums(rows)
+    tables = {name: {key: one for key, one in by.items() if one.total} for name, by in _tables(rows).items()}
+    types: dict[str, float] = {}
+    for key, one in tables["Type"].items():
+        types[key] = one.percent
+        if key == "MA":
+            types["MAAcc"] = one.accuracy
+    return {
+        "Overall": whole.percent,
+        "Education": {"Driv" if key == "Driving" else key: one.percent for key, one in tables["Education"].items()},
+        "Image": {key: one.percent for key, one in tables["Image"].items()},
+        "Type": types,
+    }
+
+
+def leaderboard(rows: Sequence[Scored], model: str, *, elite: bool = False) -> dict[str, Any]:
+    """An entry for the leaderboard; what only the submitter knows is '-'."""
+    entry: dict[str, Any] = {"Model": model, **dict.fromkeys(_MODEL, "-"), "Url": "", "VersionUrl": ""}
+    return {**entry, "MULTI-Elite" if elite else "MULTI": block(rows)}
+
+
+def rejections(rows: Sequence[Scored]) -> list[str]:
+    """How many points were lost to claims of a missing image: of those in the run, and of the official totals."""
+    lines = []
+    for image in CLASSES:
+        mine = [row for row in rows if row.image == image]
+        lost = sum(row.total for row in mine if row.rejected)
+        if lost:
+            share = lost / sum(row.total for row in mine)
+            line = f"Rejected ({image}): {_number(lost)} points, {share:.1%} of this run"
+            if image in OFFICIAL_POINTS:
+                line += f"; {lost / OFFICIAL_POINTS[image]:.1%} of {OFFICIAL_POINTS[image]}"
+            lines.append(line)
+    return lines
+
+
+def _tables(rows: Sequence[Scored]) -> Mapping[str, Mapping[str, Sums]]:
+    levels = sorted({row.education for row in rows}, key=_rank)
+    return {
+        "Education": {level: sums(row for row in rows if row.education == level) for level in levels},
+        "Image": {image: sums(row for row in rows if row.image == image) for image in CLASSES},
+        "Type": {kind: sums(row for row in rows if _kind(row) == kind) for kind in TYPES},
+    }
+
+
+def _table(name: str, by: Mapping[str, Sums]) -> str:
+    lines = [f"| {name} | Correct  | Score | Ratio |", "| ---- | ---------- | --------- | ------ |"]
+    for key, one in by.items():
+        if one.total:
+            more = f" (Acc. {one.accuracy:.1f})" if key == "MA" else ""
+            lines.append(
+                f"| {key} | {one.correct}/{one.count} | {one.score:.3f}/{_number(one.total)} | {one.percent:.1f}{more} |"
+            )
+    return "\n".join(lines) + "\n"
+
+
+def _intervals(rows: Sequence[Scored]) -> str:
+    """The mean share of points of a question, with its 95 % interval over problems."""
+    slices: dict[str, Callable[[Scored], str]] = {
+        "Education": lambda row: row.education,
+        "Subject": lambda row: row.subject,
+        "Image": lambda row: row.image,
+        "Type": _kind,
+    }
+    lines = ["| Slice | Mean | 95 % interval | Questions |", "| ---- | ---- | ---- | ---- |", _interval("All", rows)]
+    for name, of in slices.items():
+        keys = dict.fromkeys(map(of, rows))
+        lines += [_interval(f"{name} {key}", [row for row in rows if of(row) == key]) for key in keys]
+    return "\n".join(lines) + "\n"
+
+
+def _interval(name: str, rows: Sequence[Scored]) -> str:
+    cases = [
+        Case(cluster=row.problem, values=(row.score / row.total,), planned=1, points=row.score, out_of=row.total)
+        for row in rows
+        if row.total
+    ]
+    found = estimate("score", tally(cases))
+    mean = "-" if found.value is None else f"{found.value:.3f}"
+    between = "-" if found.low is None or found.high is None else f"{found.low:.3f}-{found.high:.3f}"
+    return f"| {name.replace('|', ' ')} | {mean} | {between} | {found.scored} |"
+
+
+def _kind(row: Scored) -> str:
+    return row.type if row.type in TYPES else "OP"  # upstream counts other types there
+
+
+def _rank(level: str) -> tuple[int, str]:
+    return (LEVELS.index(level), "") if level in LEVELS else (len(LEVELS), level)
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) else repr(value)

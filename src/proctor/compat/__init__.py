@@ -1,0 +1,1 @@
+"""Thin faces with the names of other systems, on top of everything."""

@@ -1,0 +1,179 @@
+"""`metrics.py` of the original: score a prediction file against a label file, and write the files beside it.
+
+Its functions are those registered in `EvaluateFuncDict`, so that a type of one's own is scored too.
+"""
+
+import argparse
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor.benchmarks.multi import dataset, official
+from proctor.benchmarks.multi.predictions import Answered, predictions, text_of
+from proctor.benchmarks.multi.tables import Scored, leaderboard, rejections, statistics, summary
+from proctor.core.errors import BadInput
+
+
+class Report(msgspec.Struct, kw_only=True):
+    """What scoring a file gave."""
+
+    rows: list[Scored]
+    details: dict[str, dict[str, Any]]
+    improvement: float | None = None
+    unknown: Counter[str]
+    dropped: int = 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """The flags of the original's `metrics.py`."""
+    flags = argparse.ArgumentParser(prog="python -m proctor.compat.multi metrics", description=__doc__)
+    flags.add_argument("--label_file", help="the problem file with answers")
+    flags.add_argument("--prediction_file", help="prediction.json, or the folder of a run")
+    flags.add_argument("--score_file", help="only add up this score.json")
+    flags.add_argument("--reference_file", help="predictions of another model, for the improvement")
+    flags.add_argument("--reference_dir", help="a folder with prediction.json of another model")
+    flags.add_argument("--detail", action="store_true", help="write statistics.csv and summary.md too")
+    flags.add_argument("--answer_position", choices=official.POSITIONS, default="start")
+    flags.add_argument("--only_past", action="store_true", help="accepted, and without effect, as upstream")
+    flags.add_argument("--model_list", "-l", action="store_true", help="print which models can be run")
+    return flags
+
+
+def run(args: argparse.Namespace) -> tuple[str, int]:
+    """Do what the flags say, and give back the lines to print and the exit code.
+
+    Raises:
+        BadInput: a flag is missing, a file cannot be read, or nothing can be scored.
+    """
+    if args.score_file and not args.prediction_file:
+        return _absolute(*_added_up(Path(args.score_file))), 0
+    if not args.prediction_file or not args.label_file:
+        raise BadInput("Scoring needs --prediction_file and --label_file, or --score_file alone.")
+    reference = args.reference_file or args.reference_dir
+    report = score(Path(args.prediction_file), Path(args.label_file), Path(reference) if reference else None, args)
+    path = Path(args.prediction_file)
+    folder = path if path.is_dir() else path.parent
+    _write(report, folder, detail=args.detail)
+    total = sum(row.total for row in report.rows)
+    lines = [_absolute(sum(row.score for row in report.rows), total)]
+    if report.improvement:
+        lines.append(f"Improvement Score: {report.improvement:.2f}/{total:g}, {report.improvement / total:.2%}")
+    lines += rejections(report.rows)
+    lines += [f"Unknown type {kind!r}: {count} questions are not scored" for kind, count in report.unknown.items()]
+    lines += [f"{report.dropped} predictions belong to no problem of the label file"] if report.dropped else []
+    return "\n".join(lines), 0
+
+
+def score(prediction_file: Path, label_file: Path, reference_file: Path | None, args: Any) -> Report:
+    """Every prediction by the function of its type, cleaned as upstream.
+
+    Raises:
+        BadInput: a file in another layout, or no prediction for a problem of the label file.
+    """
+    from proctor.compat.multi import evaluate_question
+
+    questions = {question.id: question for question in dataset.questions(label_file)}
+    found = predictions(prediction_file)
+    others = predictions(reference_file) if reference_file else {}
+    raw = _raw(prediction_file)
+    report = Report(rows=[], details={}, unknown=Counter(), improvement=0.0 if reference_file else None)
+    for id, answered in sorted(found.items(), key=lambda item: item[0].split("_")[0]):
+        question = questions.get(id)
+        if question is None:
+            report.dropped += 1
+            continue
+        label = question.label or ""
+        kind = question.type if question.label is not None else "其他"
+        cleaned = official.clean(text_of(answered.prediction) or "")
+        points, total, better = evaluate_question(kind, cleaned, label, args)
+        if report.improvement is not None and id in others:
+            reference = official.clean(text_of(others[id].prediction) or "")
+            if reference:
+                better = max(better, evaluate_question(kind, reference, label, args)[0] - points)
+        refused = official.is_rejection(cleaned)
+        _keep(report, question, 0 if refused else points, total, refused=refused, line=raw.get(id) or _line(answered))
+        if report.improvement is not None:
+            report.improvement += max(0, better)
+    if not report.rows:
+        raise BadInput("{path} holds no prediction for a problem of {labels}.", path=prediction_file, labels=label_file)
+    return report
+
+
+def _keep(
+    report: Report, question: dataset.Question, points: float, total: float, *, refused: bool, line: dict[str, Any]
+) -> None:
+    from proctor.compat.multi import EvaluateFuncDict
+
+    if question.type not in EvaluateFuncDict:
+        report.unknown[question.type] += 1
+    report.rows.append(
+        Scored(
+            id=question.id,
+            problem=question.problem,
+            education=question.level,
+            subject=question.subject,
+            type=dataset.TYPES.get(question.type, "Other"),
+            image=official.image_class(question.image_number),
+            score=points,
+            total=total,
+            rejected=refused,
+        )
+    )
+    report.details[question.id] = {
+        **line,
+        "analysis": question.analysis,
+        "answer": question.label or "",
+        "score": points,
+        "total_score": total,
+        "type": question.type,
+        "education": question.education,
+        "subject": question.subject,
+    }
+
+
+def _write(report: Report, folder: Path, *, detail: bool) -> None:
+    scores = {row.id: {"question_id": row.id, "score": row.score, "total_score": row.total} for row in report.rows}
+    texts = {"score.json": _json(scores), "detail.json": _json(report.details)}
+    if detail:
+        entry = leaderboard(report.rows, folder.absolute().name)
+        texts |= {
+            "statistics.csv": statistics(report.rows),
+            "summary.md": summary(report.rows),
+            "leaderboard.json": _json({"data": [entry]}),
+        }
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8", errors="replace")
+
+
+def _raw(path: Path) -> dict[str, dict[str, Any]]:
+    """The prediction objects as they are, to be written again with their scores."""
+    file = path / "prediction.json" if path.is_dir() else path
+    if not file.is_file():
+        return {}
+    return {str(line["question_id"]): line for line in json.loads(file.read_bytes()).values()}
+
+
+def _line(answered: Answered) -> dict[str, Any]:
+    return {"question_id": answered.question_id, "prediction": text_of(answered.prediction) or ""}
+
+
+def _added_up(path: Path) -> tuple[float, float]:
+    try:
+        lines = msgspec.json.decode(path.read_bytes(), type=dict[str, dict[str, Any]]).values()
+        return sum(line["score"] for line in lines), sum(line["total_score"] for line in lines)
+    except OSError as error:
+        raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from None
+    except (msgspec.MsgspecError, KeyError, TypeError) as error:
+        raise BadInput("{path}: {error}.", path=path, error=error) from None
+
+
+def _absolute(score: float, total: float) -> str:
+    share = f"{score / total:.2%}" if total else "-"
+    return f"Absolute Score: {score:.2f}/{total:g}, {share}"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=4) + "\n"

@@ -1,0 +1,236 @@
+"""`eval.py` of the original: ask a model all questions, and keep its files in a folder that can be gone on with.
+
+Every model is reached through an OpenAI-compatible endpoint; models on this machine need a server of that kind.
+"""
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from proctor.benchmarks.multi.export import prediction_of
+from proctor.benchmarks.multi.predictions import predictions, text_of
+from proctor.core.errors import BadInput
+from proctor.core.run import Limits
+from proctor.core.task import Agent, Task
+from proctor.core.trial import IN_THE_MEAN
+
+_NOT_KEPT = "api_key"
+_FINISHED, _LAST = "prediction.json", "prediction_last.json"
+SUPPORTED = """\
+openai-compatible: any model behind an OpenAI-compatible endpoint
+  --model NAME [--model_version VERSION] --api_url URL [--api_key KEY, else OPENAI_API_KEY]
+  model_type: api, support_input: 0, 1, 2, 3, split_sys: yes
+path.py:NAME: an object with generate_answer(question), given as --model ./path.py:NAME"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The flags of the original's `eval.py`."""
+    flags = argparse.ArgumentParser(prog="python -m proctor.compat.multi eval", description=__doc__)
+    for name in (
+        "problem_file",
+        "knowledge_file",
+        "caption_file",
+        "output_name",
+        "exp_name",
+        "checkpoint_dir",
+        "subset",
+        "subject",
+    ):
+        flags.add_argument(f"--{name}")
+    flags.add_argument("--output_dir", default="../results")
+    flags.add_argument("--model", "-m")
+    flags.add_argument("--model_version", "-v")
+    flags.add_argument("--model_dir", "-d", help="not used: serve the model, and give --api_url")
+    flags.add_argument("--cuda_device", "-c", default="auto", help="not used")
+    flags.add_argument("--api_key", help="better in OPENAI_API_KEY; never written down")
+    flags.add_argument("--api_url", default="https://api.openai.com/v1/chat/completions")
+    flags.add_argument("--use_modelscope", action="store_true", help="not used")
+    for name in ("in_turn", "cot", "no_background", "no_sys", "random", "cap_in_cnt", "blank_image", "debug"):
+        flags.add_argument(f"--{name}", action="store_true")
+    flags.add_argument("--few_shot", "-k", type=int, default=0)
+    flags.add_argument("--questions_type", default="0,1,2")
+    flags.add_argument("--image_type", default="0,1,2")
+    flags.add_argument("--input_type", type=int, choices=range(4), default=0)
+    flags.add_argument("--eval_num", type=int, default=-1)
+    flags.add_argument("--seed", type=int, default=0, help="of --random; not in the original")
+    flags.add_argument("--num_workers", "-n", type=int, default=1)
+    flags.add_argument("--save_every", type=int, default=100, help="not used: every answer is saved as it comes")
+    flags.add_argument("--lang", choices=("zh", "en"), default="zh")
+    flags.add_argument("--model_list", "-l", action="store_true")
+    return flags
+
+
+def run(args: argparse.Namespace) -> tuple[str, int]:
+    """Ask what is not answered yet, and write `prediction.json`; `prediction_last.json` when it ends early.
+
+    The lines to print, and the exit code: 3 when some questions have no answer.
+
+    Raises:
+        BadInput: a flag or file is wrong, or the endpoint refuses; what was answered is kept.
+    """
+    from proctor.benchmarks.multi import task
+
+    folder = _folder(args)
+    args = _with_stored(args, folder)
+    if not args.problem_file or not args.model:
+        raise BadInput("Asking a model needs --problem_file and --model.")
+    made = task(args.questions_type if not args.subset else None, **_options(args))
+    assert not callable(made.samples)
+    ids = [sample.id for sample in made.samples]
+    if args.debug:
+        first = next(iter(made.samples)).turns[0]
+        shown = [f"[{message.role}] {message.text}" for message in first.messages]
+        return "\n".join([*shown, f"{len(ids)} questions"]), 0
+    folder.mkdir(parents=True, exist_ok=True)
+    stored = {key: value for key, value in vars(args).items() if key != _NOT_KEPT}
+    _write(folder / "args.json", stored)
+    known = _known(folder)
+    rest = [id for id in ids if id not in known]
+    if not rest:
+        _write(folder / _FINISHED, {id: known[id] for id in ids})
+        return f"{len(ids)} questions were answered already: {folder / _FINISHED}", 0
+    return _ask(made, args, folder, known, ids, rest)
+
+
+def _ask(
+    made: Task, args: argparse.Namespace, folder: Path, known: Mapping[str, Any], ids: list[str], rest: list[str]
+) -> tuple[str, int]:
+    from proctor import api
+
+    store = str(folder / "run.db")
+    run_id = f"multi-{time.strftime('%Y%m%d-%H%M%S')}-{len(known)}"
+    complete = False
+    try:
+        run = api.evaluate(
+            made,
+            agent=agent_of(args),
+            ids=rest,
+            concurrency=max(args.num_workers, 1),
+            store=store,
+            run_id=run_id,
+            limits=Limits(seconds=3600),
+        )
+        complete = True
+        estimates = [one for one in run.estimates if not one.slice]
+    finally:
+        answered = {**known, **_known(folder)}
+        missing = [id for id in ids if id not in answered]
+        name = _FINISHED if complete and not missing else _LAST
+        _write(folder / name, {id: answered[id] for id in ids if id in answered})
+        if name == _FINISHED:
+            (folder / _LAST).unlink(missing_ok=True)
+    lines = [f"{len(ids) - len(missing)} of {len(ids)} questions answered: {folder / name}"]
+    lines += [f"{one.name}: {one.value:.4f}" for one in estimates if one.value is not None]
+    return "\n".join(lines), 3 if missing else 0
+
+
+def agent_of(args: argparse.Namespace) -> Agent:
+    """The agent behind `--model`: a chat model by name, or an object with `generate_answer` by path."""
+    from proctor import registry
+    from proctor.agents import openai
+    from proctor.compat.multi.adapter import Adapter
+
+    if registry.is_path(args.model):
+        return Adapter(registry.load_object(args.model, "evaluator"), args.model)
+    if args.api_key:
+        os.environ["OPENAI_API_KEY"] = args.api_key  # options are stored with the run, so it goes no other way
+    return openai.make(args.model_version or args.model, {"base_url": args.api_url})
+
+
+def _options(args: argparse.Namespace) -> dict[str, Any]:
+    names = ("input_type", "lang", "few_shot", "cot", "in_turn", "cap_in_cnt", "blank_image", "no_background", "no_sys")
+    options = {
+        name: getattr(args, name) for name in (*names, "subset", "subject", "image_type", "random", "seed", "eval_num")
+    }
+    return {
+        **options,
+        "data": args.problem_file,
+        "knowledge": args.knowledge_file or False,
+        "captions": args.caption_file,
+        "missing_image": "placeholder",  # as upstream
+    }
+
+
+def _folder(args: argparse.Namespace) -> Path:
+    if args.checkpoint_dir:
+        folder = Path(args.checkpoint_dir)
+        if not folder.is_dir():
+            raise BadInput("There is no folder {path}.", path=folder)
+        return folder
+    return Path(args.output_dir) / (args.output_name or _name(args))
+
+
+def _name(args: argparse.Namespace) -> str:
+    """`[exp_]<version or model>_input_<t>_shot_<k>[_it][_cot][_cic][_bi][_kn]_<time>`."""
+    marks = {
+        "it": args.in_turn,
+        "cot": args.cot,
+        "cic": args.cap_in_cnt,
+        "bi": args.blank_image,
+        "kn": args.knowledge_file,
+    }
+    model = str(args.model_version or args.model or "model").replace("/", "_")
+    parts = [args.exp_name, model, "input", str(args.input_type), "shot", str(args.few_shot)]
+    parts += [mark for mark, given in marks.items() if given]
+    return "_".join([*filter(None, parts), time.strftime("%Y%m%d_%H%M%S")])
+
+
+def _with_stored(args: argparse.Namespace, folder: Path) -> argparse.Namespace:
+    """The arguments of a run that is gone on with; they win over the command line, except for the key."""
+    file = folder / "args.json"
+    if not args.checkpoint_dir or not file.is_file():
+        return args
+    try:
+        stored = json.loads(file.read_bytes())
+    except ValueError as error:
+        raise BadInput("{path}: {error}.", path=file, error=error) from None
+    if not isinstance(stored, dict):
+        raise BadInput("{where}: expected settings with names and values.", where=file)
+    own = {
+        key: stored[key] for key in vars(args) if key in stored and key not in (_NOT_KEPT, "checkpoint_dir", "debug")
+    }
+    if isinstance(own.get("questions_type"), list):  # upstream writes these as lists
+        own["questions_type"] = ",".join(map(str, own["questions_type"]))
+    if isinstance(own.get("image_type"), list):
+        own["image_type"] = ",".join(map(str, own["image_type"]))
+    return argparse.Namespace(**{**vars(args), **own})
+
+
+def _known(folder: Path) -> dict[str, Any]:
+    """What is answered already: in the files of either tool, and in the store."""
+    found: dict[str, Any] = {}
+    names = (_FINISHED, _LAST)
+    if any((folder / name).is_file() for name in names) or any((folder / "checkpoints").glob("prediction_*.json")):
+        for id, answered in predictions(folder).items():
+            if (text := text_of(answered.prediction)) is not None:
+                found[id] = {"question_id": id, "prediction": text}
+        for name in names:
+            if (folder / name).is_file():
+                raw = json.loads((folder / name).read_bytes())
+                found |= {id: line for id, line in raw.items() if id in found}
+    if (folder / "run.db").is_file():
+        found |= _stored(str(folder / "run.db"))
+    return found
+
+
+def _stored(url: str) -> dict[str, Any]:
+    from proctor import api
+
+    found: dict[str, Any] = {}
+    for record in api.runs(store=url):
+        run = api.open_run(record.id, store=url)
+        for trial in run.trials():
+            sample = run.store.sample(run.id, trial.sample_id)
+            if sample is not None and trial.outcome in IN_THE_MEAN:
+                found[sample.id] = prediction_of(sample, trial)
+    return found
+
+
+def _write(path: Path, value: Any) -> None:
+    part = path.with_name(path.name + ".part")
+    part.write_text(json.dumps(value, ensure_ascii=False, indent=4) + "\n", encoding="utf-8", errors="replace")
+    part.replace(path)

@@ -1,0 +1,107 @@
+"""Compare the options an agent chose with the right ones: `AC`, `A、C`, "The answer is AC", `选B`, `\\boxed{B}`.
+
+The target is the letters (`B`, `AC`, `A,C`, or a list). `meta["choice"]` may hold options, see `Options`.
+"""
+
+import re
+from typing import Literal
+
+import msgspec
+
+from proctor.config import converted
+from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
+from proctor.core.sentence import say
+from proctor.core.trajectory import Trajectory
+from proctor.scorers import _replies
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What `meta["choice"]` may hold.
+
+    Attributes:
+        letters: the options there are; default A to H, or further where the target is.
+        wrong: in `choice:partial`, a wrong option takes one point away, makes all zero, or costs nothing.
+        min_correct: in `choice:partial`, a smaller share than this is 0.
+    """
+
+    letters: str = ""
+    wrong: Literal["subtract", "zero", "ignore"] = "subtract"
+    min_correct: float = 0.0
+
+
+class _Compared(msgspec.Struct, frozen=True):
+    options: Options
+    right: str
+    chosen: str | None
+
+
+def choice(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    """Right when exactly the right options are chosen, in any order.
+
+    >>> choice(Sample.ask("q", "Which?", target="AC"), Trajectory.of("答案是 C、A")).points
+    1
+    """
+    found = _compared(sample, trajectory)
+    if isinstance(found, Unscored):
+        return found
+    right = found.chosen is not None and set(found.chosen) == set(found.right)
+    return _score(found, int(right), 1)
+
+
+def partial(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    """A point for each right option chosen; a wrong one takes one away (or more, by `meta`).
+
+    >>> partial(Sample.ask("q", "Which?", target="ABC"), Trajectory.of("A, B and D")).points
+    1
+    """
+    found = _compared(sample, trajectory)
+    if isinstance(found, Unscored):
+        return found
+    hits = len(set(found.chosen or "") & set(found.right))
+    misses = len(set(found.chosen or "") - set(found.right))
+    if misses and found.options.wrong != "ignore":
+        hits = 0 if found.options.wrong == "zero" else max(hits - misses, 0)
+    if hits < found.options.min_correct * len(found.right):
+        hits = 0
+    return _score(found, hits, len(found.right))
+
+
+choice.version = partial.version = "1"  # type: ignore[attr-defined]  # scorers are functions with a version
+
+
+def _compared(sample: Sample, trajectory: Trajectory) -> _Compared | Unscored:
+    options = converted(sample.meta.get("choice") or {}, Options, "choice")
+    target = sample.target
+    text = ",".join(map(str, target)) if isinstance(target, list | tuple) else str(target if target is not None else "")
+    right = _letters_of(text)
+    if right is None:
+        reason = say("The target '{target}' is no list of option letters.", target=text)
+        return Unscored(why="not_applicable", reason=reason)
+    letters = _letters_of(options.letters) or "".join(chr(code) for code in range(65, max(72, ord(max(right))) + 1))
+    return _Compared(options, right, _replies.letters(trajectory.answer, letters))
+
+
+def _letters_of(text: str) -> str | None:
+    """The letters of a list such as `A,C`, `AC` or `ac`; None for anything else, such as a word."""
+    groups = [group for group in re.split(r"[ ,;、\n\t]+", _replies.normal(text)) if group]
+    if not groups or not all(map(_are_letters, groups)):
+        return None
+    return "".join(sorted(set("".join(groups).upper())))
+
+
+def _are_letters(group: str) -> bool:
+    if not (group.isascii() and group.isalpha() and len(set(group)) == len(group)):
+        return False
+    return group.isupper() or list(group) == sorted(group)
+
+
+def _score(found: _Compared, points: float, out_of: int) -> Score:
+    if found.chosen is None:
+        return Score(points=0, out_of=out_of, reason=say("No option could be found in the reply."))
+    reason = say("Chosen {chosen}, right {right}.", chosen=found.chosen, right=found.right)
+    details = {
+        "missed": "".join(sorted(set(found.right) - set(found.chosen))),
+        "wrong": "".join(sorted(set(found.chosen) - set(found.right))),
+    }
+    return Score(points=points, out_of=out_of, answer=found.chosen, reason=reason, details=details)
