@@ -100,6 +100,8 @@ def status(progress: "Progress") -> str:
         parts.append(
             t("spent {spent} of about {forecast}", spent=f"{spent.cost:.4f}", forecast=f"{forecast.money:.4f}")
         )
+    if forecast is not None and forecast.above(progress.purse.budget):
+        parts.append(t("will not fit the budget"))
     if progress.seconds_left is not None and progress.done < progress.total:
         parts.append(t("{time} left", time=_clock(progress.seconds_left)))
     return " · ".join(parts)

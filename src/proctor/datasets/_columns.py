@@ -1,0 +1,158 @@
+"""Which column is what: told by the user, or guessed from names that are common in English and Chinese."""
+
+from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
+
+import msgspec
+
+from proctor.core.errors import BadInput
+from proctor.core.sentence import say
+
+NAMES: Mapping[str, Sequence[str]] = {
+    "id": ("id", "qid", "question_id", "task_id", "sample_id", "problem_id", "uid", "uuid", "编号", "题号", "问题编号", "题目编号", "序号"),
+    "question": ("question", "prompt", "query", "problem", "instruction", "input", "user_input", "问题", "题目", "题干", "提问", "指令", "输入"),
+    "target": (
+        "target", "answer", "final_answer", "reference_answer", "correct_answer", "expected", "expected_output", "expected_answer",
+        "ground_truth", "reference", "gold", "label", "solution", "output", "答案", "参考答案", "标准答案", "正确答案", "最终答案", "期望输出", "输出",
+    ),
+    "type": ("type", "question_type", "problem_type", "题型", "类型", "问题类型", "题目类型"),
+    "options": ("options", "choices", "candidates", "选项", "备选项", "候选项"),
+    "files": (
+        "files", "file", "file_name", "file_path", "attachments", "attachment", "images", "image", "image_path", "附件", "文件", "文件名", "图片",
+    ),
+    "cluster": ("cluster", "group", "group_id", "document_id", "passage_id", "簇", "分组", "文档编号"),
+}  # fmt: skip
+TAGS = {
+    "level": ("level", "级别", "等级", "层级"),
+    "difficulty": ("difficulty", "难度"),
+    "subject": ("subject", "discipline", "学科", "科目"),
+    "category": ("category", "类别", "分类", "类目"),
+    "language": ("language", "lang", "语言", "语种"),
+    "topic": ("topic", "主题", "知识点"),
+    "domain": ("domain", "领域"),
+    "tag": ("tag", "tags", "标签"),
+    "year": ("year", "年份"),
+    "source": ("source", "来源"),
+}
+MANY = {"tag", "meta"}
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+class Columns(msgspec.Struct, frozen=True, kw_only=True):
+    """The columns of a file by what they are; `letters` are columns A, B, C … that hold an option each."""
+
+    id: str | None = None
+    question: str
+    target: str | None = None
+    type: str | None = None
+    options: str | None = None
+    files: str | None = None
+    cluster: str | None = None
+    tags: Mapping[str, str] = {}
+    meta: Mapping[str, str] = {}
+    letters: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+
+
+def understood(names: Sequence[str], mapped: Mapping[str, str] | None, where: str) -> Columns:
+    """The columns of a file; what `mapped` (column to what it is) says wins over the guess.
+
+    Raises:
+        BadInput: a mapped column is not there, or is mapped to what does not exist; no column holds the question.
+
+    >>> columns = understood(["题目", "答案", "难度", "备注"], None, "a.csv")
+    >>> columns.question, columns.target, columns.tags, columns.unused
+    ('题目', '答案', {'difficulty': '难度'}, ('备注',))
+    """
+    roles, tags, meta = _mapped(mapped or {}, names, where)
+    taken = {*(mapped or {})}
+    plain_names = {_plain(name): name for name in reversed(names) if name not in taken}
+    for role, known in NAMES.items():
+        found = next((plain_names[_plain(one)] for one in known if _plain(one) in plain_names), None)
+        if role not in roles and found is not None:
+            roles[role] = found
+            del plain_names[_plain(found)]
+    for tag, known in TAGS.items():
+        for one in (tag, *known):
+            if tag not in tags and _plain(one) in plain_names:
+                tags[tag] = plain_names.pop(_plain(one))
+    letters = _letters([name for name in names if name not in taken]) if "options" not in roles else ()
+    if "question" not in roles:
+        raise BadInput(
+            "{path}: no column holds the question. It has: {known}. Say which: --map COLUMN=question",
+            path=where,
+            known=", ".join(names) or "-",
+        )
+    used = {*taken, *roles.values(), *tags.values(), *letters}
+    return msgspec.convert(
+        {
+            **roles,
+            "tags": tags,
+            "meta": meta,
+            "letters": letters,
+            "unused": [name for name in names if name not in used],
+        },
+        Columns,
+    )
+
+
+def told(columns: Columns) -> dict[str, str]:
+    """The columns as a person reads them: what it is, and the column.
+
+    >>> told(Columns(question="q", tags={"level": "难度"}))
+    {'question': 'q', 'tag:level': '难度'}
+    """
+    found = {role: name for role in NAMES if (name := getattr(columns, role)) is not None}
+    found |= {f"tag:{tag}": name for tag, name in columns.tags.items()}
+    found |= {f"meta:{key}": name for key, name in columns.meta.items()}
+    return found | ({"options": ", ".join(columns.letters)} if columns.letters else {})
+
+
+def _mapped(
+    mapped: Mapping[str, str], names: Collection[str], where: str
+) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    roles: dict[str, str] = {}
+    many: dict[str, dict[str, str]] = {kind: {} for kind in MANY}
+    for column, role in mapped.items():
+        if column not in names:
+            raise BadInput(
+                "{path} has no column '{column}'. It has: {known}. A mapping is written COLUMN=NAME.",
+                path=where,
+                column=column,
+                known=", ".join(names) or "-",
+            )
+        kind, _, key = str(role).partition(":")
+        kind = {"answer": "target", "attachment": "files", "file": "files"}.get(kind, kind)
+        if kind in MANY:
+            many[kind][key or column] = column
+        elif kind in NAMES and not key:
+            if kind in roles:
+                raise BadInput(
+                    "Two columns are mapped to '{role}': {one} and {other}.", role=kind, one=roles[kind], other=column
+                )
+            roles[kind] = column
+        elif kind != "ignore":
+            known = [*NAMES, "tag:NAME", "meta:NAME", "ignore"]
+            near = get_close_matches(kind, [*NAMES, "tag", "meta", "ignore"], n=1)
+            raise BadInput(
+                "A column cannot be mapped to '{role}'.{near} Known: {known}.",
+                role=role,
+                known=", ".join(known),
+                near=say(" Did you mean '{near}'?", near=near[0]) if near else "",
+            )
+    return roles, many["tag"], many["meta"]
+
+
+def _letters(names: Sequence[str]) -> tuple[str, ...]:
+    """Columns A, B, C … without a gap; at least two."""
+    upper = {name.strip().upper(): name for name in names}
+    found = []
+    for letter in LETTERS:
+        if letter not in upper:
+            break
+        found.append(upper[letter])
+    return tuple(found) if len(found) > 1 else ()
+
+
+def _plain(name: str) -> str:
+    return name.strip().casefold().replace(" ", "_").replace("-", "_")

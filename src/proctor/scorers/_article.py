@@ -1,0 +1,163 @@
+"""The settings of the article on MULTI's assertions, read into a scorer that goes by the type of the question.
+
+    evaluation_settings: {answer_position: end, case_sensitive: false, fuzzy_threshold: 0.8, partial_credit: true}
+    single_choice: {strict_mode: true, allow_multiple: false}
+    multiple_choice: {penalty_wrong: true, min_correct_ratio: 0.6}
+    fill_blank: {alternative_separator: 或, ignore_punctuation: true}
+    open_ended: {rouge_type: rouge-l, min_similarity: 0.3}
+
+The article names these keys without saying what they do; what they do here stands in `docs/scorers.md`. A key that is
+left out leaves the scorers as they are.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from proctor.core.sample import Sample
+from proctor.core.score import Score
+from proctor.core.task import Scorer
+from proctor.core.trajectory import Trajectory
+from proctor.scorers import _replies, by_type
+from proctor.scorers._named import named
+
+Position = Literal["start", "end", "middle", "all"]
+
+
+class _Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    pass
+
+
+class Common(_Strict, frozen=True, kw_only=True):
+    """For all kinds of questions."""
+
+    answer_position: Position | None = None
+    case_sensitive: bool = False
+    fuzzy_threshold: float = 1.0
+    partial_credit: bool = True
+
+
+class Single(_Strict, frozen=True, kw_only=True):
+    """Unless strict, the right option may be one of several chosen, where several are allowed."""
+
+    strict_mode: bool = True
+    allow_multiple: bool = False
+
+
+class Multiple(_Strict, frozen=True, kw_only=True):
+    """A wrong option makes all zero, or costs nothing; below a share of the right ones it is 0."""
+
+    penalty_wrong: bool = True
+    min_correct_ratio: float = 0.0
+
+
+class Blanks(_Strict, frozen=True, kw_only=True):
+    """What parts alternatives, and whether punctuation counts."""
+
+    alternative_separator: str = "或"
+    ignore_punctuation: bool = False
+
+
+class Open(_Strict, frozen=True, kw_only=True):
+    """Which ROUGE, and the similarity below which it is 0."""
+
+    rouge_type: Literal["rouge-1", "rouge-2", "rouge-l"] = "rouge-l"
+    min_similarity: float = 0.0
+
+
+class Settings(_Strict, frozen=True, kw_only=True):
+    """The whole file."""
+
+    evaluation_settings: Common = Common()
+    single_choice: Single = Single()
+    multiple_choice: Multiple = Multiple()
+    fill_blank: Blanks = Blanks()
+    open_ended: Open = Open()
+
+
+def scorer(settings: Settings) -> Scorer:
+    """A scorer by type under these settings."""
+    common, blanks = settings.evaluation_settings, settings.fill_blank
+    partial = {
+        "wrong": "zero" if settings.multiple_choice.penalty_wrong else "ignore",
+        "min_correct": settings.multiple_choice.min_correct_ratio,
+    }
+    filled = {
+        "separator": blanks.alternative_separator,
+        "ignore_punctuation": blanks.ignore_punctuation,
+        "case_sensitive": common.case_sensitive,
+        "min_similarity": common.fuzzy_threshold,
+    }
+    opened = {"measure": settings.open_ended.rouge_type, "min_similarity": settings.open_ended.min_similarity}
+    lenient = settings.single_choice.allow_multiple and not settings.single_choice.strict_mode
+    single = named("choice:partial", {"wrong": "ignore"}) if lenient else named("choice")
+    multiple = named("choice:partial", partial)
+    scorer_by_type: dict[str, Any] = {
+        "choice": _at(common.answer_position, single),
+        "choice:partial": _at(common.answer_position, multiple if common.partial_credit else _whole(multiple)),
+        "blanks": named("blanks", filled) if common.partial_credit else _whole(named("blanks", filled)),
+        "open": named("open", opened),
+    }
+    types = {kind: one for name, one in scorer_by_type.items() for kind in by_type.USUAL[name]}
+    return by_type.make({"types": types})
+
+
+def letters_at(text: str, position: Position) -> str:
+    """The option letters at a position of a reply: the first, last or middle (n // 2) that stand alone, or all.
+
+    Letters that belong together (`A, C`) are one place; the article in `A dog` is none.
+
+    >>> letters_at("A 还是 B？我选 C", "middle"), letters_at("The answer is C", "start"), letters_at("A, C", "end")
+    ('B', 'C', 'AC')
+    """
+    said = _replies.said(text)
+    found = [
+        _replies._each(match[0])
+        for match in re.finditer(_replies._group("ABCDEFGH"), said)
+        if not _replies._is_article(said, match)
+    ]
+    if not found:
+        return _replies.letters(text) or ""
+    match position:
+        case "start":
+            return found[0]
+        case "end":
+            return found[-1]
+        case "middle":
+            return found[len(found) // 2]
+        case "all":
+            return "".join(dict.fromkeys("".join(found)))
+
+
+def _at(position: Position | None, scorer: Scorer) -> Scorer:
+    """The scorer, shown only what stands at a position."""
+    if position is None:
+        return scorer
+
+    def at(sample: Sample, trajectory: Trajectory) -> Any:
+        return scorer(sample, Trajectory.of(letters_at(trajectory.answer, position)))
+
+    return at
+
+
+def _whole(scorer: Scorer) -> Scorer:
+    """All or nothing."""
+
+    def whole(sample: Sample, trajectory: Trajectory) -> Any:
+        score = scorer(sample, trajectory)
+        if not isinstance(score, Score):
+            return score
+        return msgspec.structs.replace(score, points=int(score.points == score.out_of), out_of=1)
+
+    return whole
+
+
+def settings(values: Mapping[str, Any]) -> Settings:
+    """The settings out of what a file holds.
+
+    Raises:
+        msgspec.ValidationError: an unknown key, or a value of the wrong type; names the path.
+    """
+    return msgspec.convert(values, Settings)

@@ -1,0 +1,91 @@
+"""Scorers written as `function(pred, label, args) -> (score, total)`, as for MULTI-Benchmark.
+
+A third value is the improvement over a reference answer; it is kept in the details.
+"""
+
+import inspect
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
+from proctor.core.sentence import say
+from proctor.core.task import Scorer
+from proctor.core.trajectory import Trajectory
+from proctor.scorers._texts import answer_of, as_text, no_target
+
+FIRST_NAMES = {"pred", "prediction"}
+
+
+class Arguments(Mapping[str, Any]):
+    """Options as such functions read them: `args.name`, `getattr(args, name, default)` or `args.get(name, default)`."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = {"answer_position": "end", **values}
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["_values"][name]
+        except KeyError:
+            raise AttributeError(f"there is no option {name!r}") from None
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+def takes_prediction(function: object) -> bool:
+    """Whether a function is of this kind: its first argument is called `pred`, or it needs three.
+
+    >>> takes_prediction(lambda pred, label, args: (1, 1)), takes_prediction(lambda sample, trajectory: True)
+    (True, False)
+    """
+    if not callable(function):
+        return False
+    placed = _placed(function)
+    needed = [one for one in placed if one.default is one.empty]
+    return len(placed) >= 2 and (placed[0].name in FIRST_NAMES or len(needed) in (3, 4))
+
+
+def adapted(function: Callable[..., Any], arguments: Mapping[str, Any] | None = None) -> Scorer:
+    """A scorer that gives the function the answer, the target as text, and its arguments."""
+    count = min(len(_placed(function)), 4)
+    given = Arguments(arguments or {})
+
+    def scorer(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+        if sample.target is None:
+            return no_target()
+        label = "\n".join(map(as_text, sample.target)) if isinstance(sample.target, list) else as_text(sample.target)
+        answer = answer_of(trajectory)
+        return _score(function(*(answer, label, given, given)[:count]), answer)
+
+    scorer.__name__ = getattr(function, "__name__", "scorer")
+    scorer.__module__ = getattr(function, "__module__", "")
+    scorer.inline = False  # type: ignore[attr-defined]  # a person's function may block
+    return scorer
+
+
+def _score(result: Any, answer: str) -> Score | Unscored:
+    values = [float(value) for value in (result if isinstance(result, tuple | list) else (result, 1))]
+    if len(values) not in (2, 3) or not all(map(math.isfinite, values)):
+        raise TypeError(f"expected (score, total) or (score, total, improvement), got {result!r}")
+    points, out_of, *improvement = values
+    if out_of == 0:
+        return Unscored(why="not_applicable", reason=say("There was nothing to earn: the total is 0."))
+    details = {"improvement": improvement[0]} if improvement else {}
+    reason = say("{points} of {total} points.", points=f"{points:g}", total=f"{out_of:g}")
+    return Score(points=points, out_of=out_of, answer=answer, reason=reason, details=details)
+
+
+def _placed(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # built-in functions have no signature
+        return []
+    return [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]

@@ -1,0 +1,46 @@
+"""The answer and what it is compared with as texts, cut to a length that every scorer can afford."""
+
+import json
+from typing import Any
+
+from proctor.core.sample import Sample
+from proctor.core.score import Unscored
+from proctor.core.sentence import say
+from proctor.core.trajectory import Trajectory
+
+ANSWER_CHARACTERS = 1_000_000
+SHOWN_CHARACTERS = 200
+
+
+def answer_of(trajectory: Trajectory, characters: int = ANSWER_CHARACTERS) -> str:
+    """The answer without blanks around it; of an endless one the first part."""
+    return trajectory.answer[: characters * 2].strip()[:characters]
+
+
+def targets_of(sample: Sample) -> tuple[str, ...]:
+    """The targets as texts, without empty ones: a list means any of them.
+
+    >>> targets_of(Sample.ask("a", "?", target=["Paris", 7, True, " "]))
+    ('Paris', '7', 'true')
+    """
+    given = sample.target if isinstance(sample.target, list | tuple) else (sample.target,)
+    return tuple(text for one in given if one is not None and (text := as_text(one).strip()))
+
+
+def as_text(value: Any) -> str:
+    """A target as a person would write it: text as it is, all else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def no_target() -> Unscored:
+    """What a scorer says of a sample without a target."""
+    return Unscored(why="not_applicable", reason=say("The sample has no target to compare with."))
+
+
+def shown(text: str, characters: int = SHOWN_CHARACTERS) -> str:
+    """A text as a reason shows it: quoted, and cut where it is long.
+
+    >>> shown("Paris"), shown("abcdef", 3)
+    ("'Paris'", "'abc…'")
+    """
+    return f"'{text}'" if len(text) <= characters else f"'{text[:characters]}…'"

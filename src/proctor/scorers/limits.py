@@ -1,0 +1,118 @@
+"""Did the agent keep within limits: length of the answer, steps, tool calls, tokens, seconds. One point each.
+
+The limits are options, or those of the sample in `meta["limits"]`. What was not measured (tokens and seconds of
+recorded replies) is left out, and never counted as kept.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from proctor.config import converted
+from proctor.core.errors import BadInput
+from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
+from proctor.core.sentence import say
+from proctor.core.task import Scorer
+from proctor.core.trajectory import Trajectory
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """The most that is allowed of each; `least_characters` is the other way round.
+
+    characters, words: of the answer (a text without blanks is one word). steps: messages of the agent. calls:
+    tool calls. tokens: input and output together. output_tokens. seconds: from the first step to the last.
+    """
+
+    characters: int | None = None
+    least_characters: int | None = None
+    words: int | None = None
+    steps: int | None = None
+    calls: int | None = None
+    tokens: int | None = None
+    output_tokens: int | None = None
+    seconds: float | None = None
+
+
+def limits(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    """A point for each limit of the sample that was kept.
+
+    >>> sample = Sample.ask("a", "?", meta={"limits": {"characters": 5}})
+    >>> limits(sample, Trajectory.of("Far too long")).reason.values["broken"]
+    'characters 12 > 5'
+    """
+    try:
+        options = converted(sample.meta.get("limits") or {}, Options, "limits")
+    except (BadInput, TypeError, ValueError) as error:
+        return Unscored(why="scorer_failed", reason=str(error))
+    return _score(trajectory, options)
+
+
+def make(options: Mapping[str, Any]) -> Scorer:
+    """A scorer with `Options` for all samples; without options those of each sample.
+
+    Raises:
+        BadInput: an unknown limit, or one of the wrong type.
+    """
+    if not options:
+        return limits
+    chosen = converted(options, Options, "limits")
+
+    def scorer(_: Sample, trajectory: Trajectory) -> Score | Unscored:
+        return _score(trajectory, chosen)
+
+    return scorer
+
+
+def _score(trajectory: Trajectory, options: Options) -> Score | Unscored:
+    measured = {
+        name: (found, bound)
+        for name, measure in MEASURES.items()
+        if (bound := getattr(options, name)) is not None and (found := measure(trajectory)) is not None
+    }
+    if not measured:
+        reason = say("There is no limit, or what it bounds was not measured.")
+        return Unscored(why="not_applicable", reason=reason)
+    broken = [_told(name, found, bound) for name, (found, bound) in measured.items() if not _kept(name, found, bound)]
+    kept = [_told(name, found, bound) for name, (found, bound) in measured.items() if _kept(name, found, bound)]
+    details = {name: found for name, (found, _) in measured.items()}
+    if broken:
+        reason = say("Outside the limits: {broken}.", broken=", ".join(broken))
+    else:
+        reason = say("Within the limits: {kept}.", kept=", ".join(kept))
+    return Score(points=len(kept), out_of=len(measured), answer=trajectory.answer, reason=reason, details=details)
+
+
+def _kept(name: str, found: float, bound: float) -> bool:
+    return found >= bound if name.startswith("least") else found <= bound
+
+
+def _told(name: str, found: float, bound: float) -> str:
+    sign = "=" if found == bound else "<" if found < bound else ">"
+    return f"{name} {found:g} {sign} {bound:g}"
+
+
+def _seconds(trajectory: Trajectory) -> float | None:
+    started = [step.started for step in trajectory.steps if step.started]
+    if not started:
+        total = sum(step.seconds for step in trajectory.steps)
+        return round(total, 3) if total else None
+    return round(max(step.started + step.seconds for step in trajectory.steps) - min(started), 3)
+
+
+def _tokens(trajectory: Trajectory) -> float | None:
+    usage = trajectory.usage
+    return (usage.input_tokens + usage.output_tokens) or None
+
+
+MEASURES: Mapping[str, Callable[[Trajectory], float | None]] = {
+    "characters": lambda made: len(made.answer),
+    "least_characters": lambda made: len(made.answer),
+    "words": lambda made: len(made.answer.split()),
+    "steps": lambda made: sum(step.message.role == "assistant" for step in made.steps),
+    "calls": lambda made: len(made.calls()),
+    "tokens": _tokens,
+    "output_tokens": lambda made: made.usage.output_tokens or None,
+    "seconds": _seconds,
+}

@@ -1,0 +1,88 @@
+"""How near the answer is to the target in meaning, by a packaged sentence encoder; nothing is fetched.
+
+It hardly sees negation and numbers: "is / is not the capital" 0.93, "42 / 43 dollars" 0.95. So it should never
+decide alone; `combine` it with numbers, keywords or a judge. A threshold wants calibration, for each language.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from proctor.config import converted
+from proctor.core.errors import BadInput
+from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
+from proctor.core.sentence import say
+from proctor.core.task import Scorer
+from proctor.core.trajectory import Trajectory
+from proctor.scorers._encoder import embedded
+from proctor.scorers._texts import answer_of, no_target, targets_of
+
+CHARACTERS = 2_000
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """With a threshold the answer is right or wrong; without, the points are the similarity itself."""
+
+    threshold: float | None = None
+
+
+def semantic(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    """The cosine similarity of answer and target (the best of a list), from 0 to 1.
+
+    >>> sample = Sample.ask("a", "?", target="The weather is nice today.")
+    >>> semantic(sample, Trajectory.of("It is a beautiful day.")).points > 0.5
+    True
+    """
+    return _score(sample, trajectory, Options())
+
+
+def make(options: Mapping[str, Any]) -> Scorer:
+    """A scorer with `Options`.
+
+    Raises:
+        MissingExtra: the extra `semantic` is not installed.
+    """
+    chosen = converted(options, Options, "semantic")
+    if chosen.threshold is not None and not 0 < chosen.threshold <= 1:
+        raise BadInput(
+            "{what}: '{name}' is a share from 0 to 1, not {value}.",
+            what="semantic",
+            name="threshold",
+            value=chosen.threshold,
+        )
+    embedded([""])
+
+    def semantic(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+        return _score(sample, trajectory, chosen)
+
+    semantic.inline = False  # type: ignore[attr-defined]
+    return semantic
+
+
+semantic.inline = False  # type: ignore[attr-defined]  # milliseconds each: not in the event loop
+
+
+def _score(sample: Sample, trajectory: Trajectory, options: Options) -> Score | Unscored:
+    targets = [target[:CHARACTERS] for target in targets_of(sample)]
+    if not targets:
+        return no_target()
+    answer = answer_of(trajectory, CHARACTERS)
+    if not answer:
+        return Score(points=0, answer=answer, reason=say("The answer is empty."))
+    rows = embedded([answer, *targets])
+    similarity = round(min(max(float(max(row @ rows[0] for row in rows[1:])), 0.0), 1.0), 6)
+    details = {"similarity": similarity, "threshold": options.threshold}
+    if options.threshold is None:
+        reason = say(
+            "Similarity {similarity}. It hardly sees negation and numbers: do not let it decide alone.",
+            similarity=f"{similarity:.2f}",
+        )
+        return Score(points=similarity, answer=answer, reason=reason, details=details)
+    reason = say(
+        "Similarity {similarity}, threshold {threshold}. It hardly sees negation and numbers: do not let it decide alone.",
+        similarity=f"{similarity:.2f}",
+        threshold=f"{options.threshold:g}",
+    )
+    return Score(points=similarity >= options.threshold, answer=answer, reason=reason, details=details)

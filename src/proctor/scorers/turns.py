@@ -1,0 +1,82 @@
+"""Score each turn of a conversation by itself: the reply of a turn with its reference, by any scorer.
+
+A bonus for what holds together with the turns before it may be added from the second turn on; it never lifts the
+points above the maximum.
+"""
+
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from proctor.config import converted
+from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
+from proctor.core.sentence import say
+from proctor.core.task import Scorer
+from proctor.core.trajectory import Trajectory
+from proctor.scorers._named import Find, is_inline, named
+from proctor.scorers._parts import Result, listed, together
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """The scorer of a turn; one of how it holds together with the turns before, and what full marks there add."""
+
+    scorer: Any = "exact"
+    consistency: Any = None
+    bonus: float = 0.1
+
+
+def make(options: Mapping[str, Any], find: Find = named) -> Scorer:
+    """A scorer with `Options`. The one for consistency is given the conversation up to its turn."""
+    chosen = converted(options, Options, "turns")
+    scorer, consistency = (find(one) if isinstance(one, str) else one for one in (chosen.scorer, chosen.consistency))
+
+    def turns(sample: Sample, trajectory: Trajectory) -> Result | Awaitable[Result]:
+        places = [place for place, turn in enumerate(sample.turns) if turn.reference is not None]
+        if not places:
+            return Unscored(why="not_applicable", reason=say("No turn of the sample has a reference."))
+        results = [scorer(*_turn(sample, trajectory, place, place)) for place in places]
+        later = [place for place in places if place > 0] if consistency is not None else []
+        results += [consistency(*_turn(sample, trajectory, 0, place)) for place in later]
+        return together(
+            results, lambda found: _put(places, found[: len(places)], found[len(places) :], trajectory, chosen)
+        )
+
+    turns.inline = is_inline(scorer) and (consistency is None or is_inline(consistency))  # type: ignore[attr-defined]
+    return turns
+
+
+def _turn(sample: Sample, trajectory: Trajectory, first: int, last: int) -> tuple[Sample, Trajectory]:
+    """The sample and the steps of some turns; the target is the reference of the last one."""
+    steps = tuple(step for step in trajectory.steps if first <= step.turn <= last)
+    target = sample.turns[last].reference
+    return replace(sample, turns=sample.turns[first : last + 1], target=target), replace(trajectory, steps=steps)
+
+
+def _put(
+    places: Sequence[int],
+    results: Sequence[Result],
+    consistent: Sequence[Result],
+    trajectory: Trajectory,
+    options: Options,
+) -> Result:
+    for place, result in zip(places, results, strict=True):
+        if isinstance(result, Unscored):
+            reason = say("Turn {turn} gave no score: {reason}", turn=place + 1, reason=result.reason)
+            return Unscored(why=result.why, reason=reason)
+    scores = [result for result in results if isinstance(result, Score)]
+    bonus = sum(result.value for result in consistent if isinstance(result, Score)) * options.bonus
+    out_of = len(scores)
+    points = min(sum(score.value for score in scores) + bonus, out_of)
+    told = [
+        say("turn {turn}: {value} ({reason})", turn=place + 1, value=f"{score.value:.2f}", reason=score.reason or "-")
+        for place, score in zip(places, scores, strict=True)
+    ]
+    reason = say("{turns}; bonus {bonus}", turns=listed(told), bonus=f"{bonus:g}")
+    details = {
+        "turns": {str(place + 1): score.value for place, score in zip(places, scores, strict=True)},
+        "bonus": bonus,
+    }
+    return Score(points=points, out_of=out_of, answer=trajectory.answer, reason=reason, details=details)

@@ -1,0 +1,46 @@
+"""The line that shows how far a run is."""
+
+import pytest
+
+from proctor.cli import words
+from proctor.cli.output import status
+from proctor.core.run import Budget
+from proctor.core.score import Score
+from proctor.core.trajectory import Usage
+from proctor.core.trial import Trial, Verdict
+from proctor.engine.budget import Purse
+from proctor.engine.progress import Progress
+
+
+def progress(done: int, total: int, budget: Budget | None = None) -> Progress:
+    shown = Progress()
+    shown.begin(total, 0, Purse(budget or Budget()))
+    for number in range(done):
+        usage = Usage(input_tokens=900, output_tokens=100, requests=1, cost=0.01)
+        outcome = "scored" if number % 4 else "provider_failed"
+        trial = Trial(run_id="r", sample_id=str(number), outcome=outcome, usage=usage)  # type: ignore[arg-type]
+        result = Verdict(run_id="r", sample_id=str(number), scorer="exact", result=Score(points=number % 2))
+        shown.add(trial, [result] if outcome == "scored" else [])
+    return shown
+
+
+@pytest.fixture(autouse=True)
+def english() -> None:
+    words.choose("en")
+
+
+def test_it_says_done_rate_failures_tokens_spend_and_time_left() -> None:
+    line = status(progress(8, 100))
+    for part in ("8 of 100 samples", "a second", "provider failed 2", "8,000 tokens", "spent 0.0800 of about 1.0000", "left"):
+        assert part in line
+
+
+def test_it_warns_when_the_budget_will_not_do() -> None:
+    assert "will not fit the budget" in status(progress(8, 100, Budget(money=0.5)))
+    assert "will not fit the budget" in status(progress(8, 100, Budget(tokens=50_000)))
+    assert "will not fit the budget" not in status(progress(8, 100, Budget(money=5.0)))
+
+
+def test_before_the_first_samples_it_promises_nothing() -> None:
+    assert status(Progress()) == "Getting ready …"
+    assert "left" not in status(progress(0, 100))

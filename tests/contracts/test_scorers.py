@@ -1,0 +1,77 @@
+"""What every scorer by name promises: a verdict for any text, in time, without changing what it was given."""
+
+import time
+from typing import Any
+
+import pytest
+
+from proctor import registry
+from proctor.core.errors import BadInput
+from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
+from proctor.core.trajectory import Trajectory
+from proctor.scorers._named import functions, named
+
+MADE: dict[str, dict[str, Any]] = {
+    "combine": {"parts": [{"scorer": "exact"}]},
+    "limits": {"characters": 10},
+    "adaptive": {"scorer": "exact"},
+}
+ANSWERS = {
+    "nothing": "",
+    "blanks": " \n\t ",
+    "the target": "B",
+    "controls": "\x00\x1b[31m\u202e\ud800",
+    "deep": "[" * 100_000,
+    "long": "B\n答案 " * 5_000,
+}
+ENDLESS = {"one line": "a" * 10_000_000, "lines": "B\n答案 " * 2_000_000, "brackets": "{[(" * 3_000_000}
+
+
+def scorers() -> list[str]:
+    found = []
+    for room in registry.names("scorers"):
+        module = registry.find("scorers", room)
+        own = functions(module)
+        found += [room] if room in own or hasattr(module, "make") else []
+        found += [f"{room}:{name}" for name in own if name != room]
+    return found
+
+
+def scorer(name: str) -> Any:
+    return named(name, MADE.get(name))
+
+
+@pytest.mark.parametrize("name", scorers())
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
+@pytest.mark.parametrize("target", ["B", "{", None, ["B", "(", 7], {"x": 1}, 7], ids=str)
+def test_any_answer_gets_a_verdict_in_time(name: str, answer: str, target: object) -> None:
+    sample = Sample.ask("a", "?", target=target, meta={"type": "exact"})
+    began = time.monotonic()
+    result = scorer(name)(sample, Trajectory.of(answer))
+    assert isinstance(result, Score | Unscored)
+    assert time.monotonic() - began < 5
+    assert sample == Sample.ask("a", "?", target=target, meta={"type": "exact"})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", scorers())
+@pytest.mark.parametrize("answer", ENDLESS.values(), ids=ENDLESS)
+def test_ten_megabytes_get_a_verdict_in_time(name: str, answer: str) -> None:
+    began = time.monotonic()
+    result = scorer(name)(Sample.ask("a", "?", target="B", meta={"type": "exact"}), Trajectory.of(answer))
+    assert isinstance(result, Score | Unscored)
+    assert time.monotonic() - began < 20
+
+
+@pytest.mark.parametrize("name", scorers())
+def test_the_same_twice_gives_the_same(name: str) -> None:
+    sample = Sample.ask("a", "?", target="The cat", meta={"type": "exact"})
+    one = scorer(name)
+    assert one(sample, Trajectory.of("a cat")) == one(sample, Trajectory.of("a cat"))
+
+
+@pytest.mark.parametrize("name", sorted({name.partition(":")[0] for name in scorers()}))
+def test_an_option_nobody_knows_is_refused(name: str) -> None:
+    with pytest.raises(BadInput):
+        named(name, {"no_such_option": 1})

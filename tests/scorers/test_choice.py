@@ -1,0 +1,137 @@
+"""Which options a reply chooses, and what they are worth."""
+
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proctor.core.errors import BadInput
+from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
+from proctor.core.trajectory import Trajectory
+from proctor.scorers._replies import letters
+from proctor.scorers.choice import choice, partial
+
+
+@pytest.mark.parametrize(
+    ("reply", "chosen"),
+    [
+        ("AC", "AC"),
+        ("A,C", "AC"),
+        ("a、c", "AC"),
+        ("A；C", "AC"),
+        ("A和C", "AC"),
+        ("A and C", "AC"),
+        ("A\nC", "AC"),
+        ("ＡＣ", "AC"),
+        ("（C）", "C"),
+        ("b", "B"),
+        ("D.", "D"),
+        ("B. Paris", "B"),
+        ("**B**", "B"),
+        ("选B", "B"),
+        ("故本题选：ABD。", "ABD"),
+        ("答案是 A、C", "AC"),
+        ("答案：Ａ，Ｃ", "AC"),
+        ("所以这道题的答案为：{ACD}", "ACD"),
+        ("我认为答案应该是选项 D", "D"),
+        ("正确的有A、B", "AB"),
+        ("正确选项为：B、D", "BD"),
+        ("ABC是正确的", "ABC"),
+        ("The answer is AC", "AC"),
+        ("The answer is A and C", "AC"),
+        ("The answer is A.", "A"),
+        ("The answer is **D**.", "D"),
+        ("The answer is option A", "A"),
+        ("The correct answers are B, C and E.", "BCE"),
+        ("Both A and C are correct", "AC"),
+        ("**Answer: (B)**", "B"),
+        ("answer: b", "B"),
+        ("Option B is correct", "B"),
+        (r"\boxed{AC}", "AC"),
+        (r"So it is \boxed{\text{A, C}}, not B.", "AC"),
+        ("答案不是A，而是B", "B"),
+        ("不选A，选C", "C"),
+        ("选项A错误，选项B正确，故选B。", "B"),
+        ("A. 错\nB. 对\n因此答案是B", "B"),
+        ("A is wrong, so the correct option is D.", "D"),
+        ("Let me see. A? No.\nFinal answer: B", "B"),
+        ("答案是A。再想想，答案应该是B。", "B"),
+        ("<think>答案是A</think>B", "B"),
+        ("A dog barks.", None),
+        ("The answer is DNA", None),
+        ("I think the answer is a dog.", None),
+        ("缺少图片信息", None),
+        ("BAD", "BAD"),
+        ("That is a BAD idea", None),
+        ("", None),
+    ],
+)
+def test_the_whole_answer_is_read(reply: str, chosen: str | None) -> None:
+    assert letters(reply) == chosen
+
+
+@given(st.text())
+def test_reading_a_reply_never_raises_and_gives_options_only(reply: str) -> None:
+    found = letters(reply, "ABCD")
+    assert found is None or (found and set(found) <= set("ABCD"))
+
+
+@pytest.mark.parametrize(
+    "piece", ["答案", "A,", "选", "A", "\\boxed{", "answer is ", "A ", "(", "A.\n", "答案是(", "*"]
+)
+def test_a_reply_of_a_megabyte_is_read_quickly(piece: str) -> None:
+    started = time.monotonic()
+    letters(piece * (1_000_000 // len(piece)))
+    assert time.monotonic() - started < 5
+
+
+def scored(scorer: Any, target: Any, reply: str, **options: Any) -> Score:
+    score = scorer(Sample.ask("q", "?", target=target, meta={"choice": options}), Trajectory.of(reply))
+    assert isinstance(score, Score)
+    return score
+
+
+@pytest.mark.parametrize("target", ["AC", "A,C", "ac", "CA", "c, a", "Ａ、Ｃ", ["A", "C"]])
+def test_targets_may_be_written_in_any_way(target: Any) -> None:
+    assert scored(choice, target, "C and A").points == 1
+
+
+@pytest.mark.parametrize("reply", ["A", "A, B and C", "D", "no idea", ""])
+def test_only_all_right_options_and_no_other_are_right(reply: str) -> None:
+    assert scored(choice, "AC", reply).points == 0
+
+
+def test_options_beyond_h_are_known_when_the_target_or_the_sample_has_them() -> None:
+    assert scored(choice, "K", "答案是K").points == 1
+    assert scored(choice, "A", "答案是K", letters="ABK").answer == "K"
+
+
+@pytest.mark.parametrize(
+    ("reply", "options", "points"),
+    [
+        ("ABC", {}, 3),
+        ("AB", {}, 2),
+        ("ABD", {}, 1),
+        ("AD", {"wrong": "zero"}, 0),
+        ("ABD", {"wrong": "ignore"}, 2),
+        ("DE", {}, 0),
+        ("A", {"min_correct": 0.6}, 0),
+        ("AB", {"min_correct": 0.6}, 2),
+    ],
+)
+def test_partial_credit_counts_options(reply: str, options: dict[str, Any], points: float) -> None:
+    score = scored(partial, "ABC", reply, **options)
+    assert (score.points, score.out_of) == (points, 3)
+
+
+@pytest.mark.parametrize("target", ["Paris", "paris", "two words", "巴黎", "", None, "42", "AA"])
+def test_a_target_without_letters_is_not_scored(target: Any) -> None:
+    assert isinstance(choice(Sample.ask("q", "?", target=target), Trajectory.of("A")), Unscored)
+
+
+def test_a_misspelt_option_is_named() -> None:
+    with pytest.raises(BadInput, match="Did you mean 'wrong'"):
+        scored(partial, "A", "A", worng="zero")

@@ -1,0 +1,180 @@
+"""The scorer `json`: data against data, schemas, and JSON that is hostile."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proctor.core.errors import BadInput
+from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
+from proctor.core.trajectory import Trajectory
+from proctor.scorers import _schema
+from proctor.scorers import json as json_scorer
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def score(answer: str, target: object = None, **options: object) -> Score:
+    result = json_scorer.make(options)(Sample.ask("a", "?", target=target), Trajectory.of(answer))
+    assert isinstance(result, Score), result
+    return result
+
+
+@given(value=st.dictionaries(st.text(), values) | st.lists(values))
+def test_data_equals_itself_however_it_is_written(value: Any) -> None:
+    import json
+
+    target = Sample.ask("a", "?", target=value)
+    assert getattr(json_scorer.json(target, Trajectory.of(json.dumps(value, indent=3))), "points", None) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "right"),
+    [
+        ('{"b": [1, 2.0], "a": "x"}', True),
+        ('Here it is:\n```json\n{"a": "x", "b": [1, 2]}\n```\nDone.', True),
+        ('The answer is {"a": "x", "b": [1, 2]}, I think.', True),
+        ('The set {1, 2} is {"a": "x", "b": [1, 2]}.', True),
+        ('{"a": "x", "b": [2, 1]}', False),
+        ('{"a": "x", "b": [1, "2"]}', False),
+        ('{"a": "x", "b": [true, 2]}', False),
+        ('{"a": "x"}', False),
+        ('{"a": "x", "b": [1, 2], "c": null}', False),
+        ('{"a": "x", "b": [1, 2]', False),
+        ("", False),
+        ("NaN", False),
+    ],
+)
+def test_the_json_in_an_answer_is_compared_as_data(answer: str, right: bool) -> None:
+    assert score(answer, {"a": "x", "b": [1, 2]}).points == right
+
+
+def test_a_target_that_is_text_is_read_as_json_or_else_is_a_text() -> None:
+    assert score('{"a": 1.0}', '{"a": 1}').points == 1
+    assert score('"Paris"', "Paris").points == 1
+    assert score("Paris", "Paris").points == 0
+
+
+def test_the_first_difference_is_told_with_its_path() -> None:
+    assert str(score('{"a": [1, {"b": 3}]}', {"a": [1, {"b": 2}]}).reason) == "$.a[1].b: expected '2', got '3'."
+    assert str(score("{}", {"a": 1}).reason) == "$: 'a' is missing."
+
+
+def test_lists_in_any_order_use_each_element_once() -> None:
+    assert score("[2, 1, 1]", [1, 2, 1], any_order=True).points == 1
+    assert score("[1, 2, 2]", [1, 2, 1], any_order=True).points == 0
+
+
+def test_numbers_within_the_tolerance_are_equal() -> None:
+    assert score('{"x": 0.30000001}', {"x": 0.3}, tolerance=1e-6).points == 1
+    assert score('{"x": 0.31}', {"x": 0.3}, tolerance=1e-6).points == 0
+
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["name", "age"],
+    "additionalProperties": False,
+    "properties": {
+        "name": {"type": "string", "minLength": 1, "pattern": "^[A-Z]"},
+        "age": {"type": "integer", "minimum": 0, "exclusiveMaximum": 150},
+        "pets": {"type": "array", "items": {"$ref": "#/$defs/pet"}, "uniqueItems": True, "maxItems": 2},
+    },
+    "$defs": {"pet": {"enum": ["cat", "dog", None]}},
+}
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ('{"name": "Ann", "age": 30, "pets": ["cat", null]}', "Fits the schema."),
+        ('{"name": "Ann", "age": 30.0}', "Fits the schema."),
+        ('{"age": 30}', "$: 'name' is missing."),
+        ('{"name": "Ann", "age": "30"}', "$.age: '\"30\"' is no integer."),
+        ('{"name": "Ann", "age": true}', "$.age: 'true' is no integer."),
+        ('{"name": "Ann", "age": 150}', "$.age: '150' breaks exclusiveMaximum 150."),
+        ('{"name": "", "age": 1}', "$.name: '\"\"' breaks minLength 1."),
+        ('{"name": "ann", "age": 1}', "$.name: '\"ann\"' does not fit the pattern ^[A-Z]."),
+        ('{"name": "Ann", "age": 1, "x": 1}', "$: 'x' is not expected."),
+        ('{"name": "Ann", "age": 1, "pets": ["cat", "cat"]}', "$.pets: an element is there twice."),
+        ('{"name": "Ann", "age": 1, "pets": ["cow"]}', '$.pets[0]: \'"cow"\' is none of \'["cat", "dog", null]\'.'),
+    ],
+)
+def test_an_answer_is_held_against_a_schema(answer: str, reason: str) -> None:
+    found = score(answer, schema=SCHEMA)
+    assert (str(found.reason), found.points) == (reason, reason == "Fits the schema.")
+
+
+def test_choices_of_a_schema() -> None:
+    assert score("[1]", schema={"items": {"anyOf": [{"type": "string"}, {"const": 1}]}}).points == 1
+    assert score("[2]", schema={"items": {"anyOf": [{"type": "string"}, {"const": 1}]}}).points == 0
+    assert score("[3]", schema={"items": {"oneOf": [{"minimum": 1}, {"minimum": 2}]}}).points == 0
+    assert score("[3]", schema={"items": {"not": {"multipleOf": 3}}}).points == 0
+    assert score("[3]", schema={"allOf": [{"minItems": 1}, {"maxItems": 0}]}).points == 0
+
+
+def test_schema_and_target_must_both_be_met() -> None:
+    assert score('{"name": "Ann", "age": 1}', {"name": "Ann", "age": 1}, schema=SCHEMA).points == 1
+    assert score('{"name": "Ann", "age": 2}', {"name": "Ann", "age": 1}, schema=SCHEMA).points == 0
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        ({"typ": "object"}, r"\$\.typ of the schema is not known"),
+        ({"properties": {"a": {"type": "text"}}}, r"\$\.properties\.a\.type of the schema is no type: 'text'"),
+        ({"pattern": "("}, "is not valid"),
+        ({"$ref": "other.json"}, "leads outside"),
+        ({"items": 3}, r"\$\.items of the schema must be an object"),
+        ({"minimum": "1"}, "must be a number"),
+    ],
+)
+def test_a_schema_that_cannot_be_followed_is_refused(schema: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        json_scorer.make({"schema": schema})
+
+
+def test_a_schema_that_leads_to_itself_ends() -> None:
+    assert _schema.fault({"$ref": "#"}, {}) is not None
+
+
+def test_a_schema_comes_out_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "list.json"
+    path.write_text('{"type": "array"}')
+    assert score("[]", schema_file=str(path)).points == 1
+    with pytest.raises(BadInput, match="cannot be read"):
+        json_scorer.make({"schema_file": str(tmp_path / "none.json")})
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "[" * 5_000_000,
+        '{"a":' * 100_000,
+        "{" * 10_000_000,
+        "9" * 100_000,
+        '{"a": "' + "x" * 10_000_000,
+        "```" * 100_000,
+    ],
+)
+def test_hostile_json_is_wrong_and_quick(answer: str) -> None:
+    began = time.monotonic()
+    assert score(answer, {"a": 1}).points == 0
+    assert time.monotonic() - began < 5
+
+
+def test_deep_but_valid_json_does_not_break_the_comparison() -> None:
+    deep = "[" * 800 + "]" * 800
+    assert score(deep, {"a": 1}).points == 0
+    assert score(deep, deep).points in (0, 1)
+
+
+def test_without_target_and_schema_there_is_no_score() -> None:
+    assert isinstance(json_scorer.json(Sample.ask("a", "?"), Trajectory.of("{}")), Unscored)
