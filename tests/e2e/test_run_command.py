@@ -75,7 +75,7 @@ def run(*more: str) -> dict[str, object]:
 
 def test_a_run_prints_its_numbers_as_one_json_object(folder: Path) -> None:
     summary = run()
-    assert set(summary) == {"run", "task", "agent", "outcomes", "estimates", "usage", "seconds"}
+    assert set(summary) == {"run", "task", "agent", "state", "note", "outcomes", "estimates", "usage", "seconds"}
     assert summary["outcomes"] == {"scored": 4}
     estimates = summary["estimates"]
     assert isinstance(estimates, list)
@@ -131,6 +131,9 @@ def test_new_scores_are_given_to_a_stored_run_without_calling_the_agent(folder: 
     assert {one["name"] for one in estimates} == {"exact.accuracy", "exact:contains.accuracy"}
     rome = [one for one in estimates if one["name"] == "exact:contains.accuracy" and not one["slice"]]
     assert rome[0]["value"] == 0.75
+    (folder / "agent.py").write_text(AGENT, encoding="utf-8")
+    again = proctor("run", "--run", "first", "--json", "--quiet")
+    assert {one["name"] for one in json.loads(again.stdout)["estimates"]} == {one["name"] for one in estimates}
 
 
 def test_two_runs_are_compared_on_the_same_samples(folder: Path) -> None:

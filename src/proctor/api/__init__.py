@@ -152,7 +152,18 @@ def copy_run(run_id: str, source: Store, target: Store) -> None:
 async def _evaluate(task: resolve.TaskLike, agent: resolve.AgentLike, stop: asyncio.Event, how: How) -> Run:
     prepared = prepare(task, agent, **how)
     job = prepared.job
-    record = await run_job(job, prepared.store, progress=how.get("progress") or Progress(), stop=stop)
+    progress = how.get("progress") or Progress()
+    try:
+        record = await run_job(job, prepared.store, progress=progress, stop=stop)
+    except BadInput as error:
+        if progress.done:
+            error.run_id = job.record.id
+            error.add_note(f"Everything finished is kept; go on with run_id={job.record.id!r}.")
+        raise
+    except asyncio.CancelledError:
+        if stop.is_set():  # a second Ctrl-C
+            raise Stopped(job.record.id) from None
+        raise
     if stop.is_set() and record.state == "stopped":
         raise Stopped(record.id)
     return Run(record, prepared.store, job.task)

@@ -33,7 +33,7 @@ class How(TypedDict, total=False):
     scorers: instead of the task's own. store: a path, an address, or an open store. run_id: the name of the
     run; that of a stored run goes on with it. budget, limits: bounds of the run and of one attempt.
     max_failed: the share of infrastructure failures above which a run is inconclusive. retry_failed: when
-    going on, run those again. progress: counts that a display can read.
+    going on, run those again. cache: take the model's replies from the reply cache. progress: counts that a display can read.
     """
 
     options: Mapping[str, Any] | None
@@ -53,6 +53,7 @@ class How(TypedDict, total=False):
     limits: Limits | None
     max_failed: float
     retry_failed: bool
+    cache: bool
     progress: Progress | None
 
 
@@ -85,6 +86,7 @@ def prepare(
     limits: Limits | None = None,
     max_failed: float = 0.05,
     retry_failed: bool = False,
+    cache: bool = False,
     progress: Progress | None = None,  # noqa: ARG001 - part of the same arguments, used by the caller
 ) -> Prepared:
     """Resolve every name and check every value, before anything is called or written.
@@ -95,7 +97,11 @@ def prepare(
     _check_counts(limit=limit, first=first, attempts=attempts, concurrency=concurrency, workers=workers)
     made_task, named_task = resolve.task(task, options or {})
     made_agent, named_agent = resolve.agent(agent, agent_options or {})
-    bound = resolve.scorers(list(scorers) if scorers is not None else list(made_task.scorers))
+    opened = at(store)
+    stored = _stored(opened, run_id)
+    if scorers is None:
+        scorers = stored.spec.scorers if stored is not None else made_task.scorers
+    bound = resolve.scorers_of(made_task, scorers)
     spec = RunSpec(
         task=named_task.name,
         agent=named_agent.name,
@@ -121,8 +127,6 @@ def prepare(
         proctor_version=proctor.__version__,
         provenance=_provenance(made_task, named_task, named_agent),
     )
-    opened = at(store)
-    stored = _stored(opened, run_id)
     if stored is not None:
         _check_same(stored, record)
         record = replace(
@@ -136,6 +140,7 @@ def prepare(
             scorers=bound,
             samples=samples,
             retry_failed=retry_failed,
+            cache=cache,
             price=_price(made_agent, spec.budget),
             concurrency=concurrency,
             at_once=concurrency or getattr(made_agent, "concurrency", None) or AT_ONCE,

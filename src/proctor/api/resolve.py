@@ -107,10 +107,10 @@ def scorers(given: Sequence[str | Scorer]) -> list[BoundScorer]:
     return bound
 
 
-def scorers_of(task: Task, references: Sequence[str]) -> list[BoundScorer]:
-    """Scorers by the references of a stored run: the task's own objects, the others found by name."""
-    own = {scorer.reference: scorer for scorer in scorers(list(task.scorers))}
-    return [own.get(reference) or _scorer(reference) for reference in references]
+def scorers_of(task: Task, given: Sequence[str | Scorer]) -> list[BoundScorer]:
+    """Scorers for a run of a task; a reference to one of the task's own objects (of a stored run) is that object."""
+    own = {function.identity(one): one for one in task.scorers if not isinstance(one, str)}
+    return scorers([own.get(one, one) if isinstance(one, str) else one for one in given])
 
 
 def with_oracle(agent: Agent, task: Task) -> Agent:

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from proctor.core.errors import BadInput, ProctorError
 from proctor.core.run import Estimate, RunRecord
+from proctor.core.sample import Sample
 from proctor.core.task import Store, Task
 from proctor.core.trajectory import Usage
 from proctor.core.trial import Outcome, Trial, Verdict
@@ -28,7 +30,7 @@ class Run:
         self._task = task
 
     def __repr__(self) -> str:
-        main = self.estimates[0] if self.estimates else None
+        main = next((one for one in self.estimates if not one.slice and one.unit == "share"), None)
         number = f"{main.name}={main.value:.3f}" if main is not None and main.value is not None else "nothing scored"
         return f"<Run {self.id}: {self.record.task}, {self.record.agent}, {number}>"
 
@@ -90,7 +92,7 @@ class Run:
         return self.store.verdicts(self.id, scorer=scorer, sample_id=sample_id)
 
     def summary(self) -> dict[str, Any]:
-        """The run as one JSON object: run, task, agent, outcomes, estimates, usage, seconds."""
+        """The run as one JSON object: run, task, agent, state, note, outcomes, estimates, usage, seconds."""
         from proctor.reports.build import json_summary
 
         return json_summary(self.record, self.store, self.estimates)
@@ -103,7 +105,14 @@ class Run:
 
     def _official(self, found: Sequence[Estimate]) -> Sequence[Estimate]:
         task = self._task or self._found_again()
-        return task.summarise(found) if task is not None and task.summarise is not None else ()
+        return task.summarise(found, self._judged) if task is not None and task.summarise is not None else ()
+
+    def _judged(self) -> Iterator[tuple[Sample, Verdict]]:
+        """The verdicts that count, each with its sample; one whose sample was not kept is left out."""
+        for sample_id, verdicts in groupby(self.verdicts(), key=lambda verdict: verdict.sample_id):
+            sample = self.store.sample(self.id, sample_id)
+            if sample is not None:
+                yield from ((sample, verdict) for verdict in verdicts)
 
     def _found_again(self) -> Task | None:
         from proctor.api import resolve

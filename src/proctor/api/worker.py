@@ -11,6 +11,7 @@ from proctor.core.errors import ProctorError
 from proctor.core.sentence import Sentence
 from proctor.engine import wire
 from proctor.engine.trial import Work, run_trial
+from proctor.models import cache
 from proctor.transport.pace import Bounds
 from proctor.transport.permits import RemoteClient
 
@@ -70,6 +71,11 @@ async def _serve(connection: socket.socket) -> None:
         line.send(wire.Stuck(sentence=_sentence(error)))
         await writer.drain()
         return
+    with cache.opened(agents=start.cache):
+        await _work_off(reader, line, work)
+
+
+async def _work_off(reader: asyncio.StreamReader, line: ToParent, work: Work) -> None:
     async with RemoteClient(line), _opened(work), asyncio.TaskGroup() as group:
         line.send(wire.Ready())
         tasks = set()

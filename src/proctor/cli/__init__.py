@@ -28,7 +28,8 @@ HELP_BY_COMMAND = {
     "export": "Write a run as files for other programs.",
     "parity": "Check our verdicts against recorded official ones.",
     "list": "List the tasks, agents or scorers there are.",
-    "data": "Fetch the data of a benchmark.",
+    "data": "Fetch, count or check the data of a benchmark.",
+    "new": "Write a set of questions to start from.",
     "models": "Fetch a local model.",
 }
 
@@ -79,13 +80,10 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except ProctorError as error:
-            raise Said(t(error.sentence)) from error
+            raise Said("\n".join([t(error.sentence), *_how_to_go_on(error)])) from error
         except KeyboardInterrupt as stopped:
-            run_id = getattr(stopped, "run_id", None)
-            if run_id is not None:
-                click.echo(
-                    t("Stopped; everything finished is kept. Go on with: proctor run --run {run}", run=run_id), err=True
-                )
+            for line in _how_to_go_on(stopped):
+                click.echo(line, err=True)
             ctx.exit(130)
 
 
@@ -106,6 +104,13 @@ def main() -> None:
             raise
         click.echo(t("Set PROCTOR_DEBUG=1 to see where, and please report it."), err=True)
         sys.exit(70)
+
+
+def _how_to_go_on(error: BaseException) -> list[str]:
+    run_id = getattr(error, "run_id", None)
+    if run_id is None:
+        return []
+    return [t("Stopped; everything finished is kept. Go on with: proctor run --run {run}", run=run_id)]
 
 
 def _take_language(args: list[str]) -> str | None:

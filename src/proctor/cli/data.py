@@ -1,12 +1,16 @@
-"""proctor data pull: the data of a benchmark."""
+"""proctor data: fetch, count and check the data of a benchmark."""
+
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import click
 
-from proctor.cli import output
+from proctor.cli import options, output
 from proctor.cli.words import t
 
 
-@click.group(help=t("Fetch the data of a benchmark."))
+@click.group(help=t("Fetch, count or check the data of a benchmark."))
 def command() -> None:
     pass
 
@@ -19,3 +23,73 @@ def pull(name: str, source: str | None) -> None:
 
     print(pull_data(name, source, output.tell))
     output.message(t("Ready; it works offline from now on."))
+
+
+@command.command("check", help=t("Check a set of your own in a benchmark's layout; exit 2 when a record is wrong."))
+@click.argument("name")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.pass_context
+def check(ctx: click.Context, name: str, folder: Path) -> None:
+    from proctor.reports.visible import one_line
+
+    checked = _part(name, "own").check(folder)
+    for finding in checked.findings:
+        kind = t("wrong") if finding.wrong else t("note")
+        print(f"{kind}: {one_line(t(finding.sentence), 1000)}")
+    notes = len(checked.findings) - checked.wrong
+    print(
+        t(
+            "{records} questions, {wrong} wrong, {notes} notes",
+            records=checked.records,
+            wrong=checked.wrong,
+            notes=notes,
+        )
+    )
+    ctx.exit(2 if checked.wrong else 0)
+
+
+@command.command("stats", help=t("Count what is in the data of a benchmark."))
+@click.argument("name")
+@options.task_set
+@options.as_json
+def stats(name: str, task_set: tuple[str, ...], as_json: bool) -> None:
+    from proctor.api import resolve
+
+    part = _part(name, "statistics")
+    task, _ = resolve.task(name, options.pairs(task_set, "--set"))
+    found = part.statistics(task.samples() if callable(task.samples) else task.samples)
+    if as_json:
+        import msgspec
+
+        output.print_json(msgspec.to_builtins(found))
+        return
+    _print(found)
+
+
+def _print(found: Any) -> None:
+    from rich.table import Table
+
+    from proctor.reports.visible import one_line
+
+    levels = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for at, head in enumerate((t("Level"), t("Questions"), t("With attachment"), t("Annotated steps (mean)"))):
+        levels.add_column(head, justify="right" if at else "left")
+    for name, level in [*found.levels.items(), (t("all"), found.whole)]:
+        steps = "–" if level.steps is None else f"{level.steps:.1f}"
+        levels.add_row(name, f"{level.questions:,}", f"{level.attachments:,}", steps)
+    output.console().print(levels)
+    branches = {"number": t("number"), "list": t("list"), "text": t("text"), "none": t("none")}
+    answers = {branches[branch]: count for branch, count in found.answers.items()}
+    for title, counts in ((t("Attachments"), found.attachments), (t("Answers"), answers)):
+        print(f"{title}: {one_line(', '.join(f'{name} {count:,}' for name, count in counts.items()) or '–')}")
+
+
+def _part(name: str, part: str) -> ModuleType:
+    from proctor import registry
+    from proctor.api.resolve import benchmark_part
+
+    found = benchmark_part(name, part)
+    if found is None:
+        known = [one for one in registry.names("benchmarks") if benchmark_part(one, part) is not None]
+        raise registry.unknown("data set", name, known, paths=False)
+    return found

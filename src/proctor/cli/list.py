@@ -26,14 +26,16 @@ def command(what: str | None, as_json: bool) -> None:
 
 def _parts(room: str) -> dict[str, str]:
     from proctor import registry
+    from proctor.scorers._named import functions
 
     parts: dict[str, str] = {}
     for name in registry.names(room):
         module = registry.find(room, name)
         if room == "scorers":
-            for key, value in vars(module).items():
-                if inspect.isfunction(value) and value.__module__ == module.__name__ and not key.startswith("_"):
-                    parts[name if key == name else f"{name}:{key}"] = _first_line(value)
+            own = functions(module)
+            parts |= {name if key == name else f"{name}:{key}": _first_line(getattr(module, key)) for key in own}
+            if hasattr(module, "make") and name not in own:  # made of its options alone
+                parts[name] = _first_line(module)
         elif hasattr(module, "make") or hasattr(module, "task"):
             parts[name] = _first_line(module)
     return parts

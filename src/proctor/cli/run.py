@@ -1,5 +1,7 @@
 """proctor run: a task with an agent."""
 
+import sys
+from contextlib import redirect_stdout
 from typing import Any
 
 import click
@@ -56,6 +58,11 @@ from proctor.core.errors import BadInput
 @click.option(
     "--retry-failed", is_flag=True, help=t("When going on with a run, run its infrastructure failures again.")
 )
+@click.option(
+    "--cache",
+    is_flag=True,
+    help=t("Take the model's replies from the reply cache of this machine where it has them, and keep new ones there."),
+)
 @click.option("--run", "run_id", metavar="ID", help=t("The name of the run; that of a stored run goes on with it."))
 @options.store
 @click.option("--dry-run", is_flag=True, help=t("Show the plan and the first prompt; call nothing."))
@@ -82,8 +89,8 @@ def command(
 
         show_plan(how, as_json=as_json)
         return
-    progress = Progress()
-    with output.watching(progress, quiet=quiet):
+    progress = Progress(tell=output.tell)
+    with output.watching(progress, quiet=quiet), redirect_stdout(sys.stderr):  # an agent may print; results stay alone
         run = evaluate(**how, run_id=run_id, progress=progress)
     output.print_run(run, as_json=as_json)
     if not as_json:
@@ -130,6 +137,7 @@ def _how(task: str | None, run_id: str | None, given: dict[str, Any]) -> dict[st
         "budget": _budget(given["budget"]) or found.budget,
         "max_failed": _first_given(given["max_failed"], found.max_failed, 0.05),
         "retry_failed": given["retry_failed"],
+        "cache": given["cache"],
         "store": given["store"],
     }
 
@@ -158,7 +166,7 @@ def _stored(run_id: str, given: dict[str, Any]) -> dict[str, Any]:
     how = how_of(run_id, given["store"], concurrency=given["concurrency"])
     how["budget"] = _budget(given["budget"]) or how["budget"]
     how["max_failed"] = _first_given(given["max_failed"], how["max_failed"])
-    return {**how, "retry_failed": given["retry_failed"], "workers": given["workers"]}
+    return {**how, "retry_failed": given["retry_failed"], "workers": given["workers"], "cache": given["cache"]}
 
 
 def _budget(values: tuple[str, ...]) -> Any:

@@ -83,7 +83,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     `scorers` are the names in force (with those added by re-scoring), `planned` the number of trials,
     `provenance` where data, code and prompts came from: versions, digests, licences; `note` why it is
-    inconclusive or stopped.
+    inconclusive or stopped; `warnings` what was noticed on the way.
     """
 
     id: str
@@ -99,6 +99,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     proctor_version: str = ""
     provenance: Mapping[str, Any] = {}
     note: Sentence | None = None
+    warnings: tuple[Sentence, ...] = ()
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,7 +107,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
     `value` is None when nothing was scored, `low` and `high` when no interval can be given. `slice` is
     '' for the whole run, else 'key=value'. `floor` and `ceiling` are the value if all planned but
-    unscored trials were wrong, or right. `standard_error` lets estimates be combined.
+    unscored trials were wrong, or right. `standard_error` lets estimates be combined. A `share` is shown in
+    percent, a `number` (such as steps or seconds) as it is.
     """
 
     name: str
@@ -123,3 +125,4 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     ceiling: float | None = None
     standard_error: float | None = None
     note: str | Sentence = ""
+    unit: Literal["share", "number"] = "share"

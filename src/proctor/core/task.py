@@ -52,6 +52,7 @@ class Scorer(Protocol):
 
 
 Samples = Iterable[Sample] | Callable[[], Iterable[Sample]]
+Judged = Callable[[], Iterable[tuple[Sample, Verdict]]]
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +66,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
         environment: a fresh environment for a sample.
         oracle: a right answer as an agent would give it, where the target is no text.
         summarise: the estimates of the run (whole and by slice) to official aggregates, only where the
-            official number is no mean.
+            official number is no mean. What no estimate tells can be read from the verdicts that count, each with
+            its sample: the second argument gives them when it is called.
         provenance: where the data came from: versions, digests, licences.
         spread_by: the tag that `--limit` spreads its draw over, as a rule the category.
         planned: how many samples there are, when that is known without reading them all.
@@ -79,7 +81,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     environment: Callable[[Sample], Environment] | None = None
     user: User | None = None
     oracle: Callable[[Sample], Trajectory] | None = None
-    summarise: Callable[[Sequence[Estimate]], Sequence[Estimate]] | None = None
+    summarise: Callable[[Sequence[Estimate], Judged], Sequence[Estimate]] | None = None
     provenance: Mapping[str, Any] = {}
     spread_by: str | None = None
     planned: int | None = None

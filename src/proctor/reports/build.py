@@ -3,7 +3,7 @@
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from statistics import quantiles
 from typing import Any
 
@@ -22,6 +22,7 @@ BESIDE = ("parameter_accuracy", "precision", "recall", "f1")
 METRICS = ("accuracy", "score", "points")
 SECTIONS_FIRST = ("", "official", "group", "category")
 RULES_KEPT = 100
+LOOKED_AT = 100_000  # trials whose records are read, for errors and times; the numbers come from all
 SECRET = ("key", "token", "secret", "password", "authorization", "headers", "cookie", "credential")
 
 
@@ -92,9 +93,10 @@ def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, fai
     if (left := record.planned - sum(outcomes.values())) > 0:
         outcomes["not_run"] = left
     trials, verdicts = _Trials(failures), _Verdicts(failures)
-    for trial in store.trials(record.id):
+    for trial in islice(store.trials(record.id), LOOKED_AT):
         trials.add(trial)
-    for _, group in groupby(store.verdicts(record.id), key=lambda verdict: (verdict.sample_id, verdict.attempt)):
+    by_trial = groupby(store.verdicts(record.id), key=lambda verdict: (verdict.sample_id, verdict.attempt))
+    for _, group in islice(by_trial, LOOKED_AT):
         verdicts.add(list(group))
     errors = trials.errors + verdicts.errors
     kept = {**verdicts.kept, **trials.kept}
@@ -124,12 +126,14 @@ def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, fai
 
 
 def json_summary(record: RunRecord, store: Store, estimates: Sequence[Estimate]) -> dict[str, Any]:
-    """A run as the one JSON object that commands print: run, task, agent, outcomes, estimates, usage, seconds."""
+    """A run as the one JSON object that commands print: run, task, agent, state, note, outcomes, estimates, usage, seconds."""
     plain = msgspec.to_builtins(
         {
             "run": record.id,
             "task": record.task,
             "agent": record.agent,
+            "state": record.state,
+            "note": "" if record.note is None else str(record.note),
             "outcomes": dict(store.outcomes(record.id)),
             "estimates": list(estimates),
             "usage": store.usage(record.id),
@@ -271,10 +275,14 @@ def _headline(estimates: Sequence[Estimate]) -> tuple[Estimate, ...]:
 def _sections(estimates: Sequence[Estimate]) -> tuple[Section, ...]:
     by_key: dict[str, list[Estimate]] = {}
     for one in estimates:
-        key = one.slice.partition("=")[0] or ("" if _metric(one) in METRICS else "official")
+        key = one.slice.partition("=")[0] or ("" if _metric(one) in METRICS or one.unit == "number" else "official")
         by_key.setdefault(key, []).append(one)
     order = sorted(by_key, key=lambda key: SECTIONS_FIRST.index(key) if key in SECTIONS_FIRST else len(SECTIONS_FIRST))
-    return tuple(Section(key=key, estimates=tuple(by_key[key])) for key in order)
+    return tuple(Section(key=key, estimates=tuple(sorted(by_key[key], key=_is_number))) for key in order)
+
+
+def _is_number(estimate: Estimate) -> bool:
+    return estimate.unit == "number"
 
 
 def _metric(estimate: Estimate) -> str:
@@ -300,6 +308,8 @@ def _notes(
     elif record.state != "finished":
         yield say("This run is not finished. Go on with it: proctor run --run {run}", run=record.id)
     missing = sum(count for name, count in outcomes.items() if name not in IN_THE_MEAN)
+    if sum(outcomes.values()) > LOOKED_AT:
+        yield say("Errors, times and failed samples are those of the first {count} trials.", count=f"{LOOKED_AT:,}")
     if missing:
         yield say(
             "Trials without a result: {count} of {planned}; floor and ceiling say what they could change.",
@@ -310,6 +320,7 @@ def _notes(
         yield say("Trials in which the agent failed: {count}; they count as 0.", count=failed)
     if unjudged := sum(count for (why, _), count in lost.items() if why != "not_applicable"):
         yield say("Verdicts that a scorer or judge could not give: {count}; they are missing, not 0.", count=unjudged)
+    yield from record.warnings
     if any(one.name.endswith("official_overall") and one.note for one in estimates):
         yield say("The official overall number counts categories that were not run as 0; compare it with care.")
     warnings = record.provenance.get("warnings", ())

@@ -1,4 +1,7 @@
-"""Estimates as plots: an SVG row for pages, a line of signs for terminals. The axis is 0 to 100 %."""
+"""Estimates as plots: an SVG row for pages, a line of signs for terminals. The axis is 0 to 100 %.
+
+An estimate that is no share has no place on it, and gets no plot.
+"""
 
 from proctor.core.run import Estimate
 
@@ -10,6 +13,8 @@ def row(estimate: Estimate, title: str) -> str:
 
     Places are in percent of the width, so that rows above each other share one axis. `title` must be escaped.
     """
+    if estimate.unit == "number":
+        return ""
     marks = [f'<line class="grid" x1="{x}%" x2="{x}%" y1="0" y2="26"/>' for x in STEPS]
     if (band := _span(estimate.floor, estimate.ceiling)) is not None and band[1] > band[0]:
         marks.append(f'<rect class="band" x="{band[0]}%" width="{round(band[1] - band[0], 2)}%" y="7" height="12"/>')
@@ -35,6 +40,8 @@ def line(estimate: Estimate, width: int = 25) -> str:
     '      ╌╌├─●─┤╌╌╌╌╌╌  '
     """
     signs = [" "] * width
+    if estimate.unit == "number":
+        return "".join(signs)
 
     def draw(span: tuple[float, float] | None, inner: str, start: str, end: str) -> None:
         if span is not None:

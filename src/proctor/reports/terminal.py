@@ -127,8 +127,8 @@ def _estimates(report: Report, words: Words, *, wide: bool) -> "Table":
             label = _text("  " + one_line(line.label, 90))
             plotted = (_text(plot.line(one, 27), "blue"),) if wide else ()
             scored = _text(f"{words.count(one.scored)} / {words.count(one.planned)}", _less(one))
-            numbers = (_text(words.percent(one.value), "bold"), _text(words.span(one.low, one.high)))
-            table.add_row(label, *numbers, *plotted, scored, _text(words.span(one.floor, one.ceiling)))
+            numbers = (_text(words.value(one), "bold"), _text(words.interval(one)))
+            table.add_row(label, *numbers, *plotted, scored, _text(words.bounds(one)))
     return table
 
 

@@ -51,7 +51,14 @@ _UNSCORED = {
     "judge_failed": "judge failed",
     "scorer_failed": "scorer failed",
 }
-_METRICS = {"accuracy": "accuracy", "score": "mean score", "points": "points", "overall": "overall"}
+_METRICS = {
+    "accuracy": "accuracy",
+    "score": "mean score",
+    "points": "points",
+    "overall": "overall",
+    "drop": "relative drop",
+    "steps_of_correct": "steps of correct answers",
+}
 _DETAILS = {
     "parameter_accuracy": "parameter accuracy",
     "precision": "precision of calls",
@@ -64,6 +71,7 @@ _SECTIONS = {
     "group": "By group",
     "category": "By category",
     "level": "By level",
+    "attachment": "By attachment",
     "subject": "By subject",
     "language": "By language",
     "type": "By type",
@@ -127,15 +135,27 @@ class Words:
             said = self.t(_METRICS[metric]) if metric in _METRICS else metric
         return f"{scorer} · {said}" if scorer else said
 
+    def value(self, estimate: Estimate) -> str:
+        """The value of an estimate: a share in percent, a number as it is; '–' for none."""
+        return self._in_unit(estimate.value, estimate)
+
+    def interval(self, estimate: Estimate) -> str:
+        """The interval of an estimate as one span; '–' for none."""
+        return self._between(estimate.low, estimate.high, estimate)
+
+    def bounds(self, estimate: Estimate) -> str:
+        """Floor and ceiling of an estimate as one span; '–' for none."""
+        return self._between(estimate.floor, estimate.ceiling, estimate)
+
     def percent(self, value: float | None) -> str:
         """A share in percent; '–' for none.
 
-        >>> Words("en").percent(0.5234), Words("en").percent(None)
-        ('52.3%', '–')
+        >>> Words("en").percent(0.5234), Words("en").percent(-0.25), Words("en").percent(None)
+        ('52.3%', '-25.0%', '–')
         """
         if value is None:
             return "–"
-        return f"{100 * value:.1f}%" if 0 <= value <= 1 else f"{value:.4g}"
+        return f"{100 * value:.1f}%" if value <= 1 else f"{value:.4g}"
 
     def span(self, low: float | None, high: float | None) -> str:
         """Two shares as one span.
@@ -153,16 +173,16 @@ class Words:
             return self.t(
                 "{label}: no value; between {floor} and {ceiling}",
                 label=label,
-                floor=self.percent(estimate.floor),
-                ceiling=self.percent(estimate.ceiling),
+                floor=self._in_unit(estimate.floor, estimate),
+                ceiling=self._in_unit(estimate.ceiling, estimate),
             )
         if estimate.low is None:
-            return self.t("{label}: {value}, no interval", label=label, value=self.percent(estimate.value))
+            return self.t("{label}: {value}, no interval", label=label, value=self.value(estimate))
         return self.t(
             "{label}: {value}, interval {interval}",
             label=label,
-            value=self.percent(estimate.value),
-            interval=self.span(estimate.low, estimate.high),
+            value=self.value(estimate),
+            interval=self.interval(estimate),
         )
 
     def count(self, number: int) -> str:
@@ -184,6 +204,14 @@ class Words:
 
     def when(self, unix: float) -> str:
         return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(unix)) if 0 < unix < 1e11 else "–"
+
+    def _in_unit(self, value: float | None, estimate: Estimate) -> str:
+        return f"{value:.4g}" if estimate.unit == "number" and value is not None else self.percent(value)
+
+    def _between(self, low: float | None, high: float | None, estimate: Estimate) -> str:
+        if estimate.unit == "number" and low is not None and high is not None:
+            return f"{low:.4g}–{high:.4g}"
+        return self.span(low, high)
 
 
 def _spaced(name: str) -> str:

@@ -23,7 +23,7 @@ def estimate(category: str, right: int, count: int) -> Estimate:
 
 
 def by_name(*estimates: Estimate) -> dict[str, Estimate]:
-    return {one.name: one for one in summarise(estimates)}
+    return {one.name: one for one in summarise(estimates, list)}
 
 
 def test_weights_of_every_aggregate_sum_to_one() -> None:

@@ -1,5 +1,6 @@
 """GAIA's files: both layouts, what is wrong with a folder, and what the agent is shown."""
 
+import hashlib
 import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from proctor.benchmarks.gaia import export, hub, summary, task
 from proctor.benchmarks.gaia.dataset import items
+from proctor.benchmarks.gaia.prompt import system_prompt
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.core.sample import File, Sample
@@ -124,6 +126,12 @@ def test_an_attachment_is_a_part_and_small_text_is_inlined_for_text_agents(tmp_p
     assert csv.messages[0].text.startswith("You are a general AI assistant.")
 
 
+def test_the_system_prompt_is_the_published_one() -> None:
+    words = " ".join(system_prompt().split())
+    assert len(words) == 727
+    assert hashlib.sha256(words.encode()).hexdigest().startswith("60febcce2825942754e124cd07ce99757526012c0a1003eb")
+
+
 def test_the_export_has_a_line_for_every_question(tmp_path: Path) -> None:
     sample = Sample.ask("a", "?", target="Paris")
     answered = Trial(run_id="r", sample_id="a", outcome="scored", trajectory=Trajectory.of("So. FINAL ANSWER: Paris"))
@@ -139,7 +147,7 @@ def test_the_drop_between_levels_is_relative_and_undefined_at_zero() -> None:
         Estimate(name="accuracy", slice=f"level={level}", value=value)
         for level, value in ((1, 0.8), (2, 0.4), (3, 0.0), (4, 0.0))
     ]
-    drops = summary.summarise(rates)
+    drops = [one for one in summary.summarise(rates, list) if one.name == "drop"]
     assert [drop.value for drop in drops] == [pytest.approx(0.5), 1.0, None]
     assert drops[2].note == "undefined"
 

@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from proctor.benchmarks.bfcl.dataset import CATEGORIES, COLLECTIONS, MEMORY, MULTI_TURN, WEB_SEARCH
 from proctor.core.run import Estimate
 from proctor.core.sentence import say
+from proctor.core.task import Judged
 from proctor.stats.estimate import combine
 
 _LIVE = ("live_simple", "live_multiple", "live_parallel", "live_parallel_multiple")
@@ -29,7 +30,7 @@ _NOT_RUN = Estimate(name="accuracy", value=None)
 Weights = Mapping[str, float]
 
 
-def summarise(estimates: Sequence[Estimate]) -> list[Estimate]:
+def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]:  # noqa: ARG001 - estimates say it all
     """Every aggregate of which at least one category was run, and always `overall` and `official_overall`.
 
     Args:

@@ -4,6 +4,7 @@ Source: Mialon et al. 2023, arXiv 2311.12983; data set gaia-benchmark/GAIA (gate
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.task import Scorer, Task
 from proctor.core.trajectory import Trajectory
+
+EXAMPLE = "example"
 
 
 def task(
@@ -32,7 +35,8 @@ def task(
     Args:
         split: `validation`, or `test` (which runs and exports, but has no answers to score).
         level: one level, several (`"1,2"`), or all when None; any whole number is a level.
-        data: a folder in either published layout; the cache, or the hub with HF_TOKEN, when None.
+        data: a folder in either published layout, or `example` for ten questions on finance that come with Proctor;
+            `PROCTOR_GAIA_DATA`, the cache, or the hub with HF_TOKEN, when None.
         fallback: what may count as an answer when a reply has no `FINAL ANSWER:`.
         partial_match: report the course's partial match beside the official verdict.
 
@@ -41,7 +45,7 @@ def task(
     """
     if split not in ("validation", "test"):
         raise BadInput("GAIA has the splits validation and test, not '{split}'.", split=split)
-    root = Path(data).expanduser() if data is not None else hub.located()
+    root = _root(data)
     levels = _levels(level)
     found = [item for item in items(root, split) if not levels or item.level in levels]
     if not found:
@@ -59,8 +63,22 @@ def task(
         summarise=summarise,
         spread_by="level",
         planned=len(found),
-        provenance={"data": str(root), "split": split, "licence": "gated; may not be re-shared"},
+        provenance={"data": str(root), "split": split, "licence": _licence(data)},
     )
+
+
+def _root(data: str | None) -> Path:
+    if data is None:
+        return hub.located()
+    if data == EXAMPLE:
+        return Path(str(files("proctor.benchmarks.gaia") / EXAMPLE))
+    return Path(data).expanduser()
+
+
+def _licence(data: str | None) -> str:
+    if data is None:
+        return "gated; may not be re-shared"
+    return "Apache-2.0" if data == EXAMPLE else "of the folder; GAIA itself is gated and may not be re-shared"
 
 
 def _samples(found: Sequence[Item], fallback: Fallback) -> list[Sample]:

@@ -28,6 +28,8 @@ SPELLINGS = {
     "annotator": ("Annotator Metadata", "annotator_metadata"),
 }
 REQUIRED = ("task_id", "question", "level")
+MEDIA_TYPES = {".md": "text/markdown"}  # not every system's table knows them
+METADATA = ("metadata.jsonl", "metadata.parquet")
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,8 +53,8 @@ def items(root: Path, split: Split) -> Iterator[Item]:
     """
     folder = split_folder(root, split)
     seen: dict[str, str] = {}
-    for where, record in _records(folder):
-        item = _item(record, where, folder, root)
+    for where, raw in records(folder):
+        item = item_of(decoded(raw, where), where, folder, root)
         if item.id == PLACEHOLDER:
             continue
         if item.id in seen:
@@ -70,7 +72,7 @@ def split_folder(root: Path, split: Split) -> Path:
         BadInput: there is none; says what was looked for.
     """
     for folder in (root / "2023" / split, root / split, root):
-        if any((folder / name).is_file() for name in ("metadata.jsonl", "metadata.parquet")):
+        if any((folder / name).is_file() for name in METADATA):
             return folder
     raise BadInput(
         "{root} is no GAIA folder: neither 2023/{split}/metadata.jsonl nor metadata.parquet is in it.",
@@ -81,28 +83,37 @@ def split_folder(root: Path, split: Split) -> Path:
 
 def attachment_part(path: Path) -> File:
     """An attachment as a part of a message, read when its turn comes."""
-    media_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    media_type = MEDIA_TYPES.get(path.suffix.lower()) or mimetypes.guess_type(path.name)[0]
+    media_type = media_type or "application/octet-stream"
     return File(name=path.name, media_type=media_type, data=path.read_bytes(), path=str(path))
 
 
-def _records(folder: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def records(folder: Path) -> Iterator[tuple[str, Mapping[str, Any] | bytes]]:
+    """Where each record of a split stands, and the record: JSON lines not decoded yet, see `decoded`."""
     lines = folder / "metadata.jsonl"
     if lines.is_file():
         with lines.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 if line.strip():
-                    yield f"{lines}, line {number}", _decoded(line, lines, number)
+                    yield f"{lines}, line {number}", line
     else:
         table = folder / "metadata.parquet"
         for number, record in enumerate(_parquet(table), start=1):
             yield f"{table}, row {number}", record
 
 
-def _decoded(line: bytes, path: Path, number: int) -> Mapping[str, Any]:
+def decoded(raw: Mapping[str, Any] | bytes, where: str) -> Mapping[str, Any]:
+    """A record as a mapping.
+
+    Raises:
+        BadInput: a line that is no JSON object.
+    """
+    if not isinstance(raw, bytes):
+        return raw
     try:
-        return msgspec.json.decode(line, type=dict[str, Any])
+        return msgspec.json.decode(raw, type=dict[str, Any])
     except msgspec.MsgspecError as error:
-        raise BadInput("{path}, line {line}: {error}.", path=path, line=number, error=error) from None
+        raise BadInput("{where}: {error}.", where=where, error=error) from None
 
 
 def _parquet(path: Path) -> Iterator[Mapping[str, Any]]:
@@ -117,10 +128,15 @@ def _parquet(path: Path) -> Iterator[Mapping[str, Any]]:
     yield from table.to_pylist()
 
 
-def _item(record: Mapping[str, Any], where: str, folder: Path, root: Path) -> Item:
+def item_of(record: Mapping[str, Any], where: str, folder: Path, root: Path) -> Item:
+    """A record as a question.
+
+    Raises:
+        BadInput: a missing field, a level that is no number, an attachment that is missing or outside the folder.
+    """
     values = {name: _first(record, keys) for name, keys in SPELLINGS.items()}
     for name in REQUIRED:
-        if values[name] in (None, ""):
+        if values[name] is None or not str(values[name]).strip():
             raise BadInput("{where}: the field '{field}' is missing.", where=where, field=SPELLINGS[name][0])
     annotator = values["annotator"] if isinstance(values["annotator"], Mapping) else {}
     answer = values["answer"]
@@ -158,6 +174,8 @@ def _attachment(name: Any, path: Any, where: str, folder: Path, root: Path) -> P
     for candidate, home in ((folder / str(name), folder), (root / str(path), root)):
         resolved = candidate.resolve()
         if resolved.is_file() and resolved.is_relative_to(home.resolve()):
+            if resolved.name in METADATA:
+                raise BadInput("{where}: the attachment '{name}' holds the answers.", where=where, name=resolved.name)
             return resolved
     shown = name or path
     if ".." in Path(str(shown)).parts or Path(str(shown)).is_absolute():

@@ -60,10 +60,13 @@ def gaia(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     fallback: Fallback = sample.meta.get("fallback", "none")
     answer = final_answer(trajectory.answer, fallback=fallback)
     match = question_score(answer, str(sample.target))
-    reason = match.reason
-    if answer is None and not match.right:
-        reason = say("The reply holds no 'FINAL ANSWER:'.")
-    return Score(points=match.right, answer=answer, reason=reason, details={"branch": match.branch})
+    reason, details = match.reason, {"branch": match.branch}
+    if not match.right:
+        details |= {"error_class": "wrong_answer", "error_type": match.branch}
+        if answer is None:
+            reason = say("The reply holds no 'FINAL ANSWER:'.")
+            details |= {"error_class": "format_error", "error_type": "no_final_answer"}
+    return Score(points=match.right, answer=answer, reason=reason, details=details)
 
 
 def partial(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
