@@ -1,0 +1,57 @@
+"""Find the final answer in a longer reply."""
+
+import re
+
+TAIL = 50_000  # characters at the end of a reply that are looked at
+SHORT = 300  # a reply up to this length is an answer as a whole
+THOUGHT = "</think>"
+MARKER = re.compile(
+    r"(?:final\s{1,5}answer|\banswer)[*_`\s]{0,5}(?:is|was|[:=：])[*_`\s:：]{0,8}"
+    r"|(?:答案|结果|结论)[*_`\s]{0,5}(?:应该是|应为|应是|就是|是|为|[:：])[*_`\s:：]{0,8}",
+    re.IGNORECASE,
+)
+BOXED = "\\boxed{"
+BOXES_TRIED = 3
+TEMPLATE = re.compile(r"\[?\s*your\s+(?:final\s+)?answer\s*\]?\.?", re.IGNORECASE)
+LOOSE_EMPHASIS = re.compile(r"\s*(?:\*\*|__|`)\s*\.?\s*$")
+
+
+def final_answer(reply: str) -> str | None:
+    """The answer behind the last marker (`final answer is …`, `答案是…`, `\\boxed{…}`); a short reply as a whole.
+
+    None when a long reply has no marker, because any choice would be a guess.
+
+    >>> final_answer("So **the answer is** 17.\\n"), final_answer("因此，答案是：北京。"), final_answer("Paris")
+    ('17.', '北京。', 'Paris')
+    >>> print(final_answer(r"$$\\boxed{\\frac{1}{2}}$$"))
+    \\frac{1}{2}
+    """
+    tail = reply[-TAIL:].rpartition(THOUGHT)[2]
+    boxed_at, boxed = _boxed(tail)
+    for found in reversed(list(MARKER.finditer(tail))):
+        if found.end() <= boxed_at:
+            break  # the box came later
+        line = next((line.strip() for line in tail[found.end() :].splitlines() if line.strip()), "")
+        if line and not TEMPLATE.fullmatch(line):
+            unpaired = line.count("**") % 2 or line.count("`") % 2
+            return LOOSE_EMPHASIS.sub("", line) if unpaired else line
+    if boxed is not None:
+        return boxed
+    text = tail.strip()
+    return text if len(text) <= SHORT and len(reply) <= TAIL else None
+
+
+def _boxed(text: str) -> tuple[int, str | None]:
+    """The place and content of the last balanced `\\boxed{…}`."""
+    end = len(text)
+    for _ in range(BOXES_TRIED):
+        at = text.rfind(BOXED, 0, end)
+        if at < 0:
+            break
+        depth = 0
+        for place in range(at + len(BOXED) - 1, len(text)):
+            depth += (text[place] == "{") - (text[place] == "}")
+            if depth == 0:
+                return at, text[at + len(BOXED) : place].strip()
+        end = at
+    return -1, None

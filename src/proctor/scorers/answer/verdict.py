@@ -1,0 +1,112 @@
+"""What the matcher is asked and what it says."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+import msgspec
+
+from proctor.config import converted
+from proctor.core.errors import BadInput
+from proctor.core.sentence import Sentence, say
+
+SHOWN = 120
+
+
+class Match(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether an answer is right, the rule that decided, and why; ambiguous is never right."""
+
+    right: bool
+    rule: str
+    reason: Sentence
+    ambiguous: bool = False
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What a sample may say in `meta` (`{"unit": "km"}`), or all samples in a table of options.
+
+    Attributes:
+        ordered: whether the order of a list counts; None infers it, and in doubt it counts.
+        tolerance: how far a number may be off, in the unit of the target (or `unit`).
+        relative_tolerance: how far it may be off as a share of the target.
+        unit: the unit of numbers that stand alone, such as `km`, `%` or `USD`.
+        similarity: the share of words that must agree, in order; numbers and negations must agree anyway.
+        semantic_threshold: the similarity of meaning that is enough, where it is asked for.
+    """
+
+    ordered: bool | None = None
+    tolerance: float = 0.0
+    relative_tolerance: float = 0.0
+    unit: str = ""
+    similarity: float = 1.0
+    semantic_threshold: float = 0.9
+
+    def __post_init__(self) -> None:
+        for name in ("tolerance", "relative_tolerance", "similarity", "semantic_threshold"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value >= 0):
+                raise BadInput("The option '{name}' is a number from 0 up, not {value}.", name=name, value=value)
+
+    def of_sample(self, meta: Mapping[str, Any], room: str = "answer") -> Self:
+        """These options with those a sample brings, by themselves or in a table named like the scorer.
+
+        Raises:
+            BadInput: an unknown option in the table, or a value of the wrong type.
+        """
+        table = meta.get(room)
+        given = dict(table) if isinstance(table, Mapping) else {}
+        given |= {name: meta[name] for name in OPTIONS if meta.get(name) is not None}
+        if not given:
+            return self
+        checked = converted(given, Options, room)
+        return msgspec.structs.replace(self, **{name: getattr(checked, name) for name in given})
+
+
+OPTIONS = Options.__struct_fields__
+
+
+class AnswerOptions(Options, frozen=True, kw_only=True):
+    """`Options`, and what is asked when no rule has decided.
+
+    Attributes:
+        semantic: gives the similarity of two texts, 0 to 1; not asked when numbers or negations differ.
+        judge: asked last, with answer and target; None means it cannot say.
+    """
+
+    semantic: Callable[[str, str], float] | None = None
+    judge: Callable[[str, str], bool | None] | None = None
+
+
+def accept(rule: str, reason: Sentence) -> Match:
+    """The answer is right."""
+    return Match(right=True, rule=rule, reason=reason)
+
+
+def refuse(rule: str, reason: Sentence, *, ambiguous: bool = False) -> Match:
+    """The answer is not right, or may mean something else."""
+    return Match(right=False, rule=rule, reason=reason, ambiguous=ambiguous)
+
+
+def differ(rule: str, answer: str, target: str) -> Match:
+    """The usual refusal: both were read, and are not the same."""
+    return refuse(rule, say("'{answer}' is not '{target}'.", answer=shown(answer), target=shown(target)))
+
+
+def two_readings(rule: str, text: str) -> Match:
+    """The refusal of a text that may mean something else."""
+    return refuse(rule, say("'{text}' can be read in more than one way.", text=shown(text)), ambiguous=True)
+
+
+def too_large(rule: str, answer: str, target: str) -> Match:
+    """The refusal of what cannot be compared with bounded work."""
+    reason = say(
+        "'{answer}' and '{target}' are too large to be compared within the limits.",
+        answer=shown(answer),
+        target=shown(target),
+    )
+    return refuse(rule, reason, ambiguous=True)
+
+
+def shown(text: str) -> str:
+    """A text as a reason shows it, cut when long."""
+    return text if len(text) <= SHOWN else text[:SHOWN] + "…"
