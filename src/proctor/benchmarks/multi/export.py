@@ -1,4 +1,5 @@
-"""Write a run as the files of the original: prediction.json, score.json, detail.json, statistics.csv, summary.md.
+"""Write a run as the files of the original: prediction.json, score.json, detail.json, statistics.csv, summary.md with its
+pictures (extra `plots`).
 
 Only what counts in the mean is written (first attempts that were scored, and failures of the agent, as ''). The score
 files are left out for questions without a recorded answer. `leaderboard.json` is an entry for the leaderboard,
@@ -11,8 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from proctor.benchmarks.multi.figures import can_draw, draw
 from proctor.benchmarks.multi.scorer import multi
-from proctor.benchmarks.multi.tables import Scored, leaderboard, statistics, summary
+from proctor.benchmarks.multi.tables import Scored, leaderboard_file, statistics, summary
 from proctor.core.errors import BadInput
 from proctor.core.sample import File, Sample, Text
 from proctor.core.score import Score
@@ -57,10 +59,12 @@ def write_files(
             "score.json": _json(scores),
             "detail.json": _json(details),
             "statistics.csv": statistics(rows),
-            "summary.md": summary(rows),
-            "leaderboard.json": _json({"data": [leaderboard(rows, model)]}),
+            "summary.md": summary(rows, pictures=can_draw()),
+            "leaderboard.json": leaderboard_file(rows, model),
         }
-    return [*(_write(folder / name, text) for name, text in texts.items()), _zip(folder, texts["prediction.json"])]
+    written = [_write(folder / name, text) for name, text in texts.items()]
+    written += draw(rows, folder, model) if rows and can_draw() else []
+    return [*written, _zip(folder, texts["prediction.json"])]
 
 
 def prediction_of(sample: Sample, trial: Trial) -> Json:

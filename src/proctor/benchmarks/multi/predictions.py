@@ -49,6 +49,19 @@ def predictions(path: Path) -> dict[str, Answered]:
     return max((_decoded(file) for file in sorted(parts)), key=len)
 
 
+def objects(path: Path) -> dict[str, dict[str, Any]]:
+    """The prediction objects as they are, by question id.
+
+    Raises:
+        BadInput: there are none, or they are in another layout.
+    """
+    predictions(path)
+    file = path / "prediction.json" if path.is_dir() else path
+    if not file.is_file():
+        raise BadInput("{path} holds no prediction.json.", path=path)
+    return {str(line["question_id"]): line for line in json.loads(file.read_bytes()).values()}
+
+
 def text_of(prediction: Any) -> str | None:
     """A prediction as text; of a list the first, and None for anything else.
 

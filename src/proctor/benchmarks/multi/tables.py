@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from proctor.benchmarks.multi import baselines
 from proctor.benchmarks.multi.official import OFFICIAL_POINTS
 from proctor.core.tally import Case, tally
 from proctor.stats.estimate import estimate
@@ -17,6 +18,7 @@ TYPES = ("SA", "MA", "FB", "OP")
 CLASSES = ("NI", "SI", "MI")
 LEVELS = ("JuH", "SeH", "Uni", "Driving", "AAT")
 _COLUMNS = "education,subject,type,image,qs_count,qs_correct,qs_total,qs_score"
+_NO_PICTURES = "The pictures need the extra `plots`: pip install 'proctor[plots]'\n"
 _MODEL = ("Creator", "Version", "Url", "VersionUrl", "Date", "# Paras", "Form", "Modality")
 
 
@@ -80,23 +82,40 @@ def statistics(rows: Sequence[Scored]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def summary(rows: Sequence[Scored]) -> str:
-    """summary.md: the official tables and JSON block; below them intervals and rejections, which are ours."""
+def summary(rows: Sequence[Scored], *, pictures: bool = False) -> str:
+    """summary.md: the official tables and JSON block; below them intervals and rejections, which are ours.
+
+    Args:
+        pictures: the four pictures lie beside it; else a line says how to get them.
+    """
     whole = sums(rows)
     parts = [
         f"Absolute Score: {whole.score:.2f}/{_number(whole.total)}, {whole.score / whole.total * 100 if whole.total else 0:.2f}%\n"
     ]
-    parts += [_table(name, by) for name, by in _tables(rows).items()]
+    for name, by in by_slice(rows).items():
+        parts.append(_table(name, by))
+        parts += [f"![summary_{name.lower()}](summary_{name.lower()}.png)\n"] if pictures else []
+    parts.append("![heatmap](heatmap.png)\n" if pictures else _NO_PICTURES)
     parts.append(f"```json\n{json.dumps(block(rows), indent=2, ensure_ascii=False)}\n```\n")
     parts.append(_intervals(rows))
     parts += [f"{line}\n" for line in rejections(rows)]
     return "\n\n".join(parts)
 
 
+def by_slice(rows: Sequence[Scored]) -> Mapping[str, Mapping[str, Sums]]:
+    """What the three tables hold: sums by education, image class and question type."""
+    levels = sorted({row.education for row in rows}, key=_rank)
+    return {
+        "Education": {level: sums(row for row in rows if row.education == level) for level in levels},
+        "Image": {image: sums(row for row in rows if row.image == image) for image in CLASSES},
+        "Type": {kind: sums(row for row in rows if _kind(row) == kind) for kind in TYPES},
+    }
+
+
 def block(rows: Sequence[Scored]) -> dict[str, Any]:
     """The figures of the leaderboard: per cent, one decimal; rows without points are left out."""
     whole = sums(rows)
-    tables = {name: {key: one for key, one in by.items() if one.total} for name, by in _tables(rows).items()}
+    tables = {name: {key: one for key, one in by.items() if one.total} for name, by in by_slice(rows).items()}
     types: dict[str, float] = {}
     for key, one in tables["Type"].items():
         types[key] = one.percent
@@ -116,6 +135,12 @@ def leaderboard(rows: Sequence[Scored], model: str, *, elite: bool = False) -> d
     return {**entry, "MULTI-Elite" if elite else "MULTI": block(rows)}
 
 
+def leaderboard_file(rows: Sequence[Scored], model: str) -> str:
+    """leaderboard.json: the entry, then the published rows for guessing, the most frequent answer, and people."""
+    data = [leaderboard(rows, model), *baselines.rows(_MODEL)]
+    return json.dumps({"data": data, "baselines": baselines.SOURCE}, ensure_ascii=False, indent=4) + "\n"
+
+
 def rejections(rows: Sequence[Scored]) -> list[str]:
     """How many points were lost to claims of a missing image: of those in the run, and of the official totals."""
     lines = []
@@ -129,15 +154,6 @@ def rejections(rows: Sequence[Scored]) -> list[str]:
                 line += f"; {lost / OFFICIAL_POINTS[image]:.1%} of {OFFICIAL_POINTS[image]}"
             lines.append(line)
     return lines
-
-
-def _tables(rows: Sequence[Scored]) -> Mapping[str, Mapping[str, Sums]]:
-    levels = sorted({row.education for row in rows}, key=_rank)
-    return {
-        "Education": {level: sums(row for row in rows if row.education == level) for level in levels},
-        "Image": {image: sums(row for row in rows if row.image == image) for image in CLASSES},
-        "Type": {kind: sums(row for row in rows if _kind(row) == kind) for kind in TYPES},
-    }
 
 
 def _table(name: str, by: Mapping[str, Sums]) -> str:

@@ -3,7 +3,8 @@
     from proctor.compat.multi import EvaluateFuncDict
     EvaluateFuncDict["自定义题型"] = lambda pred, label, args: (score, total_score)      # or three values, with improvement
 
-`python -m proctor.compat.multi metrics …` and `… eval …` take the flags of the original's scripts.
+`python -m proctor.compat.multi COMMAND …` runs the original's scripts with their flags: eval, metrics, serve, extract,
+merge, hard, convert, test.
 """
 
 import re
@@ -11,10 +12,20 @@ from collections.abc import Callable
 from typing import Any
 
 from proctor.benchmarks.multi import official
+from proctor.compat.multi.article import (
+    AdaptiveThresholdAssertion,
+    CustomMetrics,
+    image_text_assertion,
+    integrated_evaluation,
+    multi_turn_assertion,
+)
+from proctor.compat.multi.converting import extract_image_list_from_md, infer_lang_from_question
 from proctor.compat.multi.evaluator import MultiAssertionEvaluator
 from proctor.scorers._phrases import refusal_in
 
 __all__ = [
+    "AdaptiveThresholdAssertion",
+    "CustomMetrics",
     "EvaluateFuncDict",
     "FillInTheBlankEval",
     "MultiAssertionEvaluator",
@@ -23,6 +34,11 @@ __all__ = [
     "SingleAnswerChoiceEval",
     "check_rejection",
     "evaluate_question",
+    "extract_image_list_from_md",
+    "image_text_assertion",
+    "infer_lang_from_question",
+    "integrated_evaluation",
+    "multi_turn_assertion",
     "position_sensitive_extraction",
     "reference_comparison_assertion",
 ]

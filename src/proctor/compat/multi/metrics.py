@@ -12,8 +12,9 @@ from typing import Any
 import msgspec
 
 from proctor.benchmarks.multi import dataset, official
+from proctor.benchmarks.multi.figures import can_draw, draw
 from proctor.benchmarks.multi.predictions import Answered, predictions, text_of
-from proctor.benchmarks.multi.tables import Scored, leaderboard, rejections, statistics, summary
+from proctor.benchmarks.multi.tables import Scored, leaderboard_file, rejections, statistics, summary
 from proctor.core.errors import BadInput
 
 
@@ -35,7 +36,9 @@ def parser() -> argparse.ArgumentParser:
     flags.add_argument("--score_file", help="only add up this score.json")
     flags.add_argument("--reference_file", help="predictions of another model, for the improvement")
     flags.add_argument("--reference_dir", help="a folder with prediction.json of another model")
-    flags.add_argument("--detail", action="store_true", help="write statistics.csv and summary.md too")
+    flags.add_argument(
+        "--detail", action="store_true", help="write statistics.csv, summary.md, leaderboard.json and the pictures too"
+    )
     flags.add_argument("--answer_position", choices=official.POSITIONS, default="start")
     flags.add_argument("--only_past", action="store_true", help="accepted, and without effect, as upstream")
     flags.add_argument("--model_list", "-l", action="store_true", help="print which models can be run")
@@ -138,12 +141,14 @@ def _write(report: Report, folder: Path, *, detail: bool) -> None:
     scores = {row.id: {"question_id": row.id, "score": row.score, "total_score": row.total} for row in report.rows}
     texts = {"score.json": _json(scores), "detail.json": _json(report.details)}
     if detail:
-        entry = leaderboard(report.rows, folder.absolute().name)
+        name = folder.absolute().name
         texts |= {
             "statistics.csv": statistics(report.rows),
-            "summary.md": summary(report.rows),
-            "leaderboard.json": _json({"data": [entry]}),
+            "summary.md": summary(report.rows, pictures=can_draw()),
+            "leaderboard.json": leaderboard_file(report.rows, name),
         }
+        if can_draw():
+            draw(report.rows, folder, name)
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8", errors="replace")
 

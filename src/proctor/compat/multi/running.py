@@ -87,11 +87,11 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
         return "\n".join([*shown, f"{len(ids)} questions"]), 0
     folder.mkdir(parents=True, exist_ok=True)
     stored = {key: value for key, value in vars(args).items() if key != _NOT_KEPT}
-    _write(folder / "args.json", stored)
+    write_json(folder / "args.json", stored)
     known = _known(folder)
     rest = [id for id in ids if id not in known]
     if not rest:
-        _write(folder / _FINISHED, {id: known[id] for id in ids})
+        write_json(folder / _FINISHED, {id: known[id] for id in ids})
         return f"{len(ids)} questions were answered already: {folder / _FINISHED}", 0
     return _ask(made, args, folder, known, ids, rest)
 
@@ -120,7 +120,7 @@ def _ask(
         answered = {**known, **_known(folder)}
         missing = [id for id in ids if id not in answered]
         name = _FINISHED if complete and not missing else _LAST
-        _write(folder / name, {id: answered[id] for id in ids if id in answered})
+        write_json(folder / name, {id: answered[id] for id in ids if id in answered})
         if name == _FINISHED:
             (folder / _LAST).unlink(missing_ok=True)
     lines = [f"{len(ids) - len(missing)} of {len(ids)} questions answered: {folder / name}"]
@@ -230,7 +230,8 @@ def _stored(url: str) -> dict[str, Any]:
     return found
 
 
-def _write(path: Path, value: Any) -> None:
+def write_json(path: Path, value: Any) -> None:
+    """Write a file as the original does, at one go."""
     part = path.with_name(path.name + ".part")
     part.write_text(json.dumps(value, ensure_ascii=False, indent=4) + "\n", encoding="utf-8", errors="replace")
     part.replace(path)

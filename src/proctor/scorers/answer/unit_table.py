@@ -1,4 +1,6 @@
-"""Units by name: a table of our own (`units.txt`) and the SI prefixes; a name that means different things in different places equals only itself.
+"""Units by name: a table of our own (`units.txt`) and the SI prefixes.
+
+A name that means different things in different places equals only itself.
 """
 
 import re

@@ -1,0 +1,32 @@
+"""Merge two prediction files: all of the first, and in their place or behind them those of the second."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from proctor.benchmarks.multi.predictions import objects
+from proctor.compat.multi.running import write_json
+
+
+def parser() -> argparse.ArgumentParser:
+    """The files that the original's `merge_two_json.py` has in its text."""
+    flags = argparse.ArgumentParser(prog="python -m proctor.compat.multi merge", description=__doc__)
+    flags.add_argument("first", help="prediction.json, or the folder of a run")
+    flags.add_argument("second", help="the same; where both have a question, this one counts")
+    flags.add_argument("--output", "-o", required=True, help="where to write, for example merged/prediction.json")
+    return flags
+
+
+def run(args: argparse.Namespace) -> tuple[str, int]:
+    """Write the merged file.
+
+    Raises:
+        BadInput: a file cannot be read, or is in another layout.
+    """
+    first, second = objects(Path(args.first)), objects(Path(args.second))
+    merged: dict[str, Any] = {**first, **second}
+    output = Path(args.output)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    write_json(output, merged)
+    both = len(first) + len(second) - len(merged)
+    return f"{len(first)} + {len(second)} predictions, {both} in both: {len(merged)} in {output}", 0
