@@ -7,7 +7,7 @@ PY := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 
-.PHONY: demo test check lint docs bench golden lock clean
+.PHONY: demo test check lint docs torture bench golden lock clean
 
 demo: $(VENV)/.demo-stamp
 	$(VENV)/bin/proctor demo
@@ -26,6 +26,10 @@ lint: $(VENV)/.dev-stamp
 
 docs: $(VENV)/.dev-stamp
 	$(PY) -m pytest tests/docs
+
+# Every fault we know of, injected for real, with a table at the end; `make test` runs a short form of it.
+torture: $(VENV)/.dev-stamp
+	$(PY) -m pytest tests/torture --torture -n $(JOBS) --dist loadgroup
 
 bench: $(VENV)/.dev-stamp
 	$(PY) -m bench

@@ -7,7 +7,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
@@ -18,7 +18,10 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a project file may set; a flag of the same name wins. `prices` are by model, for a million tokens."""
+    """What a project file may set; a flag of the same name wins.
+
+    `prices` are by model, for a million tokens; `cache_megabytes` is the size of the reply cache.
+    """
 
     store: str | None = None
     lang: str | None = None
@@ -31,6 +34,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     limits: Limits = Limits()
     budget: Budget = Budget()
     max_failed: float | None = None
+    cache_megabytes: Annotated[int, msgspec.Meta(ge=1)] = 2_000
     prices: Mapping[str, Price] = {}
 
 

@@ -184,3 +184,10 @@ def test_a_run_made_of_python_objects_goes_on_from_python_only(store: str) -> No
         how_of("r", store)
     again = proctor.evaluate(capitals(), agent=agent, store=store, run_id="r")
     assert again.outcomes == run.outcomes
+
+
+def test_bounds_may_be_given_as_plain_values(store: str) -> None:
+    run = proctor.evaluate(capitals, agent=my_agent, store=store, limits={"seconds": 5}, budget={"requests": 100})
+    assert (run.record.spec.limits.seconds, run.record.spec.budget.requests) == (5, 100)
+    with pytest.raises(BadInput, match="Did you mean 'seconds'"):
+        proctor.evaluate(capitals, agent=my_agent, store=store, limits={"secnds": 5})

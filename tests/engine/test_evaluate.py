@@ -78,6 +78,41 @@ async def test_the_first_sample_is_the_probe_and_nothing_else_is_sent(error: Exc
     assert calls == 1
 
 
+async def test_a_sample_that_breaks_its_connection_does_not_keep_others_from_being_run_again() -> None:
+    over = False
+
+    async def agent(question: str) -> str:
+        if question == "3?" or (question in ("4?", "5?") and not over):
+            raise ProviderFailed("No answer in time.", kind="timeout")
+        return question.rstrip("?")
+
+    store = MemoryStore()
+    await run(agent, store, run_id="r")
+    assert store.outcomes("r") == {"scored": 17, "provider_failed": 3}
+    over = True
+    await run(agent, store, run_id="r", retry_failed=True, max_failed=0.05)
+    assert store.outcomes("r") == {"scored": 19, "provider_failed": 1}
+    assert store.run("r").state == "finished"
+
+
+async def test_an_endpoint_that_is_gone_is_the_first_samples_to_find_when_going_on_too() -> None:
+    calls = 0
+
+    async def agent(question: str) -> str:
+        nonlocal calls
+        calls += 1
+        if calls > 10:
+            raise ProviderFailed("No connection to localhost:9.", kind="connect")
+        return question.rstrip("?")
+
+    store = MemoryStore()
+    await run(agent, store, run_id="r", concurrency=1)
+    calls = 10
+    with pytest.raises(BadInput, match="no other was tried"):
+        await run(agent, store, run_id="r", retry_failed=True)
+    assert calls == 11
+
+
 async def test_a_refusal_leaves_no_empty_run_behind() -> None:
     async def agent(question: str) -> str:
         raise Refused("The key is refused.")
@@ -124,6 +159,41 @@ async def test_a_stop_finishes_what_is_in_flight_and_starts_nothing_new() -> Non
     assert sum(store.outcomes("r").values()) == len(calls) < 20
     await run(agent, store, run_id="r", concurrency=4)
     assert set(calls.values()) == {1}
+
+
+async def test_a_stop_ends_a_probe_that_hangs_and_the_run_can_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proctor.engine.evaluate.GRACE_SECONDS", 0.05)
+    stop = asyncio.Event()
+    calls = 0
+
+    async def agent(question: str) -> str:
+        nonlocal calls
+        calls += 1
+        if calls == 1:
+            stop.set()
+            await asyncio.sleep(60)
+        return question.rstrip("?")
+
+    store = MemoryStore()
+    record = await run(agent, store, stop=stop, run_id="r")
+    assert (record.state, calls) == ("stopped", 1)
+    assert (await run(agent, store, run_id="r")).state == "finished"
+    assert store.outcomes("r") == {"scored": 20}
+
+
+async def test_a_stop_during_the_probe_starts_nothing_after_it() -> None:
+    stop = asyncio.Event()
+    calls = 0
+
+    async def agent(question: str) -> str:
+        nonlocal calls
+        calls += 1
+        stop.set()
+        await asyncio.sleep(0.01)
+        return question.rstrip("?")
+
+    assert (await run(agent, MemoryStore(), stop=stop)).state == "stopped"
+    assert calls == 1
 
 
 async def test_cancelling_keeps_what_is_done() -> None:

@@ -83,6 +83,9 @@ def raising(error: BaseException) -> Callable[[Turn], Any]:
     [
         (ValueError("boom"), "agent_failed", "raised"),
         (SystemExit(3), "agent_failed", "raised"),
+        (KeyboardInterrupt(), "agent_failed", "raised"),
+        (BaseException("its own"), "agent_failed", "raised"),
+        (asyncio.CancelledError("nobody cancelled us"), "agent_failed", "raised"),
         (TimeoutError("its own"), "agent_failed", "raised"),
         (AgentFailed("None came back.", kind="nothing"), "agent_failed", "nothing"),
         (ProviderFailed("No connection.", kind="connect"), "provider_failed", "connect"),
@@ -104,8 +107,23 @@ async def test_what_the_user_must_fix_stops_the_run(error: BadInput) -> None:
 
 
 async def test_cancelling_passes_through() -> None:
+    attempt = asyncio.create_task(run(lambda _: asyncio.sleep(60)))
+    await asyncio.sleep(0.01)
+    attempt.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await run(raising(asyncio.CancelledError()))
+        await attempt
+
+
+async def test_an_environment_that_cannot_be_made_is_no_fault_of_the_agent() -> None:
+    def broken(sample: Sample) -> Environment:
+        raise ConnectionError("no database")
+
+    task = Task(name="t", samples=[SAMPLE], environment=broken)
+    work = Work(run_id="r", task=task, agent=Scripted(lambda _: says("")), scorers=[], limits=Limits())
+    trial, _ = await run_trial(work, SAMPLE, 0)
+    assert trial.outcome == "environment_failed"
+    assert trial.failure is not None
+    assert "no database" in str(trial.failure.reason)
 
 
 @pytest.mark.parametrize(("text", "stop"), [("", "done"), ("", "refused"), ("Par", "length"), ("", "filtered")])
@@ -165,6 +183,10 @@ def broken(sample: Sample, trajectory: Trajectory) -> Score:
     raise KeyError("target")
 
 
+def interrupted(sample: Sample, trajectory: Trajectory) -> Score:
+    raise KeyboardInterrupt
+
+
 def failing_judge(sample: Sample, trajectory: Trajectory) -> Score:
     raise JudgeFailed("The judge answered in prose.", kind="unparsable")
 
@@ -181,6 +203,7 @@ def nothing(sample: Sample, trajectory: Trajectory) -> None:
     ("scorer", "why"),
     [
         (broken, "scorer_failed"),
+        (interrupted, "scorer_failed"),
         (failing_judge, "judge_failed"),
         (out_of_range, "scorer_failed"),
         (nothing, "scorer_failed"),

@@ -7,6 +7,7 @@ from memory_store import MemoryStore
 
 from proctor.core.sample import Sample
 from proctor.core.score import Score
+from proctor.core.sentence import say
 from proctor.exports import junit
 
 
@@ -75,6 +76,16 @@ async def test_verdicts_that_come_in_another_order_stay_with_their_trials(tmp_pa
         junit.write(run, store, tmp_path / "run.xml")
         results[kind] = (tmp_path / "run.xml").read_text(encoding="utf-8")
     assert results[MemoryStore] == results[Backwards]
+
+
+async def test_an_inconclusive_run_says_so(tmp_path: Path) -> None:
+    store = MemoryStore()
+    note = say("The budget of {bound} tokens is spent ({used}).", bound="5", used="<6>")
+    run = msgspec.structs.replace(example_runs.record("spent"), state="inconclusive", note=note)
+    await example_runs.fill(store, run, [])
+    junit.write(run, store, tmp_path / "run.xml")
+    found = ElementTree.parse(tmp_path / "run.xml").getroot().findall(".//property")
+    assert {one.get("name"): one.get("value") for one in found} == {"state": "inconclusive", "note": str(note)}
 
 
 async def test_a_run_without_trials_is_an_empty_suite(tmp_path: Path) -> None:

@@ -34,18 +34,19 @@ class Endpoint:
         most_at_once: the most requests that were in flight at the same time.
     """
 
-    def __init__(self, *script: Answer, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(self, *script: Answer, port: int = 0, tls: ssl.SSLContext | None = None) -> None:
         self.requests: list[Request] = []
         self.connections = 0
         self.at_once = self.most_at_once = 0
         self.url = ""
+        self._port = port
         self._tls = tls
         self._script: list[Answer] = list(script)
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._tls)
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self._port, ssl=self._tls)
         port = self._server.sockets[0].getsockname()[1]
         self.url = f"{'https' if self._tls else 'http'}://127.0.0.1:{port}"
         return self

@@ -59,7 +59,7 @@ async def test_what_waits_goes_into_one_transaction(path: Path, monkeypatch: pyt
 async def test_a_cancelled_wait_is_no_lost_trial(path: Path) -> None:
     store = SqliteStore(path)
     await begun(store, [a_sample("fr"), a_sample("de")])
-    waiting = asyncio.create_task(store.add(a_trial("fr")))
+    waiting = asyncio.ensure_future(store.add(a_trial("fr")))
     await asyncio.sleep(0)
     waiting.cancel()
     await store.add(a_trial("de"))
@@ -222,7 +222,7 @@ async def test_closing_writes_what_waits_behind_other_work(path: Path) -> None:
     await begun(store, [a_sample(f"s{number}") for number in range(40)])
     gate = threading.Event()
     store._writer.call(lambda _: gate.wait())
-    adding = [asyncio.create_task(store.add(a_trial(f"s{number}"))) for number in range(40)]
+    adding = [asyncio.ensure_future(store.add(a_trial(f"s{number}"))) for number in range(40)]
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     threading.Timer(0.1, gate.set).start()

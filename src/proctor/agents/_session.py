@@ -92,7 +92,10 @@ async def result_of(environment: Environment, call: ToolCall) -> ToolResult:
         raise
     except Exception as error:
         raise EnvironmentFailed(
-            "The tool '{name}' broke: {kind}: {error}", name=call.name, kind=type(error).__name__, error=error
+            "The tool '{name}' broke: {type}: {error}",
+            name=call.name,
+            type=type(error).__name__,
+            error=str(error)[:500],
         ) from error
     return result if result.id == call.id else replace(result, id=call.id)
 

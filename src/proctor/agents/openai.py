@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from msgspec.structs import replace
 
+from proctor.agents._session import result_of
 from proctor.agents._words import described, told, with_calls
-from proctor.core.errors import EnvironmentFailed, PartFailed
 from proctor.core.sample import Message, Sample, Tool, ToolCall, ToolResult, Turn
 from proctor.core.task import Environment, Session
 from proctor.core.trajectory import Step, ToolStyle
@@ -110,25 +110,10 @@ class ChatSession:
     async def _run(self, environment: Environment, calls: Sequence[ToolCall]) -> None:
         results: list[ToolResult] = []
         for call in calls:
-            result = await _result(environment, call)
+            result = await result_of(environment, call)
             results.append(result)
             self.received.append(Step(message=Message(role="tool", parts=(result,)), author="tool"))
         if self._in_words:
             self._history.append(told(results))
         else:
             self._history.append(Message(role="tool", parts=tuple(results)))
-
-
-async def _result(environment: Environment, call: ToolCall) -> ToolResult:
-    try:
-        result = await environment.call(call)
-    except PartFailed:
-        raise
-    except Exception as error:
-        raise EnvironmentFailed(
-            "The tool '{name}' broke: {type}: {error}",
-            name=call.name,
-            type=type(error).__name__,
-            error=str(error)[:500],
-        ) from error
-    return result if result.id == call.id else replace(result, id=call.id)

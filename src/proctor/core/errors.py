@@ -26,7 +26,13 @@ class ProctorError(Exception):
 
 
 class BadInput(ProctorError):
-    """The user can fix it: a name, a file, an option, a key."""
+    """The user can fix it: a name, a file, an option, a key.
+
+    Attributes:
+        run_id: the run that this stopped on its way; it can go on from there.
+    """
+
+    run_id: str | None = None
 
 
 class MissingExtra(BadInput):

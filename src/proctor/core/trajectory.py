@@ -26,14 +26,13 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     cost: float | None = None
 
     def __add__(self, other: "Usage") -> "Usage":
-        costs = [usage.cost for usage in (self, other) if usage.cost is not None]
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             cached_tokens=self.cached_tokens + other.cached_tokens,
             reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
             requests=self.requests + other.requests,
-            cost=sum(costs) if costs else None,
+            cost=other.cost if self.cost is None else self.cost + (other.cost or 0.0),
         )
 
 
@@ -87,8 +86,5 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def usage(self) -> Usage:
         """The sum over all steps."""
-        total = Usage()
-        for step in self.steps:
-            if step.usage is not None:
-                total = total + step.usage
-        return total
+        used = [step.usage for step in self.steps if step.usage is not None]
+        return sum(used[1:], used[0]) if used else Usage()

@@ -29,10 +29,10 @@ SPREAD = ("category", "subject", "type", "level", "difficulty", "topic", "domain
 def is_data_file(name: str) -> bool:
     """Whether a name of a task means a file of questions.
 
-    >>> is_data_file("questions.jsonl"), is_data_file("bfcl/simple_python"), is_data_file("./mine.py:task")
+    >>> is_data_file("questions.jsonl"), is_data_file("bfcl/simple_python"), is_data_file("shop.evalset.json")
     (True, False, False)
     """
-    return Path(name).suffix.lower() in READERS
+    return Path(name).suffix.lower() in READERS and not name.endswith((".evalset.json", ".test.json"))
 
 
 def task_from_file(path: str | Path, *, columns: Mapping[str, str] | None = None, answers: bool = True) -> Task:

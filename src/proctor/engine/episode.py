@@ -1,10 +1,12 @@
 """Play the turns of one sample with an agent."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
 
 from msgspec.structs import replace
 
-from proctor.core.errors import AgentFailed
+from proctor.core.errors import AgentFailed, EnvironmentFailed, ProctorError, UserFailed
 from proctor.core.sample import Sample, Turn
 from proctor.core.task import Agent, Environment, Session, User
 from proctor.core.trajectory import Step, Stop, ToolStyle, Trajectory
@@ -15,38 +17,68 @@ class Episode:
 
     def __init__(self, agent: Agent, environment: Environment | None = None, user: User | None = None) -> None:
         self._agent = agent
-        self._environment = environment
+        self.environment = environment
         self._user = user
         self._session: Session | None = None
         self._turn = 0
+        self._sending = False
         self._steps: list[Step] = []
 
     async def play(self, sample: Sample) -> Trajectory:
         """All turns of the sample, then those of the simulated user; ends early at a step limit."""
-        async with self._agent.open(sample, self._environment) as session:
+        async with self._agent.open(sample, self.environment) as session:
             self._session = session
             for turn in sample.turns:
                 if not await self._send(session, turn):
-                    return self.so_far()
-            while self._user is not None and (reply := await self._user.reply(sample, self.so_far())) is not None:
+                    return self._made(self._steps, self._state())
+            while (reply := await self._reply(sample)) is not None:
                 if not await self._send(session, reply):
                     break
-            return self.so_far()
+            return self._made(self._steps, self._state())
 
     def so_far(self, stop: Stop | None = None) -> Trajectory:
         """The trajectory up to now; `stop` when something outside ended it."""
         steps = self._steps
-        if stop is not None:  # cut short: what the session had already received counts
+        if stop is not None and self._sending:  # cut short: what the session had already received counts
             steps = [*steps, *_numbered(getattr(self._session, "received", ()), self._turn)]
-        state = self._environment.state() if self._environment is not None else None
+        state = None
+        with suppress(EnvironmentFailed):
+            state = self._state()
+        return self._made(steps, state, stop)
+
+    def _made(self, steps: Sequence[Step], state: Mapping[str, Any] | None, stop: Stop | None = None) -> Trajectory:
         tools = getattr(self._session, "tools", self._agent.tools)  # recorded sessions have the style of their record
         return Trajectory(steps=tuple(steps), stop=stop or _stop(steps), tools=tools, state=state)
 
+    def _state(self) -> Mapping[str, Any] | None:
+        if self.environment is None:
+            return None
+        try:
+            return self.environment.state()
+        except Exception as error:
+            raise EnvironmentFailed(
+                "The environment broke: {type}: {error}", type=type(error).__name__, error=str(error)[:500]
+            ) from error
+
+    async def _reply(self, sample: Sample) -> Turn | None:
+        if self._user is None:
+            return None
+        try:
+            return await self._user.reply(sample, self.so_far())
+        except ProctorError:
+            raise
+        except Exception as error:
+            raise UserFailed(
+                "The simulated user broke: {type}: {error}", type=type(error).__name__, error=str(error)[:500]
+            ) from error
+
     async def _send(self, session: Session, turn: Turn) -> bool:
+        self._sending = True
         steps = await session.send(as_shown(turn, self._agent.tools))
         if not isinstance(steps, Sequence):
             raise AgentFailed("The agent gave {type} instead of steps.", type=type(steps).__name__)
         self._steps.extend(_numbered(steps, self._turn))
+        self._sending = False
         self._turn += 1
         return not steps or steps[-1].stop not in ("step_limit", "time_limit")
 

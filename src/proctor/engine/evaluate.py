@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
 
@@ -17,21 +17,18 @@ from proctor.core.task import Agent, Store, Task
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import INFRASTRUCTURE, Failure, Trial, Verdict
 from proctor.engine.budget import Purse
+from proctor.engine.garbage import collected_seldom
 from proctor.engine.progress import Progress
 from proctor.engine.scoring import BoundScorer, judge
 from proctor.engine.trial import Work, run_trial
+from proctor.engine.watchdog import watched_loop
+from proctor.models import cache
 from proctor.transport.client import Client
 
 GRACE_SECONDS = 5.0
 CHUNK = 256
-CANNOT_GO_ON = (
-    "connect",
-    "dns",
-    "tls",
-    "timeout",
-    "not_http",
-    "not_json",
-)  # kinds of failure of the first sample that would meet all others
+NO_WAY = ("connect", "dns", "tls")  # kinds of failure of the first sample that would meet all others
+CANNOT_GO_ON = (*NO_WAY, "timeout", "not_http", "not_json")  # the same where the endpoint has never been of use
 
 
 Play = Callable[[Sample, int], Awaitable[tuple[Trial, list[Verdict]]]]
@@ -42,6 +39,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
     `samples` reads the chosen samples, as often as it is called. `at_once` trials are under way in so many
     `processes`; of requests `concurrency` are in flight at each endpoint, or as many as its pace allows when None.
+    With `cache` the agent's model takes replies from the reply cache; judges do so anyway.
     """
 
     record: RunRecord
@@ -53,6 +51,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     processes: int = 1
     concurrency: int | None = None
     retry_failed: bool = False
+    cache: bool = False
     price: Price | None = None
 
 
@@ -76,16 +75,18 @@ async def evaluate(job: Job, store: Store, *, progress: Progress, stop: asyncio.
         purse = Purse(record.spec.budget, spent=store.usage(record.id), seconds=record.seconds)
         progress.begin(record.planned, len(finished), purse)
         todo = _todo(job, finished)
-        await _run(job, store, progress, stop, todo)
+        with watched_loop(progress.warn), collected_seldom(), cache.opened(agents=job.cache, warn=progress.warn):
+            await _run(job, store, progress, stop, todo)
         note = purse.reached() if progress.done < progress.total and not stop.is_set() else None
         if note is not None:
             await _skip(record.id, todo, store)
         state, note = _state(record, store, progress, note)
     finally:
         seconds = record.seconds + time.monotonic() - started
-        record = replace(record, state=state, seconds=seconds, note=note)
+        warnings = (*record.warnings, *(one for one in progress.warnings if one not in record.warnings))
+        record = replace(record, state=state, seconds=seconds, note=note, warnings=warnings)
         await store.end(record)
-        if state == "stopped" and not progress.done:
+        if state == "stopped" and not progress.done and not stop.is_set():
             store.delete(record.id)
     return record
 
@@ -100,24 +101,8 @@ async def record_replies(job: Job, replies: Iterable[tuple[str, Trajectory | Fai
     await store.begin(job.record)
     try:
         record = await _planned(job, store)
-        sample_by_id = {sample.id: sample for sample in job.samples()}
-        chunk: list[tuple[Trial, list[Verdict], Sample]] = []
-        seen: dict[str, int] = {}
-        for sample_id, reply in replies:
-            sample = sample_by_id.get(sample_id)
-            if sample is None:
-                raise BadInput(
-                    "There is a reply for '{id}', but no such sample in {task}.", id=sample_id, task=job.task.name
-                )
-            attempt = seen[sample_id] = seen.get(sample_id, -1) + 1
-            if attempt >= record.spec.attempts:
-                raise BadInput("There is more than one reply for the sample '{id}'.", id=sample_id)
-            trial = _recorded(record.id, sample_id, attempt, reply)
-            chunk.append((trial, await judge(trial, sample, job.scorers) if trial.outcome == "scored" else [], sample))
-            if len(chunk) >= CHUNK:
-                await _add_all(store, chunk)
-                chunk = []
-        await _add_all(store, chunk)
+        with cache.opened(agents=False):
+            await _accept(replace(job, record=record), replies, store)
     except BaseException:
         await store.end(job.record)
         store.delete(job.record.id)  # nothing was paid for; half a score would only mislead
@@ -125,6 +110,28 @@ async def record_replies(job: Job, replies: Iterable[tuple[str, Trajectory | Fai
     record = replace(record, state="finished", seconds=time.monotonic() - started)
     await store.end(record)
     return record
+
+
+async def _accept(job: Job, replies: Iterable[tuple[str, Trajectory | Failure]], store: Store) -> None:
+    sample_by_id = {sample.id: sample for sample in job.samples()}
+    chunk: list[tuple[Trial, list[Verdict], Sample]] = []
+    seen: dict[str, int] = {}
+    for sample_id, reply in replies:
+        sample = sample_by_id.get(sample_id)
+        if sample is None:
+            raise BadInput(
+                "There is a reply for '{id}', but no such sample in {task}.", id=sample_id, task=job.task.name
+            )
+        attempt = seen[sample_id] = seen.get(sample_id, -1) + 1
+        if attempt >= job.record.spec.attempts:
+            raise BadInput("There is more than one reply for the sample '{id}'.", id=sample_id)
+        cache.begin(attempt)
+        trial = _recorded(job.record.id, sample_id, attempt, reply)
+        chunk.append((trial, await judge(trial, sample, job.scorers) if trial.outcome == "scored" else [], sample))
+        if len(chunk) >= CHUNK:
+            await _add_all(store, chunk)
+            chunk = []
+    await _add_all(store, chunk)
 
 
 async def _planned(job: Job, store: Store) -> RunRecord:
@@ -188,7 +195,7 @@ async def _run(
             trial, verdicts = await play(sample, attempt)
         finally:
             progress.in_flight -= 1
-        await store.add(trial, verdicts, sample)
+        await store.add(trial, verdicts, sample)  # before the next: a kill repeats no more calls than were in flight
         progress.add(trial, verdicts)
         return trial
 
@@ -198,13 +205,16 @@ async def _run(
             if stop.is_set() or progress.purse.reached() is not None:
                 return
 
-    async with Client(concurrency=job.concurrency) as client, _player(job, work, client) as play:
-        first = next(todo, None) if progress.purse.reached() is None else None
-        if first is None:
+    async def probe() -> None:
+        for sample, attempt in todo:
+            _check_probe(await one(sample, attempt), fatal)
             return
-        _check_probe(await one(*first))
-        if progress.purse.reached() is None:
-            await _at_once(job.at_once, worker, stop)
+
+    fatal = NO_WAY if progress.done else CANNOT_GO_ON
+    async with Client(concurrency=job.concurrency) as client, _player(job, work, client) as play:
+        for count, work_of_each in ((1, probe), (job.at_once, worker)):
+            if progress.purse.reached() is None and not stop.is_set():
+                await _at_once(count, work_of_each, stop)
 
 
 async def _at_once(count: int, worker: Callable[[], "asyncio._CoroutineLike[None]"], stop: asyncio.Event) -> None:
@@ -239,6 +249,7 @@ async def _player(job: Job, work: Work, client: Client) -> AsyncIterator[Play]:
         scorers=tuple(scorer.reference for scorer in work.scorers),
         price=work.price,
         paths=pool.import_paths(),
+        cache=job.cache,
     )
     async with pool.Pool(job.processes, start, client) as workers:
         yield workers.run
@@ -249,8 +260,8 @@ def _opened(agent: Agent) -> AbstractAsyncContextManager[object]:
     return agent if isinstance(agent, AbstractAsyncContextManager) else nullcontext()
 
 
-def _check_probe(trial: Trial) -> None:
-    if trial.outcome == "provider_failed" and trial.failure is not None and trial.failure.kind in CANNOT_GO_ON:
+def _check_probe(trial: Trial, fatal: Collection[str]) -> None:
+    if trial.outcome == "provider_failed" and trial.failure is not None and trial.failure.kind in fatal:
         raise BadInput(
             "The first sample could not be run, so no other was tried: {reason}", reason=trial.failure.reason
         )

@@ -1,18 +1,30 @@
 """How far a run is: counted by the engine, drawn by whoever wants to show it."""
 
+import logging
 import time
 from collections import Counter
+from collections.abc import Callable
 
 from proctor.core.run import Budget
 from proctor.core.score import Score
+from proctor.core.sentence import Sentence
 from proctor.core.trial import Outcome, Trial, Verdict
 from proctor.engine.budget import Forecast, Purse
 
 
-class Progress:
-    """Counts of a run; a display reads them as often as it likes, so that the engine never waits for it."""
+def _log(sentence: Sentence) -> None:
+    logging.getLogger("proctor").warning("%s", sentence)
 
-    def __init__(self) -> None:
+
+class Progress:
+    """Counts of a run; a display reads them as often as it likes, so that the engine never waits for it.
+
+    `tell` is given each warning at once, from any thread; without one it is logged, which shows it on standard error.
+    """
+
+    def __init__(self, tell: Callable[[Sentence], None] = _log) -> None:
+        self.warnings: list[Sentence] = []
+        self._tell = tell
         self.total = 0
         self.done = 0
         self.here = 0  # finished in this process, for the rate
@@ -29,7 +41,7 @@ class Progress:
         self.started = time.monotonic()
 
     def add(self, trial: Trial, verdicts: list[Verdict]) -> None:
-        """Count a trial that is on disk."""
+        """Count a trial that is on disk, and what it cost."""
         self.done += 1
         self.here += 1
         self.outcomes[trial.outcome] += 1
@@ -37,6 +49,11 @@ class Progress:
         if verdicts and isinstance(verdicts[0].result, Score):
             self.scored += 1
             self.points += verdicts[0].result.value
+
+    def warn(self, sentence: Sentence) -> None:
+        """Note something that a person should know of while the run goes on."""
+        self.warnings.append(sentence)
+        self._tell(sentence)
 
     @property
     def rate(self) -> float:

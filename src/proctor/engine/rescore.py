@@ -8,17 +8,24 @@ from proctor.core.sentence import say
 from proctor.core.task import Store
 from proctor.core.trial import Trial, Verdict
 from proctor.engine.scoring import BoundScorer, judge
+from proctor.models import cache
 
 CHUNK = 500
 
 
 async def rescore(record: RunRecord, store: Store, scorers: Sequence[BoundScorer]) -> int:
     """Append the scorers' verdicts to every scored trial of a run; says how many trials there were."""
+    with cache.opened(agents=False):
+        return await _rescored(record, store, scorers)
+
+
+async def _rescored(record: RunRecord, store: Store, scorers: Sequence[BoundScorer]) -> int:
     chunk: list[Verdict] = []
     count = 0
     for trial in store.trials(record.id, outcome="scored"):
         count += 1
         sample = store.sample(record.id, trial.sample_id)
+        cache.begin(trial.attempt)
         chunk.extend(await judge(trial, sample, scorers) if sample is not None else _without(trial, scorers))
         if len(chunk) >= CHUNK:
             await store.judge(chunk)

@@ -1,5 +1,6 @@
 """Call scorers, and keep what goes wrong in one from becoming a zero."""
 
+import asyncio
 import inspect
 import traceback
 from collections.abc import Sequence
@@ -53,12 +54,16 @@ async def _result(scorer: BoundScorer, sample: Sample, trajectory: Trajectory) -
             result = scorer.function(sample, trajectory)
         else:
             result = await in_thread(partial(scorer.function, sample, trajectory))
+        if isinstance(result, Score):  # the usual case
+            return result
         if inspect.isawaitable(result):
             result = await result
         return _as_score(result)
     except JudgeFailed as error:
         return Unscored(why="judge_failed", reason=error.sentence, details={"kind": error.kind})
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a broken scorer is no zero
+    except BaseException as error:  # a broken scorer is no zero
+        if from_outside(error):
+            raise
         reason = say("The scorer raised {kind}: {error}", kind=type(error).__name__, error=clip(str(error), 500))
         return Unscored(why="scorer_failed", reason=reason, details={"traceback": trace_of(error)})
 
@@ -71,6 +76,14 @@ def _as_score(result: object) -> Score | Unscored:
     raise TypeError(
         f"a scorer returns a Score, an Unscored, True, False or a number from 0 to 1; got {type(result).__name__}"
     )
+
+
+def from_outside(error: BaseException) -> bool:
+    """Whether it is our own end that passes through a person's code, rather than something which that code raised."""
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        return task is None or task.cancelling() > 0
+    return isinstance(error, GeneratorExit)
 
 
 def trace_of(error: BaseException) -> str:

@@ -11,17 +11,19 @@ from proctor.core.errors import (
     BadInput,
     EnvironmentFailed,
     PartFailed,
+    ProctorError,
     ProviderFailed,
     UserFailed,
 )
 from proctor.core.run import Limits, Price
 from proctor.core.sample import Sample, Text, ToolCall, ToolResult
 from proctor.core.sentence import say
-from proctor.core.task import Agent, Task
+from proctor.core.task import Agent, Environment, Task
 from proctor.core.trajectory import Trajectory, Usage
 from proctor.core.trial import Failure, Outcome, Trial, Verdict
 from proctor.engine.episode import Episode
-from proctor.engine.scoring import BoundScorer, judge, trace_of
+from proctor.engine.scoring import BoundScorer, from_outside, judge, trace_of
+from proctor.models import cache
 from proctor.transport import retry
 
 OUTCOME_BY_ERROR: dict[type[PartFailed], Outcome] = {
@@ -49,7 +51,7 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
     Raises:
         BadInput: the endpoint refuses us, or the sample itself cannot be shown; the run has to stop.
     """
-    calls = retry.record_calls()
+    calls, use = retry.record_calls(), cache.begin(attempt)
     started, clock = time.time(), time.perf_counter()
     trajectory, failure, outcome = await _play(work, sample)
     trial = Trial(
@@ -63,6 +65,7 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
         seconds=time.perf_counter() - clock,
         usage=_usage(trajectory, work.price),
         retries=tuple(calls),
+        notes=use.notes(),
     )
     verdicts = await judge(trial, sample, work.scorers) if outcome == "scored" else []
     return trial, verdicts
@@ -71,10 +74,11 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
 async def _play(work: Work, sample: Sample) -> tuple[Trajectory, Failure | None, Outcome]:
     task, limits = work.task, work.limits
     shown = task.present(sample) if task.present is not None else sample
-    episode = Episode(work.agent, task.environment(sample) if task.environment is not None else None, task.user)
+    episode = Episode(work.agent, user=task.user)
     limit = asyncio.timeout(limits.seconds)
     retry.clock.set(limit)
     try:
+        episode.environment = _environment(task, sample)
         async with limit:
             trajectory = await episode.play(shown)
     except PartFailed as error:
@@ -84,12 +88,25 @@ async def _play(work: Work, sample: Sample) -> tuple[Trajectory, Failure | None,
         return episode.so_far(), failure, outcome or "agent_failed"
     except BadInput:
         raise
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the agent raised is its outcome
+    except BaseException as error:
+        if from_outside(error):
+            raise
         if isinstance(error, TimeoutError) and limit.expired():
             return _out_of_time(episode.so_far("time_limit"), limits)
         reason = say("The agent raised {kind}: {error}", kind=type(error).__name__, error=str(error)[:500])
         return episode.so_far(), Failure(kind="raised", reason=reason, detail=trace_of(error)), "agent_failed"
     return _within_limits(trajectory, limits)
+
+
+def _environment(task: Task, sample: Sample) -> Environment | None:
+    try:
+        return task.environment(sample) if task.environment is not None else None
+    except ProctorError:
+        raise
+    except Exception as error:
+        raise EnvironmentFailed(
+            "The environment broke: {type}: {error}", type=type(error).__name__, error=str(error)[:500]
+        ) from error
 
 
 def _usage(trajectory: Trajectory, price: Price | None) -> Usage:

@@ -23,6 +23,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     scorers: tuple[str, ...]
     price: Price | None
     paths: tuple[str, ...]
+    cache: bool = False
 
 
 class Do(msgspec.Struct, frozen=True, kw_only=True, tag=True):

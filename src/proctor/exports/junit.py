@@ -42,7 +42,7 @@ def write(record: RunRecord, store: Store, path: Path | TextIO, *, options: Opti
         cases.seek(0)
         with writing(path) as file:
             file.write('<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n')
-            file.write(f"<testsuite {_head(record, count)}>\n")
+            file.write(f"<testsuite {_head(record, count)}>\n{_properties(record, lang)}")
             shutil.copyfileobj(cases, file)
             file.write("</testsuite>\n</testsuites>\n")
     return [path] if isinstance(path, Path) else []
@@ -60,6 +60,18 @@ def _head(record: RunRecord, count: Counter[str]) -> str:
         "timestamp": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)),
     }
     return " ".join(f"{name}={_quoted(str(value))}" for name, value in values.items())
+
+
+def _properties(record: RunRecord, lang: str) -> str:
+    """How the run ended, where it did not end as it should."""
+    if record.state == "finished":
+        return ""
+    note = "" if record.note is None else said(record.note, lang)
+    values = (
+        f"<property name={_quoted(name)} value={_quoted(value)}/>"
+        for name, value in (("state", record.state), ("note", note))
+    )
+    return f"<properties>{''.join(values)}</properties>\n"
 
 
 def _case(record: RunRecord, trial: Trial, sample: Sample | None, body: str) -> str:

@@ -182,8 +182,9 @@ def to_stop(choice: ChoiceReply, reply: MessageReply, message: Message) -> Stop:
         return _STOP_BY_REASON[choice.finish_reason]
     if reply.refusal:
         return "refused"
-    if any(isinstance(part, ToolCall) or (isinstance(part, Text) and part.text) for part in message.parts):
-        return "done"
+    for part in message.parts:
+        if isinstance(part, ToolCall) or (isinstance(part, Text) and part.text):
+            return "done"
     return "empty"
 
 

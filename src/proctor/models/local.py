@@ -183,7 +183,7 @@ class LocalModel:
                 context_tokens=options.context_tokens,
             )
             await self._server.start()
-            self._chat = openai.ChatModel(self.name, self._request_options(self._server))
+            self._chat = openai.ChatModel(self.name, self._request_options(self._server), endpoint=_endpoint(path))
 
     async def stop(self) -> None:
         """End the server; the next request starts it again."""
@@ -226,6 +226,12 @@ class LocalModel:
             retries=1,
             concurrency=options.slots,
         )
+
+
+def _endpoint(path: Path) -> str:
+    """What the reply cache knows the server by, whose port is another one each time."""
+    found = path.stat()
+    return f"local:{path}:{found.st_size}:{found.st_mtime_ns}"
 
 
 def _instruction(tools: Sequence[Tool], options: Options) -> str:

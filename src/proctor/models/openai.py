@@ -12,6 +12,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Tool
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Step, Usage
+from proctor.models import cache
 from proctor.models.chat_format import (
     Json,
     Reply,
@@ -121,12 +122,21 @@ def header_value(name: str, value: str) -> str:
 class ChatModel:
     """A chat model; safe to share between tasks of one loop, and between runs.
 
+    Args:
+        endpoint: what the reply cache knows the endpoint by; its address if None.
+
     Attributes:
         name: the name of the model.
         concurrency: how many callers it can make use of at once.
     """
 
-    def __init__(self, model: str = "", options: Options = Options()) -> None:  # noqa: B008 - frozen
+    def __init__(
+        self,
+        model: str = "",
+        options: Options = Options(),  # noqa: B008 - frozen
+        *,
+        endpoint: str | None = None,
+    ) -> None:
         name = model or options.model or os.environ.get("LLM_MODEL_ID")
         if not name:
             raise BadInput("No model is named: write openai:MODEL, or set LLM_MODEL_ID.")
@@ -154,6 +164,7 @@ class ChatModel:
             advice=_advice(name, variable, is_set=bool(key)),
             policy=policy_of(options.retries, options.retry_seconds),
         )
+        self._endpoint = endpoint or str(self._target.url)
         self._counts_tokens = options.tokens_per_minute is not None
 
     async def complete(
@@ -170,46 +181,53 @@ class ChatModel:
             ProviderFailed: it failed after all retries, or does not accept this request.
             AgentFailed: the reply is above the size limit.
         """
-        client = current.get()
-        if client is not None:
-            return await self._complete(client, messages, tools, response_format)
-        async with Client() as own:
-            return await self._complete(own, messages, tools, response_format)
-
-    async def _complete(
-        self,
-        client: Client,
-        messages: Sequence[Message],
-        tools: Sequence[Tool],
-        response_format: Mapping[str, Any] | None,
-    ) -> Step:
         names = sent_names(tools) if tools else {}
-        body = _encoded(self._body(messages, tools, names, response_format))
-        started, clock = time.time(), time.perf_counter()
-        first_token_seconds = None
-        try:
-            if self.options.stream:
-                reply, first_token_seconds = await client.stream(self._target, body, Stream)
-            else:
-                reply = await client.post(self._target, body, _decoded)
-        except NotAccepted as error:
-            if error.code != "content_filter":
-                raise
-            return Step(message=Message(role="assistant"), started=started, stop="filtered", usage=Usage(requests=1))
-        seconds = time.perf_counter() - clock
-        choice, said = reply.said()
+        body = self._body(messages, tools, names, response_format)
+        started = time.time()
+        place = cache.place_of(self._endpoint, body)
+        answer = place.answer() if place is not None else None
+        is_hit = answer is not None
+        if answer is None:
+            try:
+                answer = await self._asked(body)
+            except NotAccepted as error:
+                if error.code != "content_filter":
+                    raise
+                usage = Usage(requests=1)
+                return Step(message=Message(role="assistant"), started=started, stop="filtered", usage=usage)
+            if place is not None:
+                place.keep(answer)
+        choice, said = answer.reply.said()
         message = to_message(said, names, len(messages))
-        usage = to_usage(reply.usage)
-        if self._counts_tokens:
-            client.endpoint(self._target).spent(usage.input_tokens + usage.output_tokens)
+        usage = to_usage(answer.reply.usage)
+        if place is not None and is_hit:
+            place.hit(usage)
+            usage = Usage()
         return Step(
             message=message,
             started=started,
-            seconds=seconds,
-            first_token_seconds=first_token_seconds,
+            seconds=answer.seconds,
+            first_token_seconds=answer.first_token_seconds,
             usage=usage,
             stop=to_stop(choice, said, message),
         )
+
+    async def _asked(self, body: Json) -> cache.Answer:
+        client = current.get()
+        if client is None:
+            async with Client():
+                return await self._asked(body)
+        data, clock = _encoded(body), time.perf_counter()
+        first_token_seconds = None
+        if self.options.stream:
+            reply, first_token_seconds = await client.stream(self._target, data, Stream)
+        else:
+            reply = await client.post(self._target, data, _decoded)
+        if self._counts_tokens:
+            usage = to_usage(reply.usage)
+            client.endpoint(self._target).spent(usage.input_tokens + usage.output_tokens)
+        seconds = time.perf_counter() - clock
+        return cache.Answer(reply=reply, seconds=seconds, first_token_seconds=first_token_seconds)
 
     def _body(
         self,

@@ -33,10 +33,11 @@ from proctor.transport.pace import Bounds, Endpoint
 from proctor.transport.redact import HIDDEN, SHORTEST
 from proctor.transport.repair import repaired
 from proctor.transport.retry import Policy, clock_stopped, keep
-from proctor.transport.wire import Line, Reply, check_headers
+from proctor.transport.wire import Connector, Line, Reply, check_headers
 
 CONNECT_SECONDS = 15.0
 TOTAL_SECONDS = 300.0
+DNS_SECONDS = 300
 KEEP_ALIVE_SECONDS = 4.0  # below the 5 seconds after which common servers close, so that we rarely meet a closed one
 MOST_REPLY_BYTES = 32_000_000
 MOST_REQUEST_BYTES = 64_000_000
@@ -95,9 +96,8 @@ class Target:
             self.headers[name] = value  # the last one counts, however it is written
         check_headers(self.headers)
         self.seconds = seconds or TOTAL_SECONDS
-        self.timeout = aiohttp.ClientTimeout(
-            total=None, sock_connect=connect_seconds or CONNECT_SECONDS, sock_read=first_byte_seconds
-        )
+        self.first_byte_seconds = first_byte_seconds
+        self.connect_seconds = connect_seconds or CONNECT_SECONDS
         self.bounds = bounds
         self.advice = advice
         self.policy = policy
@@ -136,7 +136,7 @@ class Client:
         self.policy = policy
         self.most_reply_bytes = most_reply_bytes
         self.most_request_bytes = most_request_bytes
-        self._connector: aiohttp.TCPConnector | None = None
+        self._connector: Connector | None = None
         self._lines: WeakKeyDictionary[Target, Line] = WeakKeyDictionary()
         self._endpoints: dict[str, Endpoint] = {}
         self._token: Token[Client | None] | None = None
@@ -160,17 +160,20 @@ class Client:
             endpoint.close()
         self._lines.clear()
         if self._connector is not None:
-            await self._connector.close()
+            await self._connector.aclose()
             self._connector = None
 
     def endpoint(self, target: Target) -> Endpoint:
         """The pace of a target's address; targets at the same scheme, host and port share it."""
         found = self._endpoints.get(target.key)
         if found is None:
-            origin = target.key.partition(" ")[0]
-            found = self._endpoints.setdefault(origin, Endpoint(self.concurrency))
-            found.bound(target.bounds)
-            self._endpoints[target.key] = found
+            found = self._endpoints[target.key] = self.endpoint_at(target.key.partition(" ")[0], target.bounds)
+        return found
+
+    def endpoint_at(self, origin: str, bounds: Bounds = Bounds()) -> Endpoint:  # noqa: B008 - frozen
+        """The pace of an address, scheme, host and port, kept to these limits too."""
+        found = self._endpoints.setdefault(origin, Endpoint(self.concurrency))
+        found.bound(bounds)
         return found
 
     async def post(self, target: Target, body: bytes | None, decode: Callable[[bytes], T]) -> T:
@@ -185,7 +188,9 @@ class Client:
         """
 
         async def receive(reply: Reply) -> T:
-            data = await self._body(reply)
+            data = reply.whole
+            if data is None or len(data) > self.most_reply_bytes:
+                data = await self._body(reply)
             for secret in target.secret_bytes:
                 if secret in data:  # an endpoint that echoes what it was sent
                     data = data.replace(secret, HIDDEN.encode())
@@ -242,19 +247,20 @@ class Client:
 
     async def _once(self, target: Target, body: bytes | None, receive: Receive[T], endpoint: Endpoint) -> T:
         line = self._lines.get(target) or self._line(target)
-        async with asyncio.timeout(target.seconds):
-            reply = await line.send(body)
-            try:
-                headers = reply.headers
-                for name in _LIMITS:
-                    if name in headers and (wait := used_up_seconds(headers)):
-                        endpoint.pause(wait)
-                        break
-                if 200 <= reply.status < 300:
-                    return await receive(reply)
-                raise fault_of_status(reply.status, headers, await _start_of(reply), target.secrets)
-            finally:
-                reply.close()
+        reply = await line.send(body)
+        try:
+            if reply.whole is not None:
+                return await receive(reply)
+            headers = reply.headers
+            for name in _LIMITS:
+                if name in headers and (wait := used_up_seconds(headers)):
+                    endpoint.pause(wait)
+                    break
+            if 200 <= reply.status < 300:
+                return await receive(reply)
+            raise fault_of_status(reply.status, headers, await _start_of(reply), target.secrets)
+        finally:
+            reply.close()
 
     async def _before_the_next(
         self, target: Target, endpoint: Endpoint, fault: Fault, failed: int, *, began: float, sent: float
@@ -275,10 +281,8 @@ class Client:
             await asyncio.sleep(wait)
 
     async def _body(self, reply: Reply) -> bytes:
-        content = reply.content
         pieces, size = [], 0
-        while not content.at_eof():
-            piece = await content.readany()
+        async for piece in reply.pieces():
             size += len(piece)
             if size > self.most_reply_bytes:
                 raise Fault("too_large", str(self.most_reply_bytes), again=False)
@@ -287,7 +291,7 @@ class Client:
 
     async def _events(self, reply: Reply, fold: Fold[T], secrets: tuple[bytes, ...]) -> None:
         rest, size = b"", 0
-        async for piece in reply.content.iter_any():
+        async for piece in reply.pieces():
             size += len(piece)
             if size > self.most_reply_bytes:
                 raise Fault("too_large", str(self.most_reply_bytes), again=False)
@@ -303,17 +307,15 @@ class Client:
     def _line(self, target: Target) -> Line:
         connector = self._connector
         if connector is None:
-            connector = self._connector = aiohttp.TCPConnector(
-                limit=0,  # the pace is the limit: as many connections as requests in flight
-                keepalive_timeout=KEEP_ALIVE_SECONDS,
-                ttl_dns_cache=300,
-            )
+            connector = self._connector = Connector(keep_seconds=KEEP_ALIVE_SECONDS, dns_seconds=DNS_SECONDS)
         line = self._lines[target] = Line(
             connector,
             target.method,
             target.url,
             headers=target.headers,
-            timeout=target.timeout,
+            seconds=target.seconds,
+            silence_seconds=target.first_byte_seconds,
+            connect_seconds=target.connect_seconds,
             proxy=target.proxy,
             tls=(self._tls or self._made_tls()) if target.url.scheme == "https" else None,
         )
@@ -340,10 +342,11 @@ async def _start_of(reply: Reply) -> bytes:
     """The first part of an error's body; the connection stays in use if that is all of it."""
     pieces, size = [], 0
     with suppress(aiohttp.ClientError, OSError):  # the status says enough
-        while size <= MOST_ERROR_BYTES and not reply.content.at_eof():
-            piece = await reply.content.readany()
+        async for piece in reply.pieces():
             pieces.append(piece)
             size += len(piece)
+            if size > MOST_ERROR_BYTES:
+                break
     return b"".join(pieces)
 
 

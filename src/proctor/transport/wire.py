@@ -2,18 +2,22 @@
 
 aiohttp finds the address, connects, speaks TLS and to proxies, keeps connections, and parses replies. What its session
 does on top, for each request anew, is left out: cookies, redirects, middlewares, headers as objects, a task that
-writes. A request of ours is one write of bytes, most of which were made before. That is half the CPU of a call, and
-leans on three methods that aiohttp does not document (`set_response_params`, `start_timeout` and `read` of the
-protocol of a connection), unchanged from 3.8 to 3.14.
+writes. A request of ours is one write of bytes, most of which were made before. That is half the CPU of a call. It
+leans on a few names that aiohttp does not document (the protocol of a connection, and the connector's `_factory`
+that makes it), the same from 3.11 to 3.14.
 """
 
 import asyncio
 import re
 import ssl
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from email.message import Message
+from functools import partial
+from time import monotonic
+from typing import NamedTuple
 
 import aiohttp
+from aiohttp.client_reqrep import ConnectionKey
 from aiohttp.connector import Connection
 from aiohttp.http_exceptions import HttpProcessingError
 from multidict import CIMultiDict
@@ -21,30 +25,71 @@ from yarl import URL
 
 from proctor.core.errors import BadInput
 from proctor.transport.faults import Fault, shown
+from proctor.transport.plain import Protocol, Received
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _OWN = ("content-length", "transfer-encoding")  # said for each request by `send`
 
 
+class Idle(NamedTuple):
+    """A connection that nobody uses, and since when."""
+
+    connection: Connection
+    since: float
+
+
+class Connector(aiohttp.TCPConnector):
+    """Makes connections with the protocol of ours, and keeps them: its own way of keeping them costs twice as much.
+
+    Attributes:
+        keep_seconds: how long a connection is used again after it was used.
+        idle: connections by what they lead to, the last one used at the end. aiohttp keeps those through a proxy.
+    """
+
+    def __init__(self, *, keep_seconds: float, dns_seconds: int) -> None:
+        super().__init__(limit=0, keepalive_timeout=keep_seconds, ttl_dns_cache=dns_seconds)
+        self.keep_seconds = keep_seconds
+        self.idle: dict[ConnectionKey, list[Idle]] = {}
+        self._factory = partial(Protocol, asyncio.get_running_loop())  # type: ignore[assignment]  # a kind of its own
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        for kept in self.idle.values():
+            while kept:
+                kept.pop().connection.close()
+        await self.close()
+
+
 class Line:
-    """The way to one address: what all requests to it share, on one pool of connections."""
+    """The way to one address: what all requests to it share, on one pool of connections.
+
+    Args:
+        seconds: from sending a request to the end of its reply; connecting has as many for itself.
+        silence_seconds, connect_seconds: the longest silence of the server, and the longest wait for a connection.
+    """
 
     def __init__(
         self,
-        connector: aiohttp.BaseConnector,
+        connector: Connector,
         method: str,
         url: URL,
         *,
         headers: CIMultiDict[str],
-        timeout: aiohttp.ClientTimeout,
+        seconds: float,
+        silence_seconds: float | None,
+        connect_seconds: float,
         proxy: URL | None,
         tls: ssl.SSLContext | None,
     ) -> None:
         self._connector = connector
-        self._timeout = timeout
+        self._seconds = seconds
+        self._silence_seconds = silence_seconds
+        self._connect_timeout = aiohttp.ClientTimeout(connect=seconds, sock_connect=connect_seconds)
+        self._loop = asyncio.get_running_loop()
         self._request = aiohttp.ClientRequest(
-            method, url, headers=headers, proxy=proxy, ssl=tls or True, loop=asyncio.get_running_loop()
+            method, url, headers=headers, proxy=proxy, ssl=tls or True, loop=self._loop
         )
+        self._idle = connector.idle.setdefault(self._request.connection_key, []) if proxy is None else None
         self._start = b""
 
     async def send(self, body: bytes | None) -> "Reply":
@@ -53,31 +98,44 @@ class Line:
         Raises:
             aiohttp.ClientError, OSError, Fault: it did not get that far.
         """
-        try:
-            connection = await self._connector.connect(self._request, [], self._timeout)
-        except TimeoutError as error:
-            raise aiohttp.ConnectionTimeoutError(f"no connection to {self._request.host} in time") from error
-        try:
-            return await self._exchange(connection, body)
-        except HttpProcessingError as error:
+        connection = self._kept() or await self._connected()
+        protocol, transport = connection.protocol, connection.transport
+        assert isinstance(protocol, Protocol)
+        if transport is None:
             connection.close()
-            raise Fault("not_http", shown(error.message)) from error
-        except BaseException:
+            raise aiohttp.ServerDisconnectedError
+        limit = self._loop.call_later(self._seconds, protocol.expire)  # far cheaper than asyncio.timeout
+        try:
+            start = self._start or self._made_start()
+            transport.write(start + (b"\r\n" if body is None else b"Content-Length: %d\r\n\r\n%b" % (len(body), body)))
+            return Reply(connection, limit, await protocol.reply(self._silence_seconds), self._idle)
+        except BaseException as error:
+            limit.cancel()
+            transport.abort()
             connection.close()
+            if isinstance(error, HttpProcessingError):
+                raise Fault("not_http", shown(error.message)) from error
             raise
 
-    async def _exchange(self, connection: Connection, body: bytes | None) -> "Reply":
-        protocol, transport = connection.protocol, connection.transport
-        if protocol is None or transport is None:
-            raise aiohttp.ServerDisconnectedError
-        protocol.set_response_params(read_until_eof=True, read_timeout=self._timeout.sock_read)
-        start = self._start or self._made_start()
-        transport.write(start + (b"\r\n" if body is None else b"Content-Length: %d\r\n\r\n%b" % (len(body), body)))
-        protocol.start_timeout()
-        message, content = await protocol.read()
-        while 100 <= message.code < 200 and message.code != 101:  # not yet the reply
-            message, content = await protocol.read()
-        return Reply(connection, message.code, message.headers, content)
+    def _kept(self) -> Connection | None:
+        while self._idle:
+            connection, since = self._idle.pop()
+            protocol = connection.protocol
+            if (
+                protocol is not None
+                and protocol.is_connected()
+                and not protocol.should_close  # it said something that nobody had asked for
+                and monotonic() - since <= self._connector.keep_seconds
+            ):
+                return connection
+            connection.close()
+        return None
+
+    async def _connected(self) -> Connection:
+        try:
+            return await self._connector.connect(self._request, [], self._connect_timeout)
+        except TimeoutError as error:
+            raise aiohttp.ConnectionTimeoutError("it took too long") from error
 
     def _made_start(self) -> bytes:
         """Made once connected: until then the connector may still add what a proxy wants to see."""
@@ -93,18 +151,29 @@ class Reply:
     """The head of a reply, and its body as it comes in.
 
     Attributes:
-        content: the body, unpacked, in pieces.
+        whole: the body of a plain reply, which came in one piece and says nothing of limits; None of all others.
     """
 
-    __slots__ = ("_connection", "content", "headers", "status")
+    __slots__ = ("_body", "_connection", "_head", "_idle", "_limit", "status", "whole")
 
     def __init__(
-        self, connection: Connection, status: int, headers: Mapping[str, str], content: aiohttp.StreamReader
+        self, connection: Connection, limit: asyncio.TimerHandle, received: Received, idle: list[Idle] | None
     ) -> None:
         self._connection = connection
-        self.status = status
-        self.headers = headers
-        self.content = content
+        self._limit = limit
+        self._idle = idle
+        self.status, self._head, self._body = received
+        self.whole = self._body if isinstance(self._body, bytes) else None
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers; upper and lower case are the same."""
+        if isinstance(self._head, bytes):
+            lines = self._head.decode("latin-1").split("\r\n")[1:-2]
+            self._head = CIMultiDict(
+                (name, value.strip()) for name, _, value in (line.partition(":") for line in lines)
+            )
+        return self._head
 
     @property
     def content_type(self) -> str:
@@ -118,15 +187,26 @@ class Reply:
         parsed["Content-Type"] = self.headers.get("Content-Type", "")
         return parsed.get_content_charset()
 
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """The body, unpacked, in pieces as they come; raises TimeoutError when the time is over."""
+        if isinstance(self._body, bytes):
+            yield self._body
+            return
+        while not self._body.at_eof():
+            yield await self._body.readany()
+
     def close(self) -> None:
         """Give the connection back; it is closed where something is still on its way, here or there."""
+        self._limit.cancel()
         connection = self._connection
-        transport = connection.transport
+        protocol, transport = connection.protocol, connection.transport
         if transport is not None and transport.get_write_buffer_size():  # an answer before all was sent
             transport.abort()
             connection.close()
-        else:
+        elif self._idle is None or protocol is None or protocol.should_close:
             connection.release()  # aiohttp closes it unless the body is complete
+        else:
+            self._idle.append(Idle(connection, monotonic()))
 
 
 def check_headers(headers: Mapping[str, str]) -> None:

@@ -1,0 +1,84 @@
+"""Notice code of a person that holds up the event loop, and with it every other sample, and name it.
+
+A timer in the loop says that it goes on; a thread looks at it a few times a second, and costs a sample nothing. Code
+that never lets go of the GIL, as some C extensions do, holds up the thread as well and is not noticed.
+"""
+
+import asyncio
+import sys
+import sysconfig
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from proctor.core.sentence import Sentence, say
+
+INTERVAL_SECONDS = 0.25
+BLOCKED_SECONDS = 1.0
+
+_STANDARD = sysconfig.get_path("stdlib")
+_LOOP = (str(Path(__file__).parents[1]), str(Path(asyncio.__file__).parent))  # what calls a person's code in a loop
+
+
+@contextmanager
+def watched_loop(tell: Callable[[Sentence], None]) -> Iterator[None]:
+    """Tell, from a thread, of every function that holds up the running loop for longer than a moment; once of each."""
+    loop, thread = asyncio.get_running_loop(), threading.get_ident()
+    alive = time.monotonic()
+    timer: asyncio.TimerHandle
+    over = threading.Event()
+    told: set[str] = set()
+
+    def beat() -> None:
+        nonlocal alive, timer
+        alive = time.monotonic()
+        timer = loop.call_later(INTERVAL_SECONDS, beat)
+
+    def watch() -> None:
+        looked = time.monotonic()
+        while not over.wait(INTERVAL_SECONDS):
+            before, looked = looked, time.monotonic()
+            if looked - before > 3 * INTERVAL_SECONDS:  # the whole process stood still, not the loop alone
+                continue
+            if looked - alive >= BLOCKED_SECONDS and (culprit := _culprit(thread)) is not None:
+                name, place = culprit
+                if name not in told:
+                    told.add(name)
+                    tell(
+                        say(
+                            "'{name}' ({place}) is async, but held up all samples for {seconds} s: it waits or computes without 'await'. Make it a plain 'def', which gets a thread of its own.",
+                            name=name,
+                            place=place,
+                            seconds=f"{looked - alive:.1f}",
+                        )
+                    )
+
+    timer = loop.call_later(INTERVAL_SECONDS, beat)
+    watcher = threading.Thread(target=watch, name="proctor-watchdog", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        over.set()
+        watcher.join()
+
+
+def _culprit(thread: int) -> tuple[str, str] | None:
+    """The outermost function of a person in what the loop is doing, and where it is; None where there is none."""
+    frame: FrameType | None = sys._current_frames().get(thread)
+    found = None
+    while frame is not None and not frame.f_code.co_filename.startswith(_LOOP):
+        if not _is_standard(frame.f_code.co_filename):
+            found = frame
+        frame = frame.f_back
+    if found is None:
+        return None
+    return found.f_code.co_qualname, f"{Path(found.f_code.co_filename).name}:{found.f_lineno}"
+
+
+def _is_standard(file: str) -> bool:
+    return file.startswith("<frozen") or (file.startswith(_STANDARD) and "site-packages" not in file)

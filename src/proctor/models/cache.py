@@ -1,0 +1,253 @@
+"""Replies kept from one run to the next, so that the same request is paid for once.
+
+The key is a digest of the request, the endpoint, the model and the number of the attempt, and of how often the same was
+asked in this attempt before: a model that is asked five times at temperature 1 gives five replies, this time and the next.
+Only complete replies are kept, never requests, headers or keys. The file is `replies-1.db` in the user's cache folder.
+
+A reply from the cache costs nothing, so its step has an empty `Usage` and no budget is charged; the step keeps the times
+that the model took. The trial's notes say how many hits there were, and what they would have cost in tokens.
+
+    with opened(agents=True, warn=print):      # a run; judges use the cache with or without `agents`
+        use = begin(attempt)                   # a trial
+        await model.complete(...)
+        use.notes()
+"""
+
+import logging
+import sqlite3
+import threading
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from proctor.config import settings
+from proctor.core.digest import digest
+from proctor.core.sentence import Sentence, say
+from proctor.core.trajectory import Usage
+from proctor.models._cache_file import DAMAGED, CacheFile, set_aside
+from proctor.models.chat_format import Json, Reply
+from proctor.transport.repair import strict
+
+FILE = "replies-1.db"  # another number when the layout changes
+LONG_BYTES = 300
+MOST_BYTES = 256_000_000  # of one reply, unpacked
+_COMPRESSED = b"\x78"  # how zlib begins; JSON begins with a brace
+
+T = TypeVar("T")
+Warn = Callable[[Sentence], None]
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """A reply, and how long the model took for it."""
+
+    reply: Reply
+    seconds: float
+    first_token_seconds: float | None = None
+
+
+_decoder = msgspec.json.Decoder(Answer)
+
+
+class Use:
+    """What one trial asks the cache for."""
+
+    def __init__(self, attempt: int) -> None:
+        self.attempt = attempt
+        self.hits = 0
+        self.saved = Usage()
+        self._times_by_request: dict[str, int] = {}
+
+    def key(self, request: str) -> str:
+        """The key of a request, which is another one each time it is asked."""
+        times = self._times_by_request[request] = self._times_by_request.get(request, 0) + 1
+        return f"{request}-{self.attempt}-{times}"
+
+    def hit(self, usage: Usage) -> None:
+        """Count a reply that came from the cache."""
+        self.hits += 1
+        self.saved = self.saved + usage
+
+    def notes(self) -> dict[str, Any]:
+        """For the notes of a trial; empty without a hit."""
+        if not self.hits:
+            return {}
+        saved = {"input_tokens": self.saved.input_tokens, "output_tokens": self.saved.output_tokens}
+        return {"cache_hits": self.hits, "saved": saved}
+
+
+class Place:
+    """Where the answer to one request is kept, or is going to be."""
+
+    def __init__(self, cache: "Cache", use: Use, key: str) -> None:
+        self._cache = cache
+        self._use = use
+        self._key = key
+
+    def answer(self) -> Answer | None:
+        """The answer of an earlier time."""
+        return self._cache.get(self._key)
+
+    def keep(self, answer: Answer) -> None:
+        """Keep an answer for the next time."""
+        self._cache.put(self._key, answer)
+
+    def hit(self, usage: Usage) -> None:
+        """Say that the answer was used; `usage` is what it cost when it was asked for."""
+        self._use.hit(usage)
+
+
+class Cache:
+    """Answers by key, for all threads and tasks of a process; opens its file when it is first used.
+
+    It never fails: a damaged file is set aside and begun anew, and where there can be none, nothing is kept.
+    """
+
+    def __init__(self, path: Path | None = None, *, most_bytes: int | None = None, warn: Warn | None = None) -> None:
+        self._path = path
+        self._most_bytes = most_bytes
+        self._warn = warn or _log
+        self._file: CacheFile | None = None
+        self._is_off = False
+        self._lock = threading.Lock()  # protects the file: judges may be asked from threads
+
+    @cached_property
+    def path(self) -> Path:
+        """Where the file is."""
+        from proctor.transport.fetch import cache_folder
+
+        return self._path or cache_folder() / FILE
+
+    def get(self, key: str) -> Answer | None:
+        """The answer under a key."""
+        data = self._try(lambda file: file.get(key))
+        if data is None:
+            return None
+        try:
+            return _decoder.decode(_unpacked(data))
+        except (msgspec.DecodeError, zlib.error, UnicodeDecodeError):  # of a version that wrote it another way
+            return None
+
+    def put(self, key: str, answer: Answer) -> None:
+        """Keep an answer."""
+        data = msgspec.json.encode(answer)
+        packed = zlib.compress(data, 1) if len(data) > LONG_BYTES else data
+        self._try(lambda file: file.put(key, packed))
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again."""
+        with self._lock:
+            self._close()
+
+    def _try(self, work: Callable[[CacheFile], T]) -> T | None:
+        with self._lock:
+            for is_last in (False, True):
+                if self._is_off:
+                    return None
+                try:
+                    return work(self._file or self._open())
+                except (sqlite3.Error, OSError) as error:
+                    code = getattr(error, "sqlite_errorcode", None)
+                    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):  # others write a lot; this one is not kept
+                        return None
+                    self._close()
+                    if code not in DAMAGED or is_last or not self._set_aside():
+                        self._is_off = True
+                        self._warn(
+                            say(
+                                "The reply cache {path} cannot be used: {error}. The run goes on without it.",
+                                path=str(self.path),
+                                error=str(error),
+                            )
+                        )
+            return None
+
+    def _open(self) -> CacheFile:
+        self._file = CacheFile(self.path, self._most_bytes or settings().cache_megabytes * 1_000_000)
+        return self._file
+
+    def _set_aside(self) -> bool:
+        try:
+            aside = set_aside(self.path)
+        except FileNotFoundError:  # another process has done it
+            return True
+        except OSError:
+            return False
+        self._warn(
+            say(
+                "The reply cache {path} was damaged. It is now {aside}, and a new one was begun.",
+                path=str(self.path),
+                aside=aside.name,
+            )
+        )
+        return True
+
+    def _close(self) -> None:
+        if self._file is not None:
+            with suppress(sqlite3.Error):
+                self._file.close()
+            self._file = None
+
+
+_offered: ContextVar[Cache | None] = ContextVar("proctor_cache_offered", default=None)
+_current: ContextVar[Cache | None] = ContextVar("proctor_cache", default=None)
+_use: ContextVar[Use | None] = ContextVar("proctor_cache_use", default=None)
+
+
+@contextmanager
+def opened(cache: Cache | None = None, *, agents: bool, warn: Warn | None = None) -> Iterator[Cache]:
+    """Offer a cache, that of the user if None, to the judges inside; with `agents` every model uses it."""
+    cache = cache or Cache(warn=warn)
+    tokens = _offered.set(cache), _current.set(cache if agents else None)
+    try:
+        yield cache
+    finally:
+        _offered.reset(tokens[0])
+        _current.reset(tokens[1])
+        cache.close()
+
+
+@contextmanager
+def used() -> Iterator[None]:
+    """Models called inside use the cache that is offered; this is how judges ask."""
+    token = _current.set(_offered.get())
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def begin(attempt: int) -> Use:
+    """A new attempt begins in this task."""
+    use = Use(attempt)
+    _use.set(use)
+    return use
+
+
+def place_of(endpoint: str, request: Json) -> Place | None:
+    """Where the answer to a request is kept; None without a cache."""
+    cache = _current.get()
+    if cache is None:
+        return None
+    use = _use.get() or Use(0)
+    return Place(cache, use, use.key(_digest({"endpoint": endpoint, "request": request})))
+
+
+def _digest(value: Mapping[str, Any]) -> str:
+    try:
+        return digest(value)
+    except UnicodeEncodeError:  # half a character
+        return digest(strict(value))
+
+
+def _unpacked(data: bytes) -> bytes:
+    return zlib.decompressobj().decompress(data, MOST_BYTES) if data[:1] == _COMPRESSED else data
+
+
+def _log(sentence: Sentence) -> None:
+    logging.getLogger("proctor").warning("%s", sentence)

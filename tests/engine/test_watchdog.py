@@ -1,0 +1,101 @@
+"""Code that holds up the event loop is named, once, and code that only waits is not."""
+
+import asyncio
+import subprocess
+import time
+from collections.abc import Awaitable, Callable
+
+import pytest
+from memory_store import MemoryStore
+
+from proctor.api.prepare import prepare
+from proctor.core.sample import Sample
+from proctor.core.sentence import Sentence
+from proctor.core.task import Task
+from proctor.engine import watchdog
+from proctor.engine.evaluate import evaluate
+from proctor.engine.progress import Progress
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watchdog, "BLOCKED_SECONDS", 0.2)
+    monkeypatch.setattr(watchdog, "INTERVAL_SECONDS", 0.05)
+
+
+async def sleeps() -> None:
+    time.sleep(0.4)  # noqa: ASYNC251 - that is the mistake
+
+
+async def starts_a_program() -> None:
+    subprocess.run(["sleep", "0.4"], check=True)  # noqa: ASYNC221
+
+
+async def computes() -> None:
+    until = time.monotonic() + 0.4
+    while time.monotonic() < until:
+        sum(range(1000))
+
+
+async def in_a_task_of_its_own() -> None:
+    await asyncio.gather(sleeps(), asyncio.sleep(0))
+
+
+async def only_waits() -> None:
+    await asyncio.sleep(0.4)
+
+
+async def in_a_thread() -> None:
+    await asyncio.to_thread(time.sleep, 0.4)
+
+
+async def told_of(work: Callable[[], Awaitable[None]], times: int = 1) -> list[str]:
+    told: list[Sentence] = []
+    with watchdog.watched_loop(told.append):
+        for _ in range(times):
+            await asyncio.gather(work())  # as a task, as in a run
+            await asyncio.sleep(0.1)
+    return [str(sentence) for sentence in told]
+
+
+@pytest.mark.parametrize(
+    ("work", "name"),
+    [
+        (sleeps, "sleeps"),
+        (starts_a_program, "starts_a_program"),
+        (computes, "computes"),
+        (in_a_task_of_its_own, "sleeps"),
+    ],
+)
+async def test_what_holds_up_the_loop_is_named_with_its_place(work: Callable[[], Awaitable[None]], name: str) -> None:
+    (told,) = await told_of(work)
+    assert told.startswith(f"'{name}' (test_watchdog.py:")
+    assert "plain 'def'" in told
+
+
+@pytest.mark.parametrize("work", [only_waits, in_a_thread])
+async def test_what_waits_as_it_should_is_not_named(work: Callable[[], Awaitable[None]]) -> None:
+    assert await told_of(work) == []
+
+
+async def test_it_is_said_once() -> None:
+    assert len(await told_of(sleeps, times=3)) == 1
+
+
+async def test_a_run_goes_on_and_keeps_the_warning(caplog: pytest.LogCaptureFixture) -> None:
+    async def blocks(question: str) -> str:
+        time.sleep(0.3)  # noqa: ASYNC251
+        return question
+
+    samples = [Sample.ask(str(n), str(n), target=str(n)) for n in range(4)]
+    store = MemoryStore()
+    task = Task(name="t", samples=samples, scorers=["exact"])
+    progress = Progress()
+    job = prepare(task, blocks, store=store, run_id="r").job
+    record = await evaluate(job, store, progress=progress, stop=asyncio.Event())
+    assert (record.state, store.outcomes("r")) == ("finished", {"scored": 4})
+    assert "blocks' (test_watchdog.py" in str(record.warnings[0])
+    assert progress.warnings == list(record.warnings)
+    assert "blocks' (test_watchdog.py" in caplog.text
+    job = prepare(task, blocks, store=store, run_id="r").job
+    assert (await evaluate(job, store, progress=Progress(), stop=asyncio.Event())).warnings == record.warnings

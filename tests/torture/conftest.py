@@ -1,0 +1,58 @@
+"""The fault suite: short in `make test`, long with `--torture`, which ends with the table of faults."""
+
+from pathlib import Path
+
+import pytest
+from stage import Stage
+
+SAMPLES, SAMPLES_LONG = 20, 200
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "fault(name, injected, expected): a row in the table of faults")
+    config.addinivalue_line("markers", "only_long: takes seconds of waiting, so that it is left out of the short form")
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """The row travels with the report, also from another process."""
+    for mark in item.iter_markers("fault"):
+        item.user_properties.append(("fault", list(mark.args)))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--torture"):
+        left_out = [item for item in items if item.get_closest_marker("only_long")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if not terminalreporter.config.getoption("--torture"):
+        return
+    rows = [
+        ("ok" if report.passed else "FAILED", *row)
+        for kind in ("passed", "failed")
+        for report in terminalreporter.stats.get(kind, [])
+        if report.when == "call"
+        for name, row in report.user_properties
+        if name == "fault"
+    ]
+    terminalreporter.section(f"{len(rows)} faults")
+    for result, name, injected, expected in sorted(rows, key=lambda row: row[1:]):
+        terminalreporter.write_line(f"{result:6}  {name}  |  {injected}  |  {expected}")
+
+
+@pytest.fixture
+def long(request: pytest.FixtureRequest) -> bool:
+    """Whether this is the long form."""
+    return bool(request.config.getoption("--torture"))
+
+
+@pytest.fixture
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: bool) -> Stage:
+    """A folder of its own with the questions, and a store in it."""
+    stage = Stage(tmp_path, SAMPLES_LONG if long else SAMPLES)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROCTOR_STORE", str(stage.store))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-of-the-user")
+    return stage
