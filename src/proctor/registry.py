@@ -4,19 +4,20 @@ A name resolves as a path (`./my.py:task`), a module of that name in its room, a
 (`proctor.benchmarks`, `proctor.agents`, ...), or `package.module:object`; else an error names the nearest match.
 """
 
-import difflib
 import importlib
-import importlib.metadata
 import importlib.util
 import pkgutil
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
 
 KNOWN_SHOWN = 40
 ROOMS = {
@@ -33,7 +34,14 @@ def names(room: str) -> list[str]:
     """Every name a room answers to: its public modules and the installed entry points."""
     package = importlib.import_module(f"proctor.{room}")
     own = [module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_")]
-    return sorted({*own, *(point.name for point in importlib.metadata.entry_points(group=f"proctor.{room}"))})
+    return sorted({*own, *(point.name for point in _entry_points(room))})
+
+
+def knows(room: str, name: str) -> bool:
+    """Whether a room answers to a name; quicker than to look for it in `names`."""
+    if name.isidentifier() and importlib.util.find_spec(f"proctor.{room}.{name}") is not None:
+        return not name.startswith("_")
+    return bool(_entry_points(room, name))
 
 
 def find(room: str, name: str) -> Any:
@@ -44,13 +52,15 @@ def find(room: str, name: str) -> Any:
     """
     if name.isidentifier() and importlib.util.find_spec(f"proctor.{room}.{name}") is not None:
         return importlib.import_module(f"proctor.{room}.{name}")
-    for point in importlib.metadata.entry_points(group=f"proctor.{room}", name=name):
+    for point in _entry_points(room, name):
         return point.load()
     raise unknown(ROOMS[room], name, names(room))
 
 
 def unknown(what: str, name: str, known: list[str], *, paths: bool = True) -> BadInput:
     """The error for a misspelt name: the nearest match, what is known, and that a path works too where it does."""
+    import difflib
+
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     shown = ", ".join(known[:KNOWN_SHOWN]) + (", …" if len(known) > KNOWN_SHOWN else "")
     return BadInput(
@@ -92,6 +102,13 @@ def load_object(name: str, default: str) -> Any:
             )
         value = getattr(value, part)
     return value
+
+
+def _entry_points(room: str, name: str | None = None) -> "EntryPoints":
+    from importlib.metadata import entry_points  # slow to import, and to look through
+
+    found = entry_points(group=f"proctor.{room}")
+    return found if name is None else found.select(name=name)
 
 
 def _load_file(where: str) -> ModuleType:

@@ -31,7 +31,14 @@ def english() -> None:
 
 def test_it_says_done_rate_failures_tokens_spend_and_time_left() -> None:
     line = status(progress(8, 100))
-    for part in ("8 of 100 samples", "a second", "provider failed 2", "8,000 tokens", "spent 0.0800 of about 1.0000", "left"):
+    for part in (
+        "8 of 100 samples",
+        "a second",
+        "provider failed 2",
+        "8,000 tokens",
+        "spent 0.0800 of about 1.0000",
+        "left",
+    ):
         assert part in line
 
 

@@ -48,8 +48,12 @@ def scorer(name: str) -> Any:
 def test_any_answer_gets_a_verdict_in_time(name: str, answer: str, target: object) -> None:
     sample = Sample.ask("a", "?", target=target, meta={"type": "exact"})
     began = time.monotonic()
-    result = scorer(name)(sample, Trajectory.of(answer))
-    assert isinstance(result, Score | Unscored)
+    try:
+        result = scorer(name)(sample, Trajectory.of(answer))
+    except BadInput:  # the person's own target is at fault; the engine makes it a scorer that failed
+        assert isinstance(target, dict)
+        result = None
+    assert result is None or isinstance(result, Score | Unscored)
     assert time.monotonic() - began < 5
     assert sample == Sample.ask("a", "?", target=target, meta={"type": "exact"})
 

@@ -14,8 +14,9 @@ from proctor.core.sample import ToolCall
 from proctor.scorers._adk import MATCH_TYPES, AdkCall, calls_match
 from proctor.scorers.trajectory import _assign, _order, _similarity
 from proctor.scorers.trajectory._arguments import Rules, closeness
-from proctor.scorers.trajectory._compare import Comparison, How, compare
+from proctor.scorers.trajectory._compare import Comparison, compare
 from proctor.scorers.trajectory._expected import Expected, ExpectedCall, Order, Policy
+from proctor.scorers.trajectory._pairing import How
 
 Calls = Sequence[tuple[str, Mapping[str, Any]]]
 CASES = pytest.mark.parametrize("cases", [1_000, pytest.param(10_000, marks=pytest.mark.slow)])

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from msgspec.structs import replace
 
@@ -18,8 +18,9 @@ from proctor.engine.evaluate import evaluate as run_job
 from proctor.engine.evaluate import record_replies
 from proctor.engine.progress import Progress
 from proctor.engine.rescore import rescore as rescore_trials
-from proctor.reports.compare import Comparison
-from proctor.reports.compare import compare as compare_runs
+
+if TYPE_CHECKING:
+    from proctor.reports.compare import Comparison
 
 __all__ = [
     "Run",
@@ -118,12 +119,14 @@ def rescore(run: Run | str, *, scorers: Sequence[str | Scorer], store: str | Sto
     return Run(record, run.store, run._task)
 
 
-def compare(first: Run, second: Run, *, level: float = 0.95, seed: int = 0) -> Comparison:
+def compare(first: Run, second: Run, *, level: float = 0.95, seed: int = 0) -> "Comparison":
     """The second run against the first, paired on the samples both have scored.
 
     Raises:
         BadInput: other tasks, or nothing in common.
     """
+    from proctor.reports.compare import compare as compare_runs
+
     return compare_runs((first.record, first.store), (second.record, second.store), level=level, seed=seed)
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 import proctor
 from proctor.api import resolve
-from proctor.config import settings, store_url
+from proctor.config import converted, settings, store_url
 from proctor.core.errors import BadInput
 from proctor.core.run import Budget, Limits, Price, RunRecord, RunSpec, Selection
 from proctor.core.task import Agent, Scorer, Store, Task
@@ -49,8 +49,8 @@ class How(TypedDict, total=False):
     seed: int
     store: str | Store | None
     run_id: str | None
-    budget: Budget | None
-    limits: Limits | None
+    budget: Budget | Mapping[str, Any] | None
+    limits: Limits | Mapping[str, Any] | None
     max_failed: float
     retry_failed: bool
     cache: bool
@@ -82,8 +82,8 @@ def prepare(
     seed: int = 0,
     store: str | Store | None = None,
     run_id: str | None = None,
-    budget: Budget | None = None,
-    limits: Limits | None = None,
+    budget: Budget | Mapping[str, Any] | None = None,
+    limits: Limits | Mapping[str, Any] | None = None,
     max_failed: float = 0.05,
     retry_failed: bool = False,
     cache: bool = False,
@@ -111,8 +111,8 @@ def prepare(
         attempts=attempts,
         seed=seed,
         selection=Selection(limit=limit, first=first, ids=tuple(ids), tags=tags or {}),
-        limits=limits or Limits(),
-        budget=budget or Budget(),
+        limits=limits if isinstance(limits, Limits) else converted(limits or {}, Limits, "limits"),
+        budget=budget if isinstance(budget, Budget) else converted(budget or {}, Budget, "budget"),
         max_failed=max_failed,
     )
     samples = chosen(made_task, spec.selection, seed)

@@ -18,9 +18,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.task import Agent, Environment, Scorer, Session, Task
 from proctor.core.trajectory import ToolStyle
-from proctor.datasets import files
 from proctor.engine.scoring import BoundScorer
-from proctor.scorers import _file as scorer_file
 from proctor.scorers._named import is_inline
 from proctor.scorers._named import named as scorer_named
 from proctor.scorers._predictions import adapted, takes_prediction
@@ -72,7 +70,7 @@ def agent(given: AgentLike, options: Mapping[str, Any]) -> tuple[Agent, Named]:
             raise BadInput("Options go with an agent given by name; give an object its values where it is made.")
         return function.wrap(given), _named(given)
     kind, colon, argument = given.partition(":")
-    if colon and kind in registry.names("agents"):
+    if colon and registry.knows("agents", kind):
         module = registry.find("agents", kind)
         make = module.make if isinstance(module, ModuleType) else module
         made: Agent = make(argument, options)
@@ -121,16 +119,23 @@ def with_oracle(agent: Agent, task: Task) -> Agent:
 
 
 def benchmark_part(name: str, part: str) -> ModuleType | None:
-    """The module `part` (`replies`, `export`, `parity`) beside a benchmark's task; None where it has none."""
+    """The module `part` (`replies`, `export`, `parity`) beside a benchmark's task; None where it has none.
+
+    `adk` is the room of eval sets.
+    """
     folder = name.partition("/")[0]
-    if not folder.isidentifier() or find_spec(f"proctor.benchmarks.{folder}") is None:
+    package = "proctor.evalsets" if folder == "adk" else f"proctor.benchmarks.{folder}"
+    if not folder.isidentifier() or find_spec(package) is None or find_spec(f"{package}.{part}") is None:
         return None
-    if find_spec(f"proctor.benchmarks.{folder}.{part}") is None:
-        return None
-    return import_module(f"proctor.benchmarks.{folder}.{part}")
+    return import_module(f"{package}.{part}")
 
 
 def _task_by_name(name: str) -> tuple[Any, tuple[str, ...]]:
+    from proctor.datasets import files
+    from proctor.evalsets import task as eval_set_files
+
+    if eval_set_files.is_evalset(name) and not (registry.knows("benchmarks", name) and Path(name).is_dir()):
+        return eval_set_files.task_of, (name,)
     if files.is_data_file(name):
         return files.task_from_file, (name,)
     if registry.is_path(name):
@@ -159,8 +164,11 @@ def _check_options(made: Callable[..., Any], arguments: tuple[str, ...], options
 
 
 def _scorers(given: str | Scorer) -> list[BoundScorer]:
-    if isinstance(given, str) and scorer_file.is_file(given):
-        return [_bound(one, one.name, one.reference) for one in scorer_file.load(given)]
+    if isinstance(given, str) and "." in given:
+        from proctor.scorers import _file as scorer_file
+
+        if scorer_file.is_file(given):
+            return [_bound(one, one.name, one.reference) for one in scorer_file.load(given)]
     return [_scorer(given)]
 
 

@@ -26,6 +26,7 @@ HELP_BY_COMMAND = {
     "compare": "Compare two runs on the same samples.",
     "report": "Write a run as a page: HTML, Markdown, JSON or JUnit.",
     "export": "Write a run as files for other programs.",
+    "evalset": "Look at eval-set files (ADK), change them, and bring old ones to the current shape.",
     "parity": "Check our verdicts against recorded official ones.",
     "list": "List the tasks, agents or scorers there are.",
     "data": "Fetch, count or check the data of a benchmark.",

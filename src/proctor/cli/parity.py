@@ -58,4 +58,4 @@ def _known() -> list[str]:
     from proctor import registry
     from proctor.api.resolve import benchmark_part
 
-    return [name for name in registry.names("benchmarks") if benchmark_part(name, "parity") is not None]
+    return [name for name in ("adk", *registry.names("benchmarks")) if benchmark_part(name, "parity") is not None]

@@ -1,0 +1,272 @@
+"""proctor evalset: look at eval-set files, change them, and bring old ones to the current shape."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from proctor.cli import options, output
+from proctor.cli.words import t
+from proctor.core.errors import BadInput
+
+if TYPE_CHECKING:
+    from proctor.evalsets.schema import EvalCase, EvalSet
+
+F = TypeVar("F", bound=Callable[..., Any])
+FILE = click.Path(path_type=Path)
+SHOWN_CHARACTERS = 60
+
+
+@click.group(help=t("Look at eval-set files (ADK), change them, and bring old ones to the current shape."))
+def command() -> None:
+    pass
+
+
+def _case_options(function: F) -> F:
+    """--from, --ask, --answer, --call"""
+    for option in (
+        click.option("--from", "source", metavar="FILE", type=FILE, help=t("A JSON file with the whole case.")),
+        click.option("--ask", metavar="TEXT", help=t("What the user says.")),
+        click.option("--answer", metavar="TEXT", help=t("The response that is expected.")),
+        click.option(
+            "--call",
+            "calls",
+            metavar="NAME[=JSON]",
+            multiple=True,
+            help=t('A call that is expected, such as price={"model": "A"}; may be given several times.'),
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+@command.command("list", help=t("List the cases of eval-set files."))
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
+@options.as_json
+def list_(files: tuple[Path, ...], as_json: bool) -> None:
+    from proctor.evalsets.read import read
+
+    loaded = {path: read(path) for path in files}
+    if as_json:
+        output.print_json({"sets": [_row(path, one.eval_set) for path, one in loaded.items()]})
+        return
+    for path, one in loaded.items():
+        for note in one.notes:
+            output.message(t("{path}: {note}", path=path, note=note))
+        _print_cases(one.eval_set)
+
+
+@command.command("show", help=t("Print a case, or a whole set, as JSON in the current shape."))
+@click.argument("file", type=FILE)
+@click.argument("case_id", metavar="CASE", required=False)
+def show(file: Path, case_id: str | None) -> None:
+    from proctor.evalsets import cases
+    from proctor.evalsets.read import read
+    from proctor.evalsets.write import as_text
+
+    eval_set = read(file).eval_set
+    print(as_text(eval_set if case_id is None else cases.find(eval_set, case_id)), end="")
+
+
+@command.command("add", help=t("Add a case to a file; the file is made when it is not there."))
+@click.argument("file", type=FILE)
+@click.argument("case_id", metavar="CASE", required=False)
+@_case_options
+def add(file: Path, case_id: str | None, **given: Any) -> None:
+    from proctor.evalsets import cases
+    from proctor.evalsets.read import set_id
+    from proctor.evalsets.schema import EvalSet
+    from proctor.evalsets.write import create
+
+    case = _given_case(case_id, **given)
+    if file.exists():
+        _change(file, lambda eval_set: cases.add(eval_set, case))
+    else:
+        create(file, EvalSet(eval_set_id=set_id(file), name=set_id(file), eval_cases=[case]))
+    output.message(t("Added {case} to {path}.", case=case.eval_id, path=file))
+
+
+@command.command("edit", help=t("Replace a case by that of a file, change its first turn, or open it in your editor."))
+@click.argument("file", type=FILE)
+@click.argument("case_id", metavar="CASE")
+@_case_options
+def edit(file: Path, case_id: str, **given: Any) -> None:
+    from proctor.evalsets import cases
+    from proctor.evalsets.read import read
+    from proctor.evalsets.write import save
+
+    loaded = read(file)
+    case = _edited(cases.find(loaded.eval_set, case_id), **given)
+    _tell_copy(save(file, cases.put(loaded.eval_set, case_id, case), loaded))
+    output.message(t("Changed {case} in {path}.", case=case_id, path=file))
+
+
+@command.command("delete", help=t("Delete cases from a file."))
+@click.argument("file", type=FILE)
+@click.argument("case_ids", metavar="CASE...", nargs=-1, required=True)
+def delete(file: Path, case_ids: tuple[str, ...]) -> None:
+    from proctor.evalsets import cases
+
+    _change(file, lambda eval_set: cases.delete(eval_set, case_ids))
+    output.message(t("Deleted {cases} from {path}.", cases=", ".join(case_ids), path=file))
+
+
+@command.command(
+    "migrate", help=t("Bring files of any older shape to the current one; the old file is kept beside it.")
+)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
+@click.option("--out", metavar="FILE", type=FILE, help=t("Write there instead; the old file stays as it is."))
+@click.option("--session", metavar="FILE", type=FILE, help=t("A JSON file with the session that the cases begin with."))
+def migrate(files: tuple[Path, ...], out: Path | None, session: Path | None) -> None:
+    from proctor.evalsets import cases
+    from proctor.evalsets.read import read, read_session
+    from proctor.evalsets.write import create, save
+
+    if out is not None and len(files) > 1:
+        raise BadInput("--out takes one file; use merge for several.")
+    begin = read_session(session) if session is not None else None
+    for file in files:
+        loaded = read(file)
+        for note in loaded.notes:
+            output.message(t("{path}: {note}", path=file, note=note))
+        eval_set = loaded.eval_set if begin is None else cases.with_session(loaded.eval_set, begin)
+        if out is not None:
+            create(out, eval_set)
+        elif loaded.shape != "current" or eval_set != loaded.eval_set:
+            _tell_copy(save(file, eval_set, loaded))
+        output.message(
+            t("{path}: {shape} → {count} cases.", path=file, shape=t(loaded.shape), count=len(eval_set.eval_cases))
+        )
+
+
+@command.command("merge", help=t("Put the cases of several files into a new one."))
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
+@click.option("--out", metavar="FILE", type=FILE, required=True, help=t("The new file."))
+def merge(files: tuple[Path, ...], out: Path) -> None:
+    from proctor.evalsets import cases
+    from proctor.evalsets.read import read, set_id
+    from proctor.evalsets.write import create
+
+    merged = cases.merge([read(file).eval_set for file in files], set_id(out))
+    create(out, merged)
+    output.message(t("Wrote {path} with {count} cases.", path=out, count=len(merged.eval_cases)))
+
+
+@command.command("split", help=t("Put the cases of a file into several new ones beside it; the file stays."))
+@click.argument("file", type=FILE)
+@click.option("--parts", type=int, required=True, help=t("How many files."))
+def split(file: Path, parts: int) -> None:
+    from proctor.evalsets import cases
+    from proctor.evalsets.read import read, set_id
+    from proctor.evalsets.write import create
+
+    name = set_id(file)
+    targets = [
+        (file.with_name(f"{name}_{number}{file.name.removeprefix(name)}"), part)
+        for number, part in enumerate(cases.split(read(file).eval_set, parts), start=1)
+    ]
+    for path, _ in targets:
+        if path.exists():
+            raise BadInput("{path} is there already; nothing was written.", path=path)
+    for path, part in targets:
+        create(path, part)
+        output.message(t("Wrote {path} with {count} cases.", path=path, count=len(part.eval_cases)))
+
+
+def _change(file: Path, how: Callable[["EvalSet"], "EvalSet"]) -> None:
+    from proctor.evalsets.write import change
+
+    _tell_copy(change(file, how))
+
+
+def _tell_copy(copy: Path | None) -> None:
+    if copy is not None:
+        output.message(t("The file had an older shape; what it was is in {copy}.", copy=copy))
+
+
+def _given_case(
+    case_id: str | None, source: Path | None, ask: str | None, answer: str | None, calls: Sequence[str]
+) -> "EvalCase":
+    from msgspec.structs import replace
+
+    from proctor.evalsets import cases
+    from proctor.evalsets.read import read_case
+
+    if source is not None:
+        case = read_case(source)
+        return replace(case, eval_id=case_id) if case_id else case
+    if not case_id or ask is None:
+        raise BadInput("Give either --from FILE, or the id of the case and --ask TEXT.")
+    return cases.asked(case_id, ask, answer, [_call(text) for text in calls] if calls else None)
+
+
+def _edited(
+    case: "EvalCase", source: Path | None, ask: str | None, answer: str | None, calls: Sequence[str]
+) -> "EvalCase":
+    from proctor.evalsets import cases
+    from proctor.evalsets.read import case_of, read_case
+    from proctor.evalsets.write import as_text
+
+    if source is not None:
+        return read_case(source)
+    if ask is not None or answer is not None or calls:
+        return cases.changed(case, ask, answer, [_call(text) for text in calls] if calls else None)
+    text = click.edit(as_text(case), extension=".json")
+    return case if text is None else case_of(text)
+
+
+def _call(text: str) -> tuple[str, dict[str, Any]]:
+    """`name={"x": 1}` as a name and its arguments."""
+    import json
+
+    name, equals, arguments = text.partition("=")
+    try:
+        value = json.loads(arguments) if equals else {}
+    except ValueError:
+        value = None
+    if not name or not isinstance(value, dict):
+        raise BadInput("--call takes NAME or NAME=JSON, not '{text}'.", text=text)
+    return name, value
+
+
+def _row(path: Path, eval_set: "EvalSet") -> dict[str, Any]:
+    return {
+        "file": str(path),
+        "eval_set_id": eval_set.eval_set_id,
+        "cases": [_cells(case) for case in eval_set.eval_cases],
+    }
+
+
+def _cells(case: "EvalCase") -> dict[str, Any]:
+    from proctor.evalsets.schema import texts
+
+    turns = case.conversation or []
+    asked = case.conversation_scenario.starting_prompt if case.conversation_scenario else ""
+    data = [turn.intermediate_data for turn in turns]
+    return {
+        "id": case.eval_id,
+        "turns": len(turns),
+        "calls": sum(len(one.calls()) for one in data if one is not None),
+        "question": " ".join(texts(turns[0].user_content)) if turns else asked,
+    }
+
+
+def _print_cases(eval_set: "EvalSet") -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from proctor.reports.visible import one_line
+
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for title, justify in (
+        (eval_set.eval_set_id, "left"),
+        (t("Turns"), "right"),
+        (t("Calls"), "right"),
+        (t("Question"), "left"),
+    ):
+        table.add_column(Text(one_line(title, SHOWN_CHARACTERS)), justify=justify)  # type: ignore[arg-type]  # two of its words
+    for row in map(_cells, eval_set.eval_cases):
+        cells = (row["id"], f"{row['turns']:,}", f"{row['calls']:,}", row["question"])
+        table.add_row(*(Text(one_line(cell, SHOWN_CHARACTERS)) for cell in cells))
+    output.console().print(table)

@@ -1,0 +1,1 @@
+"""Eval-set files of ADK: every shape they ever had is read, the current one is written."""

@@ -1,0 +1,137 @@
+"""What a set is scored by: `test_config.json` beside it, or ADK's defaults.
+
+    {"criteria": {"tool_trajectory_avg_score": {"threshold": 1.0, "match_type": "IN_ORDER"}, "response_match_score": 0.5}}
+
+Source: google/adk-python, src/google/adk/evaluation, eval_config.py and eval_metrics.py, release 2.7.1.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor.core.errors import BadInput
+from proctor.registry import unknown
+from proctor.scorers._adk import MatchType, match_type
+
+FILE = "test_config.json"
+OURS = ("tool_trajectory_avg_score", "response_match_score")
+JUDGED = (
+    "response_evaluation_score",
+    "safety_v1",
+    "final_response_match_v2",
+    "rubric_based_final_response_quality_v1",
+    "rubric_based_tool_use_quality_v1",
+    "hallucinations_v1",
+    "per_turn_user_simulator_quality_v1",
+    "multi_turn_task_success_v1",
+    "multi_turn_trajectory_quality_v1",
+    "multi_turn_tool_use_quality_v1",
+    "rubric_based_multi_turn_trajectory_quality_v1",
+)
+CONFIG_KEYS = {"criteria", "custom_metrics", "user_simulator_config", "live_model_config"}
+CRITERION_KEYS = {"threshold", "match_type", "include_intermediate_responses_in_final"}
+DEFAULT = {"tool_trajectory_avg_score": 1.0, "response_match_score": 0.8}
+
+
+class Criteria(msgspec.Struct, frozen=True, kw_only=True):
+    """Thresholds by metric, and how trajectories are matched. The default is ADK's."""
+
+    thresholds: Mapping[str, float] = msgspec.field(default_factory=DEFAULT.copy)
+    match_type: MatchType = "EXACT"
+
+
+def beside(path: Path) -> Criteria:
+    """The criteria of the folder of a file.
+
+    Raises:
+        BadInput: as `read`.
+    """
+    found = path.parent / FILE
+    return read(found) if found.is_file() else Criteria()
+
+
+def read(path: Path) -> Criteria:
+    """The criteria of a file.
+
+    Raises:
+        BadInput: it cannot be read, names no criterion, one that needs a judge, or one that is unknown.
+    """
+    try:
+        value = json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror or error) from None
+    except (ValueError, RecursionError) as error:
+        raise BadInput("{path} is no JSON object: {error}.", path=path, error=error) from None
+    if not isinstance(value, Mapping):
+        raise BadInput("{path} is no JSON object: {error}.", path=path, error=type(value).__name__)
+    config = {_snake(key): one for key, one in value.items()}
+    for key in config:
+        if key not in CONFIG_KEYS:
+            raise _unknown(path, key, sorted(CONFIG_KEYS))
+    return of(config.get("criteria"), str(path), custom=config.get("custom_metrics") or {})
+
+
+def of(given: Any, where: str = "criteria", custom: Mapping[str, Any] | None = None) -> Criteria:
+    """The criteria of an object: a threshold, or an object with one, for each metric.
+
+    Raises:
+        BadInput: as `read`.
+
+    >>> of({"response_match_score": 0.5}).thresholds
+    {'response_match_score': 0.5}
+    """
+    if not isinstance(given, Mapping) or not given:
+        raise BadInput("{where} names no criteria, so nothing could be scored.", where=where)
+    thresholds: dict[str, float] = {}
+    how: MatchType = "EXACT"
+    for name, value in given.items():
+        _check_name(name, where, custom or {})
+        criterion = (
+            {_snake(key): one for key, one in value.items()} if isinstance(value, Mapping) else {"threshold": value}
+        )
+        for key in criterion:
+            if key not in CRITERION_KEYS or (key == "match_type" and name != OURS[0]):
+                raise _unknown(f"{where}: {name}", key, sorted(CRITERION_KEYS))
+        thresholds[name] = _threshold(criterion.get("threshold"), f"{where}: {name}")
+        if "match_type" in criterion:
+            how = match_type(criterion["match_type"])
+    return Criteria(thresholds=thresholds, match_type=how)
+
+
+def _check_name(name: str, where: str, custom: Mapping[str, Any]) -> None:
+    if name in custom:
+        raise BadInput(
+            "{where}: '{name}' is a function of your own for ADK's objects; give it as a scorer instead: --scorer ./metrics.py:{name}",
+            where=where,
+            name=name,
+        )
+    if name in JUDGED:
+        raise BadInput(
+            "{where}: '{name}' needs a judge model, so it cannot be computed here. Take it out, or choose: --set criteria.response_match_score=0.8",
+            where=where,
+            name=name,
+        )
+    if name not in OURS:
+        raise unknown("criterion", name, [*OURS, *JUDGED], paths=False)
+
+
+def _threshold(value: Any, where: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise BadInput(
+            "{where}: the threshold is a number, not {value}.", where=where, value=json.dumps(value)
+        ) from None
+
+
+def _unknown(where: object, key: str, known: list[str]) -> BadInput:
+    return BadInput(
+        "{where}: the key '{key}' is not known. Known: {known}.", where=where, key=key, known=", ".join(known)
+    )
+
+
+def _snake(key: str) -> str:
+    return "".join(f"_{sign.lower()}" if sign.isupper() else sign for sign in key)

@@ -1,0 +1,124 @@
+"""The two shapes before the eval-set object, as ADK's own conversion reads them.
+
+    [{"name": "two_rolls", "data": [{"query": ..., "expected_tool_use": [{"tool_name": ..., "tool_input": {}}],
+      "expected_intermediate_agent_responses": [{"author": ..., "text": ...}], "reference": ...}], "initial_session": {}}]
+    [{"query": ..., "expected_tool_use": [...], "reference": ...}]                                   (one case a file)
+
+Source: google/adk-python, src/google/adk/evaluation/local_eval_sets_manager.py, release 2.7.1.
+"""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from proctor.core.sentence import say
+from proctor.evalsets._places import Invalid, Path
+
+NAMES = {
+    "eval_id": "name",
+    "conversation": "data",
+    "user_content": "query",
+    "final_response": "reference",
+    "session_input": "initial_session",
+}
+
+
+def cases(value: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The cases of the nested list, as JSON of the current schema.
+
+    Raises:
+        Invalid: something that the conversion needs is missing, or of the wrong type.
+    """
+    made = []
+    for place, old in enumerate(value):
+        at: Path = ("eval_cases", place)
+        turns = _list(old, "data", (*at, "conversation"))
+        made.append(case(_text(old, "name", (*at, "eval_id")), turns, old.get("initial_session"), at))
+    return made
+
+
+def case(name: str, turns: Sequence[Any], session: Any = None, at: Path = ("eval_cases", 0)) -> dict[str, Any]:
+    """One case out of its turns; a session that is empty is none.
+
+    Raises:
+        Invalid: as above.
+    """
+    conversation = [_turn(turn, (*at, "conversation", place), f"{name} {place}") for place, turn in enumerate(turns)]
+    made: dict[str, Any] = {"eval_id": name, "conversation": conversation}
+    if session:
+        if not isinstance(session, Mapping):
+            raise Invalid(
+                (*at, "session_input"),
+                say("expected {expected}, got {found}", expected="object", found=type(session).__name__),
+            )
+        made["session_input"] = {
+            "app_name": session.get("app_name", ""),
+            "user_id": session.get("user_id", ""),
+            "state": session.get("state", {}),
+        }
+    return made
+
+
+def old_path(path: Path, *, flat: bool) -> Path:
+    """Where something of the current schema stands in the older shapes, as far as they have it.
+
+    >>> old_path(("eval_cases", 1, "conversation", 0, "user_content"), flat=False)
+    (1, 'data', 0, 'query')
+    """
+    inner = path[3:] if flat and path[2:3] == ("conversation",) else path[1:]
+    found: list[str | int] = []
+    for step in inner:
+        if step == "intermediate_data":
+            continue
+        found.append({"tool_uses": "expected_tool_use"}.get(str(step), NAMES.get(str(step), step)))
+    return tuple(found)
+
+
+def _turn(turn: Any, at: Path, seed: str) -> dict[str, Any]:
+    if not isinstance(turn, Mapping):
+        raise Invalid(at, say("expected {expected}, got {found}", expected="object", found=type(turn).__name__))
+    query = _text(turn, "query", (*at, "user_content"))
+    reference = turn.get("reference", "")
+    if not isinstance(reference, str):
+        raise Invalid(
+            (*at, "final_response"),
+            say("expected {expected}, got {found}", expected="str", found=type(reference).__name__),
+        )
+    return {
+        "invocation_id": str(uuid.uuid5(uuid.NAMESPACE_OID, f"{seed} {query}")),  # the same at every reading
+        "user_content": {"parts": [{"text": query}], "role": "user"},
+        "final_response": {"parts": [{"text": reference}], "role": "model"},
+        "intermediate_data": {
+            "tool_uses": [
+                _call(old, (*at, "intermediate_data", "tool_uses", place))
+                for place, old in enumerate(_list(turn, "expected_tool_use", at, needed=False))
+            ],
+            "intermediate_responses": [
+                [_text(old, "author", at), [{"text": _text(old, "text", at)}]]
+                for old in _list(turn, "expected_intermediate_agent_responses", at, needed=False)
+            ],
+        },
+    }
+
+
+def _call(old: Any, at: Path) -> dict[str, Any]:
+    name = _text(old, "tool_name", at)
+    if "tool_input" not in old:
+        raise Invalid(at, say("'{field}' is missing", field="tool_input"))
+    return {"name": name, "args": old["tool_input"]}
+
+
+def _text(old: Any, key: str, at: Path) -> str:
+    if not isinstance(old, Mapping) or key not in old:
+        raise Invalid(at, say("'{field}' is missing", field=key))
+    if not isinstance(old[key], str):
+        raise Invalid(at, say("expected {expected}, got {found}", expected="str", found=type(old[key]).__name__))
+    text: str = old[key]
+    return text
+
+
+def _list(old: Mapping[str, Any], key: str, at: Path, *, needed: bool = True) -> list[Any]:
+    found = old.get(key, None if needed else [])
+    if not isinstance(found, list):
+        raise Invalid(at, say("expected {expected}, got {found}", expected="array", found=type(found).__name__))
+    return found

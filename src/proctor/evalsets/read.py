@@ -1,0 +1,257 @@
+"""Read an eval-set file in any shape it ever had.
+
+The current object, with keys in either spelling; the list of cases before it (`name`, `data`); the oldest list of
+turns (`query`, `reference`); the list of tracing spans. What ADK would take amiss is an error with line and JSON path,
+what it would swallow a note.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path as FilePath
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from proctor.core.digest import digest_bytes
+from proctor.core.errors import BadInput
+from proctor.core.sentence import Sentence, say
+from proctor.evalsets import legacy, spans
+from proctor.evalsets._places import Invalid, Path, line_of
+from proctor.evalsets.schema import EvalCase, EvalSet, SessionInput, normal, shown
+
+MOST_BYTES = 256_000_000
+SUFFIXES = (".evalset.json", ".test.json", ".json")
+Shape = Literal["current", "mixed", "nested list", "flat list", "spans"]
+T = TypeVar("T", bound=msgspec.Struct)
+_FAULT = re.compile(r"(?P<said>.*?)(?: - at `(?P<path>\$[^`]*)`)?", re.DOTALL)
+_EXPECTED = re.compile(r"Expected `(?P<expected>[^`]*)`, got `(?P<found>[^`]*)`")
+_MISSING = re.compile(r"Object missing required field `(?P<field>\w+)`")
+_STEP = re.compile(r"\.(\w+)|\[(\d+|\.\.\.)\]")
+
+
+class Loaded(msgspec.Struct, frozen=True, kw_only=True):
+    """A file as it was read: the set, the shape it had, what is odd in it, and a digest of its bytes."""
+
+    eval_set: EvalSet
+    shape: Shape
+    notes: tuple[Sentence, ...] = ()
+    digest: str = ""
+
+
+def read(path: FilePath | str) -> Loaded:
+    """The eval set of a file.
+
+    Raises:
+        BadInput: no such file, no JSON, none of the shapes or several at once, a value of the wrong type, a key that
+            ADK refuses, a call without a name, the same id twice; names file, line and JSON path.
+    """
+    path = FilePath(path).expanduser()
+    data = _bytes(path)
+    text, value, doubled = _json(data, path)
+    try:
+        shape, eval_set, notes = _loaded(value, set_id(path))
+        _check(eval_set)
+    except Invalid as error:
+        raise _bad(path, text, error, original=value) from None
+    twice = [
+        say("the key '{key}' occurs twice in one object; the last one counts.", key=key) for key in sorted(doubled)
+    ]
+    return Loaded(eval_set=eval_set, shape=shape, notes=(*notes, *twice), digest=digest_bytes(data))
+
+
+def read_case(path: FilePath | str) -> EvalCase:
+    """One case out of a file that holds nothing else.
+
+    Raises:
+        BadInput: it is none.
+    """
+    path = FilePath(path).expanduser()
+    return _case(_bytes(path), path)
+
+
+def case_of(text: str) -> EvalCase:
+    """One case out of a text.
+
+    Raises:
+        BadInput: it is none.
+    """
+    return _case(text.encode("utf-8", "surrogatepass"), FilePath("case.json"))
+
+
+def read_session(path: FilePath | str) -> SessionInput:
+    """A session as a file of its own, as the oldest shape had it: `app_name`, `user_id`, `state`.
+
+    Raises:
+        BadInput: it is none.
+    """
+    path = FilePath(path).expanduser()
+    text, value, _ = _json(_bytes(path), path)
+    try:
+        made = normal(value, SessionInput).value
+        return converted({"app_name": "", "user_id": "", **made} if isinstance(made, dict) else made, SessionInput)
+    except Invalid as error:
+        raise _bad(path, text, error, original=value) from None
+
+
+def set_id(path: FilePath) -> str:
+    """What a set is called whose file does not say: the name of the file.
+
+    >>> set_id(FilePath("dir/shop.evalset.json"))
+    'shop'
+    """
+    return next((path.name.removesuffix(end) for end in SUFFIXES if path.name.endswith(end)), path.name)
+
+
+def converted(value: Any, kind: type[T], at: Path = ()) -> T:
+    """JSON with the keys of the schema as a noun of it.
+
+    Raises:
+        Invalid: a value of the wrong type, or one is missing.
+    """
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        said = _FAULT.fullmatch(str(error))
+        steps = _STEP.findall(said["path"] or "") if said else []
+        path = tuple(int(place) if place.isdigit() else name or "*" for name, place in steps)
+        raise Invalid((*at, *path), _problem(said["said"] if said else str(error))) from None
+
+
+def _case(data: bytes, path: FilePath) -> EvalCase:
+    text, value, _ = _json(data, path)
+    try:
+        case = converted(normal(value, EvalCase).value, EvalCase)
+        _check_case(case, ())
+    except Invalid as error:
+        raise _bad(path, text, error, original=value) from None
+    return case
+
+
+def _loaded(value: Any, name: str) -> tuple[Shape, EvalSet, tuple[Sentence, ...]]:
+    if isinstance(value, dict):
+        return _object(value)
+    if not isinstance(value, list):
+        raise Invalid((), say("expected an eval set: a JSON object with 'eval_cases', or a list in an older shape"))
+    kind = _kind_of_list(value)
+    if kind == "spans":
+        made, notes = spans.converted(value)
+        return "spans", converted(made, EvalSet), notes
+    cases = legacy.cases(value) if kind == "nested list" else [legacy.case(name, value)]
+    return kind, converted({"eval_set_id": name, "name": name, "eval_cases": cases}, EvalSet), ()
+
+
+def _object(value: Mapping[str, Any]) -> tuple[Shape, EvalSet, tuple[Sentence, ...]]:
+    if not {"eval_cases", "evalCases", "eval_set_id", "evalSetId"} & value.keys():
+        raise Invalid((), say("expected an eval set: there is neither 'eval_set_id' nor 'eval_cases'"))
+    made = normal(value, EvalSet)
+    return "mixed" if made.renamed else "current", converted(made.value, EvalSet), made.notes
+
+
+def _kind_of_list(value: Sequence[Any]) -> Shape:
+    known: dict[str, Shape] = {"data": "nested list", "query": "flat list", "trace_id": "spans"}
+    first: Shape | None = None
+    for place, element in enumerate(value):
+        keys = element.keys() if isinstance(element, dict) else ()
+        kind = next((shape for key, shape in known.items() if key in keys), None)
+        if kind is None:
+            raise Invalid((place,), say("expected a case with 'data', a turn with 'query', or a span with 'trace_id'"))
+        if first not in (None, kind):
+            raise Invalid(
+                (place,),
+                say(
+                    "shapes are mixed: this belongs to a {kind}, the first to a {first}",
+                    kind=say(kind),
+                    first=say(str(first)),
+                ),
+            )
+        first = kind
+    return first or "nested list"
+
+
+def _check(eval_set: EvalSet) -> None:
+    seen: set[str] = set()
+    for place, case in enumerate(eval_set.eval_cases):
+        at = ("eval_cases", place)
+        if case.eval_id in seen:
+            raise Invalid((*at, "eval_id"), say("the id '{id}' is used twice", id=case.eval_id))
+        seen.add(case.eval_id)
+        _check_case(case, at)
+
+
+def _check_case(case: EvalCase, at: Path) -> None:
+    if (case.conversation is None) == (case.conversation_scenario is None):
+        raise Invalid(at, say("a case has either a 'conversation' or a 'conversation_scenario'"))
+    for place, turn in enumerate(case.conversation or ()):
+        data = turn.intermediate_data
+        if data is None:
+            continue
+        here = (*at, "conversation", place, "intermediate_data")
+        if data.invocation_events and (data.tool_uses or data.tool_responses or data.intermediate_responses):
+            raise Invalid(here, say("'invocation_events' stand for the other lists; there cannot be both"))
+        if not all(call.name for call in data.calls()):
+            raise Invalid(here, say("an expected call needs a name"))
+
+
+def _problem(said: str) -> Sentence:
+    if found := _EXPECTED.fullmatch(said):
+        return say(
+            "expected {expected}, got {found}",
+            expected=found["expected"].replace("object", "an object").replace(" | null", ""),
+            found=found["found"],
+        )
+    if found := _MISSING.fullmatch(said):
+        return say("'{field}' is missing", field=found["field"])
+    return say("{said}", said=said)
+
+
+def _bad(path: FilePath, text: str, error: Invalid, original: Any) -> BadInput:
+    at = _old_path(error.path, original)
+    return BadInput(
+        "{file}, line {line}: {problem} at {path}.",
+        file=path,
+        line=line_of(text, at),
+        problem=error.problem,
+        path=shown(at),
+    )
+
+
+def _old_path(path: Path, original: Any) -> Path:
+    """Where the same stands in an older shape."""
+    if not isinstance(original, list) or path[:1] != ("eval_cases",):
+        return path
+    return legacy.old_path(path, flat="query" in original[0])
+
+
+def _bytes(path: FilePath) -> bytes:
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise BadInput("{path} is larger than {limit} MB; split it.", path=path, limit=MOST_BYTES // 1_000_000)
+        return path.read_bytes()
+    except OSError as error:
+        raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror or error) from None
+
+
+def _json(data: bytes, path: FilePath) -> tuple[str, Any, set[str]]:
+    """The text, the data, and the keys that occur twice in one object."""
+    doubled: set[str] = set()
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            doubled.update(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        return made
+
+    try:
+        text = data.decode("utf-8-sig")
+        return text, json.loads(text, object_pairs_hook=once), doubled
+    except json.JSONDecodeError as error:
+        raise BadInput(
+            "{path}, line {line}: it is no JSON: {error}.", path=path, line=error.lineno, error=error.msg
+        ) from None
+    except UnicodeDecodeError as error:
+        raise BadInput("{path} is no UTF-8 text: {error}.", path=path, error=error) from None
+    except (RecursionError, ValueError) as error:  # nested too deep; a whole number with too many digits
+        kind = say("it is nested too deep") if isinstance(error, RecursionError) else error
+        raise BadInput("{path} cannot be read: {error}.", path=path, error=kind) from None

@@ -1,0 +1,107 @@
+"""Tracing spans as VeADK exports them: the spans of one trace are one turn, all traces together one case.
+
+    [{"trace_id": "1", "name": "call_llm", "start_time": 1700000000000000000, "attributes": {"gen_ai.prompt.0.content":
+      "Hi", "gen_ai.completion.0.content": "Hello", "gen_ai.app.name": "shop", "gen_ai.user.id": "u"}},
+     {"trace_id": "1", "name": "execute_tool f", "attributes": {"gen_ai.tool.name": "f",
+      "gen_ai.tool.input": "{\\"parameters\\": {\\"x\\": 1}}", "gen_ai.tool.output": "{\\"id\\": \\"c1\\"}"}}]
+
+Source: volcengine/veadk-python, veadk/evaluation/base_evaluator.py, release 1.1.19.
+"""
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from proctor.core.sentence import Sentence, say
+
+SET_ID = "default"
+
+
+def converted(value: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], tuple[Sentence, ...]]:
+    """The set, as JSON of the current schema, with a note for each trace that is left out.
+
+    A trace without the text of the user or of the answer is no turn.
+    """
+    traces: dict[str, list[Mapping[str, Any]]] = {}
+    for span in value:
+        traces.setdefault(str(span["trace_id"]), []).append(span)
+    turns, notes = [], []
+    for trace_id, spans in traces.items():
+        turn = _turn(trace_id, spans)
+        if turn is None:
+            notes.append(say("the trace {id} has no question or no answer; it is left out.", id=trace_id))
+        else:
+            turns.append(turn)
+    began = turns[0]["creation_timestamp"] if turns else 0.0
+    case = {
+        "eval_id": f"veadk_eval_{_when(began):%Y%m%d%H%M%S}",
+        "conversation": turns,
+        "session_input": _session(traces),
+        "creation_timestamp": began,
+    }
+    return {"eval_set_id": SET_ID, "name": SET_ID, "eval_cases": [case], "creation_timestamp": began}, tuple(notes)
+
+
+def _turn(trace_id: str, spans: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    asked = _asked(spans)
+    if not asked:
+        return None
+    question, answer = _said(asked[0], "gen_ai.prompt.0.content"), _said(asked[-1], "gen_ai.completion.0.content")
+    if not question or not answer:
+        return None
+    return {
+        "invocation_id": str(uuid.uuid5(uuid.NAMESPACE_OID, f"{trace_id} {question}")),  # the same at every reading
+        "user_content": {"role": "user", "parts": [{"text": question}]},
+        "final_response": {"role": "model", "parts": [{"text": answer}]},
+        "intermediate_data": {
+            "tool_uses": [_call(span) for span in spans if str(span.get("name", "")).startswith("execute_tool")]
+        },
+        "creation_timestamp": _seconds(asked[0]),
+    }
+
+
+def _asked(spans: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [span for span in spans if span.get("name") == "call_llm"]
+
+
+def _call(span: Mapping[str, Any]) -> dict[str, Any]:
+    parameters = _inside(span, "gen_ai.tool.input").get("parameters", {})
+    call_id = _inside(span, "gen_ai.tool.output").get("id")
+    return {
+        "id": call_id if isinstance(call_id, str) else None,
+        "name": _said(span, "gen_ai.tool.name"),
+        "args": parameters if isinstance(parameters, dict) else {},
+    }
+
+
+def _session(traces: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+    first = next((span for spans in traces.values() for span in _asked(spans)), {})
+    return {"app_name": _said(first, "gen_ai.app.name"), "user_id": _said(first, "gen_ai.user.id"), "state": {}}
+
+
+def _said(span: Mapping[str, Any], name: str) -> str:
+    attributes = span.get("attributes")
+    value = attributes.get(name) if isinstance(attributes, Mapping) else None
+    return value if isinstance(value, str) else ""
+
+
+def _inside(span: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    try:
+        value = json.loads(_said(span, name))
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _seconds(span: Mapping[str, Any]) -> float:
+    start = span.get("start_time")
+    return start / 1e9 if isinstance(start, int | float) else 0.0
+
+
+def _when(seconds: float) -> datetime:
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(0, UTC)

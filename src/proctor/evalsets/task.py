@@ -1,0 +1,241 @@
+"""Eval-set files as a task: every case a sample, every invocation a turn with its expected calls and response."""
+
+import base64
+import binascii
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor.core.errors import BadInput
+from proctor.core.sample import File, Message, Part, Sample, Text, ToolCall, ToolResult, Turn
+from proctor.core.task import Task
+from proctor.core.trajectory import Step, Trajectory
+from proctor.evalsets import cases, criteria
+from proctor.evalsets.criteria import Criteria
+from proctor.evalsets.read import Loaded, read, set_id
+from proctor.evalsets.schema import Content, EvalCase, Invocation, builtins, texts
+
+SUFFIXES = (".evalset.json", ".test.json")
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """One file of a task: the set, what is chosen of it, its criteria, and what stands before the ids of its cases."""
+
+    path: Path
+    loaded: Loaded
+    chosen: Sequence[EvalCase]
+    criteria: Criteria
+    prefix: str = ""
+
+
+def is_evalset(name: str) -> bool:
+    """Whether a name of a task means an eval-set file, cases of one (`shop.evalset.json:a,b`), or a folder of files.
+
+    >>> is_evalset("shop.evalset.json"), is_evalset("dir/x.test.json:case1"), is_evalset("bfcl")
+    (True, True, False)
+    """
+    path, _ = _selected(name)
+    return path.name.endswith(SUFFIXES) or next(_files(path), None) is not None
+
+
+def task_of(path: str | Path, *, config: str | None = None, criteria: Mapping[str, Any] | None = None) -> Task:
+    """The task of a file, of some cases of one, or of all files in a folder and those in it.
+
+    Args:
+        path: the file, with the ids of cases behind a colon if not all are meant; or the folder.
+        config: another file than the `test_config.json` beside the set.
+        criteria: the criteria themselves, such as {"response_match_score": 0.5}.
+
+    Raises:
+        BadInput: a file that cannot be read, without cases, with an empty conversation, or with one that needs a
+            simulated user; criteria that need a judge.
+    """
+    return _task(str(path), config, criteria)
+
+
+def _task(name: str, config: str | None, given: Mapping[str, Any] | None) -> Task:
+    path, ids = _selected(name)
+    sources = [_source(file, path, ids, config, given) for file in (sorted(_files(path)) if path.is_dir() else [path])]
+    if not sources:
+        raise BadInput("There is no *.evalset.json and no *.test.json in {path}.", path=path)
+    samples = [sample for source in sources for sample in _samples(source)]
+    metrics = dict.fromkeys(metric for source in sources for metric in source.criteria.thresholds)
+    return Task(
+        name=sources[0].loaded.eval_set.eval_set_id if len(sources) == 1 else path.name,
+        version=_version(sources),
+        samples=samples,
+        scorers=[*(f"adk:{metric}" for metric in metrics), *(["adk:passed"] if len(metrics) > 1 else [])],
+        oracle=_oracle,
+        provenance={
+            "files": {source.path.name: source.loaded.digest for source in sources},
+            "notes": [str(note) for source in sources for note in source.loaded.notes],
+        },
+        spread_by="set" if len(sources) > 1 else None,
+        planned=len(samples),
+    )
+
+
+def _selected(name: str) -> tuple[Path, tuple[str, ...]]:
+    """The path, and the ids behind a colon; that of a Windows drive is none."""
+    path, mark, ids = name.partition(".json:")
+    if not mark:
+        return Path(name).expanduser(), ()
+    return Path(f"{path}.json").expanduser(), tuple(one.strip() for one in ids.split(",") if one.strip())
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """The eval-set files in a folder and below, but for hidden folders."""
+    if not folder.is_dir():
+        return
+    for entry in folder.iterdir():
+        if entry.is_dir() and not entry.name.startswith("."):
+            yield from _files(entry)
+        elif entry.name.endswith(SUFFIXES) and entry.is_file():
+            yield entry
+
+
+def _source(file: Path, root: Path, ids: Sequence[str], config: str | None, given: Mapping[str, Any] | None) -> Source:
+    loaded = read(file)
+    eval_set = loaded.eval_set
+    if not eval_set.eval_cases:
+        raise BadInput("{path} has no eval cases.", path=file)
+    if given is not None:
+        chosen = criteria.of(given)
+    else:
+        chosen = criteria.read(Path(config).expanduser()) if config is not None else criteria.beside(file)
+    return Source(
+        path=file,
+        loaded=loaded,
+        chosen=[cases.find(eval_set, one) for one in ids] if ids else eval_set.eval_cases,
+        criteria=chosen,
+        prefix=f"{_relative(file, root)}/" if root.is_dir() else "",
+    )
+
+
+def _relative(file: Path, root: Path) -> str:
+    inside = file.relative_to(root)
+    return (inside.parent / set_id(inside)).as_posix()
+
+
+def _version(sources: Sequence[Source]) -> str:
+    from proctor.core.digest import digest
+
+    return digest([(source.loaded.digest, source.criteria) for source in sources])[:12]
+
+
+def _samples(source: Source) -> Iterator[Sample]:
+    eval_set = source.loaded.eval_set
+    for case in source.chosen:
+        where = f"{source.path}, '{case.eval_id}'"
+        if case.conversation is None:
+            raise BadInput(
+                "{where} is a scenario, which needs a simulated user. Choose the other cases: {path}:ID,ID",
+                where=where,
+                path=source.path,
+            )
+        if not case.conversation:
+            raise BadInput("{where} has an empty conversation: there is nothing to ask.", where=where)
+        yield Sample(
+            id=f"{source.prefix}{case.eval_id}",
+            turns=tuple(_turn(turn, f"{where}, {place}") for place, turn in enumerate(case.conversation, start=1)),
+            tags={"set": eval_set.eval_set_id} if source.prefix else {},
+            meta=_meta(case, eval_set.eval_set_id, source.criteria),
+        )
+
+
+def _meta(case: EvalCase, eval_set_id: str, chosen: Criteria) -> dict[str, Any]:
+    """What scorers and result files need, and all that a judge may want to know."""
+    thresholds = chosen.thresholds
+    adk: dict[str, Any] = {"match_type": chosen.match_type, "criteria": list(thresholds)}
+    for name, key in (
+        ("tool_trajectory_avg_score", "trajectory_threshold"),
+        ("response_match_score", "response_threshold"),
+    ):
+        if name in thresholds:
+            adk[key] = thresholds[name]
+    found: dict[str, Any] = {
+        "eval_set_id": eval_set_id,
+        "eval_id": case.eval_id,
+        "adk": adk,
+        "invocations": [
+            {"invocation_id": turn.invocation_id, "rubrics": [builtins(one) for one in turn.rubrics or ()]}
+            for turn in case.conversation or ()
+        ],
+    }
+    if case.session_input is not None:
+        found["session"] = builtins(case.session_input)
+    if case.rubrics:
+        found["rubrics"] = [builtins(rubric) for rubric in case.rubrics]
+    if case.final_session_state:
+        found["final_session_state"] = case.final_session_state
+    if isinstance(case.extra.get("trajectory"), Mapping):
+        found["trajectory"] = case.extra["trajectory"]
+    return found
+
+
+def _turn(turn: Invocation, where: str) -> Turn:
+    parts = _parts(turn.user_content, where)
+    if not parts:
+        raise BadInput("{where}: the user says nothing.", where=where)
+    data = turn.intermediate_data
+    calls = None if data is None else [builtins(call) for call in data.calls()]
+    reference = {
+        "calls": None if calls is None else [_call(call) for call in calls],
+        "response": "\n".join(texts(turn.final_response)) if turn.final_response is not None else None,
+    }
+    return Turn(messages=(Message(role="user", parts=parts),), reference=reference)
+
+
+def _call(call: Mapping[str, Any]) -> dict[str, Any]:
+    names = {"name": "name", "args": "arguments", "id": "id"}
+    return {names[key]: value for key, value in call.items() if key in names}
+
+
+def _parts(content: Content, where: str) -> tuple[Part, ...]:
+    """All parts; texts that follow each other become one, a line each."""
+    found: list[Part] = []
+    for part in content.parts or ():
+        if part.text:
+            text = part.text.encode("utf-8", "replace").decode()  # half of a surrogate pair cannot be stored
+            if found and isinstance(last := found[-1], Text):
+                found[-1] = Text(text=f"{last.text}\n{text}")
+            else:
+                found.append(Text(text=text))
+        elif (blob := part.inline_data) is not None:
+            media_type = blob.mime_type or "application/octet-stream"
+            found.append(File(name=blob.display_name or "", media_type=media_type, data=_bytes(blob.data or "", where)))
+        elif (file := part.file_data) is not None:
+            media_type = file.mime_type or "application/octet-stream"
+            found.append(File(name=file.display_name or "", media_type=media_type, url=file.file_uri))
+        elif (result := part.function_response) is not None:
+            content_text = json.dumps(result.response, ensure_ascii=False, default=str)
+            found.append(ToolResult(name=result.name or "", content=content_text, id=result.id or ""))
+    return tuple(found)
+
+
+def _bytes(data: str, where: str) -> bytes:
+    try:
+        return base64.b64decode(data.replace("-", "+").replace("_", "/") + "=" * (-len(data) % 4), validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise BadInput("{where}: the inline data is no base64: {error}.", where=where, error=error) from None
+
+
+def _oracle(sample: Sample) -> Trajectory:
+    """The expected calls and responses, as an agent with native tools would give them."""
+    steps = []
+    for place, turn in enumerate(sample.turns):
+        calls = tuple(_as_made(call) for call in turn.reference["calls"] or ())
+        if calls:
+            steps.append(Step(message=Message(role="assistant", parts=calls), turn=place))
+        steps.append(Step(message=Message.of("assistant", turn.reference["response"] or ""), turn=place))
+    return Trajectory(steps=tuple(steps), tools="native")
+
+
+def _as_made(call: Mapping[str, Any]) -> ToolCall:
+    arguments = call.get("arguments")
+    if arguments is None:
+        return ToolCall(name=call["name"], id=call.get("id", ""), raw="null")
+    return ToolCall(name=call["name"], arguments=arguments, id=call.get("id", ""))

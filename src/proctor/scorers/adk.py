@@ -1,0 +1,127 @@
+"""The two metrics of ADK that need no judge, with exactly its verdicts, under its names and by match type.
+
+Each turn gets a score; the sample gets their average, and passes when that reaches the threshold. A turn without
+recorded calls counts as none, and a response without a reference gets 0, as in ADK; `trajectory` and `response` are
+the metrics that see this otherwise. Rules and source: `_adk.py`.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from proctor.config import converted
+from proctor.core.sample import Sample, ToolCall
+from proctor.core.score import Score, Unscored
+from proctor.core.sentence import Sentence, say
+from proctor.core.trajectory import Trajectory
+from proctor.scorers._adk import AdkCall, MatchType, calls_match, match_type, mean, rouge_1
+from proctor.scorers.trajectory import _expected
+
+Metric = Literal["tool_trajectory_avg_score", "response_match_score"]
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """Criteria as in `test_config.json`; `criteria` are those that `passed` asks for."""
+
+    match_type: Any = "EXACT"
+    trajectory_threshold: float = 1.0
+    response_threshold: float = 0.8
+    criteria: tuple[Metric, ...] = ("tool_trajectory_avg_score", "response_match_score")
+
+
+def tool_trajectory_avg_score(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    """Whether the calls of each turn match, by the match type of the criteria (EXACT without), if they name it."""
+    if "tool_trajectory_avg_score" not in _options(sample).criteria:
+        return _not_asked()
+    return _trajectory(sample, trajectory, None)
+
+
+def response_match_score(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    """ROUGE-1 of the response of each turn, if the criteria name it."""
+    if "response_match_score" not in _options(sample).criteria:
+        return _not_asked()
+    return response_match(sample, trajectory)
+
+
+def exact(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    """`tool_trajectory_avg_score` with match type EXACT."""
+    return _trajectory(sample, trajectory, "EXACT")
+
+
+def in_order(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    """`tool_trajectory_avg_score` with match type IN_ORDER."""
+    return _trajectory(sample, trajectory, "IN_ORDER")
+
+
+def any_order(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    """`tool_trajectory_avg_score` with match type ANY_ORDER."""
+    return _trajectory(sample, trajectory, "ANY_ORDER")
+
+
+def response_match(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    """`response_match_score`, whether or not the criteria name it."""
+    scores = [rouge_1(turn.answer, turn.expected.response or "") for turn in _expected.turns(sample, trajectory)]
+    return _average(scores, _options(sample).response_threshold, say("ROUGE-1 of the texts"))
+
+
+def passed(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    """1 when every criterion reaches its threshold, as ADK counts a case as passed."""
+    by_metric = {"tool_trajectory_avg_score": tool_trajectory_avg_score, "response_match_score": response_match_score}
+    results = {name: by_metric[name](sample, trajectory) for name in _options(sample).criteria}
+    scores = {name: result for name, result in results.items() if isinstance(result, Score)}
+    if not scores:
+        return Unscored(why="not_applicable", reason=say("The case has no turn that could be evaluated."))
+    failed = [name for name, score in scores.items() if not score.details["passed"]]
+    reason = say("Below its threshold: {names}.", names=", ".join(failed)) if failed else ""
+    return Score(points=not failed, reason=reason)
+
+
+for _scorer in (tool_trajectory_avg_score, response_match_score, exact, in_order, any_order, response_match, passed):
+    _scorer.version = "google-adk 2.7.1 / 1"  # type: ignore[attr-defined]  # scorers are functions with a version
+
+
+def _trajectory(sample: Sample, trajectory: Trajectory, how: MatchType | None) -> Score | Unscored:
+    options = _options(sample)
+    chosen = match_type(options.match_type) if how is None else how
+    scores = [
+        1.0 if calls_match(list(map(made_call, turn.made)), _wanted(turn.expected), chosen) else 0.0
+        for turn in _expected.turns(sample, trajectory)
+    ]
+    return _average(scores, options.trajectory_threshold, say("calls compared as {match_type}", match_type=chosen))
+
+
+def made_call(call: ToolCall) -> AdkCall:
+    """A call as ADK would have recorded it: nothing given is an empty object, `null` none at all."""
+    if call.raw is None:
+        return AdkCall(call.name, call.arguments)
+    if not call.raw.strip():
+        return AdkCall(call.name, {})
+    return AdkCall(call.name, None if call.raw.strip() == "null" else {"": call.raw})
+
+
+def _wanted(expected: _expected.Expected) -> list[AdkCall]:
+    return [AdkCall(call.name, call.arguments) for call in expected.calls or ()]
+
+
+def _not_asked() -> Unscored:
+    return Unscored(why="not_applicable", reason=say("The criteria of the set do not name this metric."))
+
+
+def _average(scores: Sequence[float], threshold: float, rule: Sentence) -> Score | Unscored:
+    if not scores:
+        return Unscored(why="not_applicable", reason=say("The case has no turn that could be evaluated."))
+    average = mean(scores)
+    details = {"passed": average >= threshold, "threshold": threshold, "turns": list(scores)}
+    reason = say(
+        "{rule}: {scores}, threshold {threshold}",
+        rule=rule,
+        scores=" ".join(f"{score:g}" for score in scores),
+        threshold=f"{threshold:g}",
+    )
+    return Score(points=min(average, 1.0), reason=reason, details=details)
+
+
+def _options(sample: Sample) -> Options:
+    given = sample.meta.get("adk")
+    return converted(given, Options, "adk") if given else Options()

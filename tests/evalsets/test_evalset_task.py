@@ -1,0 +1,225 @@
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import proctor
+from proctor.core.errors import BadInput
+from proctor.core.sample import File, Sample, Text
+from proctor.core.task import Task
+from proctor.core.trial import Trial
+from proctor.evalsets import criteria, results
+from proctor.evalsets.task import is_evalset, task_of
+
+TURN: dict[str, Any] = {
+    "user_content": {"role": "user", "parts": [{"text": "What does A cost?"}]},
+    "final_response": {"role": "model", "parts": [{"text": "A costs 100."}]},
+    "intermediate_data": {"tool_uses": [{"id": "c1", "name": "price", "args": {"model": "A"}}]},
+}
+
+
+def _write(path: Path, *cases: dict[str, Any]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"eval_set_id": path.name.partition(".")[0], "eval_cases": cases}))
+    return path
+
+
+def _case(case_id: str, *turns: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"eval_id": case_id, "conversation": list(turns) or [TURN], **more}
+
+
+def _samples(task: Task) -> list[Sample]:
+    assert isinstance(task.samples, list)
+    return task.samples
+
+
+def test_a_case_is_a_sample_and_an_invocation_a_turn(tmp_path: Path) -> None:
+    rubric = {"rubric_id": "r", "rubric_content": {"text_property": "polite"}}
+    second = {"user_content": {"parts": [{"text": "And"}, {"text": "B?"}]}, "invocation_id": "e2", "rubrics": [rubric]}
+    session = {"app_name": "shop", "user_id": "u", "state": {"lang": "en"}}
+    case = _case("price", TURN, second, session_input=session, rubrics=[rubric])
+    task = task_of(_write(tmp_path / "shop.evalset.json", case))
+    (sample,) = _samples(task)
+    assert (task.name, task.planned, sample.id) == ("shop", 1, "price")
+    assert list(task.scorers) == ["adk:tool_trajectory_avg_score", "adk:response_match_score", "adk:passed"]
+    assert sample.turns[0].reference == {
+        "calls": [{"name": "price", "arguments": {"model": "A"}, "id": "c1"}],
+        "response": "A costs 100.",
+    }
+    assert sample.turns[1].messages[0].parts == (Text(text="And\nB?"),)
+    assert sample.turns[1].reference == {"calls": None, "response": None}
+    assert sample.meta["session"] == session
+    assert sample.meta["rubrics"] == [rubric]
+    assert sample.meta["invocations"][1] == {"invocation_id": "e2", "rubrics": [rubric]}
+    assert sample.meta["adk"] == {
+        "match_type": "EXACT",
+        "criteria": ["tool_trajectory_avg_score", "response_match_score"],
+        "trajectory_threshold": 1.0,
+        "response_threshold": 0.8,
+    }
+
+
+def test_files_of_the_user_come_along(tmp_path: Path) -> None:
+    parts = [
+        {"inlineData": {"mimeType": "image/png", "data": base64.urlsafe_b64encode(b"\xfb\xff").decode().rstrip("=")}},
+        {"file_data": {"mime_type": "application/pdf", "file_uri": "gs://a/b.pdf"}},
+    ]
+    (sample,) = _samples(task_of(_write(tmp_path / "s.evalset.json", _case("a", {"user_content": {"parts": parts}}))))
+    assert sample.turns[0].messages[0].parts == (
+        File(media_type="image/png", data=b"\xfb\xff"),
+        File(media_type="application/pdf", url="gs://a/b.pdf"),
+    )
+
+
+def test_the_right_answers_pass_and_silence_does_not(tmp_path: Path) -> None:
+    quiet = {"user_content": TURN["user_content"], "intermediate_data": {"tool_uses": [{"name": "ping"}]}}
+    path = _write(tmp_path / "s.evalset.json", _case("a"), _case("b", TURN, TURN), _case("no arguments", quiet))
+    values = {}
+    for kind in ("oracle", "null"):
+        run = proctor.evaluate(
+            str(path), agent=f"baseline:{kind}", store=":memory:", scorers=["adk:exact", "trajectory:exact"]
+        )
+        values[kind] = {name: run.estimate(f"{name}.accuracy").value for name in run.record.scorers}
+    assert values["oracle"] == {"adk:exact": 1.0, "trajectory:exact": 1.0}
+    assert values["null"] == {"adk:exact": 0.0, "trajectory:exact": 0.0}
+
+
+def test_cases_are_chosen_behind_a_colon(tmp_path: Path) -> None:
+    path = _write(tmp_path / "s.evalset.json", _case("a"), _case("b:1"), _case("c"))
+    assert [sample.id for sample in _samples(task_of(f"{path}:c,b:1"))] == ["c", "b:1"]
+    with pytest.raises(BadInput, match="no case 'd'"):
+        task_of(f"{path}:d")
+
+
+def test_a_folder_is_walked_and_each_folder_has_its_criteria(tmp_path: Path) -> None:
+    _write(tmp_path / "one.evalset.json", _case("a"))
+    _write(tmp_path / "deep" / "two.test.json", _case("a"))
+    _write(tmp_path / ".adk" / "hidden.evalset.json", _case("a"))
+    config = {"criteria": {"tool_trajectory_avg_score": {"threshold": 0.5, "matchType": "any order"}}}
+    (tmp_path / "deep" / "test_config.json").write_text(json.dumps(config))
+    samples = {sample.id: sample for sample in _samples(task_of(tmp_path))}
+    assert list(samples) == ["deep/two/a", "one/a"]
+    assert samples["deep/two/a"].meta["adk"] == {
+        "match_type": "ANY_ORDER",
+        "criteria": ["tool_trajectory_avg_score"],
+        "trajectory_threshold": 0.5,
+    }
+    assert samples["one/a"].meta["adk"]["criteria"] == ["tool_trajectory_avg_score", "response_match_score"]
+    assert samples["one/a"].tags == {"set": "one"}
+
+
+def test_what_names_mean_eval_sets(tmp_path: Path) -> None:
+    _write(tmp_path / "deep" / "two.test.json", _case("a"))
+    for name in ("x.evalset.json", "x.test.json:a,b", r"C:\sets\x.evalset.json", str(tmp_path)):
+        assert is_evalset(name)
+    for name in ("bfcl", "questions.json", "./agent.py:task", str(tmp_path / "nothing")):
+        assert not is_evalset(name)
+
+
+@pytest.mark.parametrize(
+    ("case", "message"),
+    [
+        ({"eval_id": "a", "conversation": []}, "'a' has an empty conversation"),
+        (
+            {"eval_id": "a", "conversation_scenario": {"starting_prompt": "p", "conversation_plan": "q"}},
+            "simulated user",
+        ),
+        (_case("a", {"user_content": {"parts": []}}), "'a', 1: the user says nothing"),
+        (_case("a", {"user_content": {"parts": [{"inline_data": {"data": "?"}}]}}), "no base64"),
+    ],
+)
+def test_a_case_that_cannot_be_run_is_refused(case: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=message):
+        task_of(_write(tmp_path / "s.evalset.json", case))
+    assert task_of(f"{_write(tmp_path / 't.evalset.json', case, _case('good'))}:good").planned == 1
+
+
+def test_a_set_without_cases_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no eval cases"):
+        task_of(_write(tmp_path / "s.evalset.json"))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BadInput, match=r"no \*\.evalset\.json"):
+        task_of(tmp_path / "empty")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "names no criteria"),
+        (None, "names no criteria"),
+        ({"final_response_match_v2": 0.5}, "needs a judge model"),
+        ({"respons_match_score": 0.5}, "Did you mean 'response_match_score'"),
+        ({"response_match_score": "high"}, "the threshold is a number"),
+        ({"response_match_score": {"match_type": "EXACT", "threshold": 1}}, "the key 'match_type' is not known"),
+        ({"tool_trajectory_avg_score": {"threshold": 1, "match_typ": "EXACT"}}, "the key 'match_typ' is not known"),
+        ({"tool_trajectory_avg_score": {"threshold": 1, "match_type": "1"}}, "no match type"),
+        ({"tool_trajectory_avg_score": {"match_type": "EXACT"}}, "the threshold is a number"),
+    ],
+)
+def test_criteria_that_cannot_be_computed_are_refused(given: Any, message: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=message):
+        criteria.of(given)
+    path = _write(tmp_path / "s.evalset.json", _case("a"))
+    (tmp_path / "test_config.json").write_text(json.dumps({"criteria": given} if given is not None else {}))
+    with pytest.raises(BadInput, match=message):
+        task_of(path)
+    assert task_of(path, criteria={"response_match_score": 0.5}).scorers == ["adk:response_match_score"]
+
+
+def test_a_function_of_ones_own_is_not_skipped(tmp_path: Path) -> None:
+    config = {"criteria": {"mine": 1}, "customMetrics": {"mine": {"codeConfig": {"name": "m.mine"}}}}
+    (tmp_path / "c.json").write_text(json.dumps(config))
+    with pytest.raises(BadInput, match=r"--scorer \./metrics\.py:mine"):
+        task_of(_write(tmp_path / "s.evalset.json", _case("a")), config=str(tmp_path / "c.json"))
+    (tmp_path / "c.json").write_text('{"criteria": {"response_match_score": 1}, "critera": {}}')
+    with pytest.raises(BadInput, match="the key 'critera' is not known"):
+        criteria.read(tmp_path / "c.json")
+
+
+def test_results_are_written_as_adk_reads_them(tmp_path: Path) -> None:
+    task = task_of(
+        _write(
+            tmp_path / "shop.evalset.json", _case("a", session_input={"app_name": "app", "user_id": "u"}), _case("b")
+        )
+    )
+    assert task.oracle is not None
+    trials = [
+        (one, Trial(run_id="r", sample_id=one.id, outcome="scored", trajectory=task.oracle(one)))
+        for one in _samples(task)
+    ]
+    trials.append((trials[0][0], Trial(run_id="r", sample_id="a", attempt=1, outcome="agent_failed")))
+    trials.append((trials[0][0], Trial(run_id="r", sample_id="a", attempt=2, outcome="provider_failed")))
+    (path,) = results.write(trials, tmp_path / "out")
+    found = results.read(path)
+    assert path.name == f"{found['eval_set_result_name']}.evalset_result.json"
+    assert path.name.startswith("app_shop_")
+    first, *_ = cases = found["eval_case_results"]
+    assert [case["final_eval_status"] for case in cases] == [1, 1, 2, 3]
+    assert (first["eval_id"], first["user_id"]) == ("a", "u")
+    assert [(one["metric_name"], one["score"], one["threshold"]) for one in first["overall_eval_metric_results"]] == [
+        ("tool_trajectory_avg_score", 1.0, 1.0),
+        ("response_match_score", 1.0, 0.8),
+    ]
+    (turn,) = first["eval_metric_result_per_invocation"]
+    assert turn["actual_invocation"]["intermediate_data"]["tool_uses"] == [
+        {"name": "price", "args": {"model": "A"}, "id": "c1"}
+    ]
+    assert turn["actual_invocation"]["final_response"] == turn["expected_invocation"]["final_response"]
+    assert [one["eval_status"] for one in turn["eval_metric_results"]] == [1, 1]
+
+
+def test_very_old_result_files_are_text_in_text(tmp_path: Path) -> None:
+    path = tmp_path / "x.evalset_result.json"
+    path.write_text(json.dumps(json.dumps({"eval_set_result_id": "r"})))
+    assert results.read(path) == {"eval_set_result_id": "r"}
+    path.write_text('["x"]')
+    with pytest.raises(BadInput, match="no results"):
+        results.read(path)
+
+
+def test_a_sample_from_elsewhere_has_no_result_file(tmp_path: Path) -> None:
+    sample = Sample.ask("q", "?")
+    with pytest.raises(BadInput, match="'q' does not come from an eval-set file"):
+        results.write([(sample, Trial(run_id="r", sample_id="q", outcome="scored"))], tmp_path)
