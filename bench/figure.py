@@ -23,14 +23,17 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def holds(self) -> bool | None:
-        """Whether the bound is kept; None without one."""
-        if self.at_most is not None:
-            return self.value <= self.at_most
-        return self.value >= self.at_least if self.at_least is not None else None
+        """Whether the bounds are kept; None without one."""
+        if self.at_most is None and self.at_least is None:
+            return None
+        least, most = self.at_least, self.at_most
+        return (least is None or self.value >= least) and (most is None or self.value <= most)
 
     @property
     def bound(self) -> str:
-        """The bound in words."""
+        """The bounds in words."""
+        if self.at_most is not None and self.at_most == self.at_least:
+            return f"exactly {self.at_most:g}"
         if self.at_most is not None:
             return f"at most {self.at_most:g}"
         return f"at least {self.at_least:g}" if self.at_least is not None else ""

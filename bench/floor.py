@@ -5,16 +5,12 @@ python -m bench.floor URL COUNT AT_ONCE
 
 import asyncio
 import sys
+from collections.abc import Callable
 
 import aiohttp
 import msgspec
 
 from bench.sums import question
-
-try:
-    from uvloop import new_event_loop
-except ImportError:
-    from asyncio import new_event_loop
 
 HEADERS = {"Content-Type": "application/json", "Authorization": "Bearer sk-mock"}
 
@@ -30,7 +26,8 @@ async def run(url: str, count: int, at_once: int) -> int:
             nonlocal right
             for number in numbers:
                 text, target = question(number)
-                right += await ask(session, f"{url}/chat/completions", text) == target
+                answer = await ask(session, f"{url}/chat/completions", text)
+                right += answer == target
 
         await asyncio.gather(*(worker() for _ in range(at_once)))
     return right
@@ -51,10 +48,19 @@ async def ask(session: aiohttp.ClientSession, url: str, text: str) -> str:
         await asyncio.sleep(wait)
 
 
+def fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """The event loop that a run would take, too."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
 def main() -> None:
     """Read the arguments, and print how many answers were right."""
     url, count, at_once = sys.argv[1:]
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+    with asyncio.Runner(loop_factory=fast_loop()) as runner:
         print(runner.run(run(url, int(count), int(at_once))))
 
 

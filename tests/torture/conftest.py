@@ -6,11 +6,27 @@ import pytest
 from stage import Stage
 
 SAMPLES, SAMPLES_LONG = 20, 200
+LEFT_OUT = {  # of the short form: they wait for seconds, or are close to another row
+    *(f"status {number}" for number in (409, 425, 502, 504, 529)),
+    "reply at a byte a second",
+    "connection closed within the head",
+    "JSON without choices",
+    "program that hangs",
+    "program that closes its output",
+    "program that floods standard error and ends",
+    "SIGTERM while the first sample hangs",
+    "SIGINT in the middle of a run",
+    "store that may not be read",
+    "store cut in half",
+    *(
+        f"agent that {what}, async"
+        for what in ("raises", "leaves the program", "gives nothing", "gives no text", "gives 10 MB")
+    ),
+}
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "fault(name, injected, expected): a row in the table of faults")
-    config.addinivalue_line("markers", "only_long: takes seconds of waiting, so that it is left out of the short form")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -21,7 +37,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.getoption("--torture"):
-        left_out = [item for item in items if item.get_closest_marker("only_long")]
+        left_out = [item for item in items for mark in item.iter_markers("fault") if mark.args[0] in LEFT_OUT]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
 

@@ -60,14 +60,15 @@ ONLY_PLAIN = [
     Fault("generator without end", "while True: yield 'x' * 1000", "too_large", "more than"),
 ]
 ONLY_ASYNC = [
-    Fault("async agent that never comes back", "await asyncio.sleep(60)", "time_limit", "No answer within 0.5 seconds", TIME_LIMIT),
+    Fault("agent that never comes back", "await asyncio.sleep(60)", "time_limit", "No answer within 0.5 seconds", TIME_LIMIT),
 ]  # fmt: skip
 
 
 def row(fault: Fault, *, is_async: bool) -> object:
+    name = f"{fault.name}, async" if is_async else fault.name
     how = "an async function" if is_async else "a function in a thread"
-    mark = pytest.mark.fault(fault.name, how, "agent_failed, which counts as 0; not run again")
-    return pytest.param(fault, is_async, marks=mark, id=f"{fault.name.replace(' ', '-')}{'-async' * is_async}")
+    mark = pytest.mark.fault(name, how, "agent_failed, which counts as 0; not run again")
+    return pytest.param(fault, is_async, marks=mark, id=name.replace(" ", "-"))
 
 
 @pytest.mark.parametrize(

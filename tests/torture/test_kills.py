@@ -71,11 +71,11 @@ class Killed:
 
 @pytest.mark.fault(
     "kill -9 at random moments of a long run",
-    "SIGKILL, 100 times (5 in the short form)",
+    "SIGKILL, 100 times (4 in the short form)",
     "only what was in flight is run again; all scored once",
 )
 def test_a_long_run_that_is_killed_again_and_again_ends_right(stage: Stage, long: bool) -> None:
-    kills = 100 if long else 5
+    kills = 100 if long else 4
     killed, draw = Killed(stage, 40 * kills), random.Random(7)
     for _ in range(kills):
         process = killed.start()
@@ -92,7 +92,7 @@ def test_a_long_run_that_is_killed_again_and_again_ends_right(stage: Stage, long
 
 @pytest.mark.fault(
     "kill -9 at random moments of short runs",
-    "SIGKILL, 100 times (4 in the short form)",
+    "SIGKILL, 100 times (3 in the short form)",
     "only what was in flight is run again; all scored once",
 )
 def test_short_runs_that_are_killed_anywhere_between_start_and_end_end_right(stage: Stage, long: bool) -> None:
@@ -100,7 +100,7 @@ def test_short_runs_that_are_killed_anywhere_between_start_and_end_end_right(sta
     started = time.monotonic()
     Killed(stage, 10).finish(0)
     seconds = time.monotonic() - started
-    for _ in range(100 if long else 4):
+    for _ in range(100 if long else 3):
         for path in (*stage.folder.glob("runs.db*"), stage.folder / "calls.txt"):
             path.unlink()
         killed = Killed(stage, 10)
@@ -132,7 +132,6 @@ def test_a_signal_ends_a_run_after_what_is_in_flight(stage: Stage, number: signa
     killed.finish(0)
 
 
-@pytest.mark.only_long
 @pytest.mark.fault(
     "SIGTERM while the first sample hangs",
     "a signal, and a server that never answers",

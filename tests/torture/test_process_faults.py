@@ -77,7 +77,7 @@ def row(fault: Fault) -> object:
 
 @pytest.mark.parametrize("fault", [row(fault) for fault in FAULTS])
 def test_a_program_that_misbehaves_is_told_and_ended(stage: Stage, fault: Fault) -> None:
-    stage.samples = 20
+    stage.samples = 10
     stage.script("program.py", fault.program)
     done = stage.run(stage.command(f"process:{sys.executable} -S program.py", "--concurrency", "6", *fault.more))
     assert done.code == 0, done.error

@@ -27,7 +27,6 @@ class Fault(NamedTuple):
     kind: str
     said: str
     timeout: float = 20.0
-    only_long: bool = False
 
 
 def status(number: int, said: str = "") -> Fault:
@@ -79,13 +78,13 @@ RETRIED = [
     *map(status, (408, 409, 425, 429, 500, 502, 503, 504, 529)),
     Fault("error page of 50 MB", floods, "http_500", "500"),
     Fault("server that accepts and never answers", never, "timeout", "did not answer in time", timeout=0.5),
-    Fault("reply at a byte a second", drip((b"%c" % byte for byte in b'{"choices": []}' * 9), every=1.0), "timeout", "did not answer in time", timeout=1.3, only_long=True),
+    Fault("reply at a byte a second", drip((b"%c" % byte for byte in b'{"choices": []}' * 9), every=1.0), "timeout", "did not answer in time", timeout=1.3),
 ]  # fmt: skip
 
 
 def row(fault: Fault, expected: str) -> object:
-    marks = [pytest.mark.fault(fault.name, "a local server", expected), *[pytest.mark.only_long] * fault.only_long]
-    return pytest.param(fault, marks=marks, id=fault.name.replace(" ", "-"))
+    mark = pytest.mark.fault(fault.name, "a local server", expected)
+    return pytest.param(fault, marks=mark, id=fault.name.replace(" ", "-"))
 
 
 def passing(stage: Stage) -> set[int]:
@@ -119,6 +118,17 @@ def test_what_may_pass_is_retried_and_recorded_when_it_stays(stage: Stage, fault
     assert well.code == 0, well.error
     assert_sound(stage)
     assert model.asked.total() == calls + len(stays)
+
+
+@pytest.mark.fault(
+    "failures within --max-failed", "a local server", "exit 0; they widen floor and ceiling all the same"
+)
+def test_a_share_of_failures_that_is_allowed_ends_well(stage: Stage) -> None:
+    stays = lasting(stage)
+    with served(Model(data({"error": "broken"}, 500), lambda n, time: n in stays)) as endpoint:
+        done = stage.run(stage.model(endpoint.url, "--max-failed", "0.2", retries=0))
+    assert done.code == 0, done.error
+    assert_sound(stage, dict.fromkeys(stays, "provider_failed"))
 
 
 REFUSING_ONE = [status(400), status(413), status(422)]

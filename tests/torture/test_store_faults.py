@@ -116,7 +116,7 @@ def test_a_small_disk_loses_nothing_acknowledged(stage: Stage, disk: Path) -> No
 def test_a_disk_that_is_full_from_the_start_is_named(stage: Stage, disk: Path) -> None:
     stage.samples = 20
     stage.script("agents.py", NOISY)
-    stage.run(["runs"])
+    stage.run_alone(["runs"])
     with suppress(OSError), (disk / "rest").open("wb", buffering=0) as file:
         while True:
             file.write(bytes(1_000))

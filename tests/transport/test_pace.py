@@ -158,6 +158,12 @@ async def test_nobody_goes_out_during_a_pause_and_everybody_after_it() -> None:
     endpoint.close()
 
 
+async def test_a_pause_of_a_day_is_not_made() -> None:
+    endpoint = Endpoint(1)
+    endpoint.pause(86_400)
+    await asyncio.wait_for(endpoint.enter(), 1)
+
+
 async def test_requests_per_minute_are_spread_evenly() -> None:
     endpoint = Endpoint(100)
     endpoint.bound(Bounds(requests_per_minute=60 * 50))

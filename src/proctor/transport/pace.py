@@ -22,6 +22,7 @@ WINDOW_REPLIES = 16
 CALM_SECONDS = 10.0  # no growth for so long after a cut
 ENOUGH = 12  # replies that make a level comparable
 FORGET = 0.98
+LONGEST_PAUSE_SECONDS = 600.0
 UNEXPLAINED = 0.3  # a share of refusals that is worth a try at a lower level
 
 Why = Literal["refusals", "latency", "unknown"]
@@ -109,7 +110,9 @@ class Endpoint:
         self.leave()
 
     def pause(self, seconds: float) -> None:
-        """Let no new request out for so long."""
+        """Let no new request out for so long; who asks for hours is not waited for, and may refuse what is sent."""
+        if seconds > LONGEST_PAUSE_SECONDS:
+            return
         self._open_at = max(self._open_at, time.monotonic() + seconds)
         self._set_room()
 
