@@ -16,7 +16,7 @@ test: lint
 	$(PY) -m pytest -n $(JOBS) --dist loadgroup
 
 check: lint
-	$(PY) -m pytest -n $(JOBS) -m "not slow and not model" --ignore=tests/docs --ignore=tests/e2e
+	$(PY) -m pytest -n $(JOBS) -m "not slow and not model" --ignore=tests/docs --ignore=tests/e2e --ignore=tests/torture
 
 lint: $(VENV)/.dev-stamp
 	$(PY) -m ruff format --check .

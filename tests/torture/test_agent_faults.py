@@ -20,7 +20,7 @@ from pathlib import Path
         return {wait} fault(number)
     return str(number) if number % 4 else "no idea"
 """
-TIME_LIMIT = ("--time-limit", "0.5")
+TIME_LIMIT = ("--time-limit", "2")
 
 
 class Fault(NamedTuple):
@@ -56,11 +56,11 @@ EITHER = [
     Fault("agent that gives 10 MB", "return 'x' * 10_000_000", "too_large", "the limit is"),
 ]
 ONLY_PLAIN = [
-    Fault("agent that never comes back", "time.sleep(60)", "time_limit", "No answer within 0.5 seconds", TIME_LIMIT),
+    Fault("agent that never comes back", "time.sleep(60)", "time_limit", "No answer within 2 seconds", TIME_LIMIT),
     Fault("generator without end", "while True: yield 'x' * 1000", "too_large", "more than"),
 ]
 ONLY_ASYNC = [
-    Fault("agent that never comes back", "await asyncio.sleep(60)", "time_limit", "No answer within 0.5 seconds", TIME_LIMIT),
+    Fault("agent that never comes back", "await asyncio.sleep(60)", "time_limit", "No answer within 2 seconds", TIME_LIMIT),
 ]  # fmt: skip
 
 

@@ -36,7 +36,7 @@ number = int(re.search(r"[0-9]+", json.loads(sys.stdin.readline())["question"])[
 IGNORES = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
 FLOOD = "for _ in range(50): sys.stderr.write('x' * 1_000_000)\n"
 CHILD = "subprocess.Popen([sys.executable, '-S', '-c', 'import os, time; open(\"pids\", \"a\").write(str(os.getpid()) + chr(10)); time.sleep(60)'])\ntime.sleep(0.3)\n"
-TIME_LIMIT = ("--time-limit", "0.5")
+TIME_LIMIT = ("--time-limit", "3")
 
 
 class Fault(NamedTuple):
@@ -56,14 +56,14 @@ class Fault(NamedTuple):
 FAULTS = [
     Fault("program that ends without an answer", "sys.stderr.write('no key'); sys.exit(3)", "exited", "code 3 without an answer. Its standard error: no key"),
     Fault("program that is killed for its memory", "os.kill(os.getpid(), signal.SIGKILL)", "exited", "code -9"),
-    Fault("program that hangs", "time.sleep(60)", "time_limit", "No answer within 0.5 seconds", TIME_LIMIT),
-    Fault("program that hangs and ignores SIGTERM", IGNORES + "time.sleep(60)", "time_limit", "No answer within 0.5 seconds", TIME_LIMIT),
+    Fault("program that hangs", "time.sleep(60)", "time_limit", "No answer within 3 seconds", TIME_LIMIT),
+    Fault("program that hangs and ignores SIGTERM", IGNORES + "time.sleep(60)", "time_limit", "No answer within 3 seconds", TIME_LIMIT),
     Fault("program that answers and never ends", IGNORES + "answer(number); time.sleep(60)"),
     Fault("program that floods standard error", FLOOD + "answer(number)"),
     Fault("program that floods standard error and ends", FLOOD + "sys.exit(1)", "exited", "code 1"),
     Fault("program that floods standard output", "while True: say('x' * 1_000_000)", "too_large", "a line of more than"),
     Fault("program that writes no JSON", "say('Thinking...\\n')", "bad_reply", "a line that is no answer: Thinking..."),
-    Fault("program that closes its output", "os.close(1); time.sleep(60)", "time_limit", "No answer within 0.5 seconds", TIME_LIMIT),
+    Fault("program that closes its output", "os.close(1); time.sleep(60)", "time_limit", "No answer within 3 seconds", TIME_LIMIT),
     Fault("program that leaves a child behind", CHILD + "answer(number)"),
 ]  # fmt: skip
 

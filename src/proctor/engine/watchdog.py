@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import NamedTuple
 
 from proctor.core.sentence import Sentence, say
 
@@ -21,6 +22,13 @@ BLOCKED_SECONDS = 1.0
 
 _STANDARD = sysconfig.get_path("stdlib")
 _LOOP = (str(Path(__file__).parents[1]), str(Path(asyncio.__file__).parent))  # what calls a person's code in a loop
+
+
+class _Culprit(NamedTuple):
+    """A function, and the file and line it is at."""
+
+    name: str
+    place: str
 
 
 @contextmanager
@@ -41,20 +49,12 @@ def watched_loop(tell: Callable[[Sentence], None]) -> Iterator[None]:
         looked = time.monotonic()
         while not over.wait(INTERVAL_SECONDS):
             before, looked = looked, time.monotonic()
-            if looked - before > 3 * INTERVAL_SECONDS:  # the whole process stood still, not the loop alone
+            if looked - before > BLOCKED_SECONDS:  # the whole process stood still, not the loop alone
                 continue
-            if looked - alive >= BLOCKED_SECONDS and (culprit := _culprit(thread)) is not None:
-                name, place = culprit
-                if name not in told:
-                    told.add(name)
-                    tell(
-                        say(
-                            "'{name}' ({place}) is async, but held up all samples for {seconds} s: it waits or computes without 'await'. Make it a plain 'def', which gets a thread of its own.",
-                            name=name,
-                            place=place,
-                            seconds=f"{looked - alive:.1f}",
-                        )
-                    )
+            culprit = _culprit(thread) if looked - alive >= BLOCKED_SECONDS else None
+            if culprit is not None and culprit.name not in told:
+                told.add(culprit.name)
+                tell(_warning(culprit, looked - alive))
 
     timer = loop.call_later(INTERVAL_SECONDS, beat)
     watcher = threading.Thread(target=watch, name="proctor-watchdog", daemon=True)
@@ -67,7 +67,16 @@ def watched_loop(tell: Callable[[Sentence], None]) -> Iterator[None]:
         watcher.join()
 
 
-def _culprit(thread: int) -> tuple[str, str] | None:
+def _warning(culprit: _Culprit, seconds: float) -> Sentence:
+    return say(
+        "'{name}' ({place}) is async, but held up all samples for {seconds} s: it waits or computes without 'await'. Make it a plain 'def', which gets a thread of its own.",
+        name=culprit.name,
+        place=culprit.place,
+        seconds=f"{seconds:.1f}",
+    )
+
+
+def _culprit(thread: int) -> _Culprit | None:
     """The outermost function of a person in what the loop is doing, and where it is; None where there is none."""
     frame: FrameType | None = sys._current_frames().get(thread)
     found = None
@@ -77,7 +86,7 @@ def _culprit(thread: int) -> tuple[str, str] | None:
         frame = frame.f_back
     if found is None:
         return None
-    return found.f_code.co_qualname, f"{Path(found.f_code.co_filename).name}:{found.f_lineno}"
+    return _Culprit(found.f_code.co_qualname, f"{Path(found.f_code.co_filename).name}:{found.f_lineno}")
 
 
 def _is_standard(file: str) -> bool:

@@ -33,7 +33,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
         budget_seconds: no request is sent again later than this after the first.
     """
 
-    attempts: int = 8
+    attempts: int = 10
     attempts_at_first: int = 3
     wait_seconds: float = 0.5
     longest_wait_seconds: float = 30.0
