@@ -94,6 +94,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """The text parts, joined; reasoning, files and calls are left out."""
+        if len(self.parts) == 1 and isinstance(self.parts[0], Text):  # the usual message
+            return self.parts[0].text
         return "".join(part.text for part in self.parts if isinstance(part, Text))
 
     @property
