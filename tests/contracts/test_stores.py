@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from memory_store import MemoryStore
 from stored_runs import a_record, a_sample, a_trial, a_verdict, begun, fill
@@ -13,6 +14,7 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.sentence import say
 from proctor.core.task import Store
+from proctor.core.trajectory import Usage
 from proctor.core.trial import Failure, Trial, Verdict
 from proctor.stores.copy import copy
 from proctor.stores.sqlite import SqliteStore
@@ -108,6 +110,16 @@ async def test_usage_adds_up_and_costs_nothing_known_without_a_price(store: Stor
     await fill(store, ["fr", "de"])
     usage = store.usage("r")
     assert (usage.input_tokens, usage.requests, usage.cost) == (6, 2, None)
+
+
+async def test_what_judges_and_earlier_tries_used_was_spent_too(store: Store) -> None:
+    await begun(store, [a_sample("fr")])
+    used = Usage(input_tokens=5, requests=1, cost=0.5)
+    await store.add(msgspec.structs.replace(a_trial("fr", outcome="provider_failed"), usage=used))
+    judged = msgspec.structs.replace(a_verdict("fr"), usage=Usage(output_tokens=2, requests=1))
+    await store.add(msgspec.structs.replace(a_trial("fr"), usage=Usage(requests=1, cost=0.25)), [judged])
+    await store.judge([msgspec.structs.replace(judged, usage=Usage(output_tokens=4, requests=3, cost=1.0))])
+    assert store.usage("r") == Usage(input_tokens=5, output_tokens=6, requests=6, cost=1.75)
 
 
 async def test_trials_come_in_the_order_of_the_plan(store: Store) -> None:

@@ -101,7 +101,10 @@ class MemoryStore:
         return Counter(trial.outcome for trial in self._kept(run_id).trials.values())
 
     def usage(self, run_id: str) -> Usage:
-        return sum((trial.usage for trial in self._kept(run_id).trials.values()), Usage())
+        kept = self._kept(run_id)
+        used = [trial.usage for trial in (*kept.trials.values(), *kept.replaced)]
+        used += [one.usage for said in kept.said.values() for one in said if one.usage is not None]
+        return sum(used, Usage())
 
     def trials(
         self,

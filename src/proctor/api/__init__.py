@@ -11,12 +11,14 @@ from proctor.api import resolve
 from proctor.api.loop import Stopped, run_in_loop
 from proctor.api.prepare import How, at, prepare
 from proctor.api.run import Run
+from proctor.config import converted
 from proctor.core.errors import BadInput
-from proctor.core.run import RunRecord
+from proctor.core.run import Budget, RunRecord, Selection
 from proctor.core.task import Scorer, Store
+from proctor.engine.evaluate import Job
 from proctor.engine.evaluate import evaluate as run_job
-from proctor.engine.evaluate import record_replies
 from proctor.engine.progress import Progress
+from proctor.engine.recorded import collected
 from proctor.engine.rescore import rescore as rescore_trials
 
 if TYPE_CHECKING:
@@ -65,23 +67,22 @@ def score(
     task: resolve.TaskLike,
     *,
     replies: str | Path,
-    options: Mapping[str, Any] | None = None,
-    scorers: Sequence[str | Scorer] | None = None,
-    store: str | Store | None = None,
-    run_id: str | None = None,
+    **how: Unpack[How],
 ) -> Run:
-    """Score recorded replies; no agent is called.
+    """Score recorded replies; no agent is called. `How` lists the further arguments.
 
     `replies` is what the task's benchmark writes (for `bfcl` an official result file or folder), or JSON
-    lines with `id` and `answer`, `calls` or `trajectory`.
+    lines with `id` and `answer`, `calls` or `trajectory`. With the `run_id` of a stored run it goes on with the
+    replies that are not scored there.
 
     Raises:
         BadInput: a malformed line, a reply for an unknown sample, or two for the same.
+        Stopped: Ctrl-C or SIGTERM; what was scored is kept.
     """
     path = Path(replies)
     if not path.exists():
         raise BadInput("There is no file or folder {path}.", path=path)
-    options = dict(options or {})
+    options = dict(how.get("options") or {})
     part = resolve.benchmark_part(task, "replies") if isinstance(task, str) else None
     if part is not None:
         rest = task.partition("/")[2] if isinstance(task, str) else ""
@@ -90,17 +91,28 @@ def score(
         from proctor.agents import replay
 
         found = replay.read(path)
-    prepared = prepare(
-        task, resolve.Recorded(f"replay:{path}"), options=options, scorers=scorers, store=store, run_id=run_id
-    )
-    if prepared.resumed:
-        raise BadInput("The run '{run}' exists already. Give another run id, or none.", run=run_id)
-    record = run_in_loop(lambda _: record_replies(prepared.job, found, prepared.store))
-    return Run(record, prepared.store, prepared.job.task)
+    prepared = prepare(task, resolve.Recorded(path), **how)
+    job, spec = prepared.job, prepared.job.record.spec
+    is_whole = spec.selection == Selection()
+    kept = collected(found, job.samples(), task=job.task.name, attempts=spec.attempts, is_whole=is_whole)
+    job = replace(job, replies=kept)
+    return run_in_loop(lambda stop: _run(job, prepared.store, how.get("progress"), stop))
 
 
-def rescore(run: Run | str, *, scorers: Sequence[str | Scorer], store: str | Store | None = None) -> Run:
-    """Apply scorers to the stored trajectories of a run; no agent is called, and no trial is changed."""
+def rescore(
+    run: Run | str,
+    *,
+    scorers: Sequence[str | Scorer],
+    store: str | Store | None = None,
+    budget: Budget | Mapping[str, Any] | None = None,
+    concurrency: int | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """Apply scorers to the stored trajectories of a run; no agent is called, and no trial is changed.
+
+    Raises:
+        Stopped: Ctrl-C or SIGTERM; the verdicts so far are kept.
+    """
     run = run if isinstance(run, Run) else open_run(run, store=store)
     bound = resolve.scorers(scorers)
     names = [*run.record.scorers, *(scorer.name for scorer in bound if scorer.name not in run.record.scorers)]
@@ -108,14 +120,24 @@ def rescore(run: Run | str, *, scorers: Sequence[str | Scorer], store: str | Sto
     spec = replace(run.record.spec, scorers=tuple(dict.fromkeys(references)))
     record = replace(run.record, scorers=tuple(names), spec=spec)
 
-    async def work() -> None:
+    async def work(stop: asyncio.Event) -> None:
         await run.store.begin(record)
         try:
-            await rescore_trials(record, run.store, bound)
+            await rescore_trials(
+                record,
+                run.store,
+                bound,
+                progress=progress or Progress(),
+                stop=stop,
+                budget=budget if isinstance(budget, Budget) else converted(budget or {}, Budget, "budget"),
+                concurrency=concurrency,
+            )
         finally:
             await run.store.end(record)
+        if stop.is_set():
+            raise Stopped(record.id)
 
-    run_in_loop(lambda _: work())
+    run_in_loop(work)
     return Run(record, run.store, run._task)
 
 
@@ -154,10 +176,13 @@ def copy_run(run_id: str, source: Store, target: Store) -> None:
 
 async def _evaluate(task: resolve.TaskLike, agent: resolve.AgentLike, stop: asyncio.Event, how: How) -> Run:
     prepared = prepare(task, agent, **how)
-    job = prepared.job
-    progress = how.get("progress") or Progress()
+    return await _run(prepared.job, prepared.store, how.get("progress"), stop)
+
+
+async def _run(job: Job, store: Store, shown: Progress | None, stop: asyncio.Event) -> Run:
+    progress = shown or Progress()
     try:
-        record = await run_job(job, prepared.store, progress=progress, stop=stop)
+        record = await run_job(job, store, progress=progress, stop=stop)
     except BadInput as error:
         if progress.done:
             error.run_id = job.record.id
@@ -169,4 +194,4 @@ async def _evaluate(task: resolve.TaskLike, agent: resolve.AgentLike, stop: asyn
         raise
     if stop.is_set() and record.state == "stopped":
         raise Stopped(record.id)
-    return Run(record, prepared.store, job.task)
+    return Run(record, store, job.task)

@@ -14,10 +14,12 @@ import msgspec
 from proctor import registry
 from proctor.agents import function
 from proctor.config import unknown_option
+from proctor.core.digest import digest_file
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.task import Agent, Environment, Scorer, Session, Task
 from proctor.core.trajectory import ToolStyle
+from proctor.engine.rescore import JUDGED_AT_ONCE
 from proctor.engine.scoring import BoundScorer
 from proctor.scorers._named import is_inline
 from proctor.scorers._named import named as scorer_named
@@ -64,7 +66,7 @@ def task(given: TaskLike, options: Mapping[str, Any]) -> tuple[Task, Named]:
 def agent(given: AgentLike, options: Mapping[str, Any]) -> tuple[Agent, Named]:
     """The agent behind a name (`openai:gpt-x`), a path (`./agent.py:answer`), a function or an object."""
     if isinstance(given, Recorded):
-        return given, Named(name=given.name)
+        return given, Named(name=given.name, source=given.source)
     if not isinstance(given, str):
         if options:
             raise BadInput("Options go with an agent given by name; give an object its values where it is made.")
@@ -87,9 +89,11 @@ class Recorded:
     """Stands for the agent whose replies were recorded elsewhere; it is never called."""
 
     tools: ToolStyle = "text"
+    concurrency = JUDGED_AT_ONCE
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, path: Path) -> None:
+        self.name = f"replay:{path}"
+        self.source = digest_file(path) if path.is_file() else None
 
     def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
         raise BadInput("The replies of '{name}' were recorded; there is no agent to call.", name=self.name)

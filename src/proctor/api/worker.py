@@ -4,12 +4,12 @@ import asyncio
 import signal
 import socket
 import sys
-from contextlib import AbstractAsyncContextManager, nullcontext
 
 from proctor.api import resolve
 from proctor.core.errors import ProctorError
 from proctor.core.sentence import Sentence
 from proctor.engine import wire
+from proctor.engine.evaluate import opened
 from proctor.engine.trial import Work, run_trial
 from proctor.models import cache
 from proctor.transport.pace import Bounds
@@ -76,7 +76,7 @@ async def _serve(connection: socket.socket) -> None:
 
 
 async def _work_off(reader: asyncio.StreamReader, line: ToParent, work: Work) -> None:
-    async with RemoteClient(line), _opened(work), asyncio.TaskGroup() as group:
+    async with RemoteClient(line), opened(work.agent, *work.judges), asyncio.TaskGroup() as group:
         line.send(wire.Ready())
         tasks = set()
         while (message := await wire.of_parent(reader)) is not None:
@@ -119,10 +119,6 @@ async def _do(work: Work, asked: wire.Do, line: ToParent) -> None:
 
 def _sentence(error: ProctorError) -> Sentence:
     return Sentence(error.sentence.text, wire.plain(error.sentence.values))
-
-
-def _opened(work: Work) -> AbstractAsyncContextManager[object]:
-    return work.agent if isinstance(work.agent, AbstractAsyncContextManager) else nullcontext()
 
 
 if __name__ == "__main__":

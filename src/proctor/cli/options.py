@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
+
+if TYPE_CHECKING:
+    from proctor.core.run import Budget
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -46,6 +49,25 @@ def scorer(command: F) -> F:
     """--scorer"""
     text = t("A scorer to use instead of the task's own; may be given several times.")
     return click.option("--scorer", "scorers", metavar="NAME", multiple=True, help=text)(command)
+
+
+def concurrency(command: F) -> F:
+    """--concurrency"""
+    return click.option("--concurrency", type=int, help=t("How many samples at once."))(command)
+
+
+def budget(command: F) -> F:
+    """--budget"""
+    text = t("Stop when this is spent: money=5, tokens=1000000, requests=500, minutes=30; may be given several times.")
+    return click.option("--budget", metavar="KIND=AMOUNT", multiple=True, help=text)(command)
+
+
+def budget_of(values: tuple[str, ...]) -> "Budget | None":
+    """What --budget says; None where it is not given."""
+    from proctor.config import converted
+    from proctor.core.run import Budget
+
+    return converted(pairs(values, "--budget"), Budget, "--budget") if values else None
 
 
 def pairs(values: Iterable[str], flag: str) -> dict[str, Any]:

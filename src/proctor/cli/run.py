@@ -30,7 +30,7 @@ from proctor.core.errors import BadInput
     help=t("Take the samples with this tag; may be given several times."),
 )
 @click.option("--attempts", type=int, help=t("How often each sample is tried (default 1)."))
-@click.option("--concurrency", type=int, help=t("How many samples at once."))
+@options.concurrency
 @click.option("--workers", type=int, help=t("In how many processes, for agents that need CPU (default 1)."))
 @click.option("--seed", type=int, help=t("The seed of every draw (default 0)."))
 @options.task_set
@@ -44,12 +44,7 @@ from proctor.core.errors import BadInput
 @click.option("--base-url", help=t("The endpoint of an OpenAI-compatible model (else OPENAI_BASE_URL)."))
 @options.scorer
 @click.option("--time-limit", type=float, metavar="SECONDS", help=t("Time limit of one sample (default 600)."))
-@click.option(
-    "--budget",
-    metavar="KIND=AMOUNT",
-    multiple=True,
-    help=t("Stop when this is spent: money=5, tokens=1000000, requests=500, minutes=30; may be given several times."),
-)
+@options.budget
 @click.option(
     "--max-failed",
     type=click.FloatRange(0, 1),
@@ -134,7 +129,7 @@ def _how(task: str | None, run_id: str | None, given: dict[str, Any]) -> dict[st
         "seed": _first_given(given["seed"], found.seed, 0),
         "scorers": given["scorers"] or None,
         "limits": Limits(seconds=given["time_limit"]) if given["time_limit"] else found.limits,
-        "budget": _budget(given["budget"]) or found.budget,
+        "budget": options.budget_of(given["budget"]) or found.budget,
         "max_failed": _first_given(given["max_failed"], found.max_failed, 0.05),
         "retry_failed": given["retry_failed"],
         "cache": given["cache"],
@@ -164,16 +159,9 @@ def _stored(run_id: str, given: dict[str, Any]) -> dict[str, Any]:
     from proctor.api.prepare import how_of
 
     how = how_of(run_id, given["store"], concurrency=given["concurrency"])
-    how["budget"] = _budget(given["budget"]) or how["budget"]
+    how["budget"] = options.budget_of(given["budget"]) or how["budget"]
     how["max_failed"] = _first_given(given["max_failed"], how["max_failed"])
     return {**how, "retry_failed": given["retry_failed"], "workers": given["workers"], "cache": given["cache"]}
-
-
-def _budget(values: tuple[str, ...]) -> Any:
-    from proctor.config import converted
-    from proctor.core.run import Budget
-
-    return converted(options.pairs(values, "--budget"), Budget, "--budget") if values else None
 
 
 def _first_given(*values: Any) -> Any:

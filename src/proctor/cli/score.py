@@ -1,5 +1,9 @@
 """proctor score: recorded replies, or new scores on a stored run."""
 
+import sys
+from contextlib import redirect_stdout
+from typing import Any
+
 import click
 
 from proctor.cli import options, output
@@ -22,9 +26,15 @@ from proctor.core.errors import BadInput
 )
 @options.task_set
 @options.scorer
+@options.concurrency
+@options.budget
 @options.store
 @options.as_json
+@options.quiet
+@click.pass_context
 def command(
+    ctx: click.Context,
+    /,
     task: str | None,
     replies: str | None,
     run_id: str | None,
@@ -32,22 +42,30 @@ def command(
     scorers: tuple[str, ...],
     store: str | None,
     as_json: bool,
+    quiet: bool,
+    concurrency: int | None,
+    budget: tuple[str, ...],
 ) -> None:
     from proctor import api
+    from proctor.engine.progress import Progress
 
-    if task is not None and replies is not None:
-        run = api.score(
-            task,
-            replies=replies,
-            options=options.pairs(task_set, "--set"),
-            scorers=scorers or None,
-            store=store,
-            run_id=run_id,
-        )
-    elif task is None and run_id is not None and scorers:
-        run = api.rescore(run_id, scorers=scorers, store=store)
-    else:
-        raise BadInput("Use either: proctor score TASK --replies FILE, or: proctor score --run ID --scorer NAME")
+    progress = Progress(tell=output.tell)
+    how: dict[str, Any] = {
+        "store": store,
+        "concurrency": concurrency,
+        "budget": options.budget_of(budget),
+        "progress": progress,
+    }
+    with output.watching(progress, quiet=quiet), redirect_stdout(sys.stderr):  # a scorer may print; results stay alone
+        if task is not None and replies is not None:
+            how |= {"options": options.pairs(task_set, "--set"), "scorers": scorers or None, "run_id": run_id}
+            run = api.score(task, replies=replies, **how)
+        elif task is None and run_id is not None and scorers:
+            run = api.rescore(run_id, scorers=scorers, **how)
+        else:
+            raise BadInput("Use either: proctor score TASK --replies FILE, or: proctor score --run ID --scorer NAME")
     output.print_run(run, as_json=as_json)
     if not as_json:
         output.message(t("Run {run}. Look closer: proctor show {run} --failures · proctor report {run}", run=run.id))
+    if run.record.state == "inconclusive" or progress.done < progress.total:
+        ctx.exit(3)

@@ -1,6 +1,7 @@
 """Short fingerprints of data, so that two runs can be seen to have used the same."""
 
 import hashlib
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -20,3 +21,9 @@ def digest(value: Any) -> str:
 def digest_bytes(data: bytes) -> str:
     """The same fingerprint, of bytes."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def digest_file(path: Path) -> str:
+    """The same fingerprint, of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()

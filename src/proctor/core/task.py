@@ -135,7 +135,7 @@ class Store(Protocol):
     def outcomes(self, run_id: str) -> Mapping[Outcome, int]: ...
 
     def usage(self, run_id: str) -> Usage:
-        """Tokens, requests and money of all accepted trials."""
+        """Tokens, requests and money spent on a run: by all its trials, those tried again too, and by its judges."""
         ...
 
     def trials(

@@ -60,7 +60,10 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What one scorer, at one version, said of one trial. Rows are only added; the newest counts."""
+    """What one scorer, at one version, said of one trial. Rows are only added; the newest counts.
+
+    `usage` is what the models behind the scorer used for it; None where it asked none.
+    """
 
     run_id: str
     sample_id: str
@@ -68,6 +71,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     scorer: str
     scorer_version: str = ""
     result: Score | Unscored
+    usage: Usage | None = None
 
 
 class Value(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 
 import msgspec
@@ -14,12 +14,12 @@ from proctor.core.run import Price, RunRecord, RunState
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Agent, Store, Task
-from proctor.core.trajectory import Trajectory
-from proctor.core.trial import INFRASTRUCTURE, Failure, Trial, Verdict
+from proctor.core.trial import INFRASTRUCTURE, Trial, Verdict
 from proctor.engine.budget import Purse
 from proctor.engine.garbage import collected_seldom
 from proctor.engine.progress import Progress
-from proctor.engine.scoring import BoundScorer, judge
+from proctor.engine.recorded import Replies, score_recorded
+from proctor.engine.scoring import BoundScorer
 from proctor.engine.trial import Work, run_trial
 from proctor.engine.watchdog import watched_loop
 from proctor.models import cache
@@ -39,7 +39,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
     `samples` reads the chosen samples, as often as it is called. `at_once` trials are under way in so many
     `processes`; of requests `concurrency` are in flight at each endpoint, or as many as its pace allows when None.
-    With `cache` the agent's model takes replies from the reply cache; judges do so anyway.
+    With `cache` the agent's model takes replies from the reply cache; judges do so anyway. Where there are `replies`,
+    recorded elsewhere, those are scored and no agent is called.
     """
 
     record: RunRecord
@@ -53,6 +54,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     retry_failed: bool = False
     cache: bool = False
     price: Price | None = None
+    replies: Replies | None = None
 
 
 async def evaluate(job: Job, store: Store, *, progress: Progress, stop: asyncio.Event) -> RunRecord:
@@ -73,7 +75,8 @@ async def evaluate(job: Job, store: Store, *, progress: Progress, stop: asyncio.
         record = await _planned(job, store)
         finished = store.finished(record.id, failed_too=not job.retry_failed)
         purse = Purse(record.spec.budget, spent=store.usage(record.id), seconds=record.seconds)
-        progress.begin(record.planned, len(finished), purse)
+        total = record.planned if job.replies is None else sum(map(len, job.replies.values()))
+        progress.begin(total, len(finished), purse)
         todo = _todo(job, finished)
         with watched_loop(progress.warn), collected_seldom(), cache.opened(agents=job.cache, warn=progress.warn):
             await _run(job, store, progress, stop, todo)
@@ -91,49 +94,6 @@ async def evaluate(job: Job, store: Store, *, progress: Progress, stop: asyncio.
     return record
 
 
-async def record_replies(job: Job, replies: Iterable[tuple[str, Trajectory | Failure]], store: Store) -> RunRecord:
-    """Score replies that were recorded elsewhere; no agent is called.
-
-    Raises:
-        BadInput: a reply for a sample that the task does not have, or a second one for the same sample.
-    """
-    started = time.monotonic()
-    await store.begin(job.record)
-    try:
-        record = await _planned(job, store)
-        with cache.opened(agents=False):
-            await _accept(replace(job, record=record), replies, store)
-    except BaseException:
-        await store.end(job.record)
-        store.delete(job.record.id)  # nothing was paid for; half a score would only mislead
-        raise
-    record = replace(record, state="finished", seconds=time.monotonic() - started)
-    await store.end(record)
-    return record
-
-
-async def _accept(job: Job, replies: Iterable[tuple[str, Trajectory | Failure]], store: Store) -> None:
-    sample_by_id = {sample.id: sample for sample in job.samples()}
-    chunk: list[tuple[Trial, list[Verdict], Sample]] = []
-    seen: dict[str, int] = {}
-    for sample_id, reply in replies:
-        sample = sample_by_id.get(sample_id)
-        if sample is None:
-            raise BadInput(
-                "There is a reply for '{id}', but no such sample in {task}.", id=sample_id, task=job.task.name
-            )
-        attempt = seen[sample_id] = seen.get(sample_id, -1) + 1
-        if attempt >= job.record.spec.attempts:
-            raise BadInput("There is more than one reply for the sample '{id}'.", id=sample_id)
-        cache.begin(attempt)
-        trial = _recorded(job.record.id, sample_id, attempt, reply)
-        chunk.append((trial, await judge(trial, sample, job.scorers) if trial.outcome == "scored" else [], sample))
-        if len(chunk) >= CHUNK:
-            await _add_all(store, chunk)
-            chunk = []
-    await _add_all(store, chunk)
-
-
 async def _planned(job: Job, store: Store) -> RunRecord:
     if job.record.planned:
         return job.record
@@ -149,6 +109,8 @@ def _state(
     if progress.done < progress.total:
         return "stopped", None
     failed = sum(count for outcome, count in store.outcomes(record.id).items() if outcome in INFRASTRUCTURE)
+    if progress.judge_failed:
+        failed = max(failed, *(_unjudged(record.id, scorer, store) for scorer in record.scorers))
     share, allowed = failed / record.planned, record.spec.max_failed
     if share > allowed:
         return "inconclusive", say(
@@ -157,6 +119,10 @@ def _state(
             allowed=f"{allowed:.1%}",
         )
     return "finished", None
+
+
+def _unjudged(run_id: str, scorer: str, store: Store) -> int:
+    return sum(value.why == "judge_failed" for value in store.values(run_id, scorer))
 
 
 async def _skip(run_id: str, todo: Iterable[tuple[Sample, int]], store: Store) -> None:
@@ -172,7 +138,8 @@ async def _skip(run_id: str, todo: Iterable[tuple[Sample, int]], store: Store) -
 
 def _todo(job: Job, finished: set[tuple[str, int]]) -> Iterator[tuple[Sample, int]]:
     for sample in job.samples():
-        for attempt in range(job.record.spec.attempts):
+        attempts = job.record.spec.attempts if job.replies is None else len(job.replies.get(sample.id, ()))
+        for attempt in range(attempts):
             if (sample.id, attempt) not in finished:
                 yield sample, attempt
 
@@ -210,14 +177,15 @@ async def _run(
             _check_probe(await one(sample, attempt), fatal)
             return
 
-    fatal = NO_WAY if progress.done else CANNOT_GO_ON
+    fatal = () if job.replies is not None else NO_WAY if progress.done else CANNOT_GO_ON
     async with Client(concurrency=job.concurrency) as client, _player(job, work, client) as play:
         for count, work_of_each in ((1, probe), (job.at_once, worker)):
             if progress.purse.reached() is None and not stop.is_set():
-                await _at_once(count, work_of_each, stop)
+                await at_once(count, work_of_each, stop)
 
 
-async def _at_once(count: int, worker: Callable[[], "asyncio._CoroutineLike[None]"], stop: asyncio.Event) -> None:
+async def at_once(count: int, worker: Callable[[], "asyncio._CoroutineLike[None]"], stop: asyncio.Event) -> None:
+    """So many workers until all are done; when `stop` is set they get a moment to finish."""
     try:
         async with asyncio.TaskGroup() as group:
             workers = [group.create_task(worker()) for _ in range(count)]
@@ -237,8 +205,12 @@ async def _cancel_after_stop(stop: asyncio.Event, workers: Sequence["asyncio.Tas
 
 @asynccontextmanager
 async def _player(job: Job, work: Work, client: Client) -> AsyncIterator[Play]:
+    if job.replies is not None:
+        async with opened(*work.judges):
+            yield partial(score_recorded, work, job.replies)
+        return
     if job.processes == 1:
-        async with _opened(job.agent):
+        async with opened(job.agent, *work.judges):
             yield partial(run_trial, work)
         return
     from proctor.engine import pool, wire
@@ -255,9 +227,14 @@ async def _player(job: Job, work: Work, client: Client) -> AsyncIterator[Play]:
         yield workers.run
 
 
-def _opened(agent: Agent) -> AbstractAsyncContextManager[object]:
-    """Agents that hold a server or a pool are context managers for the length of a run."""
-    return agent if isinstance(agent, AbstractAsyncContextManager) else nullcontext()
+@asynccontextmanager
+async def opened(*parts: object) -> AsyncIterator[None]:
+    """Open those parts that are context managers for the length of a run: they hold a server or a pool."""
+    async with AsyncExitStack() as stack:
+        for part in parts:
+            if isinstance(part, AbstractAsyncContextManager):
+                await stack.enter_async_context(part)
+        yield
 
 
 def _check_probe(trial: Trial, fatal: Collection[str]) -> None:
@@ -265,21 +242,3 @@ def _check_probe(trial: Trial, fatal: Collection[str]) -> None:
         raise BadInput(
             "The first sample could not be run, so no other was tried: {reason}", reason=trial.failure.reason
         )
-
-
-def _recorded(run_id: str, sample_id: str, attempt: int, reply: Trajectory | Failure) -> Trial:
-    if isinstance(reply, Failure):
-        return Trial(run_id=run_id, sample_id=sample_id, attempt=attempt, outcome="provider_failed", failure=reply)
-    return Trial(
-        run_id=run_id,
-        sample_id=sample_id,
-        attempt=attempt,
-        outcome="scored",
-        trajectory=reply,
-        seconds=sum(step.seconds for step in reply.steps),
-        usage=reply.usage,
-    )
-
-
-async def _add_all(store: Store, chunk: Sequence[tuple[Trial, list[Verdict], Sample]]) -> None:
-    await asyncio.gather(*(store.add(trial, verdicts, sample) for trial, verdicts, sample in chunk))

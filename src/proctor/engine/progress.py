@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from proctor.core.run import Budget
-from proctor.core.score import Score
+from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence
 from proctor.core.trial import Outcome, Trial, Verdict
 from proctor.engine.budget import Forecast, Purse
@@ -33,6 +33,7 @@ class Progress:
         self.purse = Purse(Budget())
         self.points = 0.0
         self.scored = 0
+        self.judge_failed = 0
         self.started = time.monotonic()
 
     def begin(self, total: int, done: int, purse: Purse) -> None:
@@ -46,9 +47,18 @@ class Progress:
         self.here += 1
         self.outcomes[trial.outcome] += 1
         self.purse.spend(trial.usage)
+        for verdict in verdicts:
+            self.judged(verdict)
         if verdicts and isinstance(verdicts[0].result, Score):
             self.scored += 1
             self.points += verdicts[0].result.value
+
+    def judged(self, verdict: Verdict) -> None:
+        """Count what a verdict cost, and that there is none where a judge failed."""
+        if verdict.usage is not None:
+            self.purse.spend(verdict.usage)
+        if isinstance(verdict.result, Unscored) and verdict.result.why == "judge_failed":
+            self.judge_failed += 1
 
     def warn(self, sentence: Sentence) -> None:
         """Note something that a person should know of while the run goes on."""

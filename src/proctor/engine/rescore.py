@@ -1,37 +1,72 @@
 """New scores on old trajectories; no agent is called."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
-from proctor.core.run import RunRecord
+from proctor.core.run import Budget, RunRecord
 from proctor.core.score import Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Store
 from proctor.core.trial import Trial, Verdict
+from proctor.engine.budget import Purse
+from proctor.engine.evaluate import at_once, opened
+from proctor.engine.progress import Progress
 from proctor.engine.scoring import BoundScorer, judge
 from proctor.models import cache
+from proctor.transport.client import Client
 
-CHUNK = 500
-
-
-async def rescore(record: RunRecord, store: Store, scorers: Sequence[BoundScorer]) -> int:
-    """Append the scorers' verdicts to every scored trial of a run; says how many trials there were."""
-    with cache.opened(agents=False):
-        return await _rescored(record, store, scorers)
+JUDGED_AT_ONCE = 256  # as far as the pace of the judges' endpoints allows
+CHUNK = 500  # trials whose verdicts are written together, where no model is asked
 
 
-async def _rescored(record: RunRecord, store: Store, scorers: Sequence[BoundScorer]) -> int:
-    chunk: list[Verdict] = []
-    count = 0
-    for trial in store.trials(record.id, outcome="scored"):
-        count += 1
-        sample = store.sample(record.id, trial.sample_id)
-        cache.begin(trial.attempt)
-        chunk.extend(await judge(trial, sample, scorers) if sample is not None else _without(trial, scorers))
-        if len(chunk) >= CHUNK:
-            await store.judge(chunk)
-            chunk = []
-    await store.judge(chunk)
-    return count
+async def rescore(
+    record: RunRecord,
+    store: Store,
+    scorers: Sequence[BoundScorer],
+    *,
+    progress: Progress,
+    stop: asyncio.Event,
+    budget: Budget = Budget(),  # noqa: B008 - frozen
+    concurrency: int | None = None,
+) -> None:
+    """Append the scorers' verdicts to every scored trial of a run; warns when the budget does not last to the end.
+
+    Where scorers ask models, many trials are under way and each verdict is written as it comes: it was paid for.
+    What was judged before comes from the reply cache when this is done again.
+    """
+    progress.begin(store.outcomes(record.id).get("scored", 0), 0, Purse(budget))
+    rest = store.trials(record.id, outcome="scored")
+    size, workers = (1, concurrency or JUDGED_AT_ONCE) if any(one.is_async for one in scorers) else (CHUNK, 1)
+
+    async def worker() -> None:
+        for chunk in _chunks(rest, size):
+            verdicts = [verdict for trial in chunk for verdict in await _judged(trial, store, scorers)]
+            await store.judge(verdicts)
+            progress.done += len(chunk)
+            progress.here += len(chunk)
+            for verdict in verdicts:
+                progress.judged(verdict)
+            if stop.is_set() or progress.purse.reached() is not None:
+                return
+
+    async with Client(concurrency=concurrency), opened(*(scorer.function for scorer in scorers)):
+        with cache.opened(agents=False, warn=progress.warn):
+            await at_once(workers, worker, stop)
+    spent = progress.purse.reached()
+    if spent is not None and progress.done < progress.total:
+        progress.warn(spent)
+
+
+def _chunks(trials: Iterator[Trial], size: int) -> Iterator[list[Trial]]:
+    while chunk := list(islice(trials, size)):
+        yield chunk
+
+
+async def _judged(trial: Trial, store: Store, scorers: Sequence[BoundScorer]) -> list[Verdict]:
+    cache.begin(trial.attempt)
+    sample = store.sample(trial.run_id, trial.sample_id)
+    return await judge(trial, sample, scorers) if sample is not None else _without(trial, scorers)
 
 
 def _without(trial: Trial, scorers: Sequence[BoundScorer]) -> list[Verdict]:

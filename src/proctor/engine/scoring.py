@@ -8,16 +8,18 @@ from functools import partial
 
 import msgspec
 
-from proctor.core.errors import JudgeFailed
+from proctor.core.errors import JudgeFailed, ProviderFailed, Refused
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Scorer
 from proctor.core.thread import in_thread
-from proctor.core.trajectory import Trajectory
+from proctor.core.trajectory import Usage
 from proctor.core.trial import Trial, Verdict
+from proctor.models import ledger
 
 DETAIL_CHARACTERS = 4_000
+NOTHING = Usage()
 
 
 class BoundScorer(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,40 +34,57 @@ class BoundScorer(msgspec.Struct, frozen=True, kw_only=True):
     function: Scorer
     inline: bool = False
 
+    @property
+    def is_async(self) -> bool:
+        """Whether it waits for something, as judges do."""
+        return any(
+            inspect.iscoroutinefunction(one)
+            for one in (self.function, getattr(self.function, "__call__", None))  # noqa: B004 (an object whose call is async)
+        )
+
 
 async def judge(trial: Trial, sample: Sample, scorers: Sequence[BoundScorer]) -> list[Verdict]:
-    """The verdicts of all scorers on one trial that was scored."""
-    return [
-        Verdict(
-            run_id=trial.run_id,
-            sample_id=trial.sample_id,
-            attempt=trial.attempt,
-            scorer=scorer.name,
-            scorer_version=scorer.version,
-            result=await _result(scorer, sample, trial.trajectory),
-        )
-        for scorer in scorers
-    ]
+    """The verdicts of all scorers on one trial that was scored.
+
+    Raises:
+        BadInput: the endpoint of a judge refuses us; no other trial would fare better.
+    """
+    return [await _verdict(trial, sample, scorer) for scorer in scorers]
 
 
-async def _result(scorer: BoundScorer, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+async def _verdict(trial: Trial, sample: Sample, scorer: BoundScorer) -> Verdict:
+    spent: ledger.Ledger | None = None
+    result: object
     try:
         if scorer.inline or inspect.iscoroutinefunction(scorer.function):
-            result = scorer.function(sample, trajectory)
+            result = scorer.function(sample, trial.trajectory)
         else:
-            result = await in_thread(partial(scorer.function, sample, trajectory))
-        if isinstance(result, Score):  # the usual case
-            return result
+            result = await in_thread(partial(scorer.function, sample, trial.trajectory))
         if inspect.isawaitable(result):
+            spent = ledger.begin()
             result = await result
-        return _as_score(result)
-    except JudgeFailed as error:
+        result = _as_score(result)
+    except BaseException as error:  # noqa: BLE001 - raised again, or kept as the reason
+        result = _unscored(error)
+    return Verdict(
+        run_id=trial.run_id,
+        sample_id=trial.sample_id,
+        attempt=trial.attempt,
+        scorer=scorer.name,
+        scorer_version=scorer.version,
+        result=result,
+        usage=spent.usage if spent is not None and spent.usage != NOTHING else None,
+    )
+
+
+def _unscored(error: BaseException) -> Unscored:
+    """A broken scorer, or a judge that could not be reached, is no zero; what comes from outside passes."""
+    if from_outside(error) or isinstance(error, Refused):
+        raise error
+    if isinstance(error, JudgeFailed | ProviderFailed):
         return Unscored(why="judge_failed", reason=error.sentence, details={"kind": error.kind})
-    except BaseException as error:  # a broken scorer is no zero
-        if from_outside(error):
-            raise
-        reason = say("The scorer raised {kind}: {error}", kind=type(error).__name__, error=clip(str(error), 500))
-        return Unscored(why="scorer_failed", reason=reason, details={"traceback": trace_of(error)})
+    reason = say("The scorer raised {kind}: {error}", kind=type(error).__name__, error=clip(str(error), 500))
+    return Unscored(why="scorer_failed", reason=reason, details={"traceback": trace_of(error)})
 
 
 def _as_score(result: object) -> Score | Unscored:

@@ -23,7 +23,7 @@ from proctor.core.trajectory import Trajectory, Usage
 from proctor.core.trial import Failure, Outcome, Trial, Verdict
 from proctor.engine.episode import Episode
 from proctor.engine.scoring import BoundScorer, from_outside, judge, trace_of
-from proctor.models import cache
+from proctor.models import cache, ledger
 from proctor.transport import retry
 
 OUTCOME_BY_ERROR: dict[type[PartFailed], Outcome] = {
@@ -44,6 +44,11 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits
     price: Price | None = None
 
+    @property
+    def judges(self) -> tuple[object, ...]:
+        """What may ask a model of its own: the simulated user and the scorers."""
+        return (self.task.user, *(scorer.function for scorer in self.scorers))
+
 
 async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, list[Verdict]]:
     """Play a sample once and score it. Never raises for what the agent, its model or a scorer did.
@@ -53,7 +58,9 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
     """
     calls, use = retry.record_calls(), cache.begin(attempt)
     started, clock = time.time(), time.perf_counter()
+    asked = ledger.begin() if work.task.user is not None else None
     trajectory, failure, outcome = await _play(work, sample)
+    usage = _usage(trajectory, work.price)
     trial = Trial(
         run_id=work.run_id,
         sample_id=sample.id,
@@ -63,7 +70,7 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
         failure=failure,
         started=started,
         seconds=time.perf_counter() - clock,
-        usage=_usage(trajectory, work.price),
+        usage=usage if asked is None else usage + asked.usage,
         retries=tuple(calls),
         notes=use.notes(),
     )

@@ -12,9 +12,13 @@ from proctor.core.score import Unscored
 from proctor.core.trajectory import Usage
 from proctor.core.trial import RETRYABLE, Trial, Verdict
 from proctor.stores.blobs import clean, encode, pack
+from proctor.stores.schema import SPENT
 
 MOST_ROWS = 64
 MOST_TOKENS = 10**12  # what a provider claims for one trial; more would overflow the sum of a run
+
+
+Spent = tuple[int, int, int, int, int, float | None]
 
 
 class Judged(NamedTuple):
@@ -34,7 +38,7 @@ class Addition(NamedTuple):
     name: str
     attempt: int
     outcome: str
-    usage: tuple[int, int, int, int, int, float | None]
+    usage: Spent
     data: bytes
     verdicts: Sequence[Judged]
     content: tuple[bytes, bytes] | None
@@ -51,7 +55,7 @@ def addition(run: int, trial: Trial, verdicts: Sequence[Verdict], sample: Sample
         clean(trial.sample_id),
         trial.attempt,
         trial.outcome,
-        _bounded(trial.usage),
+        bounded(sum((verdict.usage for verdict in verdicts if verdict.usage is not None), trial.usage)),
         encode(trial),
         [judged(verdict, trial.outcome) for verdict in verdicts],
         content,
@@ -94,6 +98,7 @@ def accept_one(db: sqlite3.Connection, one: Addition) -> BadInput | None:
     if outcome is not None and outcome not in RETRYABLE:
         return None
     key = (sample, one.attempt)
+    spent = db.execute(f"SELECT {', '.join(SPENT)} FROM trials WHERE sample = ? AND attempt = ?", key).fetchone()  # noqa: S608 - constants
     for kept in (
         "INSERT INTO superseded SELECT sample, attempt, 0, record FROM trials WHERE sample = ? AND attempt = ?",
         "INSERT INTO superseded SELECT sample, attempt, scorer, record FROM scores"
@@ -105,7 +110,19 @@ def accept_one(db: sqlite3.Connection, one: Addition) -> BadInput | None:
     _insert(db, [one._replace(verdicts=())])
     for verdict in one.verdicts:
         append_verdict(db, sample, one.attempt, verdict)
+    if spent is not None:  # the tries before were paid for too
+        spend(db, key, spent)
     return None
+
+
+def spend(db: sqlite3.Connection, key: tuple[int, int], spent: Spent) -> None:
+    """Add to what was spent on a trial, of which the record tells the last try only."""
+    added = ", ".join(f"{name} = {name} + ?{place}" for place, name in enumerate(SPENT[:-1], start=1))
+    db.execute(
+        f"UPDATE trials SET {added}, cost = CASE WHEN ?6 IS NULL THEN cost ELSE coalesce(cost, 0) + ?6 END"  # noqa: S608 - constants
+        " WHERE sample = ?7 AND attempt = ?8",
+        (*spent, *key),
+    )
 
 
 def append_verdict(db: sqlite3.Connection, sample: int, attempt: int, verdict: Judged) -> None:
@@ -226,7 +243,8 @@ def _flat(rows: Sequence[tuple[Any, ...]]) -> list[Any]:
     return [value for row in rows for value in row]
 
 
-def _bounded(usage: Usage) -> tuple[int, int, int, int, int, float | None]:
+def bounded(usage: Usage) -> Spent:
+    """A usage as the columns of a trial have it."""
     return (
         min(usage.input_tokens, MOST_TOKENS),
         min(usage.output_tokens, MOST_TOKENS),

@@ -14,10 +14,10 @@ from proctor.core.run import RunRecord
 from proctor.core.sample import Sample
 from proctor.core.trial import Trial, Value, Verdict
 from proctor.stores.blobs import unpack
+from proctor.stores.schema import SPENT
 
 PAGE = 64  # records of up to some MB each
 NARROW_PAGE = 2_000
-TOKENS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "requests")
 
 NUMBER = "SELECT id FROM samples WHERE run = :run AND name = :name"
 ACCEPTED = """
@@ -30,7 +30,7 @@ WHERE sample >= :first AND sample < :last AND outcome NOT IN ({again})
 """
 OUTCOMES = "SELECT outcome, count(*) FROM trials WHERE sample >= :first AND sample < :last GROUP BY outcome"
 USAGE = f"""
-SELECT {", ".join(f"sum({name})" for name in TOKENS)}, sum(cost) FROM trials
+SELECT {", ".join(f"sum({name}) AS {name}" for name in SPENT)} FROM trials
 WHERE sample >= :first AND sample < :last
 """
 SAMPLE = """

@@ -15,6 +15,7 @@ import sqlite3
 APPLICATION_ID = 0x50726F63  # "Proc", in the header of the file
 VERSION = 2
 RUN_SHIFT = 32
+SPENT = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "requests", "cost")  # columns of trials
 
 SCHEMA = """
 CREATE TABLE runs (

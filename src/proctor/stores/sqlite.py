@@ -21,13 +21,13 @@ from proctor.core.trajectory import Usage
 from proctor.core.trial import INFRASTRUCTURE, RETRYABLE, Outcome, Trial, Value, Verdict
 from proctor.registry import unknown
 from proctor.stores import _plan, _read, _tallies
-from proctor.stores._accept import addition, append_verdict, judged
+from proctor.stores._accept import addition, append_verdict, bounded, judged, spend
 from proctor.stores._faults import explain
 from proctor.stores._locks import RunLock
 from proctor.stores._opening import connect, opened
 from proctor.stores._writer import Writer
 from proctor.stores.blobs import clean, encode
-from proctor.stores.schema import first_sample
+from proctor.stores.schema import SPENT, first_sample
 
 T = TypeVar("T")
 BUSY_SECONDS = 30.0
@@ -126,7 +126,8 @@ class SqliteStore:
 
     def usage(self, run_id: str) -> Usage:
         (row,) = self._rows(_read.USAGE, self._range(run_id))
-        return Usage(**{name: value or 0 for name, value in zip(_read.TOKENS, row, strict=False)}, cost=row[-1])
+        *tokens, cost = row
+        return Usage(**dict(zip(SPENT, (value or 0 for value in tokens), strict=False)), cost=cost)
 
     def trials(
         self,
@@ -264,6 +265,8 @@ def _judge(db: sqlite3.Connection, numbered: Sequence[tuple[int, Verdict]]) -> N
                 attempt=verdict.attempt,
             )
         append_verdict(db, found[0], verdict.attempt, judged(verdict, found[1]))
+        if verdict.usage is not None:
+            spend(db, (found[0], verdict.attempt), bounded(verdict.usage))
 
 
 def _delete(db: sqlite3.Connection, run: int) -> None:

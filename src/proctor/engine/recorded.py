@@ -1,0 +1,57 @@
+"""Replies that were recorded elsewhere, in place of an agent."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from proctor.core.errors import BadInput
+from proctor.core.sample import Sample
+from proctor.core.trajectory import Trajectory
+from proctor.core.trial import Failure, Trial, Verdict
+from proctor.engine.scoring import judge
+from proctor.engine.trial import Work
+from proctor.models import cache
+
+Reply = Trajectory | Failure
+Replies = Mapping[str, Sequence[Reply]]
+
+
+def collected(
+    replies: Iterable[tuple[str, Reply]], samples: Iterable[Sample], *, task: str, attempts: int, is_whole: bool
+) -> Replies:
+    """Replies by sample, one an attempt; unless the samples are the whole task, those of others are passed over.
+
+    Raises:
+        BadInput: a reply for a sample that the task does not have, or more of them than attempts.
+    """
+    known = {sample.id for sample in samples}
+    found: dict[str, list[Reply]] = {}
+    for sample_id, reply in replies:
+        if sample_id not in known:
+            if not is_whole:
+                continue
+            raise BadInput("There is a reply for '{id}', but no such sample in {task}.", id=sample_id, task=task)
+        of_sample = found.setdefault(sample_id, [])
+        if len(of_sample) == attempts:
+            raise BadInput("There is more than one reply for the sample '{id}'.", id=sample_id)
+        of_sample.append(reply)
+    return found
+
+
+async def score_recorded(work: Work, replies: Replies, sample: Sample, attempt: int) -> tuple[Trial, list[Verdict]]:
+    """What `run_trial` gives, for a recorded reply."""
+    cache.begin(attempt)
+    reply = replies[sample.id][attempt]
+    if isinstance(reply, Failure):
+        trial = Trial(
+            run_id=work.run_id, sample_id=sample.id, attempt=attempt, outcome="provider_failed", failure=reply
+        )
+        return trial, []
+    trial = Trial(
+        run_id=work.run_id,
+        sample_id=sample.id,
+        attempt=attempt,
+        outcome="scored",
+        trajectory=reply,
+        seconds=sum(step.seconds for step in reply.steps),
+        usage=reply.usage,
+    )
+    return trial, await judge(trial, sample, work.scorers)

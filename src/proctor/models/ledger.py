@@ -1,0 +1,34 @@
+"""What is asked of models on behalf of a scorer or a simulated user, counted where the agent's own steps do not tell it."""
+
+from contextvars import ContextVar
+
+from msgspec.structs import replace
+
+from proctor.config import settings
+from proctor.core.trajectory import Usage
+
+
+class Ledger:
+    """The sum of what was spent since it was opened."""
+
+    def __init__(self) -> None:
+        self.usage = Usage()
+
+
+_open: ContextVar[Ledger | None] = ContextVar("proctor_ledger", default=None)
+
+
+def begin() -> Ledger:
+    """Open a ledger for this task and those it starts; it takes the place of an earlier one."""
+    ledger = Ledger()
+    _open.set(ledger)
+    return ledger
+
+
+def spend(usage: Usage | None, *, model: str = "") -> None:
+    """Count a call to a model, at its price in the settings if there is one; nothing happens outside a run."""
+    ledger = _open.get()
+    if ledger is None or usage is None:
+        return
+    price = settings().prices.get(model) if usage.cost is None and model else None
+    ledger.usage = ledger.usage + (usage if price is None else replace(usage, cost=price.of(usage)))

@@ -1,0 +1,129 @@
+"""Scorers that ask a model: what they spend, that they run side by side, and what is kept when they fail."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from memory_store import MemoryStore
+
+import proctor
+from proctor import Sample, Score, Task, Trajectory
+from proctor.core.errors import BadInput, JudgeFailed, ProviderFailed, Refused
+from proctor.core.trajectory import Usage
+from proctor.engine.progress import Progress
+from proctor.models import ledger
+
+SAMPLES = [Sample.ask(f"s{number}", str(number), target=str(number)) for number in range(12)]
+
+
+async def agent(question: str) -> str:
+    return question
+
+
+async def judge(sample: Sample, trajectory: Trajectory) -> Score:
+    await asyncio.sleep(0)
+    ledger.spend(Usage(input_tokens=10, output_tokens=1, requests=1))
+    return Score(points=1)
+
+
+def replies(folder: Path, count: int = len(SAMPLES)) -> Path:
+    path = folder / "replies.jsonl"
+    path.write_text("".join(f'{{"id": "s{number}", "answer": "{number}"}}\n' for number in range(count)))
+    return path
+
+
+def task(*scorers: object) -> Task:
+    return Task(name="judged", samples=SAMPLES, scorers=scorers)  # type: ignore[arg-type]
+
+
+def test_what_a_judge_used_is_in_its_verdict_and_in_the_usage_of_the_run() -> None:
+    run = proctor.evaluate(task(judge, "exact"), agent=agent, store=MemoryStore())
+    assert run.usage == Usage(input_tokens=120, output_tokens=12, requests=12)
+    used = {verdict.scorer: verdict.usage for verdict in run.verdicts(sample_id="s3")}
+    assert used == {"judge": Usage(input_tokens=10, output_tokens=1, requests=1), "exact": None}
+
+
+def test_a_judge_that_failed_is_paid_for_all_the_same() -> None:
+    async def broken(sample: Sample, trajectory: Trajectory) -> Score:
+        ledger.spend(Usage(requests=1))
+        raise JudgeFailed("The judge said nothing of use.")
+
+    run = proctor.evaluate(task(broken), agent=agent, store=MemoryStore())
+    assert run.usage.requests == 12
+    assert run.record.state == "inconclusive"
+
+
+def test_the_budget_holds_for_agent_and_judges_together() -> None:
+    run = proctor.evaluate(
+        task(judge), agent=agent, store=MemoryStore(), budget={"requests": 5}, concurrency=1, max_failed=1
+    )
+    assert run.outcomes == {"scored": 5, "skipped": 7}
+
+
+def test_an_endpoint_that_fails_a_judge_is_no_zero() -> None:
+    async def unreachable(sample: Sample, trajectory: Trajectory) -> Score:
+        raise ProviderFailed("Nobody there.", kind="connect")
+
+    run = proctor.evaluate(task(unreachable, "exact"), agent=agent, store=MemoryStore())
+    assert run.estimate("exact.accuracy").value == 1
+    assert run.record.state == "inconclusive"
+
+
+def test_an_endpoint_that_refuses_the_judges_key_stops_the_run() -> None:
+    async def refused(sample: Sample, trajectory: Trajectory) -> Score:
+        raise Refused("The key is wrong.")
+
+    with pytest.raises(BadInput, match="The key is wrong"):
+        proctor.evaluate(task(refused), agent=agent, store=MemoryStore())
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["recorded", "stored"])
+def test_recorded_replies_are_judged_side_by_side(again: bool, tmp_path: Path) -> None:
+    together = peak = 0
+
+    async def slow(sample: Sample, trajectory: Trajectory) -> Score:
+        nonlocal together, peak
+        together += 1
+        peak = max(peak, together)
+        await asyncio.sleep(0.01)
+        together -= 1
+        return Score(points=1)
+
+    store = MemoryStore()
+    run = proctor.score(task("exact" if again else slow), replies=replies(tmp_path), store=store, concurrency=4)
+    if again:
+        run = proctor.rescore(run, scorers=[slow], concurrency=4)
+    assert peak == 4
+    assert run.estimates[-1].scored == 12
+
+
+def test_a_spent_budget_ends_the_judging_of_replies_and_a_higher_one_goes_on(tmp_path: Path) -> None:
+    store, path = MemoryStore(), replies(tmp_path)
+    first = proctor.score(
+        task(judge), replies=path, store=store, run_id="r", budget={"requests": 4}, concurrency=1, max_failed=1
+    )
+    assert first.outcomes == {"scored": 4, "skipped": 8}
+    assert first.record.state == "inconclusive"
+    second = proctor.score(task(judge), replies=path, store=store, run_id="r", concurrency=1)
+    assert (second.outcomes, second.usage.requests) == ({"scored": 12}, 12)
+
+
+def test_a_spent_budget_ends_a_rescoring_and_what_was_judged_is_kept() -> None:
+    run = proctor.evaluate(task("exact"), agent=agent, store=MemoryStore())
+    progress = Progress(tell=lambda _: None)
+    run = proctor.rescore(run, scorers=[judge], budget={"requests": 3}, concurrency=1, progress=progress)
+    assert [str(warning) for warning in progress.warnings] == ["The budget of 3 requests is spent (3)."]
+    assert sum(1 for _ in run.verdicts(scorer="judge")) == 3
+
+
+def test_other_replies_cannot_go_on_with_a_scored_run(tmp_path: Path) -> None:
+    store, path = MemoryStore(), replies(tmp_path, 3)
+    proctor.score(task("exact"), replies=path, store=store, run_id="r")
+    path.write_text('{"id": "s0", "answer": "other"}\n')
+    with pytest.raises(BadInput, match="agent_source"):
+        proctor.score(task("exact"), replies=path, store=store, run_id="r")
+
+
+def test_replies_outside_a_selection_are_passed_over(tmp_path: Path) -> None:
+    run = proctor.score(task("exact"), replies=replies(tmp_path), store=MemoryStore(), first=3)
+    assert run.outcomes == {"scored": 3}
