@@ -57,10 +57,12 @@ $(PY):
 $(VENV)/.demo-stamp: requirements/demo.txt pyproject.toml | $(PY)
 	$(INSTALL) --require-hashes -r requirements/demo.txt
 	$(INSTALL) --no-deps --no-build-isolation --editable .
+	@$(PY) -m compileall -q src  # an editable install does not; every start is quicker for it
 	@touch $@
 
 # The versions are those of demo.txt and more, so that one install serves both.
 $(VENV)/.dev-stamp: requirements/dev.txt pyproject.toml | $(PY)
 	$(INSTALL) --require-hashes -r requirements/dev.txt
 	$(INSTALL) --no-deps --no-build-isolation --editable .
+	@$(PY) -m compileall -q src  # an editable install does not; every start is quicker for it
 	@touch $(VENV)/.demo-stamp $@

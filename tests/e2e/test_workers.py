@@ -33,6 +33,11 @@ def deadly(question: str) -> str:
     time.sleep(0.01)
     return question
 
+async def blocking(question: str) -> str:
+    if question == "3":
+        time.sleep(2)
+    return question
+
 def noisy(question: str) -> str:
     print("not a message of the protocol", flush=True)
     return question
@@ -99,3 +104,11 @@ def test_a_sample_that_kills_its_worker_fails_alone() -> None:
 
 def test_a_worker_that_cannot_start_says_why() -> None:
     assert "nobody" in str(run("./count.py:nobody", code=2)["error"])
+
+
+def test_an_agent_that_holds_up_the_loop_of_its_process_is_named_in_the_run() -> None:
+    from proctor import open_run
+
+    warnings = open_run(str(run("./count.py:blocking")["run"])).record.warnings
+    assert len(warnings) == 1
+    assert "'blocking' (count.py:" in str(warnings[0])

@@ -1,15 +1,17 @@
 """Scorers that ask a model: what they spend, that they run side by side, and what is kept when they fail."""
 
 import asyncio
+import threading
 from pathlib import Path
 
 import pytest
 from memory_store import MemoryStore
 
 import proctor
-from proctor import Sample, Score, Task, Trajectory
+from proctor import Sample, Score, Task, Trajectory, Unscored
 from proctor.core.errors import BadInput, JudgeFailed, ProviderFailed, Refused
 from proctor.core.trajectory import Usage
+from proctor.engine import scoring
 from proctor.engine.progress import Progress
 from proctor.models import ledger
 
@@ -127,3 +129,25 @@ def test_other_replies_cannot_go_on_with_a_scored_run(tmp_path: Path) -> None:
 def test_replies_outside_a_selection_are_passed_over(tmp_path: Path) -> None:
     run = proctor.score(task("exact"), replies=replies(tmp_path), store=MemoryStore(), first=3)
     assert run.outcomes == {"scored": 3}
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["plain", "async"])
+def test_a_scorer_that_never_ends_is_no_zero_and_holds_nothing_up(
+    is_async: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = threading.Event()
+
+    def hangs(sample: Sample, trajectory: Trajectory) -> Score:
+        over.wait(30)
+        return Score(points=0)
+
+    async def waits(sample: Sample, trajectory: Trajectory) -> Score:
+        await asyncio.sleep(30)
+        return Score(points=0)
+
+    monkeypatch.setattr(scoring, "MOST_SECONDS", 0.05)
+    run = proctor.evaluate(task(waits if is_async else hangs, "exact"), agent=agent, store=MemoryStore())
+    over.set()
+    assert run.estimate("exact.accuracy").value == 1
+    (why,) = {verdict.result.why for verdict in run.verdicts() if isinstance(verdict.result, Unscored)}
+    assert why == "scorer_failed"

@@ -15,6 +15,20 @@ ROUNDS = 50  # replies within one turn, as many as `Limits.steps` allows by defa
 Ask = Callable[[Sequence[Message], Sequence[Tool]], Awaitable[Sequence[Step]]]
 
 
+class Clock:
+    """Runs from when it is made."""
+
+    def __init__(self) -> None:
+        self._started = time.time()
+        self._clock = time.perf_counter()
+
+    def timed(self, steps: Sequence[Step]) -> Sequence[Step]:
+        """The steps; a single one that does not say when it began has taken all the time until now."""
+        if len(steps) == 1 and not steps[0].started:
+            return [replace(steps[0], started=self._started, seconds=time.perf_counter() - self._clock)]
+        return steps
+
+
 class Conversation:
     """Asks with all messages so far, lets the environment answer tool calls, and asks again until none is made.
 
@@ -35,25 +49,18 @@ class Conversation:
         self._messages.extend(turn.messages)
         self._tools = turn.tools or self._tools  # those of an earlier turn stay, as a simulated user brings none
         for _ in range(self._rounds):
-            steps = await self._timed()
+            clock = Clock()
+            steps = clock.timed(await self._ask(self._messages, self._tools))
             self._keep(steps)
             calls = [call for step in steps for call in step.message.calls]
             if self._environment is None or not calls or steps[-1].message.role == "tool":
                 return self.received
             for call in calls:
-                started, clock = time.time(), time.perf_counter()
+                clock = Clock()
                 message = Message(role="tool", parts=(await result_of(self._environment, call),))
-                seconds = time.perf_counter() - clock
-                self._keep([Step(message=message, author="environment", started=started, seconds=seconds)])
+                self._keep(clock.timed([Step(message=message, author="environment")]))
         self.received[-1] = replace(self.received[-1], stop="step_limit")
         return self.received
-
-    async def _timed(self) -> Sequence[Step]:
-        started, clock = time.time(), time.perf_counter()
-        steps = await self._ask(self._messages, self._tools)
-        if len(steps) == 1 and not steps[0].started:
-            return [replace(steps[0], started=started, seconds=time.perf_counter() - clock)]
-        return steps
 
     def _keep(self, steps: Sequence[Step]) -> None:
         self.received.extend(steps)

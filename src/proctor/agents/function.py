@@ -7,21 +7,22 @@ a list of new messages goes out. Everything may be async, or a generator of piec
 What is not async runs in a thread of its own: one that never returns holds up neither other samples nor our end.
 """
 
-import asyncio
 import inspect
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
 from types import GeneratorType
 from typing import Any, Literal, TypeGuard
 
 from proctor import registry
+from proctor.agents._failures import failures
+from proctor.agents._known import wrapper_of
 from proctor.agents._replies import steps_of
-from proctor.agents._session import Conversation, question
+from proctor.agents._session import Clock, Conversation, question
 from proctor.config import unknown_option
 from proctor.core.digest import digest_bytes
-from proctor.core.errors import AgentFailed, BadInput, ProctorError
+from proctor.core.errors import AgentFailed, BadInput
 from proctor.core.run import Limits
 from proctor.core.sample import Message, Sample, Tool, Turn
 from proctor.core.task import Agent, Environment, Session
@@ -32,6 +33,7 @@ from proctor.models.chat_format import to_messages, to_tools
 MOST_CHARACTERS = Limits().reply_bytes * 2  # where the pieces of a generator stop being collected
 
 Takes = Literal["text", "messages", "messages and tools"]
+Call = Callable[..., Awaitable[Any]]
 
 
 def make(argument: str, options: Mapping[str, Any]) -> Agent:
@@ -53,6 +55,10 @@ def wrap(target: object, *, name: str | None = None) -> Agent:
     """
     if _is_agent(target):
         return target
+    wrapper = wrapper_of(target)
+    if wrapper is not None:
+        made: Agent = wrapper.wrap(target, name=name or _own_name(target) or identity(target))
+        return made
     name = name or _own_name(target) or identity(target)
     if isinstance(target, type):
         return FunctionAgent(target, name=name, takes=_takes(_run_of(target, name), name))
@@ -101,26 +107,27 @@ class FunctionAgent:
     def __init__(self, function: Callable[..., Any], *, name: str, takes: Takes) -> None:
         self.name = name
         self.tools: ToolStyle = "native" if takes == "messages and tools" else "text"
-        self._function = function
         self._takes = takes
+        self._made_anew = function if isinstance(function, type) else None
+        self._call = called if self._made_anew else _caller(function)
+
+    def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
+        if self._made_anew is not None:
+            return self._anew(self._made_anew, environment)
+        return nullcontext(self._session(self._call, environment))
 
     @asynccontextmanager
-    async def open(self, sample: Sample, environment: Environment | None) -> AsyncIterator[Session]:
-        function = self._function
-        if isinstance(function, type):
-            function = (await called(function)).run
-        if self._takes == "text":
-            yield _TextSession(function)
-        else:
-            yield Conversation(partial(self._ask, function), environment)
+    async def _anew(self, kind: type, environment: Environment | None) -> AsyncIterator[Session]:
+        yield self._session(_caller((await called(kind)).run), environment)
 
-    async def _ask(
-        self, function: Callable[..., Any], messages: Sequence[Message], tools: Sequence[Tool]
-    ) -> Sequence[Step]:
+    def _session(self, call: Call, environment: Environment | None) -> Session:
+        return _TextSession(call) if self._takes == "text" else Conversation(partial(self._ask, call), environment)
+
+    async def _ask(self, call: Call, messages: Sequence[Message], tools: Sequence[Tool]) -> Sequence[Step]:
         given = to_messages(messages, {})
         mine = {id(one) for one in given}
         arguments = (list(given), to_tools(tools, {}))
-        reply = await called(function, *arguments[: 2 if self._takes == "messages and tools" else 1])
+        reply = await call(*arguments[: 2 if self._takes == "messages and tools" else 1])
         if isinstance(reply, list | tuple):  # `messages.append(answer); return messages` is common
             reply = [one for one in reply if id(one) not in mine]
         return steps_of(reply)
@@ -129,47 +136,37 @@ class FunctionAgent:
 class _TextSession:
     """Gives each turn as text; the function itself remembers earlier turns if it wants to."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
+    def __init__(self, call: Call) -> None:
+        self._call = call
 
     async def send(self, turn: Turn) -> Sequence[Step]:
-        return await Conversation(self._ask, None).send(turn)
-
-    async def _ask(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Sequence[Step]:
-        return steps_of(await called(self._function, question(messages)))
+        clock = Clock()
+        return clock.timed(steps_of(await self._call(question(turn.messages))))
 
 
-async def called(function: Callable[..., Any], *arguments: Any) -> Any:
+def _caller(function: Callable[..., Any]) -> Call:
+    """`called` for a function of which we look only once whether it is async."""
+    return partial(called, function, is_async=_is_async(function))
+
+
+async def called(function: Callable[..., Any], *arguments: Any, is_async: bool | None = None) -> Any:
     """The result of a person's function, async or not, with the pieces of a generator joined.
 
     Raises:
-        AgentFailed: it raised; the cause is kept. Our own errors pass through.
+        AgentFailed: it raised; the cause is kept. Our own errors pass through, and those of a model's provider are
+            told apart (see `_failures`).
     """
-    try:
-        if _is_async(function):
+    with failures():
+        if _is_async(function) if is_async is None else is_async:
             result = function(*arguments)
         else:
             result = await in_thread(partial(_collected, function, *arguments))
-        if inspect.isawaitable(result):
-            result = await result
-        if inspect.isasyncgen(result):
-            result = await _joined(result)
-    except ProctorError:
-        raise
-    except asyncio.CancelledError as error:
-        task = asyncio.current_task()
-        if task is None or task.cancelling():
-            raise
-        raise _raised(error) from error  # the function's own: nobody cancelled us
-    except (Exception, SystemExit) as error:
-        raise _raised(error) from error
+        if not isinstance(result, str):  # the usual answer of a plain function
+            if inspect.isawaitable(result):
+                result = await result
+            if inspect.isasyncgen(result):
+                result = await _joined(result)
     return result
-
-
-def _raised(error: BaseException) -> AgentFailed:
-    return AgentFailed(
-        "The agent raised {type}: {error}", kind="raised", type=type(error).__name__, error=str(error)[:500]
-    )
 
 
 def _collected(function: Callable[..., Any], *arguments: Any) -> Any:

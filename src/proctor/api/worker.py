@@ -11,6 +11,8 @@ from proctor.core.sentence import Sentence
 from proctor.engine import wire
 from proctor.engine.evaluate import opened
 from proctor.engine.trial import Work, run_trial
+from proctor.engine.watchdog import watched_loop
+from proctor.judges._choice import judging
 from proctor.models import cache
 from proctor.transport.pace import Bounds
 from proctor.transport.permits import RemoteClient
@@ -71,7 +73,12 @@ async def _serve(connection: socket.socket) -> None:
         line.send(wire.Stuck(sentence=_sentence(error)))
         await writer.drain()
         return
-    with cache.opened(agents=start.cache):
+    loop = asyncio.get_running_loop()
+
+    def warn(sentence: Sentence) -> None:  # from the thread that watches
+        loop.call_soon_threadsafe(line.send, wire.Warned(sentence=Sentence(sentence.text, wire.plain(sentence.values))))
+
+    with watched_loop(warn), cache.opened(agents=start.cache):
         await _work_off(reader, line, work)
 
 
@@ -98,11 +105,13 @@ def _work(start: wire.Start) -> Work:
     spec = start.spec
     task, _ = resolve.task(spec.task, spec.task_options)
     agent, _ = resolve.agent(spec.agent, spec.agent_options)
+    with judging(spec.judge, spec.judge_options):
+        scorers = resolve.scorers_of(task, start.scorers)
     return Work(
         run_id=start.run_id,
         task=task,
         agent=resolve.with_oracle(agent, task),
-        scorers=resolve.scorers_of(task, start.scorers),
+        scorers=scorers,
         limits=spec.limits,
         price=start.price,
     )

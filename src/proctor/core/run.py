@@ -1,6 +1,7 @@
 """What is asked of a run, and the numbers that come out of it."""
 
 from collections.abc import Mapping
+from contextvars import ContextVar
 from typing import Any, Literal
 
 import msgspec
@@ -15,6 +16,10 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 600.0
     steps: int = 50
     reply_bytes: int = 4_000_000
+
+
+limits_now: ContextVar[Limits] = ContextVar("proctor_limits", default=Limits())  # noqa: B039 - frozen
+"""The limits of the attempt under way, for agents that can keep to them themselves."""
 
 
 class Budget(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,7 +64,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
 class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     """What a run is: names and JSON only, so that it can be digested, resumed and shipped.
 
-    A run whose share of infrastructure failures is above `max_failed` ends as inconclusive.
+    `judge` is the model that scorers ask, where they ask one and name none of their own. A run whose share of infrastructure failures is above `max_failed` ends as inconclusive.
     """
 
     task: str
@@ -67,6 +72,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     task_options: Mapping[str, Any] = {}
     agent_options: Mapping[str, Any] = {}
     scorers: tuple[str, ...] = ()
+    judge: str | None = None
+    judge_options: Mapping[str, Any] = {}
     attempts: int = 1
     seed: int = 0
     selection: Selection = Selection()

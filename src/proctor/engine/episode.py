@@ -32,6 +32,8 @@ class Episode:
                 if not await self._send(session, turn):
                     return self._made(self._steps, self._state())
             while (reply := await self._reply(sample)) is not None:
+                said = [Step(message=message, author="user", turn=self._turn) for message in reply.messages]
+                self._steps.extend(said)  # the sample does not hold them
                 if not await self._send(session, reply):
                     break
             return self._made(self._steps, self._state())
@@ -52,7 +54,8 @@ class Episode:
 
     def _state(self) -> Mapping[str, Any] | None:
         if self.environment is None:
-            return None
+            state = getattr(self._session, "state", None)  # an agent may have a state of its own
+            return state if isinstance(state, Mapping) else None
         try:
             return self.environment.state()
         except Exception as error:
@@ -95,6 +98,7 @@ def _numbered(steps: Sequence[Step], turn: int) -> list[Step]:
 
 
 def _stop(steps: Sequence[Step]) -> Stop:
+    steps = [step for step in steps if step.message.role != "user"]
     if not steps:
         return "empty"
     last = steps[-1]

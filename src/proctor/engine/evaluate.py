@@ -178,7 +178,7 @@ async def _run(
             return
 
     fatal = () if job.replies is not None else NO_WAY if progress.done else CANNOT_GO_ON
-    async with Client(concurrency=job.concurrency) as client, _player(job, work, client) as play:
+    async with Client(concurrency=job.concurrency) as client, _player(job, work, client, progress) as play:
         for count, work_of_each in ((1, probe), (job.at_once, worker)):
             if progress.purse.reached() is None and not stop.is_set():
                 await at_once(count, work_of_each, stop)
@@ -204,7 +204,7 @@ async def _cancel_after_stop(stop: asyncio.Event, workers: Sequence["asyncio.Tas
 
 
 @asynccontextmanager
-async def _player(job: Job, work: Work, client: Client) -> AsyncIterator[Play]:
+async def _player(job: Job, work: Work, client: Client, progress: Progress) -> AsyncIterator[Play]:
     if job.replies is not None:
         async with opened(*work.judges):
             yield partial(score_recorded, work, job.replies)
@@ -223,7 +223,7 @@ async def _player(job: Job, work: Work, client: Client) -> AsyncIterator[Play]:
         paths=pool.import_paths(),
         cache=job.cache,
     )
-    async with pool.Pool(job.processes, start, client) as workers:
+    async with pool.Pool(job.processes, start, client, _once(progress)) as workers:
         yield workers.run
 
 
@@ -235,6 +235,19 @@ async def opened(*parts: object) -> AsyncIterator[None]:
             if isinstance(part, AbstractAsyncContextManager):
                 await stack.enter_async_context(part)
         yield
+
+
+def _once(progress: Progress) -> Callable[[Sentence], None]:
+    """Pass each warning on once, whichever of the processes it comes from."""
+    told: set[str] = set()
+
+    def warn(sentence: Sentence) -> None:
+        name = str(sentence.values.get("name", sentence))
+        if name not in told:
+            told.add(name)
+            progress.warn(sentence)
+
+    return warn
 
 
 def _check_probe(trial: Trial, fatal: Collection[str]) -> None:

@@ -19,7 +19,7 @@ from typing import Self
 
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
-from proctor.core.sentence import say
+from proctor.core.sentence import Sentence, say
 from proctor.core.trial import Failure, Trial, Verdict
 from proctor.engine import wire
 from proctor.transport.client import Client
@@ -34,10 +34,11 @@ Result = tuple[Trial, list[Verdict]]
 class Pool:
     """N worker processes; open inside `async with`, in the run's client."""
 
-    def __init__(self, size: int, start: wire.Start, client: Client) -> None:
+    def __init__(self, size: int, start: wire.Start, client: Client, warn: Callable[[Sentence], None]) -> None:
         self._size = size
         self._start = start
         self._client = client
+        self._warn = warn
         self._workers: list[Worker] = []
         self._alone = asyncio.Lock()  # one suspect at a time
         self._replacing = asyncio.Lock()  # one worker is replaced at a time
@@ -98,7 +99,7 @@ class Pool:
             self._workers.append(await self._hire())
 
     async def _hire(self) -> "Worker":
-        worker = Worker(self._client)
+        worker = Worker(self._client, self._warn)
         await worker.open(self._start)
         return worker
 
@@ -109,7 +110,8 @@ class Pool:
 class Worker:
     """One process, seen from the parent."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, warn: Callable[[Sentence], None]) -> None:
+        self._warn = warn
         self.waiting: dict[int, asyncio.Future[Result | None]] = {}
         self._client = client
         self._held: Counter[str] = Counter()  # places at endpoints, to be given back when it dies
@@ -198,6 +200,8 @@ class Worker:
                 task.add_done_callback(self._asking.discard)
             case wire.GiveBack():
                 self._give_back(message)
+            case wire.Warned(sentence=sentence):
+                self._warn(sentence)
             case wire.Told(origin=origin, pause=pause, tokens=tokens):
                 endpoint = self._client.endpoint_at(origin)
                 if pause:

@@ -8,8 +8,12 @@ from collections.abc import Callable
 from proctor.core.run import Budget
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence
+from proctor.core.trajectory import Usage
 from proctor.core.trial import Outcome, Trial, Verdict
 from proctor.engine.budget import Forecast, Purse
+
+
+NOTHING = Usage()
 
 
 def _log(sentence: Sentence) -> None:
@@ -46,7 +50,8 @@ class Progress:
         self.done += 1
         self.here += 1
         self.outcomes[trial.outcome] += 1
-        self.purse.spend(trial.usage)
+        if trial.usage != NOTHING:
+            self.purse.spend(trial.usage)
         for verdict in verdicts:
             self.judged(verdict)
         if verdicts and isinstance(verdicts[0].result, Score):

@@ -3,8 +3,9 @@
 import asyncio
 import inspect
 import traceback
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from functools import partial
+from typing import Any
 
 import msgspec
 
@@ -17,8 +18,10 @@ from proctor.core.thread import in_thread
 from proctor.core.trajectory import Usage
 from proctor.core.trial import Trial, Verdict
 from proctor.models import ledger
+from proctor.transport import retry
 
 DETAIL_CHARACTERS = 4_000
+MOST_SECONDS = 600.0  # for one verdict of a scorer that waits, or runs in a thread
 NOTHING = Usage()
 
 
@@ -54,16 +57,19 @@ async def judge(trial: Trial, sample: Sample, scorers: Sequence[BoundScorer]) ->
 
 async def _verdict(trial: Trial, sample: Sample, scorer: BoundScorer) -> Verdict:
     spent: ledger.Ledger | None = None
-    result: object
+    result: Any
     try:
         if scorer.inline or inspect.iscoroutinefunction(scorer.function):
             result = scorer.function(sample, trial.trajectory)
         else:
-            result = await in_thread(partial(scorer.function, sample, trial.trajectory))
-        if inspect.isawaitable(result):
-            spent = ledger.begin()
-            result = await result
-        result = _as_score(result)
+            result = in_thread(partial(scorer.function, sample, trial.trajectory))
+        if not isinstance(result, Score):  # the usual case goes on at once
+            if inspect.isawaitable(result):
+                spent = ledger.begin()
+                result = await _within_time(result)
+                if inspect.isawaitable(result):  # a plain function that returned what it should have awaited
+                    result = await _within_time(result)
+            result = _as_score(result)
     except BaseException as error:  # noqa: BLE001 - raised again, or kept as the reason
         result = _unscored(error)
     return Verdict(
@@ -77,12 +83,32 @@ async def _verdict(trial: Trial, sample: Sample, scorer: BoundScorer) -> Verdict
     )
 
 
+async def _within_time(waited_for: Awaitable[Any]) -> Any:
+    limit = asyncio.timeout(MOST_SECONDS)
+    retry.clock.set(limit)  # waiting for the endpoint of a judge does not count
+    try:
+        async with limit:
+            return await waited_for
+    except TimeoutError:
+        if limit.expired():
+            raise _TooSlow from None
+        raise
+
+
+class _TooSlow(Exception):
+    pass
+
+
 def _unscored(error: BaseException) -> Unscored:
     """A broken scorer, or a judge that could not be reached, is no zero; what comes from outside passes."""
     if from_outside(error) or isinstance(error, Refused):
         raise error
     if isinstance(error, JudgeFailed | ProviderFailed):
         return Unscored(why="judge_failed", reason=error.sentence, details={"kind": error.kind})
+    if isinstance(error, _TooSlow):
+        return Unscored(
+            why="scorer_failed", reason=say("The scorer took more than {seconds} seconds.", seconds=f"{MOST_SECONDS:g}")
+        )
     reason = say("The scorer raised {kind}: {error}", kind=type(error).__name__, error=clip(str(error), 500))
     return Unscored(why="scorer_failed", reason=reason, details={"traceback": trace_of(error)})
 

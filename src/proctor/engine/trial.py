@@ -15,7 +15,7 @@ from proctor.core.errors import (
     ProviderFailed,
     UserFailed,
 )
-from proctor.core.run import Limits, Price
+from proctor.core.run import Limits, Price, limits_now
 from proctor.core.sample import Sample, Text, ToolCall, ToolResult
 from proctor.core.sentence import say
 from proctor.core.task import Agent, Environment, Task
@@ -84,6 +84,7 @@ async def _play(work: Work, sample: Sample) -> tuple[Trajectory, Failure | None,
     episode = Episode(work.agent, user=task.user)
     limit = asyncio.timeout(limits.seconds)
     retry.clock.set(limit)
+    limits_now.set(limits)
     try:
         episode.environment = _environment(task, sample)
         async with limit:

@@ -84,8 +84,14 @@ class Told(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     tokens: int = 0
 
 
+class Warned(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """From a worker: something that a person should know of."""
+
+    sentence: Sentence
+
+
 FromParent = Start | Do | Granted
-FromWorker = Ready | Done | Stuck | Ask | GiveBack | Told
+FromWorker = Ready | Done | Stuck | Ask | GiveBack | Told | Warned
 _encoder = msgspec.msgpack.Encoder(enc_hook=str)
 _to_worker = msgspec.msgpack.Decoder(FromParent)
 _from_worker = msgspec.msgpack.Decoder(FromWorker)

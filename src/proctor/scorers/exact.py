@@ -41,7 +41,8 @@ def _compare(sample: Sample, trajectory: Trajectory, same: Callable[[str, str], 
     answer = trajectory.answer.strip()
     targets = sample.target if isinstance(sample.target, list | tuple) else (sample.target,)
     texts = [str(target).strip() for target in targets]
-    if any(same(answer, text) for text in texts):
-        return Score(points=1, answer=answer)
+    for text in texts:
+        if same(answer, text):
+            return Score(points=1, answer=answer)
     reason = say("Expected {target}, got {answer}.", target=" | ".join(texts), answer=answer or "''")
     return Score(points=0, answer=answer, reason=reason)

@@ -55,7 +55,7 @@ def addition(run: int, trial: Trial, verdicts: Sequence[Verdict], sample: Sample
         clean(trial.sample_id),
         trial.attempt,
         trial.outcome,
-        bounded(sum((verdict.usage for verdict in verdicts if verdict.usage is not None), trial.usage)),
+        _spent(trial, verdicts),
         encode(trial),
         [judged(verdict, trial.outcome) for verdict in verdicts],
         content,
@@ -243,8 +243,22 @@ def _flat(rows: Sequence[tuple[Any, ...]]) -> list[Any]:
     return [value for row in rows for value in row]
 
 
+_NOTHING = Usage()
+_NO_COLUMNS: Spent = (0, 0, 0, 0, 0, None)
+
+
+def _spent(trial: Trial, verdicts: Sequence[Verdict]) -> Spent:
+    usage = trial.usage
+    for verdict in verdicts:
+        if verdict.usage is not None:
+            usage = usage + verdict.usage
+    return bounded(usage)
+
+
 def bounded(usage: Usage) -> Spent:
     """A usage as the columns of a trial have it."""
+    if usage == _NOTHING:
+        return _NO_COLUMNS
     return (
         min(usage.input_tokens, MOST_TOKENS),
         min(usage.output_tokens, MOST_TOKENS),

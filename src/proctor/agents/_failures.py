@@ -1,0 +1,136 @@
+"""What an exception out of a person's agent means: the agent's own fault, or that of the model's provider.
+
+Frameworks call models through the clients of other libraries, each with errors of its own; they are known here by the
+library they come from and the status they carry, without importing any of them.
+"""
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from types import TracebackType
+from typing import Literal
+
+from proctor.core.errors import AgentFailed, ProctorError, ProviderFailed, Refused
+from proctor.transport.faults import shown
+
+CLIENTS = (
+    "openai",
+    "anthropic",
+    "google.genai",
+    "groq",
+    "mistralai",
+    "cohere",
+    "together",
+    "ollama",
+    "litellm",
+    "huggingface_hub",
+    "pydantic_ai",
+    "google.api_core",
+    "google.adk.models",
+    "volcenginesdkarkruntime",
+)
+NETWORK = ("httpx", "httpx2", "httpcore", "httpcore2", "aiohttp", "requests", "urllib3")  # tools use these too
+REFUSES = (401, 402, 403, 404)
+FAILS = (408, 409, 425, 429)
+NOT_ANSWERED = ("Connect", "Timeout", "APIResponseValidation")
+MOST_LINKS = 30
+
+RaisedBy = Literal["tool", "model"] | None
+
+
+class failures:  # noqa: N801 - reads as a word in `with failures():`
+    """Turn what is raised inside into our errors; those of ours, and a cancellation from outside, pass through.
+
+    Raises:
+        AgentFailed: the agent raised; the cause is kept.
+        ProviderFailed: the provider of its model failed.
+        Refused: the provider refuses the key or the model, so no further question will do better.
+    """
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, asyncio.CancelledError):
+            task = asyncio.current_task()
+            if task is not None and not task.cancelling():
+                raise failure_of(error) from error  # the agent's own: nobody cancelled us
+        elif isinstance(error, Exception | SystemExit) and not isinstance(error, ProctorError):
+            raise failure_of(error) from error
+
+
+def failure_of(error: BaseException, raised_by: RaisedBy = None) -> ProctorError:
+    """Our error for an exception; the provider's if one of its errors is behind it.
+
+    Args:
+        raised_by: where that is known. What a tool raised is the agent's, whatever it is; of a model, errors of the
+            network count as the provider's too.
+
+    >>> failure_of(ValueError("no")).sentence.values["error"]
+    'no'
+    """
+    for one in _behind(error):
+        found = _of_provider(one, raised_by) if raised_by != "tool" else None
+        if found is not None:
+            return found
+    return AgentFailed(
+        "The agent raised {type}: {error}", kind="raised", type=type(error).__name__, error=str(error)[:500]
+    )
+
+
+def _behind(error: BaseException) -> Iterator[BaseException]:
+    """The exception, those it was raised from or while handling, and those in groups; each once."""
+    todo, seen = [error], set[int]()
+    while todo and len(seen) < MOST_LINKS:
+        one = todo.pop(0)
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        if isinstance(one, BaseExceptionGroup):
+            todo.extend(one.exceptions)
+        linked = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
+        if linked is not None:
+            todo.append(linked)
+
+
+def _of_provider(error: BaseException, raised_by: RaisedBy) -> ProctorError | None:
+    clients = CLIENTS if raised_by is None else (*CLIENTS, *NETWORK)
+    names = [kind.__name__ for kind in type(error).__mro__ if _is_one_of(kind, clients)]
+    if raised_by == "model" and isinstance(error, ConnectionError | TimeoutError | OSError):
+        names.append("TimeoutError" if isinstance(error, TimeoutError) else "ConnectionError")
+    if not names:
+        return None
+    status, text = _status(error), shown(str(error)).rstrip(".") or "-"
+    if status in REFUSES or ("OpenAIError" in names and not status and "api_key" in text):
+        return Refused(
+            "The provider of the agent's model refuses the key, the model or the address ({type}): {text}. Check what the agent is configured with.",
+            type=names[0],
+            text=text,
+        )
+    if status in FAILS or status >= 500:
+        kind = f"http_{status}"
+    elif not status and any(word in name for name in names for word in NOT_ANSWERED):
+        kind = "timeout" if any("Timeout" in name for name in names) else "connect"
+    else:
+        return None
+    return ProviderFailed(
+        "The provider of the agent's model failed ({type}): {text}", kind=kind, type=names[0], text=text
+    )
+
+
+def _is_one_of(kind: type, libraries: Iterable[str]) -> bool:
+    return any(kind.__module__ == one or kind.__module__.startswith(f"{one}.") for one in libraries)
+
+
+def _status(error: BaseException) -> int:
+    """The HTTP status an error carries, in itself or in its response; 0 without one."""
+    for value in (
+        getattr(error, "status_code", None),
+        getattr(getattr(error, "response", None), "status_code", None),
+        getattr(error, "code", None),
+    ):
+        if isinstance(value, int) and 100 <= value < 600:
+            return value
+    return 0
