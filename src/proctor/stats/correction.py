@@ -1,0 +1,288 @@
+"""What a mean would be if people had judged, from many verdicts of a judge and a few labels of people.
+
+`rogan_gladen` corrects a pass rate by how often the judge is right on what people pass and on what they fail; it may take its
+labels from anywhere, as long as the judge errs there as it does here. `ppi` corrects any mean, and asks that the labelled
+items were drawn at random (within strata, if there are some).
+
+Sources: Rogan and Gladen 1978, with the variance of arXiv 2511.21140; prediction-powered inference, arXiv 2301.09633, with the
+power tuning of PPI++, arXiv 2311.01453, stratified after arXiv 2406.04291; when to leave it alone, arXiv 2411.12665.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import covariance, fmean, variance
+
+import msgspec
+
+from proctor.core.errors import BadInput
+from proctor.core.run import Estimate
+from proctor.core.sentence import Sentence, say
+from proctor.stats.distributions import t_quantile
+from proctor.stats.rate import Interval, two_sided_z, wilson
+
+ROGAN_GLADEN = "Rogan-Gladen"
+PPI = "PPI"
+PPI_PLUS = "PPI++"
+LABELS_ALONE = "labels alone, t"
+LABELS_WILSON = "labels alone, Wilson"
+
+_LEAST_SKILL = 0.1  # of sensitivity + specificity - 1, below which dividing by it is no correction
+_FEW_LABELS = 10
+_SMALL = 1e-12
+
+
+class Confusion(msgspec.Struct, frozen=True, kw_only=True):
+    """What a judge said of the items that people labelled.
+
+    Attributes:
+        passed, passed_by_both: items that people pass, and those of them that the judge passes too.
+        failed, failed_by_both: items that people fail, and those of them that the judge fails too. Items may be weighted.
+    """
+
+    passed: float
+    passed_by_both: float
+    failed: float
+    failed_by_both: float
+
+    @property
+    def sensitivity(self) -> float:
+        """The share of what people pass that the judge passes."""
+        return self.passed_by_both / self.passed
+
+    @property
+    def specificity(self) -> float:
+        """The share of what people fail that the judge fails."""
+        return self.failed_by_both / self.failed
+
+
+class Labelled(msgspec.Struct, frozen=True, kw_only=True):
+    """One item with the value people gave it and the one the judge gave it."""
+
+    human: float
+    judge: float
+
+
+class Stratum(msgspec.Struct, frozen=True, kw_only=True):
+    """The labelled items of a stratum, and the judge's values of the others."""
+
+    labelled: Sequence[Labelled]
+    judged: Sequence[float]
+
+
+def rogan_gladen(
+    judged_passed: int, judged: int, labels: Confusion, *, among: bool = False, level: float = 0.95
+) -> Estimate:
+    """The pass rate by human standard.
+
+    No value where people passed, or failed, none of the labelled items, and where the judge tells one from the other
+    hardly better than chance (sensitivity + specificity - 1 below 0.1, or not above 0 beyond doubt).
+
+    Args:
+        among: the labelled items are among the judged ones, which makes the estimate surer.
+
+    >>> labels = Confusion(passed=80, passed_by_both=78, failed=40, failed_by_both=30)
+    >>> round(rogan_gladen(320, 400, labels).value, 3)
+    0.759
+    """
+    if not 0 <= judged_passed <= judged or not judged:
+        raise BadInput("{passed} of {judged} cannot have passed.", passed=judged_passed, judged=judged)
+    count = round(labels.passed + labels.failed)
+    if not labels.passed or not labels.failed:
+        return _nothing(
+            ROGAN_GLADEN,
+            count,
+            judged,
+            level,
+            say("No correction: the labels need items that people pass and that they fail."),
+        )
+    right, wrong = labels.sensitivity, labels.specificity
+    spread_right = _spread(labels.passed_by_both, labels.passed)
+    spread_wrong = _spread(labels.failed_by_both, labels.failed)
+    skill = right + wrong - 1
+    sure = skill - two_sided_z(level) * math.sqrt(spread_right / labels.passed + spread_wrong / labels.failed)
+    if skill < _LEAST_SKILL or sure <= 0:
+        note = say(
+            "No correction: the judge passes {right} of what people pass and fails {wrong} of what they fail, which {labels} labels do not tell from chance.",
+            right=f"{right:.0%}",
+            wrong=f"{wrong:.0%}",
+            labels=count,
+        )
+        return _nothing(ROGAN_GLADEN, count, judged, level, note)
+    share = judged_passed / judged
+    value = min(max((share + wrong - 1) / skill, 0.0), 1.0)
+    squares = (
+        _spread(judged_passed, judged) / judged
+        + (1 - value) ** 2 * spread_wrong / labels.failed
+        + value**2 * spread_right / labels.passed
+    )
+    if among:  # an item that is in both parts pulls them the same way
+        squares -= 2 / judged * (value * spread_right + (1 - value) * spread_wrong)
+    error = math.sqrt(max(squares, 0.0)) / skill
+    return _estimate(ROGAN_GLADEN, value, error, two_sided_z(level), count, judged, level)
+
+
+def ppi(labelled: Sequence[Labelled], judged: Sequence[float], *, tuned: bool = True, level: float = 0.95) -> Estimate:
+    """The mean of values in 0 to 1 by human standard; `judged` are the judge's values of the items without a label.
+
+    With few labels, or a judge that says too little of what people would, the labels alone are surer: then they
+    are what counts, and `method` says so. `tuned` chooses how far to trust the judge, between 0 and 1 (PPI++); without
+    it the judge is trusted in full (PPI), whatever that costs.
+
+    >>> people, judge = (1, 0, 1, 1, 0, 1, 0, 1), (0.9, 0.2, 0.8, 0.6, 0.4, 0.7, 0.1, 0.95)
+    >>> pairs = [Labelled(human=one, judge=other) for one, other in zip(people, judge)]
+    >>> found = ppi(pairs, [0.5, 0.9, 0.3, 0.8, 0.7, 0.6, 0.2, 0.85, 0.75, 0.4], tuned=False)
+    >>> round(found.value, 5), round(found.standard_error, 6)
+    (0.64375, 0.121292)
+    """
+    return stratified_ppi({"": Stratum(labelled=labelled, judged=judged)}, tuned=tuned, level=level)
+
+
+def stratified_ppi(strata: Mapping[str, Stratum], *, tuned: bool = True, level: float = 0.95) -> Estimate:
+    """The same where items were drawn for labelling within strata, which weigh as many items as they have.
+
+    Strata where fewer than two items are labelled are laid together with all the others.
+    """
+    for stratum in strata.values():
+        _check(stratum)
+    if len(strata) > 1 and any(len(stratum.labelled) < 2 for stratum in strata.values()):
+        return ppi(
+            [one for stratum in strata.values() for one in stratum.labelled],
+            [value for stratum in strata.values() for value in stratum.judged],
+            tuned=tuned,
+            level=level,
+        )
+    sizes = [len(stratum.labelled) + len(stratum.judged) for stratum in strata.values()]
+    labels = [one.human for stratum in strata.values() for one in stratum.labelled]
+    if len(labels) < 2:
+        return _nothing(
+            PPI_PLUS, len(labels), sum(sizes), level, say("No correction: fewer than two items are labelled.")
+        )
+    parts = [_part(stratum, tuned=tuned) for stratum in strata.values()]
+    shares = [size / sum(sizes) for size in sizes]
+    value = math.fsum(share * part.value for share, part in zip(shares, parts, strict=True))
+    squares = [
+        (share * share * one, degrees)
+        for share, part in zip(shares, parts, strict=True)
+        for one, degrees in part.variances
+    ]
+    total = math.fsum(one for one, _ in squares)
+    methods = {part.method for part in parts}
+    method = methods.pop() if len(methods) == 1 else PPI_PLUS
+    if method == LABELS_ALONE and len(parts) == 1 and (len({*labels}) == 1 or {*labels} <= {0, 1}):
+        return _alone(labels, sum(sizes), level)
+    degrees = total**2 / math.fsum(one * one / degrees for one, degrees in squares)
+    return _estimate(
+        method, value, math.sqrt(total), t_quantile(0.5 + level / 2, degrees), len(labels), sum(sizes), level
+    )
+
+
+class _Part(msgspec.Struct, frozen=True, kw_only=True):
+    """The estimate of a stratum: its value, and its variance in parts with the degrees of freedom of each."""
+
+    method: str
+    value: float
+    variances: Sequence[tuple[float, float]]
+
+
+def _part(stratum: Stratum, *, tuned: bool) -> _Part:
+    people = [one.human for one in stratum.labelled]
+    judge = [one.judge for one in stratum.labelled]
+    count, others = len(people), len(stratum.judged)
+    spread = _variance(people, (0.0, 1.0))
+    alone = _Part(method=LABELS_ALONE, value=fmean(people), variances=[(spread / count, count - 1)])
+    if others < 2:
+        return alone
+    trust = _trust(people, judge, stratum.judged) if tuned else 1.0
+    left = [one - trust * other for one, other in zip(people, judge, strict=True)]
+    degrees = count - 1 - (tuned and count > 2)  # the trust was read off the same labels
+    found = _Part(
+        method=PPI_PLUS if tuned else PPI,
+        value=trust * fmean(stratum.judged) + fmean(left),
+        variances=[
+            (trust * trust * variance(stratum.judged) / others, others - 1),
+            (
+                (_variance(left, (-1.0, 1.0)) + (_surprise(left) if tuned else 0.0)) * (count - 1) / degrees / count,
+                degrees,
+            ),
+        ],
+    )
+    if tuned and (count < _FEW_LABELS or _tells_little(people, judge) or _total(found) >= _total(alone)):
+        return alone
+    return found
+
+
+def _trust(people: Sequence[float], judge: Sequence[float], others: Sequence[float]) -> float:
+    spread = variance([*judge, *others])
+    if spread <= _SMALL:
+        return 0.0
+    best = covariance(people, judge) / ((1 + len(people) / len(others)) * spread)
+    return min(max(best, 0.0), 1.0)
+
+
+def _tells_little(people: Sequence[float], judge: Sequence[float]) -> bool:
+    """Whether the correlation may well be nothing but chance: r² at most 4 / (n - 1)."""
+    spreads = variance(people) * variance(judge)
+    return spreads <= _SMALL or covariance(people, judge) ** 2 <= 4 / (len(people) - 1) * spreads
+
+
+def _surprise(left: Sequence[float]) -> float:
+    """What half a miss more, as far off as the farthest, adds to the variance: judges err seldom, and few labels show it.
+
+    Without it intervals from 30 labels of right and wrong covered 92 %, with it 94 to 97 %.
+    """
+    mean = fmean(left)
+    return max((one - mean) ** 2 for one in left) / (2 * (len(left) - 1))
+
+
+def _variance(values: Sequence[float], extremes: tuple[float, float]) -> float:
+    """The variance; of values that are all the same, as if each extreme had been there once."""
+    spread = variance(values)
+    return spread if spread > _SMALL else variance([*values, *extremes])
+
+
+def _total(part: _Part) -> float:
+    return math.fsum(one for one, _ in part.variances)
+
+
+def _alone(labels: Sequence[float], planned: int, level: float) -> Estimate:
+    """Labels of 0 and 1, or labels that are all the same, where t has nothing to go by."""
+    value = fmean(labels)
+    found = _estimate(LABELS_WILSON, value, math.sqrt(variance(labels) / len(labels)), 0.0, len(labels), planned, level)
+    around = wilson(value, len(labels), level)
+    return msgspec.structs.replace(found, low=around.low, high=around.high)
+
+
+def _spread(hits: float, count: float) -> float:
+    """p (1 - p); where all or none are hits, of a share a little inside."""
+    share = hits / count if 0 < hits < count else (hits + 1) / (count + 2)
+    return share * (1 - share)
+
+
+def _estimate(
+    method: str, value: float, error: float, reach: float, labels: int, planned: int, level: float
+) -> Estimate:
+    value = min(max(value, 0.0), 1.0)
+    interval = Interval(low=max(value - reach * error, 0.0), high=min(value + reach * error, 1.0))
+    return Estimate(
+        name="corrected",
+        value=value,
+        low=interval.low,
+        high=interval.high,
+        level=level,
+        method=method,
+        scored=labels,
+        planned=planned,
+        clusters=labels,
+        standard_error=error,
+    )
+
+
+def _nothing(method: str, labels: int, planned: int, level: float, note: Sentence) -> Estimate:
+    return Estimate(name="corrected", value=None, level=level, method=method, scored=labels, planned=planned, note=note)
+
+
+def _check(stratum: Stratum) -> None:
+    values = [*stratum.judged, *(value for one in stratum.labelled for value in (one.human, one.judge))]
+    for value in values:
+        if not 0 <= value <= 1:
+            raise BadInput("A value to correct lies between 0 and 1; one is {value}.", value=value)

@@ -1,0 +1,284 @@
+"""Rank systems by who beat whom.
+
+Bradley-Terry: the chance that A beats B is 1 / (1 + exp(b - a)) for strengths a and b, found by maximum likelihood; a tie is
+half a win for each. Strengths are shown on the scale of Elo, 1000 on average, 400 for odds of 10 to 1. Intervals come from
+drawing the items (prompts) again, never single battles, because the battles of one prompt share its luck; each draw moves the
+strengths by one Newton step.
+
+Where some systems won everything against the others, no strength is the likeliest. Then every pair that met is given one more
+tie, and ratings that hang on that tie have no interval.
+
+Sources: Bradley and Terry 1952; Chiang et al. 2024, "Chatbot Arena", arXiv 2403.04132; style as covariates: the arena's style
+control of August 2024; mean win rate: HELM, arXiv 2211.09110.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from proctor.core.errors import BadInput
+from proctor.core.run import Estimate
+from proctor.core.sentence import Sentence, say
+from proctor.stats._logistic import Fit, Row, chance_of, direction, fit, sigmoid
+from proctor.stats.bootstrap import RESAMPLES, bootstrap, draws, percentiles
+from proctor.stats.rate import checked_level
+
+T = TypeVar("T", str, int)
+
+BOOTSTRAP_BY_ITEM = "bootstrap over items"
+BOOTSTRAP_BY_SCENARIO = "bootstrap over scenarios"
+ELO_MEAN = 1000.0
+ELO_SCALE = 400 / math.log(10)
+_NO_WIDTH = 1e-9
+
+
+class Battle(msgspec.Struct, frozen=True, kw_only=True):
+    """One comparison: `won` is 1 when the first was better, 0 when the second was, 0.5 for a tie.
+
+    `style` holds differences first - second to control for, such as `length_difference`; all battles name the same ones.
+    """
+
+    item: str
+    first: str
+    second: str
+    won: float
+    style: Mapping[str, float] = {}
+
+
+class Rating(msgspec.Struct, frozen=True, kw_only=True):
+    """A system's log-strength (0 on average), the same on the scale of Elo with its interval, and its battles."""
+
+    name: str
+    strength: float
+    elo: float
+    low: float | None
+    high: float | None
+    wins: float
+    battles: int
+
+    def beats(self, other: "Rating") -> float:
+        """The chance to win against another."""
+        return sigmoid(self.strength - other.strength)
+
+
+class Ranking(msgspec.Struct, frozen=True, kw_only=True):
+    """Systems from best to worst; `style` is what one standard deviation of each covariate adds, as log-odds."""
+
+    ratings: tuple[Rating, ...]
+    style: Mapping[str, float] = {}
+    level: float = 0.95
+    method: str = BOOTSTRAP_BY_ITEM
+    items: int = 0
+    note: str | Sentence = ""
+
+
+def bradley_terry(
+    battles: Sequence[Battle], *, level: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
+) -> Ranking:
+    """The ranking of all systems that met. With `style` in the battles, of systems as if they wrote in the same style.
+
+    >>> won = {("a", "b"): (7, 3), ("a", "c"): (9, 1), ("b", "c"): (6, 4)}
+    >>> battles = [
+    ...     Battle(item=str(i), first=one, second=other, won=i < wins)
+    ...     for (one, other), (wins, losses) in won.items() for i in range(wins + losses)
+    ... ]
+    >>> [round(rating.elo, 2) for rating in bradley_terry(battles).ratings]
+    [1163.92, 972.18, 863.9]
+
+    Raises:
+        BadInput: no battle, a system against itself, a result that is not 0 to 1, or two groups that never met.
+    """
+    checked_level(level)
+    names, styles = _checked(battles)
+    rows = _rows(battles, names, styles)
+    bound = _bound_together(rows, len(names))
+    if len(bound) < len(names):
+        zeros = (0.0,) * len(styles)
+        ties = [Row(one, other, 0.5, zeros) for one, other in sorted({(row.first, row.second) for row in rows})]
+    else:
+        ties = []
+    fitted = fit([*rows, *ties], len(names), len(styles))
+    moves = _moves(battles, rows, fitted)
+    ends = {}
+    if len(moves) > 1:
+        drawn = draws(sorted(moves), resamples=resamples, seed=seed)
+        for place in bound:
+            strength = fitted.parameters[place]
+            moved = [strength + sum(n * moves[item][place] for item, n in times.items()) for times in drawn]
+            around = percentiles([_elo(one) for one in moved], level)
+            if around.high - around.low > _NO_WIDTH:  # where all battles are tied, nothing tells how sure that is
+                ends[place] = around
+    ratings = [
+        Rating(
+            name=name,
+            strength=fitted.parameters[place],
+            elo=_elo(fitted.parameters[place]),
+            low=ends[place].low if place in ends else None,
+            high=ends[place].high if place in ends else None,
+            wins=math.fsum(
+                row.won if row.first == place else 1 - row.won for row in rows if place in (row.first, row.second)
+            ),
+            battles=sum(place in (row.first, row.second) for row in rows),
+        )
+        for place, name in enumerate(names)
+    ]
+    apart = [name for place, name in enumerate(names) if place not in bound]
+    note: str | Sentence = ""
+    if apart:
+        note = say(
+            "{names}: won, or lost, everything against the others, so how far apart they are cannot be told; one more tie for each pair keeps the ratings finite.",
+            names=", ".join(apart),
+        )
+    elif not ends:
+        note = say("Too little varies for an interval.")
+    return Ranking(
+        ratings=tuple(sorted(ratings, key=lambda rating: (-rating.strength, rating.name))),
+        style=dict(zip(styles, fitted.parameters[len(names) :], strict=True)),
+        level=level,
+        items=len(moves),
+        note=note,
+    )
+
+
+def mean_win_rates(
+    values_by_scenario: Mapping[str, Mapping[str, float]],
+    *,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> list[Estimate]:
+    """For each system the share of the others that it beats, averaged over the scenarios; equal values are half.
+
+    It depends on who else is in the table, so the note names the pool. A system counts where it has a value and another too.
+
+    >>> [(rate.slice, rate.value) for rate in mean_win_rates({"maths": {"a": 0.9, "b": 0.5, "c": 0.5}})]
+    [('a', 1.0), ('b', 0.25), ('c', 0.25)]
+    """
+    names = sorted({name for values in values_by_scenario.values() for name in values})
+    found = []
+    for name in names:
+        rates = [_beaten(name, values) for values in values_by_scenario.values() if name in values and len(values) > 1]
+        around = bootstrap(_mean, rates, level=level, resamples=resamples, seed=seed) if len(rates) > 1 else None
+        found.append(
+            Estimate(
+                name="mean win rate",
+                slice=name,
+                value=math.fsum(rates) / len(rates) if rates else None,
+                low=around.low if around else None,
+                high=around.high if around else None,
+                level=level,
+                method=BOOTSTRAP_BY_SCENARIO if around else "",
+                scored=len(rates),
+                planned=len(values_by_scenario),
+                clusters=len(rates),
+                note=say("against {pool}", pool=", ".join(other for other in names if other != name)),
+            )
+        )
+    return sorted(found, key=lambda rate: (-(rate.value if rate.value is not None else -1.0), rate.slice))
+
+
+def _checked(battles: Sequence[Battle]) -> tuple[list[str], list[str]]:
+    if not battles:
+        raise BadInput("There is no comparison to rank by.")
+    styles = sorted(battles[0].style)
+    for battle in battles:
+        if battle.first == battle.second:
+            raise BadInput("'{name}' cannot be compared with itself.", name=battle.first)
+        if not 0 <= battle.won <= 1:
+            raise BadInput("The result of a comparison lies between 0 and 1; one is {won}.", won=battle.won)
+        if sorted(battle.style) != styles:
+            raise BadInput("All comparisons need the same style covariates: {names}.", names=", ".join(styles) or "-")
+    names = sorted({name for battle in battles for name in (battle.first, battle.second)})
+    groups = _reached(((battle.first, battle.second) for battle in battles), both_ways=True)
+    strangers = [name for name in names if name not in groups[names[0]]]
+    if strangers:
+        raise BadInput(
+            "{first} and {second} never met, not even through others, so they cannot be ranked together.",
+            first=names[0],
+            second=strangers[0],
+        )
+    return names, styles
+
+
+def _rows(battles: Sequence[Battle], names: Sequence[str], styles: Sequence[str]) -> list[Row]:
+    place = {name: number for number, name in enumerate(names)}
+    sizes = [math.sqrt(math.fsum(battle.style[name] ** 2 for battle in battles) / len(battles)) for name in styles]
+    return [
+        Row(
+            place[battle.first],
+            place[battle.second],
+            float(battle.won),
+            tuple(battle.style[name] / (size or 1.0) for name, size in zip(styles, sizes, strict=True)),
+        )
+        for battle in battles
+    ]
+
+
+def _bound_together(rows: Iterable[Row], count: int) -> list[int]:
+    """The largest group in which each system has lost something to each other, directly or through others."""
+    beaten = [(row.first, row.second) for row in rows if row.won > 0]
+    beaten += [(row.second, row.first) for row in rows if row.won < 1]
+    reached = _reached(beaten)
+    groups = [
+        [
+            other
+            for other in range(count)
+            if other == one or (other in reached.get(one, ()) and one in reached.get(other, ()))
+        ]
+        for one in range(count)
+    ]
+    largest = max(groups, key=len)
+    return largest if len(largest) > 1 else []
+
+
+def _reached(steps: Iterable[tuple[T, T]], *, both_ways: bool = False) -> dict[T, set[T]]:
+    """What can be reached from where."""
+    nexts: dict[T, set[T]] = {}
+    for one, other in steps:
+        nexts.setdefault(one, set()).add(other)
+        if both_ways:
+            nexts.setdefault(other, set()).add(one)
+    reached = {}
+    for start in nexts:
+        seen, todo = {start}, [start]
+        while todo:
+            new = nexts.get(todo.pop(), set()) - seen
+            seen |= new
+            todo += new
+        reached[start] = seen
+    return reached
+
+
+def _moves(battles: Sequence[Battle], rows: Sequence[Row], fitted: Fit) -> dict[str, list[float]]:
+    """How far each item pulls the parameters."""
+    size = len(fitted.parameters)
+    systems = size - len(rows[0].style)
+    pulls: dict[str, list[float]] = {}
+    for battle, row in zip(battles, rows, strict=True):
+        pull = pulls.setdefault(battle.item, [0.0] * size)
+        left = row.won - chance_of(row, fitted.parameters, systems)
+        for place, x in direction(row, systems):
+            pull[place] += left * x
+    mean = [math.fsum(pull[place] for pull in pulls.values()) / len(pulls) for place in range(size)]
+    return {
+        item: [
+            math.fsum(one * (other - usual) for one, other, usual in zip(line, pull, mean, strict=True))
+            for line in fitted.inverse
+        ]
+        for item, pull in pulls.items()
+    }
+
+
+def _beaten(name: str, values: Mapping[str, float]) -> float:
+    others = [value for other, value in values.items() if other != name]
+    return math.fsum((values[name] > value) + (values[name] == value) / 2 for value in others) / len(others)
+
+
+def _mean(times: Mapping[float, int]) -> float:
+    return math.fsum(count * value for value, count in times.items()) / sum(times.values())
+
+
+def _elo(strength: float) -> float:
+    return ELO_MEAN + ELO_SCALE * strength

@@ -1,0 +1,228 @@
+import random
+
+import pytest
+
+from proctor.core.errors import BadInput
+from proctor.core.run import Estimate
+from proctor.stats.correction import Confusion, Labelled, Stratum, ppi, rogan_gladen, stratified_ppi
+
+ROUNDS = 600
+PEOPLE = (1, 0, 1, 1, 0, 1, 0, 1)
+JUDGE = (0.9, 0.2, 0.8, 0.6, 0.4, 0.7, 0.1, 0.95)
+OTHERS = (0.5, 0.9, 0.3, 0.8, 0.7, 0.6, 0.2, 0.85, 0.75, 0.4)
+PAIRS = [Labelled(human=one, judge=other) for one, other in zip(PEOPLE, JUDGE, strict=True)]
+
+
+def test_the_published_demonstration_is_corrected_as_published() -> None:
+    """320 of 400 pass by the judge; people fail 40 (30 of them the judge too) and pass 80 (78 of them the judge too)."""
+    labels = Confusion(passed=80, passed_by_both=78, failed=40, failed_by_both=30)
+    assert (labels.specificity, labels.sensitivity) == (0.75, 0.975)
+    found = rogan_gladen(320, 400, labels)
+    assert found.value == pytest.approx(0.759, abs=5e-4)
+    assert [_low(found), _high(found)] == pytest.approx([0.680, 0.837], abs=1e-3)
+    assert (found.method, found.scored, found.planned) == ("Rogan-Gladen", 120, 400)
+
+
+def test_the_computed_vector_of_rogan_and_gladen() -> None:
+    labels = Confusion(passed=50, passed_by_both=45, failed=50, failed_by_both=42.5)
+    found = rogan_gladen(140, 200, labels)
+    assert found.value == pytest.approx(0.733333, abs=1e-6)
+    assert found.standard_error == pytest.approx(0.0625294, abs=1e-6)
+    assert [_low(found), _high(found)] == pytest.approx([0.610778, 0.855889], abs=1e-6)
+
+
+def test_labels_of_everything_judged_give_back_what_people_say() -> None:
+    labels = Confusion(passed=70, passed_by_both=60, failed=30, failed_by_both=25)
+    found = rogan_gladen(65, 100, labels, among=True)
+    assert found.value == pytest.approx(0.7)
+    assert found.standard_error == pytest.approx((0.7 * 0.3 / 100) ** 0.5)
+
+
+def test_a_correction_beyond_0_or_1_is_clipped() -> None:
+    labels = Confusion(passed=40, passed_by_both=36, failed=40, failed_by_both=36)
+    assert rogan_gladen(100, 100, labels).value == 1
+    assert rogan_gladen(0, 100, labels).value == 0
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        Confusion(passed=50, passed_by_both=26, failed=50, failed_by_both=26),  # 0.04 above chance
+        Confusion(passed=5, passed_by_both=3, failed=5, failed_by_both=3),  # 0.2, but of 10 labels
+        Confusion(passed=50, passed_by_both=10, failed=50, failed_by_both=10),  # worse than chance
+    ],
+)
+def test_a_judge_hardly_better_than_chance_is_not_corrected(labels: Confusion) -> None:
+    found = rogan_gladen(60, 100, labels)
+    assert found.value is None
+    assert "do not tell from chance" in str(found.note)
+
+
+def test_labels_of_one_kind_alone_do_not_correct() -> None:
+    found = rogan_gladen(60, 100, Confusion(passed=20, passed_by_both=18, failed=0, failed_by_both=0))
+    assert found.value is None
+    assert "that they fail" in str(found.note)
+
+
+def test_more_passed_than_judged_is_refused() -> None:
+    labels = Confusion(passed=20, passed_by_both=18, failed=20, failed_by_both=18)
+    for passed, judged in ((101, 100), (-1, 100), (0, 0)):
+        with pytest.raises(BadInput, match="cannot have passed"):
+            rogan_gladen(passed, judged, labels)
+
+
+def test_a_judge_that_never_erred_on_few_labels_is_not_taken_for_perfect() -> None:
+    found = rogan_gladen(90, 100, Confusion(passed=20, passed_by_both=20, failed=5, failed_by_both=5))
+    assert found.value == pytest.approx(0.9)
+    assert _high(found) - _low(found) > 0.12  # the judge alone would have 0.118
+
+
+def test_the_computed_vector_of_prediction_powered_inference() -> None:
+    found = ppi(PAIRS, OTHERS, tuned=False)
+    assert found.value == pytest.approx(0.64375)
+    assert found.standard_error == pytest.approx(0.121292, abs=1e-6)
+    assert found.method == "PPI"
+
+
+def test_tuning_trusts_the_judge_no_more_than_in_full() -> None:
+    """The raw trust of the vector is 1.139; clipped to 1, the value is that of plain inference."""
+    pairs = PAIRS * 2
+    found = ppi(pairs, OTHERS * 2)
+    assert found.method == "PPI++"
+    assert found.value == pytest.approx(0.64375)
+
+
+def test_a_judge_that_says_nothing_leaves_the_labels_alone() -> None:
+    source = random.Random(1)
+    pairs = [Labelled(human=source.random(), judge=0.5) for _ in range(50)]
+    found = ppi(pairs, [0.5] * 500)
+    assert found.method == "labels alone, t"
+    assert found.value == pytest.approx(sum(one.human for one in pairs) / 50)
+
+
+def test_few_labels_are_taken_alone() -> None:
+    found = ppi(PAIRS, OTHERS)
+    assert (found.method, found.value) == ("labels alone, Wilson", 0.625)
+    assert found.scored == 8
+    assert found.planned == 18
+
+
+def test_without_other_items_the_labels_are_all_there_is() -> None:
+    assert ppi(PAIRS * 3, []).method == "labels alone, Wilson"
+
+
+def test_fewer_than_two_labels_correct_nothing() -> None:
+    for labels in ([], PAIRS[:1]):
+        found = ppi(labels, OTHERS)
+        assert found.value is None
+        assert "fewer than two" in str(found.note)
+
+
+def test_labels_that_are_all_the_same_are_not_taken_for_certain() -> None:
+    found = ppi([Labelled(human=0.75, judge=0.75)] * 20, [0.75] * 100)
+    assert found.value == 0.75
+    assert _high(found) - _low(found) > 0.1
+
+
+def test_a_value_off_the_scale_is_refused() -> None:
+    with pytest.raises(BadInput, match="between 0 and 1"):
+        ppi([Labelled(human=3, judge=0.5)] * 5, [0.5])
+    with pytest.raises(BadInput, match="between 0 and 1"):
+        ppi(PAIRS, [float("nan")])
+
+
+def test_strata_weigh_as_many_items_as_they_have() -> None:
+    easy = Stratum(labelled=[Labelled(human=1, judge=1)] * 12, judged=[1.0] * 288)
+    hard = Stratum(labelled=[Labelled(human=0, judge=0)] * 88, judged=[0.0] * 12)
+    assert stratified_ppi({"easy": easy, "hard": hard}).value == pytest.approx(300 / 400)
+
+
+def test_strata_with_hardly_a_label_are_laid_together() -> None:
+    whole = Stratum(labelled=PAIRS * 3, judged=OTHERS * 3)
+    lonely = Stratum(labelled=PAIRS[:1], judged=OTHERS)
+    assert stratified_ppi({"a": whole, "b": lonely}) == ppi([*PAIRS * 3, PAIRS[0]], [*OTHERS * 3, *OTHERS])
+
+
+@pytest.mark.parametrize("among", [False, True])
+@pytest.mark.parametrize(
+    ("truth", "right", "wrong", "judged", "labelled"), [(0.5, 0.95, 0.7, 300, 100), (0.3, 0.8, 0.75, 300, 200)]
+)
+def test_the_corrected_pass_rate_is_covered(
+    truth: float, right: float, wrong: float, judged: int, labelled: int, among: bool
+) -> None:
+    """The judge's own rate covers hardly ever."""
+    source = random.Random(3)
+    plain = hits = 0
+    for _ in range(ROUNDS):
+        items = [_verdicts(source, truth, right, wrong) for _ in range(judged)]
+        labels = items[:labelled] if among else [_verdicts(source, truth, right, wrong) for _ in range(labelled)]
+        passed = sum(judge for _, judge in items)
+        found = rogan_gladen(passed, judged, _confusion(labels), among=among)
+        hits += _covers(found, truth)
+        plain += abs(passed / judged - truth) <= 1.96 * (passed / judged * (1 - passed / judged) / judged) ** 0.5
+    assert 0.93 <= hits / ROUNDS <= 0.975
+    assert plain / ROUNDS < 0.4
+
+
+@pytest.mark.parametrize(
+    ("truth", "right", "wrong", "labelled", "others"),
+    [(0.7, 0.9, 0.85, 100, 300), (0.5, 0.9, 0.9, 30, 300), (0.7, 0.9, 0.8, 200, 50), (0.6, 0.55, 0.5, 40, 200)],
+)
+def test_the_corrected_mean_is_covered_and_narrower_than_labels_alone(
+    truth: float, right: float, wrong: float, labelled: int, others: int
+) -> None:
+    source = random.Random(4)
+    hits, width, width_alone = 0, 0.0, 0.0
+    for _ in range(ROUNDS):
+        items = [_verdicts(source, truth, right, wrong) for _ in range(labelled + others)]
+        pairs = [Labelled(human=human, judge=judge) for human, judge in items[:labelled]]
+        found, alone = ppi(pairs, [judge for _, judge in items[labelled:]]), ppi(pairs, [])
+        hits += _covers(found, truth)
+        width += _high(found) - _low(found)
+        width_alone += _high(alone) - _low(alone)
+    assert 0.93 <= hits / ROUNDS <= 0.98
+    assert width / width_alone < (1 if right + wrong > 1.5 else 1.05)
+
+
+def test_points_are_covered_within_strata() -> None:
+    source = random.Random(5)
+    hits = 0
+    for _ in range(ROUNDS):
+        strata = {}
+        for name, mean, size in (("a", 0.3, 200), ("b", 0.7, 100)):
+            items = []
+            for _ in range(size):
+                human = min(max(source.gauss(mean, 0.1), 0), 1)
+                items.append(Labelled(human=human, judge=min(max(human + source.gauss(0.1, 0.05), 0), 1)))
+            strata[name] = Stratum(labelled=items[:25], judged=[one.judge for one in items[25:]])
+        hits += _covers(stratified_ppi(strata), (0.3 * 200 + 0.7 * 100) / 300)
+    assert hits / ROUNDS == pytest.approx(0.95, abs=0.02)
+
+
+def _verdicts(source: random.Random, truth: float, right: float, wrong: float) -> tuple[bool, bool]:
+    """What people say of an item, and what a judge says that is right with these chances."""
+    human = source.random() < truth
+    return human, source.random() < (right if human else 1 - wrong)
+
+
+def _confusion(labels: list[tuple[bool, bool]]) -> Confusion:
+    return Confusion(
+        passed=sum(human for human, _ in labels),
+        passed_by_both=sum(human and judge for human, judge in labels),
+        failed=sum(not human for human, _ in labels),
+        failed_by_both=sum(not human and not judge for human, judge in labels),
+    )
+
+
+def _covers(one: Estimate, truth: float) -> bool:
+    return _low(one) <= truth <= _high(one)
+
+
+def _low(one: Estimate) -> float:
+    assert one.low is not None
+    return one.low
+
+
+def _high(one: Estimate) -> float:
+    assert one.high is not None
+    return one.high
