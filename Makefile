@@ -42,6 +42,8 @@ lock:
 	$(LOCK) pyproject.toml --extra all --group dev -o requirements/dev.txt
 	$(LOCK) pyproject.toml --extra local --extra fast --group build -c requirements/dev.txt -o requirements/demo.txt
 	$(LOCK) pyproject.toml -c requirements/dev.txt -o requirements/run.txt
+	$(LOCK) tests/compat/hello-agents.in pyproject.toml -o tests/compat/hello-agents.txt
+	$(LOCK) tests/compat/veadk.in pyproject.toml --override tests/compat/veadk.without -o tests/compat/veadk.txt
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

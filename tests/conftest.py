@@ -12,7 +12,12 @@ ROOT = Path(__file__).resolve().parent.parent
 IN_CI = os.environ.get("CI") == "true"
 
 for name in list(os.environ):  # at import, so that workers and their subprocesses never see them
-    if name.startswith(("OPENAI_", "LLM_", "HF_", "LC_")) or name in ("LANGUAGE", "PROCTOR_LANG", "PROCTOR_STORE"):
+    if name.startswith(("OPENAI_", "LLM_", "HF_", "LC_")) or name in (
+        "LANGUAGE",
+        "PROCTOR_LANG",
+        "PROCTOR_STORE",
+        "PROCTOR_JUDGE",
+    ):
         del os.environ[name]
 os.environ["LANG"] = "C.UTF-8"
 

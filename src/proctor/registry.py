@@ -25,6 +25,7 @@ ROOMS = {
     "agents": "agent",
     "scorers": "scorer",
     "judges": "judge",
+    "models": "model",
     "stores": "store",
     "exports": "export format",
 }

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 
+import echoes
 import msgspec
 import pytest
 
@@ -50,6 +51,10 @@ AGENTS: dict[str, Callable[[Path], Agent]] = {
     "baseline:echo": lambda folder: baseline.make("echo", {}),
     "baseline:oracle": lambda folder: baseline.make("oracle", {}),
     "baseline:random": lambda folder: baseline.make("random", {}),
+    "langgraph": lambda folder: function.wrap(echoes.langgraph()),
+    "openai_agents": lambda folder: function.wrap(echoes.openai_agents()),
+    "pydantic_ai": lambda folder: function.wrap(echoes.pydantic_ai()),
+    "smolagents": lambda folder: function.wrap(echoes.smolagents()),
 }
 
 

@@ -1,6 +1,7 @@
 """The laws of trajectory matching, and equality with brute force over all assignments."""
 
 import itertools
+import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from proctor.core.sample import ToolCall
 from proctor.scorers._adk import MATCH_TYPES, AdkCall, calls_match
-from proctor.scorers.trajectory import _assign, _order, _similarity
+from proctor.scorers.trajectory import _assign, _counted, _order
 from proctor.scorers.trajectory._arguments import Rules, closeness
 from proctor.scorers.trajectory._compare import Comparison, compare
 from proctor.scorers.trajectory._expected import Expected, ExpectedCall, Order, Policy
@@ -147,7 +148,7 @@ def test_a_partial_order_equals_brute_force(cases: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_assignment_equals_that_of_scipy(seed: int) -> None:
-    optimize = pytest.importorskip("scipy.optimize")
+    optimize = pytest.importorskip("scipy.optimize", reason="needs the extra 'matching'")
     rng = random.Random(seed)
     for _ in range(150):
         rows, columns = rng.randint(1, 25), rng.randint(1, 25)
@@ -160,17 +161,6 @@ def test_the_assignment_equals_that_of_scipy(seed: int) -> None:
         best = optimize.linear_sum_assignment(weights, maximize=True)
         theirs = sum(weights[row][column] for row, column in zip(*best, strict=True))
         assert sum(weights[row][column] for row, column in pairs) == pytest.approx(theirs, abs=1e-9)
-
-
-def test_counting_with_numpy_gives_the_same_similarities() -> None:
-    pytest.importorskip("numpy")
-    rng = random.Random(4)
-    for _ in range(200):
-        calls = [ExpectedCall(name="f", arguments=rng.choice(_pool())[1]) for _ in range(rng.randint(1, 6))]
-        made = [ToolCall(name="f", arguments=rng.choice(_pool())[1]) for _ in range(rng.randint(1, 6))]
-        made.append(ToolCall(name="f", raw="[1"))
-        counted = [[float(one) for one in row] for row in _similarity._counted(calls, made)]
-        assert counted == [[closeness(call, one, Rules()).similarity for one in made] for call in calls]
 
 
 @settings(max_examples=100, deadline=None)
@@ -234,3 +224,57 @@ def test_where_equality_is_the_same_so_are_the_verdicts_of_adk(expected: Calls, 
     ours = [AdkCall(name, arguments) for name, arguments in made]
     for how, order in zip(MATCH_TYPES, reversed(ORDERS), strict=True):
         assert calls_match(ours, theirs, how) == _compare(expected, made, order=order).passed
+
+
+ODD = (
+    1, 1.0, True, 0, False, None, "a", "b", "12", 1.01, 100, 99.5, 2**53 + 1, 2.0**53, 10**400, math.nan, math.inf, [1, 2], [1.005, 2],
+    {"k": 1}, {"k": 1.001}, {"k": [True]}, "",
+)  # fmt: skip
+MATCHERS = (
+    "any", "ignore", None, {"regex": "[0-9]+"}, {"tolerance": 0.02}, {"absolute": 1}, {"one_of": ["a", 1]},
+    {"schema": {"type": "integer"}},
+)  # fmt: skip
+
+
+def _odd_call(rng: random.Random, depth: int = 1) -> ExpectedCall:
+    some = {key: rng.choice(ODD) for key in "abcd" if rng.random() < 0.5}
+    either = tuple(_odd_call(rng, 0) for _ in range(rng.randint(0, 2))) if depth and rng.random() < 0.2 else ()
+    return ExpectedCall(
+        name=rng.choice("fg"),
+        arguments=some if rng.random() < 0.9 else None,
+        match={key: rng.choice(MATCHERS) for key in "abcde" if rng.random() < 0.15},
+        policy=rng.choice((None, None, *POLICIES)),
+        either=either,
+    )
+
+
+def _odd_rules(rng: random.Random) -> Rules:
+    return Rules(
+        policy=rng.choice(POLICIES),
+        policy_of={"g": rng.choice(POLICIES)} if rng.random() < 0.3 else {},
+        ignore=frozenset(key for key in ("a", "f.b", "g.c", "z") if rng.random() < 0.1),
+        tolerance=rng.choice((0.0, 0.0, 0.01)),
+        match={key: rng.choice(MATCHERS) for key in ("a", "f.b", "c", "z") if rng.random() < 0.15},
+        defaults={"f": {"a": 1, "e": "x"}} if rng.random() < 0.3 else {},
+    )
+
+
+def _odd_made(rng: random.Random) -> ToolCall:
+    if rng.random() < 0.1:
+        return ToolCall(name=rng.choice("fg"), raw=rng.choice(("null", "", "no json")))
+    return ToolCall(name=rng.choice("fg"), arguments={key: rng.choice(ODD) for key in "abcde" if rng.random() < 0.5})
+
+
+def test_the_similarities_of_many_calls_at_once_are_those_of_each_pair() -> None:
+    pytest.importorskip("numpy", reason="needs the extra 'matching'")
+    rng = random.Random(8)
+    for _ in range(400):
+        calls = [_odd_call(rng) for _ in range(rng.randint(1, 8))]
+        made = [_odd_made(rng) for _ in range(rng.randint(1, 8))]
+        rules = _odd_rules(rng)
+        table = [[float(one) for one in row] for row in _counted.similarities(calls, made, rules)]
+        assert table == [[closeness(call, one, rules).similarity for one in made] for call in calls], (
+            calls,
+            made,
+            rules,
+        )

@@ -32,6 +32,7 @@ NETWORK = ("httpx", "httpx2", "httpcore", "httpcore2", "aiohttp", "requests", "u
 REFUSES = (401, 402, 403, 404)
 FAILS = (408, 409, 425, 429)
 NOT_ANSWERED = ("Connect", "Timeout", "APIResponseValidation")
+BROKEN_OFF = ("APIError", "ModelAPIError")  # an error in the middle of a stream has no status
 MOST_LINKS = 30
 
 RaisedBy = Literal["tool", "model"] | None
@@ -111,7 +112,7 @@ def _of_provider(error: BaseException, raised_by: RaisedBy) -> ProctorError | No
         )
     if status in FAILS or status >= 500:
         kind = f"http_{status}"
-    elif not status and any(word in name for name in names for word in NOT_ANSWERED):
+    elif not status and (names[0] in BROKEN_OFF or any(word in name for name in names for word in NOT_ANSWERED)):
         kind = "timeout" if any("Timeout" in name for name in names) else "connect"
     else:
         return None

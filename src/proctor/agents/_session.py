@@ -6,11 +6,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from msgspec.structs import replace
 
 from proctor.core.errors import EnvironmentFailed, PartFailed
+from proctor.core.run import limits_now
 from proctor.core.sample import File, Message, Text, Tool, ToolCall, ToolResult, Turn
 from proctor.core.task import Environment
 from proctor.core.trajectory import Step, Trajectory
-
-ROUNDS = 50  # replies within one turn, as many as `Limits.steps` allows by default
 
 Ask = Callable[[Sequence[Message], Sequence[Tool]], Awaitable[Sequence[Step]]]
 
@@ -36,11 +35,10 @@ class Conversation:
     steps of the turn under way, so that a time limit does not lose them.
     """
 
-    def __init__(self, ask: Ask, environment: Environment | None, rounds: int = ROUNDS) -> None:
+    def __init__(self, ask: Ask, environment: Environment | None) -> None:
         self.received: list[Step] = []
         self._ask = ask
         self._environment = environment
-        self._rounds = rounds
         self._messages: list[Message] = []
         self._tools: Sequence[Tool] = ()
 
@@ -48,7 +46,7 @@ class Conversation:
         self.received = []
         self._messages.extend(turn.messages)
         self._tools = turn.tools or self._tools  # those of an earlier turn stay, as a simulated user brings none
-        for _ in range(self._rounds):
+        for _ in range(limits_now.get().steps):
             clock = Clock()
             steps = clock.timed(await self._ask(self._messages, self._tools))
             self._keep(steps)

@@ -52,6 +52,8 @@ def make(argument: str, options: Mapping[str, Any]) -> Agent:
 class Baseline:
     """One of the four; `with_oracle` tells it the right answers of a task whose targets are no text."""
 
+    reports_cost = True  # it costs nothing
+
     def __init__(self, kind: Kind, options: Options = Options()) -> None:  # noqa: B008 (frozen)
         self.name = f"baseline:{kind}"
         self.tools: ToolStyle = "text" if kind == "oracle" else "native"  # a right answer is given in words first

@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from types import TracebackType
 from typing import Any, Self
 
-from proctor.agents.openai import MAX_STEPS, ChatSession
+from proctor.agents.openai import ChatSession
 from proctor.config import converted
 from proctor.core.sample import Sample
 from proctor.core.task import Agent, Environment, Session
@@ -46,4 +46,4 @@ class LocalAgent:
 
     def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
         """A conversation of its own for each sample."""
-        return nullcontext(ChatSession(self._model, "native", environment, MAX_STEPS))
+        return nullcontext(ChatSession(self._model, "native", environment))

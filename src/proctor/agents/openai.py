@@ -11,12 +11,11 @@ from msgspec.structs import replace
 
 from proctor.agents._session import result_of
 from proctor.agents._words import described, told, with_calls
+from proctor.core.run import limits_now
 from proctor.core.sample import Message, Sample, Tool, ToolCall, ToolResult, Turn
 from proctor.core.task import Environment, Session
 from proctor.core.trajectory import Step, ToolStyle
 from proctor.models.openai import ChatModel, options_of
-
-MAX_STEPS = 50
 
 
 class Model(Protocol):
@@ -45,11 +44,12 @@ class ChatAgent:
 
     Args:
         tools: "native" offers tools as the model's API does, "text" describes them in words.
-        max_steps: replies at most in one turn; a turn that needs more stops as "step_limit".
+        max_steps: replies at most in one turn, the limit of steps of the run if None; a turn that needs more stops
+            as "step_limit".
     """
 
     def __init__(
-        self, model: Model, *, name: str | None = None, tools: ToolStyle = "native", max_steps: int = MAX_STEPS
+        self, model: Model, *, name: str | None = None, tools: ToolStyle = "native", max_steps: int | None = None
     ) -> None:
         self.name = name or model.name
         self.tools = tools
@@ -69,7 +69,9 @@ class ChatSession:
         received: the steps of the turn that is under way, for a time limit that ends it.
     """
 
-    def __init__(self, model: Model, style: ToolStyle, environment: Environment | None, max_steps: int) -> None:
+    def __init__(
+        self, model: Model, style: ToolStyle, environment: Environment | None, max_steps: int | None = None
+    ) -> None:
         self.received: list[Step] = []
         self._model = model
         self._in_words = style == "text"
@@ -84,7 +86,7 @@ class ChatSession:
         self._history.extend(turn.messages)
         if turn.tools:  # those of an earlier turn stay, as a simulated user brings none
             self._tools = turn.tools
-        for _ in range(self._max_steps):
+        for _ in range(self._max_steps or limits_now.get().steps):
             step = await self._ask()
             calls = step.message.calls
             if not calls or self._environment is None or step.stop != "done":

@@ -36,6 +36,12 @@ class Score(msgspec.Struct, frozen=True, kw_only=True, tag="score"):
         """The share of the points, 0 to 1."""
         return self.points / self.out_of
 
+    @property
+    def passed(self) -> bool:
+        """What a scorer with a pass mark of its own says (`details["passed"]`), else whether it has full marks."""
+        own = self.details.get("passed")
+        return own if isinstance(own, bool) else self.value == 1
+
 
 class Unscored(msgspec.Struct, frozen=True, kw_only=True, tag="unscored"):
     """No score, and why: a type of its own, so that nobody can average it."""

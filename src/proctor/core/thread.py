@@ -1,11 +1,20 @@
-"""Run a blocking function of a person beside the event loop."""
+"""Tell functions of a person that wait from those that block, and run the latter beside the event loop."""
 
 import asyncio
+import inspect
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import copy_context
 from typing import Any
+
+
+def is_async(function: object) -> bool:
+    """Whether a call gives something to await: of a coroutine function, or of an object that says so (`is_async`)."""
+    return getattr(function, "is_async", False) is True or any(
+        inspect.iscoroutinefunction(one)
+        for one in (function, getattr(function, "__call__", None))  # noqa: B004 (an object whose call is async)
+    )
 
 
 async def in_thread(function: Callable[[], Any]) -> Any:

@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 
 import msgspec
 
-from proctor.core.sample import Message, ToolCall
+from proctor.core.sample import Message, Sample, ToolCall, Turn
 
 Stop = Literal["done", "length", "filtered", "refused", "empty", "step_limit", "time_limit"]
 ToolStyle = Literal["native", "text"]
@@ -88,3 +88,12 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
         """The sum over all steps."""
         used = [step.usage for step in self.steps if step.usage is not None]
         return sum(used[1:], used[0]) if used else Usage()
+
+
+def turns_of(sample: Sample, trajectory: Trajectory) -> tuple[Turn, ...]:
+    """The turns of a sample as they were played: its own, then those of a simulated user."""
+    added: dict[int, list[Message]] = {}
+    for step in trajectory.steps:
+        if step.turn >= len(sample.turns) and step.message.role == "user":
+            added.setdefault(step.turn, []).append(step.message)
+    return (*sample.turns, *(Turn(messages=tuple(said)) for said in added.values()))

@@ -41,7 +41,7 @@ class Episode:
     def so_far(self, stop: Stop | None = None) -> Trajectory:
         """The trajectory up to now; `stop` when something outside ended it."""
         steps = self._steps
-        if stop is not None and self._sending:  # cut short: what the session had already received counts
+        if self._sending:  # cut short: what the session had already received counts
             steps = [*steps, *_numbered(getattr(self._session, "received", ()), self._turn)]
         state = None
         with suppress(EnvironmentFailed):

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from functools import partial
 
 import msgspec
@@ -23,6 +23,7 @@ from proctor.engine.scoring import BoundScorer
 from proctor.engine.trial import Work, run_trial
 from proctor.engine.watchdog import watched_loop
 from proctor.models import cache
+from proctor.models.named import Opened
 from proctor.transport.client import Client
 
 GRACE_SECONDS = 5.0
@@ -206,11 +207,11 @@ async def _cancel_after_stop(stop: asyncio.Event, workers: Sequence["asyncio.Tas
 @asynccontextmanager
 async def _player(job: Job, work: Work, client: Client, progress: Progress) -> AsyncIterator[Play]:
     if job.replies is not None:
-        async with opened(*work.judges):
+        async with Opened(work.judges):
             yield partial(score_recorded, work, job.replies)
         return
     if job.processes == 1:
-        async with opened(job.agent, *work.judges):
+        async with Opened((job.agent, *work.judges)):
             yield partial(run_trial, work)
         return
     from proctor.engine import pool, wire
@@ -225,16 +226,6 @@ async def _player(job: Job, work: Work, client: Client, progress: Progress) -> A
     )
     async with pool.Pool(job.processes, start, client, _once(progress)) as workers:
         yield workers.run
-
-
-@asynccontextmanager
-async def opened(*parts: object) -> AsyncIterator[None]:
-    """Open those parts that are context managers for the length of a run: they hold a server or a pool."""
-    async with AsyncExitStack() as stack:
-        for part in parts:
-            if isinstance(part, AbstractAsyncContextManager):
-                await stack.enter_async_context(part)
-        yield
 
 
 def _once(progress: Progress) -> Callable[[Sentence], None]:

@@ -12,7 +12,6 @@ from proctor.core.trajectory import Usage
 from proctor.core.trial import Outcome, Trial, Verdict
 from proctor.engine.budget import Forecast, Purse
 
-
 NOTHING = Usage()
 
 

@@ -10,10 +10,11 @@ from proctor.core.sentence import say
 from proctor.core.task import Store
 from proctor.core.trial import Trial, Verdict
 from proctor.engine.budget import Purse
-from proctor.engine.evaluate import at_once, opened
+from proctor.engine.evaluate import at_once
 from proctor.engine.progress import Progress
 from proctor.engine.scoring import BoundScorer, judge
 from proctor.models import cache
+from proctor.models.named import Opened
 from proctor.transport.client import Client
 
 JUDGED_AT_ONCE = 256  # as far as the pace of the judges' endpoints allows
@@ -50,7 +51,7 @@ async def rescore(
             if stop.is_set() or progress.purse.reached() is not None:
                 return
 
-    async with Client(concurrency=concurrency), opened(*(scorer.function for scorer in scorers)):
+    async with Client(concurrency=concurrency), Opened([scorer.function for scorer in scorers]):
         with cache.opened(agents=False, warn=progress.warn):
             await at_once(workers, worker, stop)
     spent = progress.purse.reached()

@@ -14,7 +14,7 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Scorer
-from proctor.core.thread import in_thread
+from proctor.core.thread import in_thread, is_async
 from proctor.core.trajectory import Usage
 from proctor.core.trial import Trial, Verdict
 from proctor.models import ledger
@@ -40,10 +40,7 @@ class BoundScorer(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_async(self) -> bool:
         """Whether it waits for something, as judges do."""
-        return any(
-            inspect.iscoroutinefunction(one)
-            for one in (self.function, getattr(self.function, "__call__", None))  # noqa: B004 (an object whose call is async)
-        )
+        return is_async(self.function)
 
 
 async def judge(trial: Trial, sample: Sample, scorers: Sequence[BoundScorer]) -> list[Verdict]:

@@ -6,7 +6,6 @@ that never lets go of the GIL, as some C extensions do, holds up the thread as w
 
 import asyncio
 import sys
-import sysconfig
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,7 +19,7 @@ from proctor.core.sentence import Sentence, say
 INTERVAL_SECONDS = 0.25
 BLOCKED_SECONDS = 1.0
 
-_STANDARD = sysconfig.get_path("stdlib")
+_STANDARD = str(Path(asyncio.__file__).parents[1])
 _LOOP = (str(Path(__file__).parents[1]), str(Path(asyncio.__file__).parent))  # what calls a person's code in a loop
 
 

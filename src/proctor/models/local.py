@@ -11,12 +11,14 @@ import os
 import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from types import TracebackType
+from typing import Annotated, Any, Self
 
 import msgspec
 from msgspec.structs import replace
 
 from proctor import registry
+from proctor.config import converted
 from proctor.core.errors import BadInput, MissingExtra
 from proctor.core.sample import Message, Text, Tool, ToolResult
 from proctor.core.trajectory import Step
@@ -147,17 +149,27 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     must_call: bool = False
 
 
+def make(argument: str, options: Mapping[str, Any]) -> "LocalModel":
+    """The model `local:NAME` or `local:./model.gguf` with `Options`."""
+    return LocalModel(argument, converted(options, Options, f"local:{argument}"))
+
+
 class LocalModel:
-    """A chat model in a server of our own, which is started by the first request, or by `start`.
+    """A chat model in a server of our own, which is started by the first request, by `start`, or by `async with`.
 
     Attributes:
         concurrency: how many callers it can make use of at once.
+        seed: what it is asked with, unless a call names another.
+        bounded: it follows a schema to the letter, so that free text in it needs a limit.
     """
+
+    bounded = True
 
     def __init__(self, name: str, options: Options = Options()) -> None:  # noqa: B008 (frozen)
         check(name)
         self.name = Path(name).name if is_path(name) else name
         self.concurrency = options.slots
+        self.seed = options.seed
         self._reference = name
         self._options = options
         self._server: LocalServer | None = None
@@ -190,12 +202,22 @@ class LocalModel:
         if self._server is not None:
             await self._server.stop()
 
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
     async def complete(
         self,
         messages: Sequence[Message],
         tools: Sequence[Tool] = (),
         *,
         response_format: Mapping[str, Any] | None = None,
+        seed: int | None = None,
     ) -> Step:
         """The model's next message; with tools, a call of one of them or an answer.
 
@@ -205,13 +227,14 @@ class LocalModel:
         await self.start()
         assert self._server is not None
         assert self._chat is not None
+        seeded: dict[str, Any] = {} if seed is None else {"seed": seed}
         if not tools:
             asked = _in_words(messages)
-            return await self._server.watched(self._chat.complete(asked, response_format=response_format))
+            return await self._server.watched(self._chat.complete(asked, response_format=response_format, **seeded))
         schema = schema_of(tools, answer=not self._options.must_call, calls=self._options.calls)
         form = {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": schema}}
         asked = _in_words(messages, _instruction(tools, self._options))
-        step = await self._server.watched(self._chat.complete(asked, response_format=form))
+        step = await self._server.watched(self._chat.complete(asked, response_format=form, **seeded))
         return replace(step, message=_read(step.message, tools))
 
     def _request_options(self, server: LocalServer) -> openai.Options:

@@ -50,7 +50,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         extra_body: more fields of the request, as they are.
         stream: ask for a stream, and measure the time to the first token.
         tools: "native" offers tools as the API does, "prompt" describes them in words.
-        max_steps: requests at most in one turn, when tools are run.
+        max_steps: requests at most in one turn when tools are run; else the limit of steps of the run.
         retries, retry_seconds: how often a request is sent again at most, and for how long.
         concurrency, requests_per_minute, tokens_per_minute: fixed limits; without them the pace adapts.
     """
@@ -70,7 +70,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     extra_body: Mapping[str, Any] = {}
     stream: bool = False
     tools: Literal["native", "prompt"] = "native"
-    max_steps: Annotated[int, msgspec.Meta(ge=1)] = 50
+    max_steps: Annotated[int, msgspec.Meta(ge=1)] | None = None
     retries: Annotated[int, msgspec.Meta(ge=0)] | None = None
     retry_seconds: Annotated[float, msgspec.Meta(ge=0)] | None = None
     concurrency: Annotated[int, msgspec.Meta(ge=1)] | None = None
@@ -90,6 +90,11 @@ def options_of(values: Mapping[str, Any]) -> Options:
                 "A key is no option, because options are stored with the run. Put it into OPENAI_API_KEY, or into a variable that the option 'api_key_env' names."
             )
     return converted(values, Options, "openai")
+
+
+def make(argument: str, options: Mapping[str, Any]) -> "ChatModel":
+    """The model `openai:MODEL` with `Options`."""
+    return ChatModel(argument, options_of(options))
 
 
 def policy_of(retries: int | None, retry_seconds: float | None) -> Policy | None:
@@ -128,6 +133,7 @@ class ChatModel:
     Attributes:
         name: the name of the model.
         concurrency: how many callers it can make use of at once.
+        seed: what it is asked with, unless a call names another.
     """
 
     def __init__(
@@ -143,6 +149,7 @@ class ChatModel:
         self.name = name
         self.options = options
         self.concurrency = options.concurrency or CEILING
+        self.seed = options.seed
         self._fixed = _fixed(name, options)
         base, variable = _address_and_key(options)
         key = os.environ.get(variable)
@@ -173,6 +180,7 @@ class ChatModel:
         tools: Sequence[Tool] = (),
         *,
         response_format: Mapping[str, Any] | None = None,
+        seed: int | None = None,
     ) -> Step:
         """The model's next message, with times, usage, and why it stopped.
 
@@ -183,6 +191,8 @@ class ChatModel:
         """
         names = sent_names(tools) if tools else {}
         body = self._body(messages, tools, names, response_format)
+        if seed is not None:
+            body["seed"] = seed
         started = time.time()
         place = cache.place_of(self._endpoint, body)
         answer = place.answer() if place is not None else None

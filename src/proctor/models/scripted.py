@@ -1,14 +1,37 @@
-"""A chat model that says what it is told to: for tests, and for trying out judges without a network."""
+"""A chat model that says what it is told to: for tests, and for trying out judges without a network.
+
+`scripted:FILE` reads JSON lines. A text is a reply; `{"content": ...}` (and `tool_calls`) is a message; any other object is
+a reply in JSON. These come in order, and begin again at the end. `{"when": "Paris", "say": "good"}` comes whenever
+the conversation holds that text; the first such line wins.
+"""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import cycle
+from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from proctor.config import unknown_option
+from proctor.core.errors import BadInput, ProviderFailed
 from proctor.core.sample import Message, Tool
 from proctor.core.trajectory import Step, Usage
+from proctor.models.chat_format import MessageReply, to_message
 
 Said = str | Message | Step | Exception
 Script = Iterable[Said] | Callable[[Sequence[Message], Sequence[Tool]], Said]
+
+
+def make(argument: str, options: Mapping[str, Any]) -> "ScriptedModel":
+    """The model `scripted:FILE`.
+
+    Raises:
+        BadInput: no such file, a line that is no JSON, no replies, or an option: it has none.
+    """
+    for option in options:
+        raise unknown_option("scripted", option, [])
+    return ScriptedModel(_from_file(Path(argument).expanduser()), name=f"scripted:{argument}")
 
 
 class ScriptedModel:
@@ -56,3 +79,49 @@ def _one_by_one(script: Iterable[Said]) -> Callable[[Sequence[Message], Sequence
             raise AssertionError("the script has no more replies") from None
 
     return reply
+
+
+def _from_file(path: Path) -> Callable[[Sequence[Message], Sequence[Tool]], Said]:
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput("The replies {path} cannot be read: {error}.", path=path, error=_why(error)) from None
+    matched: list[tuple[str, Said]] = []
+    ordered: list[Said] = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            value = msgspec.json.decode(line)
+            if isinstance(value, dict) and "when" in value and "say" in value:
+                matched.append((str(value["when"]), _said(value["say"])))
+            else:
+                ordered.append(_said(value))
+        except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
+            raise BadInput("{path}, line {line}: no reply: {error}.", path=path, line=number, error=error) from None
+    if not matched and not ordered:
+        raise BadInput("{path} holds no replies.", path=path)
+    rest = cycle(ordered)
+
+    def reply(messages: Sequence[Message], _: Sequence[Tool]) -> Said:
+        asked = "\n".join(message.text for message in messages)
+        for when, said in matched:
+            if when in asked:
+                return said
+        if not ordered:
+            return ProviderFailed("No scripted reply fits what was asked.", kind="no_reply")
+        return next(rest)
+
+    return reply
+
+
+def _said(value: Any) -> Said:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict) and value.keys() & {"content", "tool_calls"}:
+        return to_message(msgspec.convert(value, MessageReply), {}, 0)
+    return msgspec.json.encode(value).decode()
+
+
+def _why(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -70,20 +70,23 @@ def gaia(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 
 
 def partial(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
-    """An extra of the HelloAgents course, not official: 1 exact, 0.5 when one contains the other or 70 % of the words are there."""
+    """An extra of the HelloAgents course, not official: 1 exact, 0.5 when one contains the other or 70 % of the words are there.
+
+    Whole words count, so that `13` does not contain `3`; a number is right or wrong, and never half of it.
+    """
     exact = gaia(sample, trajectory)
     if isinstance(exact, Unscored) or exact.points:
         return exact
     answer, truth = _words(exact.answer or ""), _words(str(sample.target))
-    contained = bool(answer and truth) and (" ".join(truth) in " ".join(answer) or " ".join(answer) in " ".join(truth))
     overlap = len(set(answer) & set(truth)) / len(set(truth)) if truth else 0.0
-    half = contained or overlap >= 0.7
+    is_number = _number(str(sample.target)) is not None
+    half = not is_number and (overlap >= 0.7 or _contains(answer, truth) or _contains(truth, answer))
     reason = say("{share} of the expected words are in the answer.", share=f"{overlap:.0%}")
     return Score(points=0.5 if half else 0.0, answer=exact.answer, reason=reason)
 
 
 gaia.version = VERSION  # type: ignore[attr-defined]
-partial.version = VERSION  # type: ignore[attr-defined]
+partial.version = f"{VERSION}, partial 2"  # type: ignore[attr-defined]
 
 
 def _as_number(answer: str, truth: str) -> Match:
@@ -128,6 +131,12 @@ def _cleaned_number(text: str) -> float:
 
 def _plain(text: str) -> str:
     return BLANKS.sub("", text).lower()
+
+
+def _contains(words: list[str], some: list[str]) -> bool:
+    """Whether some words stand in this order, side by side, among others."""
+    places = range(len(words) - len(some) + 1)
+    return bool(some) and any(words[place : place + len(some)] == some for place in places)
 
 
 def _words(text: str) -> list[str]:

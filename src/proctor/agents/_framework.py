@@ -1,0 +1,192 @@
+"""What agents of other libraries share: how one is found, how far it may go, and what it says as messages of ours."""
+
+import dataclasses
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from importlib.util import find_spec
+from typing import Annotated, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from proctor import registry
+from proctor.agents._known import wrapper_of
+from proctor.agents._replies import clean
+from proctor.config import converted
+from proctor.core.errors import AgentFailed, BadInput, MissingExtra
+from proctor.core.run import limits_now
+from proctor.core.sample import Message, Part, Reasoning, Sample, Text, ToolCall, ToolResult
+from proctor.core.task import Agent, Environment, Session
+from proctor.core.trajectory import Step, Stop, ToolStyle, Usage
+from proctor.models.thinking import parted
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent of a library can be told.
+
+    Attributes:
+        max_steps: replies of its models at most in one turn, `steps` of the run's limits when None; a turn that
+            needs more stops as "step_limit".
+    """
+
+    max_steps: Annotated[int, msgspec.Meta(ge=1)] | None = None
+
+    def steps(self, own: int | None = None) -> int:
+        """The bound of the turn under way; `own` is that of the agent itself."""
+        if self.max_steps is not None:
+            return self.max_steps
+        return limits_now.get().steps if own is None else min(own, limits_now.get().steps)
+
+
+class FrameworkAgent:
+    """An agent of a library, with a session of its own for each sample. It has its own tools."""
+
+    tools: ToolStyle = "text"
+
+    def __init__(self, name: str, start: Callable[[], Session]) -> None:
+        self.name = name
+        self._start = start
+
+    def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
+        return nullcontext(self._start())
+
+
+def made(kind: str, argument: str, options: Mapping[str, Any], *, package: str) -> Agent:
+    """The agent behind `KIND:./file.py:object` or `KIND:package.module:object`.
+
+    Raises:
+        MissingExtra: the library is not installed.
+        BadInput: no such object, one of another library, or an unknown option.
+    """
+    name = f"{kind}:{argument}"
+    chosen = converted(options, Options, name)
+    needs(kind, package)
+    target = registry.load_object(argument, "agent")
+    module = wrapper_of(target)
+    if module is None or module.__name__.rpartition(".")[2] != kind:
+        raise _no_agent(target, name, package)
+    agent: Agent = module.wrap(target, name=name, options=chosen)
+    return agent
+
+
+def expects(target: object, name: str, package: str, *parts: str) -> None:
+    """Check that an object of a library is an agent: it has these methods and attributes.
+
+    Raises:
+        BadInput: one is missing.
+    """
+    if any(not hasattr(target, part) for part in parts):
+        raise _no_agent(target, name, package)
+
+
+def needs(kind: str, package: str) -> None:
+    """Check that a library is there.
+
+    Raises:
+        MissingExtra: it is not.
+    """
+    try:
+        there = find_spec(package) is not None
+    except (ImportError, ValueError):  # half an installation, or blocked in sys.modules
+        there = False
+    if not there:
+        raise MissingExtra(kind.replace("_", "-"), f"{kind}:")
+
+
+def said(text: str, *, thoughts: Sequence[str] = (), calls: Sequence[ToolCall] = ()) -> Message:
+    """What a model replied; `<think>` blocks in the text are thoughts too.
+
+    >>> said("<think>2 + 2</think>4").parts
+    (Reasoning(text='2 + 2'), Text(text='4'))
+    """
+    thought, rest = parted(clean(text))
+    parts: list[Part] = [Reasoning(text=clean(one)) for one in (*thoughts, thought) if one]
+    if rest:
+        parts.append(Text(text=rest))
+    return Message(role="assistant", parts=(*parts, *calls))
+
+
+def result(name: str, value: object, *, id: str = "", is_error: bool = False) -> Message:
+    """What a tool gave back."""
+    content = ToolResult(name=name, content=clean(as_text(value)), id=id, is_error=is_error)
+    return Message(role="tool", parts=(content,))
+
+
+def as_text(value: object) -> str:
+    """An answer or result of any type as text: JSON where it is no text.
+
+    >>> as_text("Paris"), as_text({"city": "Köln"}), as_text(None)
+    ('Paris', '{"city": "Köln"}', '')
+    """
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    dump = getattr(value, "model_dump", None)
+    if callable(dump) and not isinstance(value, type):
+        value = dump(mode="json")
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = dataclasses.asdict(value)
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):
+        return str(value)
+
+
+def answered(steps: Sequence[Step], output: object, author: str = "agent") -> list[Step]:
+    """The steps of a turn, with its answer as the last of them: it is added where the last words are others."""
+    text, made = as_text(output), list(steps)
+    spoken = next((step for step in reversed(made) if step.message.role == "assistant"), None)
+    words = spoken.message.text if spoken is not None else None
+    if words is not None and _same(words, clean(text)):
+        return made
+    message = said(text)
+    if made and spoken is made[-1] and not words and not spoken.message.calls:
+        made[-1] = replace(spoken, message=replace(spoken.message, parts=(*spoken.message.parts, *message.parts)))
+    else:
+        started = made[-1].started + made[-1].seconds if made else time.time()
+        made.append(Step(message=message, author=author, started=started))
+    return made
+
+
+def with_usage(steps: Sequence[Step], total: Usage) -> list[Step]:
+    """The steps with what models used beyond them (agents that are tools of others) counted at the last one."""
+    told = sum((step.usage for step in steps if step.usage is not None), Usage())
+    more = Usage(
+        input_tokens=max(total.input_tokens - told.input_tokens, 0),
+        output_tokens=max(total.output_tokens - told.output_tokens, 0),
+        cached_tokens=max(total.cached_tokens - told.cached_tokens, 0),
+        reasoning_tokens=max(total.reasoning_tokens - told.reasoning_tokens, 0),
+        requests=max(total.requests - told.requests, 0),
+    )
+    if not steps or more == Usage():
+        return list(steps)
+    return [*steps[:-1], replace(steps[-1], usage=(steps[-1].usage or Usage()) + more)]
+
+
+def stopped(steps: Sequence[Step], stop: Stop) -> list[Step]:
+    """The steps, the last of which says why no more came.
+
+    Raises:
+        AgentFailed: there is none.
+    """
+    if not steps:
+        raise AgentFailed("The agent stopped ({stop}) before its first reply.", kind=stop, stop=stop)
+    return [*steps[:-1], replace(steps[-1], stop=stop)]
+
+
+def _no_agent(target: object, name: str, package: str) -> BadInput:
+    kind = type(target).__name__
+    return BadInput("'{name}' is no agent of {package}: it is {type}.", name=name, package=package, type=kind)
+
+
+def _same(words: str, answer: str) -> bool:
+    if words == answer or parted(answer)[1] == words:
+        return True
+    try:
+        one, other = json.loads(words), json.loads(answer)
+    except (ValueError, RecursionError):
+        return False
+    return bool(one == other)

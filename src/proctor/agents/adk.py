@@ -1,0 +1,357 @@
+"""Agents of google-adk and VeADK: `adk:DIR`, `adk:package.module:object`, or the object itself.
+
+    proctor run shop.evalset.json --agent adk:shop
+
+Every attempt at a case gets a session of its own, begun with the app name, user id, session id and state of the case. The
+agent's own tools run as they are. A conversation is one session; each turn is one call of the runner.
+"""
+
+import asyncio
+import copy
+import logging
+import time
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager, nullcontext
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from proctor import registry
+from proctor.agents import _framework
+from proctor.agents._adk_events import content_of, plain, steps_of
+from proctor.agents._failures import RaisedBy, failure_of
+from proctor.config import converted
+from proctor.core.errors import AgentFailed, BadInput, MissingExtra, ProctorError, ProviderFailed
+from proctor.core.sample import Sample, Turn
+from proctor.core.task import Environment, Session
+from proctor.core.trajectory import Step, ToolStyle
+from proctor.transport.faults import shown
+
+if TYPE_CHECKING:
+    from google.adk.apps import App
+    from google.adk.events import Event
+    from google.adk.runners import Runner
+
+USER_ID = "user"
+T = TypeVar("T")
+TRANSIENT = ("408", "425", "429", "500", "502", "503", "504", "RESOURCE_EXHAUSTED", "UNAVAILABLE", "DEADLINE_EXCEEDED")
+_OF_TOOLS = ("google.adk.tools.", "google.adk.flows.llm_flows.tools.", "google.adk.flows.llm_flows.functions")
+_OF_MODELS = (
+    "google.adk.models.",
+    "google.adk.flows.llm_flows.core._model_call",
+    "google.adk.flows.llm_flows.base_llm_flow",
+)
+
+
+class Options(_framework.Options, frozen=True, kw_only=True):
+    """What can be set for an agent of google-adk.
+
+    Attributes:
+        max_steps: messages of its agents at most in one turn, `steps` of the run's limits when None.
+        sub_agent: the name of the sub-agent to evaluate in place of the root agent.
+    """
+
+    sub_agent: str | None = None
+
+
+class Begin(msgspec.Struct, frozen=True, kw_only=True):
+    """How the session of a case begins; what is empty is ours to choose."""
+
+    app_name: str | None = None
+    user_id: str | None = None
+    session_id: str | None = None
+    state: dict[str, Any] | None = None
+
+
+def make(argument: str, options: Mapping[str, Any]) -> "AdkAgent":
+    """The agent `adk:DIR`, `adk:./file.py:object` or `adk:package.module:object`; the object's name may be left out.
+
+    Raises:
+        BadInput: no such folder or module, none with a `root_agent`, or code that raises; `MissingExtra`.
+    """
+    checked = converted(options, Options, "adk")
+    _check_installed()
+    name = f"adk:{argument}"
+    folder = Path(argument).expanduser()
+    if folder.is_dir():
+        from proctor.agents import _adk_folder
+
+        return _wrapped(_adk_folder.load(folder), name, checked, app_name=folder.resolve().name)
+    if not registry.is_path(argument) and ("/" in argument or "\\" in argument or not argument):
+        raise BadInput("There is no folder {path}.", path=folder)
+    return _wrapped(registry.load_object(argument, "root_agent"), name, checked)
+
+
+def wrap(target: object, *, name: str | None = None) -> "AdkAgent":
+    """An agent out of an agent, workflow, app or runner of google-adk or VeADK.
+
+    Raises:
+        BadInput: it is something else.
+    """
+    return _wrapped(target, name or str(getattr(target, "name", "") or getattr(target, "app_name", "")), Options())
+
+
+class AdkAgent:
+    """An agent, app or runner as a system under test; `async with` it, so that its toolsets are closed after the run."""
+
+    tools: ToolStyle = "text"  # a task that has words for its tools shows those: an agent here has tools of its own
+
+    def __init__(self, app: "App | None", runner: "Runner | None", *, name: str, options: Options) -> None:
+        self.name = name
+        self._app = app
+        self._runner = runner
+        self._options = options
+        self._taken: dict[tuple[str, str, str], asyncio.Lock] = {}
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._app is not None:
+            await _runner_of(self._app, self._app.name).close()
+
+    @asynccontextmanager
+    async def open(self, sample: Sample, environment: Environment | None) -> AsyncIterator[Session]:
+        """A session of its own for each attempt; those of a runner that was given are kept in its session service."""
+        begin = _begin_of(sample)
+        runner = self._runner_for(begin.app_name)
+        user_id = begin.user_id or str(getattr(runner, "user_id", "") or USER_ID)
+        in_words = any(turn.as_text is not None for turn in sample.turns)
+        async with self._begun(runner, user_id, begin) as session_id:
+            yield AdkSession(runner, user_id, session_id, tools="text" if in_words else "native", options=self._options)
+
+    @asynccontextmanager
+    async def _begun(self, runner: "Runner", user_id: str, begin: Begin) -> AsyncIterator[str]:
+        """The id of a session; the one that a case names is taken by one attempt at a time, and fresh for each.
+
+        Only a session that somebody else prepared under that id is used as it is.
+        """
+        service, app_name = runner.session_service, runner.app_name
+        state = copy.deepcopy(begin.state or {})
+        if not begin.session_id:
+            yield (await _asked(service.create_session(app_name=app_name, user_id=user_id, state=state))).id
+            return
+        place: dict[str, Any] = {"app_name": app_name, "user_id": user_id, "session_id": begin.session_id}
+        shared = self._runner is not None
+        lock = (
+            self._taken.setdefault((app_name, user_id, begin.session_id), asyncio.Lock()) if shared else nullcontext()
+        )
+        async with lock:
+            if await _asked(service.get_session(**place)) is not None:
+                yield begin.session_id
+                return
+            await _asked(service.create_session(**place, state=state))
+            try:
+                yield begin.session_id
+            finally:
+                await _asked(service.delete_session(**place))
+
+    def _runner_for(self, app_name: str | None) -> "Runner":
+        if self._app is not None:
+            return _runner_of(self._app, app_name or self._app.name)
+        assert self._runner is not None
+        if app_name in (None, "", self._runner.app_name):
+            return self._runner
+        other = copy.copy(self._runner)
+        other.app_name = app_name
+        vars(other).pop("run_async", None)  # VeADK binds it to the runner that was copied
+        return other
+
+
+class AdkSession:
+    """One conversation.
+
+    Attributes:
+        received: the steps of the turn that is under way, for a time limit that ends it.
+        state: that of the session after the last turn.
+    """
+
+    def __init__(self, runner: "Runner", user_id: str, session_id: str, *, tools: ToolStyle, options: Options) -> None:
+        self.tools = tools
+        self.received: list[Step] = []
+        self.state: Mapping[str, Any] | None = None
+        self._runner = runner
+        self._user_id = user_id
+        self._session_id = session_id
+        self._options = options
+
+    async def send(self, turn: Turn) -> Sequence[Step]:
+        """One call of the runner, and all that its agents and tools said."""
+        from google.adk.agents.invocation_context import LlmCallsLimitExceededError
+
+        content = content_of(turn)
+        self.received = []
+        try:
+            over = await self._play(content, self._options.steps())
+            self.state = await self._state()
+        except LlmCallsLimitExceededError:
+            over = True
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            raise failure_of(error) from error  # the agent's own: nobody cancelled us
+        except ProctorError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise failure_of(error, _raised_by(error)) from error
+        if over and self.received:
+            self.received[-1] = replace(self.received[-1], stop="step_limit")
+        steps, self.received = self.received, []
+        return steps
+
+    async def _play(self, content: Any, most: int) -> bool:
+        """Take the events of a turn; whether it was ended because there were too many messages."""
+        from google.adk.agents.run_config import RunConfig
+
+        said = 0
+        last: Event | None = None
+        started, clock = time.time(), time.perf_counter()
+        run = self._runner.run_async(
+            user_id=self._user_id,
+            session_id=self._session_id,
+            new_message=content,
+            run_config=RunConfig(max_llm_calls=most),
+        )
+        async with aclosing(run) as events:
+            async for event in events:
+                if event is None or event.partial or event.author == "user":
+                    continue
+                last = event
+                for step in steps_of(event):
+                    said += step.message.role == "assistant"
+                    if said > most:
+                        return True
+                    now = time.perf_counter()
+                    self.received.append(replace(step, started=started, seconds=now - clock))
+                    started, clock = time.time(), now
+        if last is not None and last.error_code and not last.content:
+            _check(last, self.received)
+        return False
+
+    async def _state(self) -> Mapping[str, Any] | None:
+        from google.adk.sessions.base_session_service import GetSessionConfig
+
+        session = await self._runner.session_service.get_session(
+            app_name=self._runner.app_name,
+            user_id=self._user_id,
+            session_id=self._session_id,
+            config=GetSessionConfig(num_recent_events=1),
+        )
+        return plain(session.state) if session is not None else None
+
+
+def _check_installed() -> None:
+    try:
+        import google.adk.runners  # noqa: F401
+    except ImportError:
+        raise MissingExtra("adk", "adk:") from None
+    logger = logging.getLogger("google_adk")
+    if not logger.handlers:  # what breaks is kept with the trial; without this a trace of it goes to the terminal too
+        logger.addHandler(logging.NullHandler())
+
+
+def _wrapped(target: Any, name: str, options: Options, *, app_name: str | None = None) -> AdkAgent:
+    from google.adk.agents import BaseAgent
+    from google.adk.apps import App
+    from google.adk.runners import Runner
+
+    _check_installed()
+    if isinstance(target, Runner) and options.sub_agent is None:
+        return AdkAgent(None, target, name=name, options=options)
+    app = target.app if isinstance(target, Runner) else target
+    if not isinstance(app, App):
+        if not _is_node(app):
+            raise BadInput(
+                "'{name}' is no agent of google-adk: expected an agent, an App or a Runner, got {type}.",
+                name=name,
+                type=type(target).__name__,
+            )
+        app = App.model_construct(name=app_name or app.name, root_agent=app, plugins=[])
+    if options.sub_agent is not None:
+        root = app.root_agent
+        found = root.find_agent(options.sub_agent) if isinstance(root, BaseAgent) else None
+        if found is None:
+            raise BadInput("'{name}' has no sub-agent '{sub}'.", name=name, sub=options.sub_agent)
+        app = app.model_copy(update={"root_agent": found})
+    return AdkAgent(app, None, name=name, options=options)
+
+
+def _is_node(target: object) -> bool:
+    """An agent, or in newer versions any node of a workflow."""
+    from google.adk.agents import BaseAgent
+
+    kinds: tuple[type, ...] = (BaseAgent,)
+    try:
+        from google.adk.workflow import BaseNode
+
+        kinds = (BaseAgent, BaseNode)
+    except ImportError:
+        pass
+    return isinstance(target, kinds)
+
+
+def _runner_of(app: "App", app_name: str) -> "Runner":
+    """A runner whose services are fresh and in memory, so that no case sees what another one left."""
+    from google.adk.artifacts import InMemoryArtifactService
+    from google.adk.memory import InMemoryMemoryService
+    from google.adk.runners import Runner
+    from google.adk.sessions import InMemorySessionService
+
+    return Runner(
+        app=app,
+        app_name=app_name,
+        session_service=InMemorySessionService(),
+        artifact_service=InMemoryArtifactService(),
+        memory_service=getattr(app.root_agent, "long_term_memory", None) or InMemoryMemoryService(),  # VeADK's own
+    )
+
+
+def _begin_of(sample: Sample) -> Begin:
+    given = sample.meta.get("session")
+    if not isinstance(given, Mapping):
+        return Begin()
+    try:
+        return msgspec.convert(given, Begin)
+    except msgspec.ValidationError as error:
+        raise BadInput("The session of the sample '{id}': {error}.", id=sample.id, error=error) from None
+
+
+async def _asked(answer: Awaitable[T]) -> T:
+    """What a service of the agent answers."""
+    try:
+        return await answer
+    except Exception as error:
+        raise failure_of(error) from error
+
+
+def _check(last: "Event", steps: Sequence[Step]) -> None:
+    """A turn that ends with an error in place of a message, unless it is one that a `stop` tells."""
+    if steps and steps[-1].stop != "done":
+        return
+    code, said = str(last.error_code), shown(last.error_message or "-")
+    if code in TRANSIENT:
+        raise ProviderFailed(
+            "The provider of the agent's model failed ({type}): {text}",
+            kind=f"http_{code}".lower(),
+            type=code,
+            text=said,
+        )
+    raise AgentFailed("The agent reported an error ({type}): {text}", kind="reported", type=code, text=said)
+
+
+def _raised_by(error: BaseException) -> RaisedBy:
+    """Whether a tool or the model raised it: the innermost of google-adk's own frames that tells."""
+    for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
+        module = str(frame.f_globals.get("__name__", "")) + "."
+        if module.startswith(_OF_TOOLS):
+            return "tool"
+        if module.startswith(_OF_MODELS):
+            return "model"
+    return None

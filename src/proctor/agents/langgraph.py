@@ -1,0 +1,149 @@
+"""`langgraph:./agent.py:graph`: a compiled graph of LangGraph, or any runnable of LangChain.
+
+A graph with `messages` in its state gets the messages of a turn, and what joins its state is what it did: replies with
+their calls, results, the agents that spoke, those of graphs inside it too. A checkpointer keeps the state from turn to
+turn under a thread of the sample's own; without one the state goes in again. Any other runnable gets the text or the
+messages, whichever its input schema asks for, and callbacks tell which models and tools it called.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+from uuid import uuid4
+
+from proctor.agents._failures import failures
+from proctor.agents._framework import FrameworkAgent, Options, answered, as_text, expects, made, stopped
+from proctor.agents._langchain import OUTPUT_KEYS, Record, handler_of, input_of
+from proctor.agents._session import question
+from proctor.core.sample import Turn
+from proctor.core.task import Agent
+from proctor.core.thread import in_thread
+from proctor.core.trajectory import Step
+from proctor.models.chat_format import to_messages
+
+SPARE_STEPS = 2  # of a graph beyond a reply and its tools each, so that it is we who say when it is enough
+
+
+def make(argument: str, options: Mapping[str, Any]) -> Agent:
+    """`langgraph:./file.py:object` or `langgraph:package.module:object`."""
+    return made("langgraph", argument, options, package="langchain_core")
+
+
+def wrap(target: Any, *, name: str, options: Options = Options()) -> Agent:  # noqa: B008 - frozen
+    """The agent of a graph or runnable that is there already."""
+    expects(target, name, "langchain_core", "ainvoke")
+    has_state = "messages" in getattr(target, "channels", ()) and "messages" in _keys(target, "output_channels")
+    return FrameworkAgent(name, partial(GraphSession if has_state else RunnableSession, target, options))
+
+
+class _Session:
+    """One thread of a graph or runnable."""
+
+    replies_join = True  # what models reply are steps; of a graph it is what joins its state
+
+    def __init__(self, target: Any, options: Options) -> None:
+        self._target = target
+        self._options = options
+        self._thread = uuid4().hex
+        self._record = Record(options.steps())
+
+    @property
+    def received(self) -> Sequence[Step]:
+        return self._record.steps()
+
+    async def send(self, turn: Turn) -> Sequence[Step]:
+        self._record = record = Record(self._options.steps())
+        with failures():
+            try:
+                return await self._play(turn, record)
+            except Exception as error:
+                if record.over or type(error).__name__ == "GraphRecursionError":
+                    return stopped(record.steps(), "step_limit")
+                raise
+
+    async def _play(self, turn: Turn, record: Record) -> Sequence[Step]:
+        raise NotImplementedError
+
+    def _config(self, record: Record) -> Any:
+        return {
+            "callbacks": [handler_of(record, joins=self.replies_join)],
+            "configurable": {"thread_id": self._thread, "session_id": self._thread},
+            "recursion_limit": 2 * record.most + SPARE_STEPS,
+        }
+
+
+class GraphSession(_Session):
+    """A thread of a graph that has messages in its state."""
+
+    replies_join = False
+
+    def __init__(self, target: Any, options: Options) -> None:
+        super().__init__(target, options)
+        checkpointer = getattr(target, "checkpointer", None)
+        self._is_kept = checkpointer is not None and not isinstance(checkpointer, bool)
+        self._state: Mapping[str, Any] = {}
+        self._asks = False  # the graph waits for an answer of a person
+
+    async def _play(self, turn: Turn, record: Record) -> Sequence[Step]:
+        given, config = self._input(turn), self._config(record)
+        modes = {"stream_mode": ["updates", "values"], "subgraphs": True}
+        try:
+            async for event in self._target.astream(given, config, **modes):
+                record.streamed(*event)
+        except NotImplementedError:
+            if record.has_begun:
+                raise
+            await in_thread(partial(self._play_plain, given, config, modes, record))  # its checkpointer is not async
+        self._state, self._asks = record.state, bool(record.questions)
+        steps = record.steps()
+        return answered(steps, "\n".join(map(as_text, record.questions))) if self._asks else steps
+
+    def _play_plain(self, given: Any, config: Any, modes: Mapping[str, Any], record: Record) -> None:
+        for event in self._target.stream(given, config, **modes):
+            record.streamed(*event)
+
+    def _input(self, turn: Turn) -> Any:
+        from langchain_core.messages import convert_to_messages
+
+        if self._asks and self._is_kept:
+            from langgraph.types import Command
+
+            return Command(resume=question(turn.messages))
+        new = convert_to_messages(to_messages(turn.messages, {}))
+        if self._is_kept or not self._state:
+            return {"messages": new}
+        return {**self._state, "messages": [*self._state["messages"], *new]}
+
+
+class RunnableSession(_Session):
+    """A conversation with any other runnable; its history is kept here."""
+
+    def __init__(self, target: Any, options: Options) -> None:
+        super().__init__(target, options)
+        self._history: list[Any] = []
+
+    async def _play(self, turn: Turn, record: Record) -> Sequence[Step]:
+        from langchain_core.messages import AIMessage, BaseMessage, convert_to_messages
+
+        new = convert_to_messages(to_messages(turn.messages, {}))
+        given = input_of(self._target, question(turn.messages), self._history, new)
+        output = await self._target.ainvoke(given, self._config(record))
+        if isinstance(output, Mapping):
+            output = next((output[key] for key in OUTPUT_KEYS if key in output), output)
+        if isinstance(output, list) and output and isinstance(output[-1], BaseMessage):
+            record.joined([one for one in output if not any(one is other for other in (*self._history, *new))])
+            output = output[-1]
+        if isinstance(output, BaseMessage):
+            record.joined([output])
+            steps = record.steps()
+            said: BaseMessage = output
+        else:
+            steps = answered(record.steps(), output)
+            said = AIMessage(as_text(output))
+        self._history += [*new, said]
+        return steps
+
+
+def _keys(target: Any, attribute: str) -> Sequence[str]:
+    keys = getattr(target, attribute, ())
+    return (keys,) if isinstance(keys, str) else keys

@@ -1,0 +1,203 @@
+"""`openai_agents:./agent.py:agent`: an agent of the OpenAI Agents SDK.
+
+Hooks of the run tell of every reply and tool as they happen; after a hand-off the next turn goes to the agent that has
+the conversation. Agents that are tools of others are one call each; what their models use is counted at the last
+step. Tracing, which would send every run to OpenAI, is off.
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from proctor.agents._failures import failures
+from proctor.agents._framework import FrameworkAgent, Options, answered, made, result, said, stopped, with_usage
+from proctor.agents._replies import call_of
+from proctor.agents._session import question
+from proctor.core.sample import Message, ToolCall, ToolResult, Turn
+from proctor.core.task import Agent
+from proctor.core.trajectory import Step, Stop, Usage
+
+FAILED = "An error occurred while running the tool"  # how the SDK's default handler begins
+REFUSALS = ("InputGuardrailTripwireTriggered", "OutputGuardrailTripwireTriggered", "ModelRefusalError")
+
+
+def make(argument: str, options: Mapping[str, Any]) -> Agent:
+    """`openai_agents:./file.py:object` or `openai_agents:package.module:object`."""
+    return made("openai_agents", argument, options, package="agents")
+
+
+def wrap(target: Any, *, name: str, options: Options = Options()) -> Agent:  # noqa: B008 - frozen
+    """The agent of an `Agent` that is there already."""
+    return FrameworkAgent(name, partial(RunnerSession, target, options))
+
+
+class RunnerSession:
+    """A conversation: all items so far, and the agent that has it."""
+
+    def __init__(self, agent: Any, options: Options) -> None:
+        self.received: list[Step] = []
+        self._agent = agent
+        self._options = options
+        self._items: list[Any] = []
+
+    async def send(self, turn: Turn) -> Sequence[Step]:
+        from agents import Runner
+
+        received: list[Step] = []
+        self.received = received
+        given = [*self._items, *map(_item, turn.messages)]
+        with failures():
+            try:
+                run = await Runner.run(
+                    self._agent,
+                    given,
+                    max_turns=self._options.steps(),
+                    hooks=_hooks(received),
+                    run_config=_quiet(),
+                )
+            except Exception as error:
+                stop = _stop_of(error)
+                if stop is None:
+                    raise
+                return _stopped(received, stop)
+        self._items, self._agent = run.to_input_list(), run.last_agent
+        steps = _with_results(received, run.new_items)
+        steps = answered(steps, run.final_output, run.last_agent.name)
+        return with_usage(steps, usage_of(run.context_wrapper.usage))
+
+
+def usage_of(used: Any) -> Usage:
+    """What a reply or a whole run used."""
+    return Usage(
+        input_tokens=used.input_tokens or 0,
+        output_tokens=used.output_tokens or 0,
+        cached_tokens=getattr(used.input_tokens_details, "cached_tokens", 0) or 0,
+        reasoning_tokens=getattr(used.output_tokens_details, "reasoning_tokens", 0) or 0,
+        requests=used.requests or 0,
+    )
+
+
+def _quiet() -> Any:
+    from agents import RunConfig
+
+    return RunConfig(tracing_disabled=True)
+
+
+def _item(message: Message) -> dict[str, Any]:
+    role = message.role if message.role != "tool" else "user"
+    return {"role": role, "content": question([message])}
+
+
+def _stop_of(error: Exception) -> Stop | None:
+    names = [kind.__name__ for kind in type(error).__mro__]
+    if "MaxTurnsExceeded" in names:
+        return "step_limit"
+    return "refused" if any(name in REFUSALS for name in names) else None
+
+
+def _stopped(received: Sequence[Step], stop: Stop) -> list[Step]:
+    if stop == "refused":  # a guardrail of the agent's: nothing it said before counts
+        return [*received, Step(message=Message(role="assistant"), stop=stop)]
+    return stopped(received, stop)
+
+
+def _hooks(received: list[Step]) -> Any:
+    """Hooks that add a step for every reply and every tool."""
+    from agents import RunHooks
+
+    class Hooks(RunHooks[Any]):
+        def __init__(self) -> None:
+            self.began: dict[Any, tuple[float, float]] = {}
+
+        def begin(self, what: Any) -> None:
+            self.began[what] = time.time(), time.perf_counter()
+
+        def end(self, what: Any) -> tuple[float, float]:
+            started, clock = self.began.pop(what, (time.time(), time.perf_counter()))
+            return started, time.perf_counter() - clock
+
+        async def on_llm_start(self, context: Any, agent: Any, system_prompt: Any, input_items: Any) -> None:
+            self.begin(id(agent))
+
+        async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
+            started, seconds = self.end(id(agent))
+            usage = usage_of(response.usage)
+            if not usage.requests:
+                usage += Usage(requests=1)
+            message = _message(response.output)
+            step = Step(message=message, author=agent.name, started=started, seconds=seconds, usage=usage)
+            received.append(step)
+
+        async def on_tool_start(self, context: Any, agent: Any, tool: Any) -> None:
+            self.begin(getattr(context, "tool_call_id", None) or id(tool))
+
+        async def on_tool_end(self, context: Any, agent: Any, tool: Any, result: object) -> None:
+            call_id = getattr(context, "tool_call_id", None)
+            started, seconds = self.end(call_id or id(tool))
+            if call_id:  # others are told of when the run is over
+                received.append(_given(tool.name, call_id, result, started, seconds))
+
+    return Hooks()
+
+
+def _message(output: Sequence[Any]) -> Message:
+    """The parts of a reply: text, refusals, thoughts, calls of functions and of tools that the provider runs."""
+    texts: list[str] = []
+    thoughts: list[str] = []
+    calls: list[ToolCall] = []
+    for one in output:
+        item = one if isinstance(one, Mapping) else one.model_dump()
+        match item.get("type"):
+            case "message":
+                texts += [part.get("text") or part.get("refusal") or "" for part in item.get("content") or ()]
+            case "reasoning":
+                pieces = [*(item.get("summary") or ()), *(item.get("content") or ())]
+                thoughts += [piece.get("text") or "" for piece in pieces]
+            case "function_call":
+                calls.append(call_of(item["name"], item.get("arguments"), item.get("call_id") or ""))
+            case str() as kind if kind.endswith("_call"):
+                calls.append(_hosted(kind, item))
+    return said("".join(texts), thoughts=thoughts, calls=calls)
+
+
+def _hosted(kind: str, item: Mapping[str, Any]) -> ToolCall:
+    """A call of a tool that the provider runs, such as `web_search_call`."""
+    id = item.get("call_id") or item.get("id") or ""
+    if kind == "mcp_call":
+        return call_of(item.get("name") or kind, item.get("arguments"), id)
+    beside = ("id", "call_id", "type", "status", "output", "results", "outputs")
+    given = {key: value for key, value in item.items() if key not in beside and value is not None}
+    action = given.get("action")
+    return call_of(kind.removesuffix("_call"), action if isinstance(action, Mapping) else given, id)
+
+
+def _given(name: str, call_id: str, output: object, started: float, seconds: float) -> Step:
+    is_error = isinstance(output, str) and output.startswith(FAILED)
+    message = result(name, output, id=call_id, is_error=is_error)
+    return Step(message=message, author="tool", started=started, seconds=seconds)
+
+
+def _with_results(steps: Sequence[Step], items: Sequence[Any]) -> list[Step]:
+    """The steps with the results that no hook told of (hand-offs, tools of the provider) behind their calls."""
+    told = {part.id for step in steps for part in step.message.parts if isinstance(part, ToolResult)}
+    output_by_call = {id: output for id, output in map(_output, items) if id and id not in told}
+    return list(_filled(steps, output_by_call))
+
+
+def _filled(steps: Sequence[Step], output_by_call: Mapping[str, Any]) -> Iterator[Step]:
+    for step in steps:
+        yield step
+        for call in step.message.calls:
+            if call.id in output_by_call:
+                yield _given(call.name, call.id, output_by_call[call.id], step.started + step.seconds, 0.0)
+
+
+def _output(item: Any) -> tuple[str, Any]:
+    """The id of a call and what was given back to it; '' where an item is no result."""
+    raw = item.raw_item if isinstance(item.raw_item, Mapping) else item.raw_item.model_dump()
+    if raw.get("type") in ("mcp_call", "code_interpreter_call", "file_search_call"):
+        return raw.get("id") or "", next((raw[key] for key in ("output", "outputs", "results") if raw.get(key)), None)
+    if not str(raw.get("type")).endswith("_output"):
+        return "", None
+    return raw.get("call_id") or "", getattr(item, "output", None) or raw.get("output")

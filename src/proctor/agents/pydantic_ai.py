@@ -1,0 +1,144 @@
+"""`pydantic_ai:./agent.py:agent`: an agent of Pydantic AI.
+
+The messages of a run are its steps. A call of an output tool is the answer, in JSON, and no call. What models of other
+agents used on its behalf is counted at the last step, if they were given its usage, as that library advises.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from proctor.agents._failures import failures
+from proctor.agents._framework import (
+    FrameworkAgent,
+    Options,
+    answered,
+    as_text,
+    expects,
+    made,
+    result,
+    said,
+    stopped,
+    with_usage,
+)
+from proctor.agents._replies import call_of
+from proctor.agents._session import question
+from proctor.core.sample import ToolCall, Turn
+from proctor.core.task import Agent
+from proctor.core.trajectory import Step, Stop, Usage
+
+STOP_BY_REASON: Mapping[str, Stop] = {"length": "length", "content_filter": "filtered"}
+OUTPUT_TOOL = "final_result"
+
+
+def make(argument: str, options: Mapping[str, Any]) -> Agent:
+    """`pydantic_ai:./file.py:object` or `pydantic_ai:package.module:object`."""
+    return made("pydantic_ai", argument, options, package="pydantic_ai")
+
+
+def wrap(target: Any, *, name: str, options: Options = Options()) -> Agent:  # noqa: B008 - frozen
+    """The agent of an `Agent` that is there already."""
+    expects(target, name, "pydantic_ai", "run", "iter")
+    return FrameworkAgent(name, partial(RunSession, target, options))
+
+
+class RunSession:
+    """A conversation: all messages so far."""
+
+    def __init__(self, agent: Any, options: Options) -> None:
+        self._agent = agent
+        self._options = options
+        self._history: list[Any] = []
+        self._captured: Sequence[Any] = ()
+
+    @property
+    def received(self) -> Sequence[Step]:
+        return list(_steps(self._agent, self._captured[len(self._history) :]))
+
+    async def send(self, turn: Turn) -> Sequence[Step]:
+        from pydantic_ai import UsageLimitExceeded, UsageLimits, capture_run_messages
+
+        asked = [message for message in turn.messages if message.role != "system"]
+        with failures(), capture_run_messages() as captured:
+            self._captured = captured
+            try:
+                run = await self._agent.run(
+                    question(asked) if asked else None,
+                    message_history=self._history or None,
+                    instructions="\n\n".join(one.text for one in turn.messages if one.role == "system") or None,
+                    usage_limits=UsageLimits(request_limit=self._options.steps()),
+                )
+            except UsageLimitExceeded:
+                return stopped(self.received, "step_limit")
+        steps = answered(list(_steps(self._agent, run.new_messages())), run.output, _name(self._agent))
+        self._history = run.all_messages()
+        return with_usage(steps, _usage(run.usage, run.usage.requests))
+
+
+def _steps(agent: Any, messages: Sequence[Any]) -> Iterator[Step]:
+    sent: float | None = None
+    outputs = _output_tools(agent)
+    for message in messages:
+        if message.kind == "response":
+            yield from _replied(message, _name(agent), sent, outputs)
+            continue
+        for part in message.parts:
+            if part.part_kind in ("tool-return", "retry-prompt") and (part.tool_name or OUTPUT_TOOL) not in outputs:
+                yield _given(part)
+        sent = message.timestamp.timestamp() if message.timestamp is not None else None
+
+
+def _replied(message: Any, author: str, sent: float | None, outputs: frozenset[str]) -> Iterator[Step]:
+    """A reply of the model, and the results of the tools that its provider ran."""
+    texts: list[str] = []
+    thoughts: list[str] = []
+    calls: list[ToolCall] = []
+    for part in message.parts:
+        match part.part_kind:
+            case "text":
+                texts.append(part.content)
+            case "thinking":
+                thoughts.append(part.content)
+            case "tool-call" if part.tool_name in outputs:
+                texts.append(as_text(part.args))
+            case "tool-call" | "builtin-tool-call":
+                calls.append(call_of(part.tool_name, part.args, part.tool_call_id))
+    received = message.timestamp.timestamp()
+    yield Step(
+        message=said("".join(texts), thoughts=thoughts, calls=calls),
+        author=author,
+        started=received if sent is None else sent,
+        seconds=0.0 if sent is None else max(received - sent, 0.0),
+        usage=_usage(message.usage, 1),
+        stop=STOP_BY_REASON.get(message.finish_reason, "done"),
+    )
+    for part in message.parts:
+        if part.part_kind == "builtin-tool-return":
+            yield _given(part)
+
+
+def _given(part: Any) -> Step:
+    content = part.model_response() if part.part_kind == "retry-prompt" else part.content
+    is_error = part.part_kind == "retry-prompt" or getattr(part, "outcome", "") in ("failed", "retried")
+    message = result(part.tool_name, content, id=part.tool_call_id, is_error=is_error)
+    return Step(message=message, author="tool", started=part.timestamp.timestamp())
+
+
+def _usage(used: Any, requests: int) -> Usage:
+    return Usage(
+        input_tokens=used.input_tokens or 0,
+        output_tokens=used.output_tokens or 0,
+        cached_tokens=used.cache_read_tokens or 0,
+        reasoning_tokens=used.details.get("reasoning_tokens", 0),
+        requests=requests,
+    )
+
+
+def _output_tools(agent: Any) -> frozenset[str]:
+    """The names under which the model gives its answer where the answer has a type."""
+    toolset = getattr(getattr(agent, "wrapped", agent), "_output_toolset", None)
+    return frozenset((OUTPUT_TOOL, *getattr(toolset, "processors", ())))
+
+
+def _name(agent: Any) -> str:
+    return agent.name or "agent"

@@ -1,0 +1,42 @@
+"""`recorded:` gives each sample the text that came with it (`meta["recorded"]`): what was written elsewhere, to be judged."""
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import Any
+
+from proctor.agents._session import Recorded
+from proctor.config import unknown_option
+from proctor.core.errors import AgentFailed, BadInput
+from proctor.core.sample import Sample
+from proctor.core.task import Environment, Session
+from proctor.core.trajectory import ToolStyle, Trajectory
+
+
+def make(argument: str, options: Mapping[str, Any]) -> "RecordedAgent":
+    """The agent `recorded:`.
+
+    Raises:
+        BadInput: it takes no name and no options.
+    """
+    if argument:
+        raise BadInput(
+            "'{name}': the texts come with the samples, so nothing follows the colon.", name=f"recorded:{argument}"
+        )
+    for option in options:
+        raise unknown_option("recorded", option, [])
+    return RecordedAgent()
+
+
+class RecordedAgent:
+    """Gives what is recorded with the sample; nothing is asked, so nothing is spent."""
+
+    name = "recorded"
+    tools: ToolStyle = "text"
+    concurrency = 32  # so many are judged at once; more would overshoot a budget by as many
+    reports_cost = True
+
+    def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
+        text = sample.meta.get("recorded")
+        if not isinstance(text, str):
+            raise AgentFailed("There is no recorded reply for '{id}'.", kind="no_reply", id=sample.id)
+        return nullcontext(Recorded(Trajectory.of(text)))

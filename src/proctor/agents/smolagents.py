@@ -1,0 +1,272 @@
+"""`smolagents:./agent.py:agent`: a `ToolCallingAgent` or `CodeAgent` of smolagents.
+
+Such an agent keeps its memory and the state of its Python in itself, so each sample gets a copy with a memory, a state
+and an executor of its own, as do the agents it manages; models, tools and remote executors are shared. What a `CodeAgent` writes is the
+text of its reply; the tools that its code calls are its calls, and what the code printed is their last result.
+`final_answer` is the answer and no call. Runs print nothing.
+"""
+
+import copy
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from typing import Any
+
+from proctor.agents._failures import failures
+from proctor.agents._framework import FrameworkAgent, Options, answered, as_text, expects, made, result, said, stopped
+from proctor.agents._replies import call_of
+from proctor.agents._session import question
+from proctor.core.sample import ToolCall, Turn
+from proctor.core.task import Agent
+from proctor.core.thread import in_thread
+from proctor.core.trajectory import Step, Usage
+
+FINAL_ANSWER = "final_answer"
+INTERPRETER = "python_interpreter"
+NO_REPLY = "Error in generating final LLM output"  # how smolagents begins when even the last model call fails
+
+
+def make(argument: str, options: Mapping[str, Any]) -> Agent:
+    """`smolagents:./file.py:object` or `smolagents:package.module:object`."""
+    return made("smolagents", argument, options, package="smolagents")
+
+
+def wrap(target: Any, *, name: str, options: Options = Options()) -> Agent:  # noqa: B008 - frozen
+    """The agent of a `MultiStepAgent` that is there already."""
+    expects(target, name, "smolagents", "run", "memory")
+    return FrameworkAgent(name, partial(CopySession, target, options))
+
+
+class CopySession:
+    """A conversation with a copy of the agent."""
+
+    def __init__(self, agent: Any, options: Options) -> None:
+        self.received: list[Step] = []
+        self._options = options
+        self._agent = _copied(agent, self._keep, "agent")
+        self._is_new = True
+
+    async def send(self, turn: Turn) -> Sequence[Step]:
+        self.received = []
+        agent = self._agent
+        ask = partial(
+            agent.run,
+            question(turn.messages),
+            reset=self._is_new,
+            max_steps=self._options.steps(agent.max_steps),
+            return_full_result=False,
+        )
+        with failures():
+            output = await in_thread(ask)
+        self._is_new = False
+        last = agent.memory.steps[-1]
+        if type(getattr(last, "error", None)).__name__ != "AgentMaxStepsError":
+            return answered(self.received, output)
+        if _text(output).startswith(NO_REPLY):
+            return stopped(self.received, "step_limit")
+        steps = [*self.received, Step(message=said(_text(output)), usage=_usage(last.token_usage))]
+        return stopped(steps, "step_limit")
+
+    def _keep(self, step: Step) -> None:
+        self.received.append(step)
+
+
+def _copied(agent: Any, keep: Callable[[Step], None], author: str) -> Any:
+    """A copy that remembers nothing, prints nothing, and tells of its steps as they happen."""
+    from smolagents import AgentMemory, CodeAgent, Monitor, PlanningStep
+    from smolagents.local_python_executor import LocalPythonExecutor
+    from smolagents.memory import CallbackRegistry
+
+    mine = copy.copy(agent)
+    mine.logger = _silent()
+    mine.monitor = Monitor(mine.model, mine.logger)
+    mine.state = dict(agent.state)
+    mine.managed_agents = {name: _copied(other, keep, name) for name, other in agent.managed_agents.items()}
+    mine.memory = AgentMemory(agent.memory.system_prompt.system_prompt)  # made anew by each run
+    mine.step_callbacks = callbacks = CallbackRegistry()
+    for kind, several in agent.step_callbacks._callbacks.items():
+        for one in several:
+            is_monitor = getattr(one, "__self__", None) is agent.monitor
+            callbacks.register(kind, mine.monitor.update_metrics if is_monitor else one)
+    callbacks.register(PlanningStep, lambda step: keep(_planned(step, author)))
+    if isinstance(agent, CodeAgent):
+        if isinstance(agent.python_executor, LocalPythonExecutor):
+            mine.python_executor = mine.create_python_executor()
+        mine.tools = {
+            name: tool if name == FINAL_ANSWER else _told_tool(tool, keep) for name, tool in agent.tools.items()
+        }
+        mine.managed_agents = {name: _ToldAgent(other, keep) for name, other in mine.managed_agents.items()}
+        mine._step_stream = partial(_code_step, mine._step_stream, keep, author)
+    else:
+        mine._step_stream = partial(_calling_step, mine._step_stream, keep, author)
+    return mine
+
+
+@cache
+def _silent() -> Any:
+    from smolagents import AgentLogger, LogLevel
+
+    return AgentLogger(level=LogLevel.OFF)
+
+
+def _calling_step(original: Callable[..., Iterator[Any]], keep: Callable[[Step], None], author: str, step: Any) -> Any:
+    """One step of a tool-calling agent: a reply with calls, then what they gave."""
+    from smolagents.agents import ToolOutput
+    from smolagents.utils import AgentError
+
+    waiting: dict[str, ToolCall] = {}
+    started = last = time.time()
+    is_told = False
+
+    def tell() -> None:
+        nonlocal is_told, last
+        if is_told or step.model_output_message is None:
+            return
+        is_told, last = True, time.time()
+        calls = _calls(step.model_output_message)
+        waiting.update({call.id: call for call in calls})
+        keep(_replied(step, author, calls, started))
+
+    try:
+        for event in original(step):
+            if step.model_output_message is not None:
+                tell()
+            if isinstance(event, ToolOutput) and (call := waiting.pop(event.id, None)) is not None:
+                keep(_given(call, event.observation, last))
+            yield event
+    except AgentError as error:
+        tell()
+        for call in waiting.values():
+            keep(_given(call, str(error), last, is_error=True))
+        raise
+
+
+def _code_step(original: Callable[..., Iterator[Any]], keep: Callable[[Step], None], author: str, step: Any) -> Any:
+    """One step of an agent that writes code: its reply, and what the code printed; its tools tell of themselves."""
+    from smolagents.utils import AgentError
+
+    started = time.time()
+    replied = 0.0
+    output = None
+    try:
+        for event in original(step):
+            if not replied and step.model_output_message is not None:
+                replied = time.time()
+                keep(_replied(step, author, (), started))
+            output = event
+            yield event
+    except AgentError as error:
+        if not replied and step.model_output_message is not None:
+            keep(_replied(step, author, (), started))
+        if step.model_output_message is not None:
+            keep(_given(ToolCall(name=INTERPRETER), str(error), replied or time.time(), is_error=True))
+        raise
+    if not getattr(output, "is_final_answer", False):
+        keep(_given(ToolCall(name=INTERPRETER), step.observations or "", replied))
+
+
+class _ToldAgent:
+    """An agent that code calls, telling of the call; for all else it is that agent."""
+
+    def __init__(self, agent: Any, keep: Callable[[Step], None]) -> None:
+        self._agent = agent
+        self._keep = keep
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._agent, name)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        given = dict(zip(self._agent.inputs, args, strict=False)) | kwargs
+        return _told(self._agent.name, given, partial(self._agent, *args, **kwargs), self._keep)
+
+
+def _told_tool(tool: Any, keep: Callable[[Step], None]) -> Any:
+    """The tool, telling of every call that code makes of it."""
+    mine = copy.copy(tool)
+    original = mine.forward
+
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        given = dict(zip(tool.inputs, args, strict=False)) | kwargs
+        return _told(tool.name, given, partial(original, *args, **kwargs), keep)
+
+    mine.forward = forward
+    return mine
+
+
+def _told(name: str, given: Mapping[str, Any], work: Callable[[], Any], keep: Callable[[Step], None]) -> Any:
+    """What the work gives back; the call is told before, and its result after it."""
+    call, started = call_of(name, given), time.time()
+    keep(Step(message=said("", calls=[call]), author=INTERPRETER, started=started))
+    try:
+        output = work()
+    except BaseException as error:
+        keep(_given(call, f"{type(error).__name__}: {error}", started, is_error=True))
+        raise
+    keep(_given(call, output, started))
+    return output
+
+
+def _replied(step: Any, author: str, calls: Sequence[ToolCall], started: float) -> Step:
+    message = step.model_output_message
+    text = _text(message.content) or _final_answer(message)
+    return Step(
+        message=said(text, thoughts=_thoughts(message), calls=calls),
+        author=author,
+        started=started,
+        seconds=time.time() - started,
+        usage=_usage(message.token_usage),
+    )
+
+
+def _planned(step: Any, author: str) -> Step:
+    """A plan is what the agent thinks."""
+    message = said("", thoughts=[step.plan])
+    seconds = step.timing.duration or 0.0
+    return Step(
+        message=message,
+        author=author,
+        started=step.timing.start_time,
+        seconds=seconds,
+        usage=_usage(step.token_usage),
+    )
+
+
+def _given(call: ToolCall, output: object, started: float, *, is_error: bool = False) -> Step:
+    message = result(call.name, output, id=call.id, is_error=is_error)
+    return Step(message=message, author="tool", started=started, seconds=max(time.time() - started, 0.0))
+
+
+def _calls(message: Any) -> list[ToolCall]:
+    calls = message.tool_calls or ()
+    return [
+        call_of(call.function.name, call.function.arguments, str(call.id or ""))
+        for call in calls
+        if call.function.name != FINAL_ANSWER
+    ]
+
+
+def _final_answer(message: Any) -> str:
+    """What a reply that says nothing gives as its final answer."""
+    for call in message.tool_calls or ():
+        if call.function.name == FINAL_ANSWER and isinstance(call.function.arguments, Mapping):
+            return as_text(call.function.arguments.get("answer"))
+    return ""
+
+
+def _usage(used: Any) -> Usage:
+    if used is None:
+        return Usage(requests=1)
+    return Usage(input_tokens=used.input_tokens or 0, output_tokens=used.output_tokens or 0, requests=1)
+
+
+def _thoughts(message: Any) -> list[str]:
+    """What a reasoning model thought, where the endpoint says so."""
+    choices = getattr(message.raw, "choices", None)
+    thought = getattr(getattr(choices[0], "message", None), "reasoning_content", None) if choices else None
+    return [thought] if isinstance(thought, str) else []
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
+    return "" if content is None else str(content)

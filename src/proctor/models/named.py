@@ -1,0 +1,91 @@
+"""A chat model by name, for whoever asks one beside the agent: judges, simulated users, generators.
+
+`openai:MODEL` (any OpenAI-compatible endpoint), `local:smollm2-135m`, `scripted:FILE`, or `./mine.py:object` with a method
+`complete`. Who asks counts it: `ledger.spend(step.usage)`.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from types import ModuleType, TracebackType
+from typing import Any, Protocol, Self
+
+from proctor import registry
+from proctor.core.errors import BadInput
+from proctor.core.sample import Message, Tool
+from proctor.core.trajectory import Step
+
+
+class Model(Protocol):
+    """What is needed of a chat model; one that holds a server is an async context manager (see `Opened`)."""
+
+    name: str
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool] = (),
+        *,
+        response_format: Mapping[str, Any] | None = None,
+    ) -> Step:
+        """The model's next message; `response_format` is that of chat completions (a JSON schema)."""
+        ...
+
+
+def model(name: str, options: Mapping[str, Any] = {}, *, defaults: Mapping[str, Any] = {}) -> Model:
+    """The model behind a name; nothing is started or asked yet.
+
+    Args:
+        options: those of its kind, such as temperature, max_tokens, base_url.
+        defaults: options below those, for kinds that have them.
+
+    Raises:
+        BadInput: no such kind, model or file, or an unknown option.
+
+    >>> model("openai:judge-1", {"temperature": 0}).name
+    'judge-1'
+    """
+    kind, colon, argument = name.partition(":")
+    module = registry.find("models", kind) if colon and registry.knows("models", kind) else None
+    if isinstance(module, ModuleType) and hasattr(module, "make"):
+        made: Model = module.make(argument, {**_known(module, defaults), **options})
+        return made
+    if registry.is_path(name):
+        return _of_a_person(name, options)
+    kinds = [f"{one}:" for one in registry.names("models") if hasattr(registry.find("models", one), "make")]
+    raise registry.unknown("model", name, kinds, paths=False)
+
+
+class Opened:
+    """Models, or what holds them, with their servers started for as long as it is entered."""
+
+    def __init__(self, parts: Sequence[object]) -> None:
+        self._parts = [part for part in parts if isinstance(part, AbstractAsyncContextManager)]
+        self._stack: AsyncExitStack | None = None
+
+    async def __aenter__(self) -> Self:
+        async with AsyncExitStack() as stack:
+            for part in self._parts:
+                await stack.enter_async_context(part)
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._stack is not None:
+            await self._stack.__aexit__(kind, error, trace)
+
+
+def _known(module: ModuleType, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    fields = getattr(getattr(module, "Options", None), "__struct_fields__", ())
+    return {key: value for key, value in defaults.items() if key in fields}
+
+
+def _of_a_person(name: str, options: Mapping[str, Any]) -> Model:
+    if options:
+        raise BadInput("The model '{name}' takes no options; give the object its values where it is made.", name=name)
+    found = registry.load_object(name, "model")
+    if not callable(getattr(found, "complete", None)):
+        raise BadInput("'{name}' is no model: it has no method complete(messages).", name=name)
+    made: Model = found
+    return made

@@ -1,0 +1,105 @@
+"""Environments of their own, for libraries that cannot live beside the others.
+
+`tests/compat/NAME.txt` holds pinned requirements with hashes: the library, Proctor's core requirements, pytest and
+pytest-asyncio; `NAME.without` names what the library requires and no test needs. From it a virtual environment is made
+once and kept in the person's cache; Proctor itself is used from `src`. A test in the main environment then runs a file
+of tests, or any Python, in it:
+
+    @pytest.mark.slow
+    def test_the_real_library() -> None:
+        throwaway.run_tests("hello-agents", HERE / "in_hello_agents.py")
+
+Such a file is not called `test_*.py` and imports the library inside its functions, as the main environment reads it
+too (for doctests and types). The requirements are made with (see `make lock`)
+`uv pip compile --universal --generate-hashes ... tests/compat/NAME.in pyproject.toml -o tests/compat/NAME.txt`.
+"""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from proctor.core.digest import digest_bytes
+from proctor.transport.fetch import cache_folder
+
+ROOT = Path(__file__).resolve().parents[2]
+REQUIREMENTS = ROOT / "tests" / "compat"
+SECONDS = 900
+TAIL = 20_000
+
+
+def python(name: str) -> Path:
+    """The interpreter of the environment of `tests/compat/<name>.txt`, which is made when it is not there."""
+    requirements = REQUIREMENTS / f"{name}.txt"
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    digest = digest_bytes(requirements.read_bytes())[:12]
+    folder = cache_folder() / "test-environments" / f"{name}-{version}-{digest}"
+    interpreter, complete = folder / "bin" / "python", folder / "complete"
+    with _locked(folder.with_name(folder.name + ".lock")):
+        if not complete.is_file():
+            shutil.rmtree(folder, ignore_errors=True)
+            _succeed([sys.executable, "-m", "venv", "--without-pip", str(folder)])
+            pip = [sys.executable, "-m", "pip", "--python", str(interpreter), "--disable-pip-version-check"]
+            _succeed([*pip, "install", "--quiet", "--no-deps", "--require-hashes", "-r", str(requirements)])
+            complete.touch()
+    return interpreter
+
+
+def run_tests(name: str, file: Path, *, environment: Mapping[str, str] | None = None, seconds: float = SECONDS) -> None:
+    """Run the tests of a file in an environment; fails with their report. A test that is skipped there fails too."""
+    options = ["-c", os.devnull, f"--confcutdir={file.parent}", f"--rootdir={file.parent}", "-p", "no:cacheprovider"]
+    options += ["-o", "asyncio_mode=auto", "-o", "asyncio_default_fixture_loop_scope=function", "-q", "-rs"]
+    report = run(name, "-m", "pytest", *options, str(file), environment=environment, seconds=seconds)
+    if "SKIPPED" in report:
+        pytest.fail(report, pytrace=False)
+
+
+def run(
+    name: str,
+    *arguments: str,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+    seconds: float = SECONDS,
+) -> str:
+    """The output of `python ARGUMENTS` in an environment; fails with it when the exit code is not 0."""
+    path = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests" / "fakes")])
+    given = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **(environment or {})}
+    return _succeed([str(python(name)), *arguments], given, folder, seconds)
+
+
+def _succeed(
+    command: list[str],
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+    seconds: float = SECONDS,
+) -> str:
+    done = subprocess.run(
+        command,
+        env=environment,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        timeout=seconds,
+        check=False,
+    )
+    if done.returncode != 0:
+        pytest.fail(f"{' '.join(command)}\nexit code {done.returncode}\n{done.stdout[-TAIL:]}", pytrace=False)
+    return done.stdout
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """One process makes an environment, the others wait for it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
