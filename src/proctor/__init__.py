@@ -1,5 +1,6 @@
 """Proctor evaluates agents and language models and gives numbers that can be defended."""
 
+import gc
 import importlib
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from proctor.api import open_run as open_run
     from proctor.api import rescore as rescore
     from proctor.api import score as score
+    from proctor.api.record import record as record
     from proctor.core.errors import BadInput as BadInput
     from proctor.core.run import Estimate as Estimate
     from proctor.core.run import Limits as Limits
@@ -25,15 +27,18 @@ if TYPE_CHECKING:
     from proctor.core.score import Unscored as Unscored
     from proctor.core.task import Task as Task
     from proctor.core.trajectory import Trajectory as Trajectory
+    from proctor.evalsets.recording import save_eval_set as save_eval_set
 
 _HOME = {
     "proctor.api": ("Run", "compare", "evaluate", "evaluate_async", "open_run", "rescore", "score"),
+    "proctor.api.record": ("record",),
     "proctor.core.errors": ("BadInput",),
     "proctor.core.run": ("Estimate", "Limits"),
     "proctor.core.sample": ("Message", "Sample", "Tool", "ToolCall", "Turn"),
     "proctor.core.score": ("Score", "Unscored"),
     "proctor.core.task": ("Task",),
     "proctor.core.trajectory": ("Trajectory",),
+    "proctor.evalsets.recording": ("save_eval_set",),
 }
 _MODULE_BY_NAME = {name: module for module, names in _HOME.items() for name in names}
 __all__ = list(_MODULE_BY_NAME)
@@ -42,7 +47,13 @@ __all__ = list(_MODULE_BY_NAME)
 def __getattr__(name: str) -> Any:
     if name not in _MODULE_BY_NAME:
         raise AttributeError(f"module 'proctor' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_MODULE_BY_NAME[name]), name)
+    collects = gc.isenabled()
+    gc.disable()  # nothing that an import makes is garbage; looking for it takes a twentieth of the time
+    try:
+        value = getattr(importlib.import_module(_MODULE_BY_NAME[name]), name)
+    finally:
+        if collects:
+            gc.enable()
     globals()[name] = value
     return value
 

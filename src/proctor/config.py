@@ -28,6 +28,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     agent: str | None = None
     agent_options: Mapping[str, Any] = {}
     task_options: Mapping[str, Any] = {}
+    judge: str | None = None
+    judge_options: Mapping[str, Any] = {}
     concurrency: int | None = None
     attempts: int | None = None
     seed: int | None = None
@@ -58,6 +60,11 @@ def settings(folder: Path | None = None) -> Settings:
 def store_url(asked: str | None, found: Settings) -> str | None:
     """The store to use: asked for, from the environment, from the file, or None for the default."""
     return asked or os.environ.get("PROCTOR_STORE") or found.store
+
+
+def judge_name(found: Settings) -> str | None:
+    """The model that judges where nothing else is said: that of the environment, of the file, or None."""
+    return os.environ.get("PROCTOR_JUDGE") or found.judge
 
 
 def converted(values: Mapping[str, Any], kind: type[T], what: str) -> T:

@@ -56,6 +56,16 @@ def test_several_scorers_name_their_metrics(store: str) -> None:
     assert run.estimate("half.points").value == 0.5
 
 
+def test_the_numbers_of_a_stored_run_do_not_read_its_file_again(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text('{"id": "fr", "question": "Capital of France?", "answer": "Paris"}\n')
+    run = proctor.evaluate(str(rows), agent=my_agent, store=store)
+    monkeypatch.setattr("proctor.api.resolve.task", lambda *_: pytest.fail("the task was read again"))
+    assert proctor.open_run(run.id, store=store).estimate("accuracy").value == 1
+
+
 async def test_evaluate_works_inside_a_running_loop_and_as_a_coroutine(store: str) -> None:
     inside = proctor.evaluate(capitals, agent=my_agent, store=store)
     awaited = await proctor.evaluate_async(capitals, agent=my_agent, store=store)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from proctor.api import resolve
 from proctor.api.loop import Stopped, run_in_loop
-from proctor.api.prepare import How, at, prepare
+from proctor.api.prepare import How, at, check_money, judge_of, no_judge, prepare, with_judges
 from proctor.api.run import Run
 from proctor.config import converted
 from proctor.core.errors import BadInput
@@ -20,6 +20,7 @@ from proctor.engine.evaluate import evaluate as run_job
 from proctor.engine.progress import Progress
 from proctor.engine.recorded import collected
 from proctor.engine.rescore import rescore as rescore_trials
+from proctor.judges._choice import judging
 
 if TYPE_CHECKING:
     from proctor.reports.compare import Comparison
@@ -72,7 +73,8 @@ def score(
     """Score recorded replies; no agent is called. `How` lists the further arguments.
 
     `replies` is what the task's benchmark writes (for `bfcl` an official result file or folder), or JSON
-    lines with `id` and `answer`, `calls` or `trajectory`. With the `run_id` of a stored run it goes on with the
+    lines with `id` and `answer`, `calls` or `trajectory`, or spans, whose conversations are put to samples by id or by
+    the words of the user (`evalsets.traces`). With the `run_id` of a stored run it goes on with the
     replies that are not scored there.
 
     Raises:
@@ -89,10 +91,16 @@ def score(
         found = part.read(path, {**({"category": rest} if rest else {}), **options})
     else:
         from proctor.agents import replay
+        from proctor.evalsets.traces import is_trace
 
-        found = replay.read(path)
+        found = None if is_trace(path) else replay.read(path)
     prepared = prepare(task, resolve.Recorded(path), **how)
     job, spec = prepared.job, prepared.job.record.spec
+    if found is None:
+        from proctor.evalsets.traces.replies import replies as in_traces
+
+        told = in_traces(path, job.samples(), attempts=spec.attempts)
+        found, job = told.found, replace(job, record=replace(job.record, warnings=told.notes))
     is_whole = spec.selection == Selection()
     kept = collected(found, job.samples(), task=job.task.name, attempts=spec.attempts, is_whole=is_whole)
     job = replace(job, replies=kept)
@@ -103,6 +111,8 @@ def rescore(
     run: Run | str,
     *,
     scorers: Sequence[str | Scorer],
+    judge: str | None = None,
+    judge_options: Mapping[str, Any] | None = None,
     store: str | Store | None = None,
     budget: Budget | Mapping[str, Any] | None = None,
     concurrency: int | None = None,
@@ -114,11 +124,21 @@ def rescore(
         Stopped: Ctrl-C or SIGTERM; the verdicts so far are kept.
     """
     run = run if isinstance(run, Run) else open_run(run, store=store)
-    bound = resolve.scorers(scorers)
+    model, model_options = judge_of(judge, judge_options, run.record)
+    with judging(model, model_options):
+        bound = resolve.scorers(scorers)
+    judges = resolve.judges_of(bound)
+    if judge is not None and not judges:
+        raise no_judge()
+    limit = budget if isinstance(budget, Budget) else converted(budget or {}, Budget, "budget")
+    check_money(limit, judges)
     names = [*run.record.scorers, *(scorer.name for scorer in bound if scorer.name not in run.record.scorers)]
     references = [*run.record.spec.scorers, *(scorer.reference for scorer in bound)]
     spec = replace(run.record.spec, scorers=tuple(dict.fromkeys(references)))
-    record = replace(run.record, scorers=tuple(names), spec=spec)
+    if judges:
+        spec = replace(spec, judge=model, judge_options=model_options)
+    provenance = with_judges(run.record.provenance, judges)
+    record = replace(run.record, scorers=tuple(names), spec=spec, provenance=provenance)
 
     async def work(stop: asyncio.Event) -> None:
         await run.store.begin(record)
@@ -129,7 +149,7 @@ def rescore(
                 bound,
                 progress=progress or Progress(),
                 stop=stop,
-                budget=budget if isinstance(budget, Budget) else converted(budget or {}, Budget, "budget"),
+                budget=limit,
                 concurrency=concurrency,
             )
         finally:

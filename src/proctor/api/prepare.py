@@ -12,13 +12,15 @@ from msgspec.structs import replace
 
 import proctor
 from proctor.api import resolve
-from proctor.config import converted, settings, store_url
+from proctor.config import converted, judge_name, settings, store_url
 from proctor.core.errors import BadInput
 from proctor.core.run import Budget, Limits, Price, RunRecord, RunSpec, Selection
 from proctor.core.task import Agent, Scorer, Store, Task
 from proctor.engine.evaluate import Job
 from proctor.engine.progress import Progress
 from proctor.engine.selection import chosen
+from proctor.judges._choice import judging
+from proctor.judges._figures import PROVENANCE
 
 AT_ONCE = 16  # for an agent that does not say how many samples it can take at once
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -30,7 +32,7 @@ class How(TypedDict, total=False):
     options, agent_options: for a task or an agent given by name. limit, first, ids, tags: which samples
     (`limit` draws at random with the seed). attempts: how often each. concurrency: how many at once.
     workers: in how many processes, for agents that need CPU.
-    scorers: instead of the task's own. store: a path, an address, or an open store. run_id: the name of the
+    scorers: instead of the task's own. judge, judge_options: the model that scorers ask, where they ask one. store: a path, an address, or an open store. run_id: the name of the
     run; that of a stored run goes on with it. budget, limits: bounds of the run and of one attempt.
     max_failed: the share of infrastructure failures above which a run is inconclusive. retry_failed: when
     going on, run those again. cache: take the model's replies from the reply cache. progress: counts that a display can read.
@@ -46,6 +48,8 @@ class How(TypedDict, total=False):
     concurrency: int | None
     workers: int | None
     scorers: Sequence[str | Scorer] | None
+    judge: str | None
+    judge_options: Mapping[str, Any] | None
     seed: int
     store: str | Store | None
     run_id: str | None
@@ -79,6 +83,8 @@ def prepare(
     concurrency: int | None = None,
     workers: int | None = None,
     scorers: Sequence[str | Scorer] | None = None,
+    judge: str | None = None,
+    judge_options: Mapping[str, Any] | None = None,
     seed: int = 0,
     store: str | Store | None = None,
     run_id: str | None = None,
@@ -101,13 +107,20 @@ def prepare(
     stored = _stored(opened, run_id)
     if scorers is None:
         scorers = stored.spec.scorers if stored is not None else made_task.scorers
-    bound = resolve.scorers_of(made_task, scorers)
+    model, model_options = judge_of(judge, judge_options, stored)
+    with judging(model, model_options):
+        bound = resolve.scorers_of(made_task, scorers)
+    judges = resolve.judges_of(bound)
+    if judge is not None and not judges:
+        raise no_judge()
     spec = RunSpec(
         task=named_task.name,
         agent=named_agent.name,
         task_options=options or {},
         agent_options=agent_options or {},
         scorers=tuple(scorer.reference for scorer in bound),
+        judge=model if judges else None,
+        judge_options=model_options if judges else {},
         attempts=attempts,
         seed=seed,
         selection=Selection(limit=limit, first=first, ids=tuple(ids), tags=tags or {}),
@@ -125,7 +138,7 @@ def prepare(
         scorers=tuple(scorer.name for scorer in bound),
         created=time.time(),
         proctor_version=proctor.__version__,
-        provenance=_provenance(made_task, named_task, named_agent),
+        provenance=_provenance(made_task, named_task, named_agent) | with_judges({}, judges),
     )
     if stored is not None:
         _check_same(stored, record)
@@ -141,7 +154,7 @@ def prepare(
             samples=samples,
             retry_failed=retry_failed,
             cache=cache,
-            price=_price(made_agent, spec.budget),
+            price=_price(made_agent, spec.budget, judges),
             concurrency=concurrency,
             at_once=concurrency or getattr(made_agent, "concurrency", None) or AT_ONCE,
             processes=_processes(workers, record),
@@ -177,12 +190,37 @@ def how_of(run_id: str, store: str | Store | None, *, concurrency: int | None = 
         "attempts": spec.attempts,
         "seed": spec.seed,
         "scorers": spec.scorers,
+        "judge": spec.judge,
+        "judge_options": spec.judge_options,
         "limits": spec.limits,
         "budget": spec.budget,
         "max_failed": spec.max_failed,
         "concurrency": concurrency,
         "store": opened,
     }
+
+
+def judge_of(
+    asked: str | None, options: Mapping[str, Any] | None, stored: RunRecord | None
+) -> tuple[str | None, Mapping[str, Any]]:
+    """The model that judges, with its options: asked for, else that of the stored run, else that of the settings."""
+    if asked is not None:
+        return asked, options or {}
+    if stored is not None and stored.spec.judge is not None:
+        return stored.spec.judge, {**stored.spec.judge_options, **(options or {})}
+    found = settings()
+    return judge_name(found), {**found.judge_options, **(options or {})}
+
+
+def no_judge() -> BadInput:
+    """The error for a judge that nothing would ask."""
+    return BadInput("No scorer asks a judge. Add one, for example --scorer rubric:answer-quality.")
+
+
+def with_judges(provenance: Mapping[str, Any], judges: Mapping[str, Any]) -> dict[str, Any]:
+    """Provenance that tells what judged, beside what it told before."""
+    known = {**provenance.get(PROVENANCE, {}), **judges}
+    return {**provenance, PROVENANCE: known} if known else dict(provenance)
 
 
 def at(store: str | Store | None) -> Store:
@@ -235,7 +273,10 @@ def _conditions(record: RunRecord) -> dict[str, Any]:
     for bound in ("limits", "budget", "max_failed"):  # these may be moved
         del spec[bound]
     sources = {part: record.provenance.get(part) for part in ("task_source", "agent_source")}
-    return {"task_version": record.task_version, **spec, **sources}
+    judges = {
+        name: (about["model"], about["rubric_digest"]) for name, about in record.provenance.get(PROVENANCE, {}).items()
+    }
+    return {"task_version": record.task_version, **spec, **sources, "judges": judges}
 
 
 def _provenance(task: Task, named_task: resolve.Named, named_agent: resolve.Named) -> dict[str, Any]:
@@ -255,12 +296,20 @@ def _processes(workers: int | None, record: RunRecord) -> int:
     return workers or 1
 
 
-def _price(agent: Agent, budget: Budget) -> Price | None:
-    model = getattr(agent, "model", None)
-    price = settings().prices.get(model) if model else None
-    if price is None and budget.money is not None and not getattr(agent, "reports_cost", False):
+def check_money(budget: Budget, judges: Mapping[str, Any], unpriced: Sequence[str] = ()) -> None:
+    """Refuse a budget in money where it is not known what a judge costs, or one of the other models."""
+    if budget.money is None:
+        return
+    for model in (*unpriced, *(one for about in judges.values() for one in about["unpriced"])):
         raise BadInput(
             'A budget in money needs a price. Write it into proctor.toml: [prices."{model}"] input = 1.0, output = 2.0 (for a million tokens).',
-            model=model or "MODEL",
+            model=model,
         )
+
+
+def _price(agent: Agent, budget: Budget, judges: Mapping[str, Any]) -> Price | None:
+    model = getattr(agent, "model", None)
+    price = settings().prices.get(model) if model else None
+    is_known = price is not None or getattr(agent, "reports_cost", False)
+    check_money(budget, judges, () if is_known else (model or "MODEL",))
     return price

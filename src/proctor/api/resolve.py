@@ -21,11 +21,16 @@ from proctor.core.task import Agent, Environment, Scorer, Session, Task
 from proctor.core.trajectory import ToolStyle
 from proctor.engine.rescore import JUDGED_AT_ONCE
 from proctor.engine.scoring import BoundScorer
-from proctor.scorers._named import is_inline
+from proctor.scorers._named import is_inline, is_judge
 from proctor.scorers._named import named as scorer_named
 from proctor.scorers._predictions import adapted, takes_prediction
 
 TaskLike = str | Task | Callable[..., Task]
+JUDGED = {  # tasks of texts that exist
+    "judged-items": "proctor.judges.items",
+    "judged-pairs": "proctor.judges.pairs",
+    "judge-probes": "proctor.judges.probes",
+}
 AgentLike = object  # a name, a function, an object with .run, or an Agent
 
 
@@ -72,8 +77,9 @@ def agent(given: AgentLike, options: Mapping[str, Any]) -> tuple[Agent, Named]:
             raise BadInput("Options go with an agent given by name; give an object its values where it is made.")
         return function.wrap(given), _named(given)
     kind, colon, argument = given.partition(":")
-    if colon and registry.knows("agents", kind):
-        module = registry.find("agents", kind)
+    room = kind.replace("-", "_")  # `openai-agents:` is `openai_agents:`
+    if colon and registry.knows("agents", room):
+        module = registry.find("agents", room)
         make = module.make if isinstance(module, ModuleType) else module
         made: Agent = make(argument, options)
         return made, Named(name=given)
@@ -90,6 +96,7 @@ class Recorded:
 
     tools: ToolStyle = "text"
     concurrency = JUDGED_AT_ONCE
+    reports_cost = True  # what it cost is in the replies, or over
 
     def __init__(self, path: Path) -> None:
         self.name = f"replay:{path}"
@@ -115,6 +122,12 @@ def scorers_of(task: Task, given: Sequence[str | Scorer]) -> list[BoundScorer]:
     return scorers([own.get(one, one) if isinstance(one, str) else one for one in given])
 
 
+def judges_of(bound: Sequence[BoundScorer]) -> dict[str, Any]:
+    """What is recorded of the models behind scorers, by the name of the scorer; empty where none asks one."""
+    found = {scorer.name: getattr(scorer.function, "judge", None) for scorer in bound}
+    return {name: msgspec.to_builtins(about) for name, about in found.items() if about is not None}
+
+
 def with_oracle(agent: Agent, task: Task) -> Agent:
     """The agent, told how the task makes right answers where it asks for that (`baseline:oracle`)."""
     give = getattr(agent, "with_oracle", None)
@@ -134,11 +147,28 @@ def benchmark_part(name: str, part: str) -> ModuleType | None:
     return import_module(f"{package}.{part}")
 
 
+def is_file_of_samples(name: str) -> bool:
+    """Whether the name of a task means an eval set, a folder of them, or a data file; a benchmark goes before a folder."""
+    from proctor.datasets import files
+    from proctor.evalsets.task import is_evalset
+
+    if name.partition(":")[0] in JUDGED:
+        return False
+    return files.is_data_file(name) or (is_evalset(name) and not _is_benchmark(name))
+
+
+def _is_benchmark(name: str) -> bool:
+    return registry.knows("benchmarks", name) and Path(name).is_dir()
+
+
 def _task_by_name(name: str) -> tuple[Any, tuple[str, ...]]:
     from proctor.datasets import files
     from proctor.evalsets import task as eval_set_files
 
-    if eval_set_files.is_evalset(name) and not (registry.knows("benchmarks", name) and Path(name).is_dir()):
+    kind, _, rest = name.partition(":")
+    if kind in JUDGED:
+        return import_module(JUDGED[kind]).task, (rest,)
+    if eval_set_files.is_evalset(name) and not _is_benchmark(name):
         return eval_set_files.task_of, (name,)
     if files.is_data_file(name):
         return files.task_from_file, (name,)
@@ -168,7 +198,7 @@ def _check_options(made: Callable[..., Any], arguments: tuple[str, ...], options
 
 
 def _scorers(given: str | Scorer) -> list[BoundScorer]:
-    if isinstance(given, str) and "." in given:
+    if isinstance(given, str) and "." in given and not is_judge(given.partition(":")[0]):
         from proctor.scorers import _file as scorer_file
 
         if scorer_file.is_file(given):
@@ -178,14 +208,23 @@ def _scorers(given: str | Scorer) -> list[BoundScorer]:
 
 def _scorer(given: str | Scorer) -> BoundScorer:
     if not isinstance(given, str):
+        given = _metric_wrapped(given)
         reference = function.identity(given)
         return _bound(given, str(getattr(given, "name", "") or reference.rpartition(":")[2]), reference)
-    if given.partition(":")[0] in registry.names("scorers"):
+    kind = given.partition(":")[0]
+    if registry.knows("scorers", kind) or is_judge(kind):
         return _bound(scorer_named(given), given, given)
     if registry.is_path(given) or ":" in given:
         found = registry.load_object(given, "scorer")
         return _bound(found, str(getattr(found, "name", "") or getattr(found, "__name__", given)), given)
-    raise registry.unknown("scorer", given, registry.names("scorers"))
+    raise registry.unknown("scorer", given, [*registry.names("scorers"), *filter(is_judge, registry.names("judges"))])
+
+
+def _metric_wrapped(given: Scorer) -> Scorer:
+    """A metric of DeepEval as a scorer; anything else as it is."""
+    from proctor.judges import deepeval
+
+    return deepeval.wrap(given) if deepeval.is_metric(given) else given
 
 
 def _bound(found: Any, name: str, reference: str) -> BoundScorer:
@@ -205,7 +244,7 @@ def _source(given: object) -> str | None:
 
 
 def _is_users(name: str) -> bool:
-    return registry.is_path(name) or ":" in name
+    return registry.is_path(name) or (":" in name and name.partition(":")[0] not in JUDGED)
 
 
 def _makes(name: str) -> bool:

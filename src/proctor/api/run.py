@@ -12,6 +12,8 @@ from proctor.core.sample import Sample
 from proctor.core.task import Store, Task
 from proctor.core.trajectory import Usage
 from proctor.core.trial import Outcome, Trial, Verdict
+from proctor.judges._figures import about
+from proctor.judges._figures import estimates as judged
 from proctor.stats.estimate import metrics
 
 
@@ -52,8 +54,13 @@ class Run:
         for scorer in self.record.scorers:
             prefix = f"{scorer}." if several else ""
             tallies = self.store.tallies(self.id, scorer)
+            plain: list[Estimate] = []
             for slice_, tally in tallies.items():
-                found.extend(metrics(tally, slice=slice_, prefix=prefix, whole=tallies[""]))
+                plain.extend(metrics(tally, slice=slice_, prefix=prefix, whole=tallies[""]))
+            judge = about(self.record, scorer)
+            found.extend(
+                plain if judge is None else judged(self.record, self.store, scorer, judge, plain, prefix=prefix)
+            )
         return [*self._official(found), *found]
 
     def estimate(self, name: str, *, slice: str = "") -> Estimate:
@@ -117,7 +124,10 @@ class Run:
     def _found_again(self) -> Task | None:
         from proctor.api import resolve
 
+        name = self.record.spec.task
+        if resolve.is_file_of_samples(name):  # it has no numbers of its own, and may be large
+            return None
         try:
-            return resolve.task(self.record.spec.task, self.record.spec.task_options)[0]
+            return resolve.task(name, self.record.spec.task_options)[0]
         except ProctorError:  # the task file or its data is gone; the plain numbers stand without it
             return None

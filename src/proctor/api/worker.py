@@ -9,11 +9,11 @@ from proctor.api import resolve
 from proctor.core.errors import ProctorError
 from proctor.core.sentence import Sentence
 from proctor.engine import wire
-from proctor.engine.evaluate import opened
 from proctor.engine.trial import Work, run_trial
 from proctor.engine.watchdog import watched_loop
 from proctor.judges._choice import judging
 from proctor.models import cache
+from proctor.models.named import Opened
 from proctor.transport.pace import Bounds
 from proctor.transport.permits import RemoteClient
 
@@ -83,7 +83,7 @@ async def _serve(connection: socket.socket) -> None:
 
 
 async def _work_off(reader: asyncio.StreamReader, line: ToParent, work: Work) -> None:
-    async with RemoteClient(line), opened(work.agent, *work.judges), asyncio.TaskGroup() as group:
+    async with RemoteClient(line), Opened((work.agent, *work.judges)), asyncio.TaskGroup() as group:
         line.send(wire.Ready())
         tasks = set()
         while (message := await wire.of_parent(reader)) is not None:

@@ -16,16 +16,26 @@ from proctor.cli import words
 from proctor.cli.words import t
 from proctor.core.errors import ProctorError
 
+JUDGING = ("score", "judge", "winrate", "probe")  # go on only with what they were given
 HELP_BY_COMMAND = {
     "demo": "See a real run in about two minutes: a local model on BFCL, with a report.",
     "run": "Run a task with an agent and show the numbers.",
     "score": "Score recorded replies; no agent is called.",
+    "judge": "Judge the items of a file, or of a stored run, by a rubric.",
+    "winrate": "Compare sets of items blind, in both orders: who wins how often.",
+    "agree": "How far people and judges agree, and what a judge's numbers are worth.",
+    "probe": "Probe a judge for bias: position, length, style, orders in the answer.",
+    "generate": "Have an agent write data, and say how good it is.",
     "runs": "List, delete or copy stored runs.",
     "show": "Show the numbers of a run, or its failures.",
     "explain": "Tell the whole story of one sample of a run.",
     "compare": "Compare two runs on the same samples.",
+    "review": "Review the items of a data file by hand: scores, a status and comments, in the browser.",
     "report": "Write a run as a page: HTML, Markdown, JSON or JUnit.",
     "export": "Write a run as files for other programs.",
+    "eval": "Evaluate an agent on eval-set files, as veadk eval and adk eval do; exit code 1 when a case fails.",
+    "uploadevalset": "Upload the cases of an eval-set file to CozeLoop.",
+    "chat": "Talk with an agent in the terminal, and keep the conversation as a case of an eval set.",
     "evalset": "Look at eval-set files (ADK), change them, and bring old ones to the current shape.",
     "parity": "Check our verdicts against recorded official ones.",
     "list": "List the tasks, agents or scorers there are.",
@@ -81,9 +91,9 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except ProctorError as error:
-            raise Said("\n".join([t(error.sentence), *_how_to_go_on(error)])) from error
+            raise Said("\n".join([t(error.sentence), *_how_to_go_on(error, ctx.invoked_subcommand)])) from error
         except KeyboardInterrupt as stopped:
-            for line in _how_to_go_on(stopped):
+            for line in _how_to_go_on(stopped, ctx.invoked_subcommand):
                 click.echo(line, err=True)
             ctx.exit(130)
 
@@ -107,10 +117,12 @@ def main() -> None:
         sys.exit(70)
 
 
-def _how_to_go_on(error: BaseException) -> list[str]:
+def _how_to_go_on(error: BaseException, command: str | None) -> list[str]:
     run_id = getattr(error, "run_id", None)
     if run_id is None:
         return []
+    if command in JUDGING:
+        return [t("Stopped; everything finished is kept. Go on with the same command and --run {run}", run=run_id)]
     return [t("Stopped; everything finished is kept. Go on with: proctor run --run {run}", run=run_id)]
 
 

@@ -28,7 +28,7 @@ def _parts(room: str) -> dict[str, str]:
     from proctor import registry
     from proctor.scorers._named import functions
 
-    parts: dict[str, str] = {}
+    parts: dict[str, str] = _parts("judges") if room == "scorers" else {}
     for name in registry.names(room):
         module = registry.find(room, name)
         if room == "scorers":
@@ -36,7 +36,7 @@ def _parts(room: str) -> dict[str, str]:
             parts |= {name if key == name else f"{name}:{key}": _first_line(getattr(module, key)) for key in own}
             if hasattr(module, "make") and name not in own:  # made of its options alone
                 parts[name] = _first_line(module)
-        elif hasattr(module, "make") or hasattr(module, "task"):
+        elif hasattr(module, "make") or (room != "judges" and hasattr(module, "task")):
             parts[name] = _first_line(module)
     return parts
 

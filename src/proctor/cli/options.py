@@ -1,7 +1,7 @@
 """Options that several commands share, and values like `key=value`."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -45,10 +45,78 @@ def columns(command: F) -> F:
     return click.option("--map", "mapped", metavar="COLUMN=NAME", multiple=True, help=text)(command)
 
 
+def items(command: F) -> F:
+    """--map, for items"""
+    text = t("What a column is: id, question, answer, solution, reference, tag:NAME; may be given several times.")
+    return click.option("--map", "mapped", metavar="COLUMN=NAME", multiple=True, help=text)(command)
+
+
+def limit(command: F) -> F:
+    """--limit"""
+    text = t("Take N samples at random (with the seed), spread over the categories.")
+    return click.option("--limit", type=int, help=text)(command)
+
+
+def first(command: F) -> F:
+    """--first"""
+    return click.option("--first", type=int, help=t("Take the first N samples."))(command)
+
+
+def seed(command: F) -> F:
+    """--seed"""
+    return click.option("--seed", type=int, help=t("The seed of every draw (default 0)."))(command)
+
+
 def scorer(command: F) -> F:
     """--scorer"""
     text = t("A scorer to use instead of the task's own; may be given several times.")
     return click.option("--scorer", "scorers", metavar="NAME", multiple=True, help=text)(command)
+
+
+def judge(command: F) -> F:
+    """--judge and --judge-set"""
+    text = t(
+        "The model that judges: openai:MODEL, local:NAME, scripted:FILE (else PROCTOR_JUDGE); several for a jury, with commas between."
+    )
+    return click.option("--judge", metavar="MODEL", help=text)(judge_set(command))
+
+
+def judge_set(command: F) -> F:
+    """--judge-set"""
+    text = t("An option of the judge or its model, such as repeats=3 or temperature=0.5; may be given several times.")
+    return click.option("--judge-set", metavar="KEY=VALUE", multiple=True, help=text)(command)
+
+
+def run(command: F) -> F:
+    """--run, for a new run"""
+    text = t("The name of the run; that of a stored run goes on with it.")
+    return click.option("--run", "run_id", metavar="ID", help=text)(command)
+
+
+def judge_of(judge: str | None, values: tuple[str, ...]) -> dict[str, Any]:
+    """What --judge and --judge-set say, over the settings of the project."""
+    from proctor.config import settings
+
+    return {
+        "judge": judge,
+        "judge_options": {**settings().judge_options, **pairs(values, "--judge-set")} if judge or values else None,
+    }
+
+
+def how_of(judge: str | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that all commands give on which ask judges: the judge, the store, and what the run may use."""
+    return {
+        **judge_of(judge, given["judge_set"]),
+        "store": given["store"],
+        "concurrency": given["concurrency"],
+        "budget": budget_of(given["budget"]),
+    }
+
+
+def reports(command: F) -> F:
+    """--out"""
+    text = t("Write a report too: .html, .md, .json or .xml; may be given several times.")
+    return click.option("--out", "-o", "reports", metavar="FILE", multiple=True, help=text)(command)
 
 
 def concurrency(command: F) -> F:

@@ -4,8 +4,8 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from proctor.cli.words import lang, t
@@ -13,6 +13,7 @@ from proctor.core.sentence import Sentence
 from proctor.reports.visible import visible
 
 if TYPE_CHECKING:
+    from click import Context
     from rich.console import Console
 
     from proctor.api import Run
@@ -55,6 +56,39 @@ def print_run(run: "Run", *, as_json: bool) -> None:
     from proctor.reports.terminal import terminal
 
     terminal(build(run.record, run.store, run.estimates), lang(), console())
+
+
+@contextmanager
+def judging(*, quiet: bool) -> Iterator["Progress"]:
+    """The progress of judges, shown while the block runs; what a part prints stays out of the results."""
+    from proctor.engine.progress import Progress
+
+    progress = Progress(tell=tell)
+    with watching(progress, quiet=quiet), redirect_stdout(sys.stderr):
+        yield progress
+
+
+def gone_on(run_id: str, how: Mapping[str, Any], progress: "Progress") -> "Run":
+    """A stored run of judgements, gone on with; its judge stays, its budget may be moved."""
+    from proctor.api import evaluate
+    from proctor.api.prepare import how_of
+
+    stored = how_of(run_id, how["store"], concurrency=how["concurrency"])
+    stored["budget"] = how["budget"] or stored["budget"]
+    if how["judge"] is not None:
+        stored |= {"judge": how["judge"], "judge_options": how["judge_options"]}
+    return evaluate(**stored, run_id=run_id, progress=progress)
+
+
+def print_judged(ctx: "Context", run: "Run", progress: "Progress", *, as_json: bool, reports: Sequence[str]) -> None:
+    """The numbers of a judged run, its reports, and exit code 3 where too little was judged."""
+    print_run(run, as_json=as_json)
+    for path in reports:
+        message(t("Wrote {path}.", path=run.report(path, lang=lang())))
+    if not as_json:
+        message(t("Run {run}. Look closer: proctor show {run} --failures · proctor report {run}", run=run.id))
+    if run.record.state == "inconclusive" or progress.done < progress.total:
+        ctx.exit(3)
 
 
 @contextmanager

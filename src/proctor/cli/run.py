@@ -16,11 +16,11 @@ from proctor.core.errors import BadInput
 @click.option(
     "--agent",
     help=t(
-        "The system under test: openai:MODEL, local:NAME, ./agent.py:object, http:URL, process:COMMAND, replay:FILE, baseline:NAME."
+        "The system under test: openai:MODEL, local:NAME, ./agent.py:object, adk:DIR, a2a:URL, http:URL, process:COMMAND, replay:FILE, baseline:NAME."
     ),
 )
-@click.option("--limit", type=int, help=t("Take N samples at random (with the seed), spread over the categories."))
-@click.option("--first", type=int, help=t("Take the first N samples."))
+@options.limit
+@options.first
 @click.option("--id", "ids", multiple=True, help=t("Take the sample with this id; may be given several times."))
 @click.option(
     "--tag",
@@ -32,7 +32,7 @@ from proctor.core.errors import BadInput
 @click.option("--attempts", type=int, help=t("How often each sample is tried (default 1)."))
 @options.concurrency
 @click.option("--workers", type=int, help=t("In how many processes, for agents that need CPU (default 1)."))
-@click.option("--seed", type=int, help=t("The seed of every draw (default 0)."))
+@options.seed
 @options.task_set
 @options.columns
 @click.option(
@@ -43,6 +43,7 @@ from proctor.core.errors import BadInput
 )
 @click.option("--base-url", help=t("The endpoint of an OpenAI-compatible model (else OPENAI_BASE_URL)."))
 @options.scorer
+@options.judge
 @click.option("--time-limit", type=float, metavar="SECONDS", help=t("Time limit of one sample (default 600)."))
 @options.budget
 @click.option(
@@ -58,7 +59,7 @@ from proctor.core.errors import BadInput
     is_flag=True,
     help=t("Take the model's replies from the reply cache of this machine where it has them, and keep new ones there."),
 )
-@click.option("--run", "run_id", metavar="ID", help=t("The name of the run; that of a stored run goes on with it."))
+@options.run
 @options.store
 @click.option("--dry-run", is_flag=True, help=t("Show the plan and the first prompt; call nothing."))
 @options.as_json
@@ -128,6 +129,7 @@ def _how(task: str | None, run_id: str | None, given: dict[str, Any]) -> dict[st
         "workers": given["workers"],
         "seed": _first_given(given["seed"], found.seed, 0),
         "scorers": given["scorers"] or None,
+        **options.judge_of(given["judge"], given["judge_set"]),
         "limits": Limits(seconds=given["time_limit"]) if given["time_limit"] else found.limits,
         "budget": options.budget_of(given["budget"]) or found.budget,
         "max_failed": _first_given(given["max_failed"], found.max_failed, 0.05),
@@ -150,7 +152,7 @@ def _tell_columns(how: dict[str, Any]) -> None:
     """Show which columns of a file were understood as what, before anything is called."""
     from proctor.datasets.files import is_data_file, layout_told
 
-    if is_data_file(how["task"]):
+    if is_data_file(how["task"]) and ":" not in how["task"]:  # `judged-items:FILE` tells its own
         output.tell(layout_told(how["task"], how["options"].get("columns")))
 
 

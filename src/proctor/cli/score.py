@@ -26,6 +26,7 @@ from proctor.core.errors import BadInput
 )
 @options.task_set
 @options.scorer
+@options.judge
 @options.concurrency
 @options.budget
 @options.store
@@ -40,6 +41,8 @@ def command(
     run_id: str | None,
     task_set: tuple[str, ...],
     scorers: tuple[str, ...],
+    judge: str | None,
+    judge_set: tuple[str, ...],
     store: str | None,
     as_json: bool,
     quiet: bool,
@@ -54,6 +57,7 @@ def command(
         "store": store,
         "concurrency": concurrency,
         "budget": options.budget_of(budget),
+        **options.judge_of(judge, judge_set),
         "progress": progress,
     }
     with output.watching(progress, quiet=quiet), redirect_stdout(sys.stderr):  # a scorer may print; results stay alone

@@ -8,8 +8,10 @@ pattern = '(19|20)[0-9]{2}'    # its options
 import inspect
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import msgspec
 
@@ -19,6 +21,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.sentence import say
 from proctor.core.task import Scorer
+from proctor.core.thread import is_async
 from proctor.core.trajectory import Trajectory
 from proctor.scorers import _article
 from proctor.scorers._named import is_inline, named
@@ -37,8 +40,29 @@ class Configured(msgspec.Struct, frozen=True, kw_only=True):
     scorer: Scorer
     inline: bool
 
+    @property
+    def judge(self) -> Any:
+        """What is recorded of a model behind it; None where there is none."""
+        return getattr(self.scorer, "judge", None)
+
+    @property
+    def is_async(self) -> bool:
+        """Whether it waits for something, as judges do."""
+        return is_async(self.scorer)
+
     def __call__(self, sample: Sample, trajectory: Trajectory, /) -> Any:
         return self.scorer(sample, trajectory)
+
+    async def __aenter__(self) -> Self:
+        if isinstance(self.scorer, AbstractAsyncContextManager):
+            await self.scorer.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(self.scorer, AbstractAsyncContextManager):
+            await self.scorer.__aexit__(kind, error, trace)
 
 
 def is_file(name: str) -> bool:
@@ -134,7 +158,8 @@ class _File:
 
     def _in_folder(self, key: str, value: Any) -> Any:
         """Paths among the options begin where the file is."""
-        return str(self._folder / value) if key.endswith("_file") and isinstance(value, str) else value
+        is_path = isinstance(value, str) and (key.endswith("_file") or (key == "rubric" and value.endswith(".toml")))
+        return str(self._folder / value) if is_path else value
 
     def _named_in(self, value: Any) -> Iterator[str]:
         """The other tables that options lead to, so that a change there changes the version too."""
@@ -170,7 +195,8 @@ def _version(kind: str, options: Any, scorer: Scorer, others: list[Any]) -> str:
         code = inspect.getsource(module) if module is not None else ""
     except (OSError, TypeError):
         code = ""
-    return digest([kind, msgspec.to_builtins(options, str_keys=True), others, code])[:12]
+    own = [scorer.version] if hasattr(scorer, "version") else []  # of a judge: its model, rubric and prompts
+    return digest([kind, msgspec.to_builtins(options, str_keys=True), others, code, *own])[:12]
 
 
 def _split(name: str) -> tuple[str, str]:

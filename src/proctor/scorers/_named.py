@@ -20,7 +20,7 @@ Find = Callable[[str], Scorer]
 def named(name: str, options: Mapping[str, Any] | None = None, *, find: Find | None = None) -> Scorer:
     """The scorer `file` or `file:function`, with options where it takes some.
 
-    A file with `make(options)` makes it. Else a file with a type `Options` reads them from `sample.meta["file"]`:
+    A judge (`rubric:NAME`) is made by its own room. A file with `make(options)` makes it. Else a file with a type `Options` reads them from `sample.meta["file"]`:
     they are put there, below what the sample itself says. `find` is where `combine` and the like look their parts up.
 
     Raises:
@@ -30,6 +30,9 @@ def named(name: str, options: Mapping[str, Any] | None = None, *, find: Find | N
     'contains'
     """
     room, _, attribute = name.partition(":")
+    if is_judge(room):
+        judge: Scorer = registry.find("judges", room).make(attribute, options or {})
+        return judge
     module = registry.find("scorers", room)
     if not isinstance(module, ModuleType):
         return _entry_point(module, name, options)
@@ -42,6 +45,12 @@ def named(name: str, options: Mapping[str, Any] | None = None, *, find: Find | N
     if not inspect.isroutine(function) or (attribute or room) not in functions(module):
         raise registry.unknown("scorer", name, [f"{room}:{key}" for key in functions(module)], paths=False)
     return _with_options(room, function, getattr(module, "Options", None), options) if options else function
+
+
+def is_judge(room: str) -> bool:
+    """Whether a name is that of a scorer that asks a model; those have a room of their own."""
+    known = not registry.knows("scorers", room) and registry.knows("judges", room)
+    return known and hasattr(registry.find("judges", room), "make")
 
 
 def functions(module: ModuleType) -> list[str]:

@@ -2,13 +2,54 @@
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
+from proctor.core.digest import digest
+from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
+from proctor.core.task import Scorer
+from proctor.core.thread import is_async
+from proctor.core.trajectory import Trajectory
+from proctor.models.named import Opened
+from proctor.scorers._named import is_inline
 
 Result = Score | Unscored
+
+
+class Composite(Opened):
+    """A scorer made of others: as quick as the slowest, open while they are, judged by those among them that ask a model.
+
+    Attributes:
+        judge: what is recorded of the models behind it; None where no part asks one.
+        is_async: whether any part waits for something.
+    """
+
+    def __init__(self, score: Callable[[Sample, Trajectory], Any], parts: Sequence[Scorer]) -> None:
+        self.inline = all(map(is_inline, parts))
+        self.judge = judged_by(parts)
+        self.is_async = any(map(is_async, parts))
+        self._score = score
+        super().__init__(parts)
+
+    def __call__(self, sample: Sample, trajectory: Trajectory, /) -> Any:
+        return self._score(sample, trajectory)
+
+
+def judged_by(parts: Sequence[Scorer]) -> Mapping[str, Any] | None:
+    """The models that parts of a scorer ask, as one record; None where none does."""
+    judges = [judge for part in parts if (judge := getattr(part, "judge", None)) is not None]
+    if not judges:
+        return None
+    plain = [msgspec.to_builtins(judge) for judge in judges]
+    return {
+        "model": ", ".join(dict.fromkeys(judge["model"] for judge in plain)),
+        "rubric_digest": digest([judge["rubric_digest"] for judge in plain]),
+        "unpriced": list(dict.fromkeys(model for judge in plain for model in judge["unpriced"])),
+    }
 
 
 def together(results: Sequence[Any], put: Callable[[list[Result]], Result]) -> Result | Awaitable[Result]:

@@ -25,6 +25,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """Criteria as in `test_config.json`; `criteria` are those that `passed` asks for."""
 
     match_type: Any = "EXACT"
+    ignore_args: bool = False
     trajectory_threshold: float = 1.0
     response_threshold: float = 0.8
     criteria: tuple[Metric, ...] = ("tool_trajectory_avg_score", "response_match_score")
@@ -84,8 +85,9 @@ for _scorer in (tool_trajectory_avg_score, response_match_score, exact, in_order
 def _trajectory(sample: Sample, trajectory: Trajectory, how: MatchType | None) -> Score | Unscored:
     options = _options(sample)
     chosen = match_type(options.match_type) if how is None else how
+    names_only = options.ignore_args
     scores = [
-        1.0 if calls_match(list(map(made_call, turn.made)), _wanted(turn.expected), chosen) else 0.0
+        float(calls_match([*map(made_call, turn.made)], _wanted(turn.expected), chosen, names_only=names_only))
         for turn in _expected.turns(sample, trajectory)
     ]
     return _average(scores, options.trajectory_threshold, say("calls compared as {match_type}", match_type=chosen))

@@ -22,7 +22,8 @@ from proctor.core.sentence import say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
 from proctor.registry import names
-from proctor.scorers._named import Find, is_inline, named
+from proctor.scorers._named import Find, named
+from proctor.scorers._parts import Composite
 from proctor.scorers._texts import shown
 
 DEFAULT = "default"
@@ -77,11 +78,7 @@ def make(options: Mapping[str, Any], find: Find = named) -> Scorer:
     def scorer_of(kind: str) -> Scorer | None:
         return scorers.get(kind) or (_usual(kind) if kind else None) or scorers.get(_plain(DEFAULT))
 
-    def by_type(sample: Sample, trajectory: Trajectory) -> Result:
-        return _score(sample, trajectory, scorer_of)
-
-    by_type.inline = all(map(is_inline, scorers.values()))  # type: ignore[attr-defined]
-    return by_type
+    return Composite(lambda sample, trajectory: _score(sample, trajectory, scorer_of), list(scorers.values()))
 
 
 def _score(sample: Sample, trajectory: Trajectory, scorer_of: Callable[[str], Scorer | None]) -> Result:

@@ -20,8 +20,8 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
-from proctor.scorers._named import Find, is_inline, named
-from proctor.scorers._parts import Result, listed, together
+from proctor.scorers._named import Find, named
+from proctor.scorers._parts import Composite, Result, listed, together
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -63,13 +63,12 @@ def make(options: Mapping[str, Any], find: Find = named) -> Scorer:
         raise BadInput("combine: weights are 0 or more, and one of them more than 0.")
     parts = [_found(part, find) for part in chosen.parts]
 
-    def combine(sample: Sample, trajectory: Trajectory) -> Result | Awaitable[Result]:
+    def score(sample: Sample, trajectory: Trajectory) -> Result | Awaitable[Result]:
         counted = [one for one in parts if not one.part.types or sample.meta.get("type") in one.part.types]
         results = [one.scorer(sample, trajectory) for one in counted]
         return together(results, lambda found: _combined(counted, found, trajectory, chosen))
 
-    combine.inline = all(is_inline(one.scorer) for one in parts)  # type: ignore[attr-defined]
-    return combine
+    return Composite(score, [one.scorer for one in parts])
 
 
 def _found(part: Part, find: Find) -> _Found:

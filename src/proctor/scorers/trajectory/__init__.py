@@ -6,9 +6,7 @@ The verdicts of ADK are in `adk`.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
-
-import msgspec
+from typing import Any
 
 from proctor.config import converted
 from proctor.core.sample import Sample
@@ -17,40 +15,9 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
 from proctor.scorers.trajectory import _expected
-from proctor.scorers.trajectory._arguments import Rules
 from proctor.scorers.trajectory._compare import Comparison, compare
-from proctor.scorers.trajectory._expected import ExpectedCall, Order, Policy
-from proctor.scorers.trajectory._explain import diff, errors, listed, told
-from proctor.scorers.trajectory._pairing import How
-
-Measure = Literal["f1", "precision", "recall", "passed", "efficiency"]
-
-
-class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """How calls are compared; what a reference says itself goes before.
-
-    measure: what the points are. order: `any_order`, `in_order` or `exact`. arguments: `equal`, `subset` (some may be
-    left out), `superset` (others may be added) or `ignore`, for all tools or by tool. ignore: arguments that never count.
-    tolerance: the relative difference that numbers may have. match: matchers by argument: `any`, `ignore`, or
-    {regex|one_of|tolerance|absolute|schema|function: value}. partial: credit for the share of right arguments. pure:
-    tools whose repeated equal calls are redundant, with `*`. before, needs, forbidden, most_calls, most_calls_of: rules,
-    as in a reference. tool: the tool that `single_tool` looks for.
-    """
-
-    measure: Measure = "f1"
-    order: Order = "any_order"
-    arguments: Policy | dict[str, Policy] = "equal"
-    ignore: tuple[str, ...] = ()
-    tolerance: float = 0.0
-    match: dict[str, Any] = {}
-    partial: bool = False
-    pure: tuple[str, ...] = ()
-    before: tuple[tuple[str, str], ...] = ()
-    needs: dict[str, str] = {}
-    forbidden: tuple[str, ...] = ()
-    most_calls: int | None = None
-    most_calls_of: dict[str, int] = {}
-    tool: str = ""
+from proctor.scorers.trajectory._explain import Shown, diff, errors, listed, shown, sides, told
+from proctor.scorers.trajectory._options import Measure, Options, how_of, options_of, says_something
 
 
 def make(options: Mapping[str, Any]) -> Scorer:
@@ -69,47 +36,47 @@ def make(options: Mapping[str, Any]) -> Scorer:
 
 def trajectory(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """F1 of the calls, with precision, recall, order, repeats and a diff in the details."""
-    return _score(sample, trajectory, _options(sample))
+    return _score(sample, trajectory, options_of(sample))
 
 
 def exact(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """1 when exactly the expected calls were made, in their order."""
-    return _score(sample, trajectory, _options(sample, measure="passed", order="exact"))
+    return _score(sample, trajectory, options_of(sample, measure="passed", order="exact"))
 
 
 def in_order(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """1 when all expected calls were made in their order; others may be between."""
-    return _score(sample, trajectory, _options(sample, measure="passed", order="in_order"))
+    return _score(sample, trajectory, options_of(sample, measure="passed", order="in_order"))
 
 
 def any_order(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """1 when all expected calls were made; others may be among them."""
-    return _score(sample, trajectory, _options(sample, measure="passed", order="any_order"))
+    return _score(sample, trajectory, options_of(sample, measure="passed", order="any_order"))
 
 
 def precision(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """The share of the calls made that were expected; not applicable where none was made."""
-    return _score(sample, trajectory, _options(sample, measure="precision"))
+    return _score(sample, trajectory, options_of(sample, measure="precision"))
 
 
 def recall(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """The share of the expected calls that were made; not applicable where none is expected."""
-    return _score(sample, trajectory, _options(sample, measure="recall"))
+    return _score(sample, trajectory, options_of(sample, measure="recall"))
 
 
 def f1(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """The harmonic mean of precision and recall."""
-    return _score(sample, trajectory, _options(sample, measure="f1"))
+    return _score(sample, trajectory, options_of(sample, measure="f1"))
 
 
 def efficiency(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """The least number of calls that would do against the number made, at most 1."""
-    return _score(sample, trajectory, _options(sample, measure="efficiency"))
+    return _score(sample, trajectory, options_of(sample, measure="efficiency"))
 
 
 def single_tool(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """1 when one tool was called: that of the option `tool`, else the only one that is expected."""
-    wanted = _options(sample).tool
+    wanted = options_of(sample).tool
     if not wanted:
         names = {call.name for turn in _expected.turns(sample, trajectory) for call in turn.expected.calls or ()}
         if len(names) != 1:
@@ -124,60 +91,30 @@ def single_tool(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     return Score(points=wanted in made, reason=reason)
 
 
-def _options(sample: Sample, **fixed: Any) -> Options:
-    given = sample.meta.get("trajectory")
-    if given:
-        return converted({**given, **fixed}, Options, "trajectory")
-    return Options(**fixed) if fixed else Options()
-
-
 def _score(sample: Sample, trajectory: Trajectory, options: Options) -> Score | Unscored:
-    turns = [turn for turn in _expected.turns(sample, trajectory) if _says_something(turn.expected)]
+    turns = [turn for turn in _expected.turns(sample, trajectory) if says_something(turn.expected)]
     if not turns:
         return Unscored(why="not_applicable", reason=say("The sample says nothing of tool calls."))
     if _unseen(trajectory) and any(turn.expected.calls or turn.expected.alternatives for turn in turns):
         return _no_evidence()
-    found = [compare(turn.expected, turn.made, _how(options, turn.tools)) for turn in turns]
-    total = _Total(found)
+    found = [compare(turn.expected, turn.made, how_of(options, turn.tools)) for turn in turns]
+    rows = [shown(one) for one in found]
+    places = [turn.place for turn in turns]
+    total = _Total(found, rows)
     points = total.measure(options.measure)
     if points is None:
-        return Unscored(
-            why="not_applicable", reason=total.reason([turn.place for turn in turns]), details=total.details()
-        )
+        return Unscored(why="not_applicable", reason=total.reason(places), details=total.details())
     details = total.details()
-    if len(turns) > 1:
+    if len(turns) == 1:
+        details["sides"] = sides(rows[0])
+    else:
+        each = list(zip(places, found, rows, strict=True))
+        totals = {str(place + 1): _Total([one], [row]) for place, one, row in each}
         details["turns"] = {
-            str(turn.place + 1): _Total([one]).details() for turn, one in zip(turns, found, strict=True)
+            place: {"value": one.measure(options.measure), **one.details()} for place, one in totals.items()
         }
-    return Score(points=points, reason=total.reason([turn.place for turn in turns]), details=details)
-
-
-def _says_something(expected: _expected.Expected) -> bool:
-    rules = expected.forbidden or expected.needs or expected.most_calls is not None or expected.most_calls_of
-    return expected.calls is not None or bool(expected.alternatives) or bool(rules)
-
-
-def _how(options: Options, defaults: Mapping[str, Mapping[str, Any]]) -> How:
-    by_tool = options.arguments if isinstance(options.arguments, dict) else {}
-    rules = Rules(
-        policy="equal" if isinstance(options.arguments, dict) else options.arguments,
-        policy_of=by_tool,
-        ignore=frozenset(options.ignore),
-        tolerance=options.tolerance,
-        match=options.match,
-        defaults=defaults,
-    )
-    return How(
-        rules=rules,
-        order=options.order,
-        partial=options.partial,
-        pure=options.pure,
-        before=options.before,
-        needs=options.needs,
-        forbidden=tuple(ExpectedCall(name=name) for name in options.forbidden),
-        most_calls=options.most_calls,
-        most_calls_of=options.most_calls_of,
-    )
+        details["sides"] = [side for place, _, row in each for side in sides(row, place + 1)]
+    return Score(points=points, reason=total.reason(places), details=details)
 
 
 def _unseen(trajectory: Trajectory) -> bool:
@@ -195,10 +132,11 @@ def _no_evidence() -> Unscored:
 
 
 class _Total:
-    """The comparisons of all turns, added up."""
+    """The comparisons of all turns, added up, and how they are told."""
 
-    def __init__(self, found: Sequence[Comparison]) -> None:
+    def __init__(self, found: Sequence[Comparison], rows: Sequence[Sequence[Shown | int]]) -> None:
         self.found = found
+        self.rows = rows
         self.matched = sum(one.matched for one in found)
         self.made = sum(len(one.made) for one in found)
         self.required = sum(one.required for one in found)
@@ -244,10 +182,10 @@ class _Total:
             "minimum": self.minimum,
             "order_violations": sum(one.violations for one in self.found),
             "repeated": sum(one.repeated for one in self.found),
-            "passed": self.passed,
+            "matches": self.passed,
             "optimal": all(one.best for one in self.found),
             "errors": count,
-            "diff": [line for one in self.found for line in diff(one)],
+            "diff": [line for row in self.rows for line in diff(row)],
         }
         if count:
             found["error_class"] = max(count, key=lambda name: (count[name], name))

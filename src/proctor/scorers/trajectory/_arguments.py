@@ -37,8 +37,17 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
 
     def plain(self, call: ExpectedCall) -> bool:
         """Whether a call is matched by equal arguments alone, so that equal calls can be counted."""
-        policy = call.policy or self.policy_of.get(call.name, self.policy)
-        return policy == "equal" and not (self.tolerance or self.match or call.match or call.either)
+        return self.policy_for(call) == "equal" and not (self.tolerance or self.match or call.match or call.either)
+
+    def policy_for(self, call: ExpectedCall) -> Policy:
+        """The policy of a call."""
+        return call.policy or self.policy_of.get(call.name, self.policy)
+
+    def matcher_for(self, call: ExpectedCall, key: str) -> Any:
+        """The matcher of an argument; "ignore" where it never counts, and None where it has to be equal."""
+        if self.ignore and (key in self.ignore or f"{call.name}.{key}" in self.ignore):
+            return "ignore"
+        return call.match.get(key, self.match.get(f"{call.name}.{key}", self.match.get(key)))
 
 
 class Fault(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,7 +89,7 @@ def canonical(value: Any) -> Hashable:
     if isinstance(value, bool):
         return ("bool", value)
     if isinstance(value, int | float):
-        return ("number", value)
+        return ("number", value) if value == value else object()  # noqa: PLR0124 - NaN equals nothing
     if isinstance(value, Mapping):
         return frozenset((key, canonical(one)) for key, one in value.items())
     if isinstance(value, list | tuple):
@@ -103,21 +112,26 @@ def _closeness(call: ExpectedCall, made: ToolCall, rules: Rules) -> Closeness:
         return Closeness(similarity=0.0, faults=(Fault(kind="format_error", argument="", made=made.raw),))
     defaults = rules.defaults.get(call.name, {})
     wanted, given = {**defaults, **(call.arguments or {})}, {**defaults, **arguments}
-    policy = call.policy or rules.policy_of.get(call.name, rules.policy)
+    policy = rules.policy_for(call)
     counted, faults = 0, []
     for key in dict.fromkeys((*wanted, *given, *call.match)):
-        matcher = call.match.get(key, rules.match.get(f"{call.name}.{key}", rules.match.get(key)))
-        if _ignored(call.name, key, rules) or matcher == "ignore":
-            continue
+        matcher = rules.matcher_for(call, key)
         expected, got = wanted.get(key, ABSENT), given.get(key, ABSENT)
-        if policy == "ignore" or (got is ABSENT and policy == "subset"):
-            continue
-        if expected is ABSENT and matcher is None and policy == "superset":
+        if not counts(expected, got, matcher, policy):
             continue
         counted += 1
         if not right(expected, got, matcher, rules.tolerance):
             faults.append(_fault(key, expected, got, matcher))
     return Closeness(similarity=(counted - len(faults)) / counted if counted else 1.0, faults=tuple(faults))
+
+
+def counts(expected: Any, got: Any, matcher: Any, policy: Policy) -> bool:
+    """Whether one argument is looked at; `expected` and `got` are ABSENT where a call does not have it."""
+    if policy == "ignore" or matcher == "ignore":
+        return False
+    if got is ABSENT:
+        return policy != "subset" and not (expected is ABSENT and matcher is None)
+    return not (expected is ABSENT and matcher is None and policy == "superset")
 
 
 def right(expected: Any, got: Any, matcher: Any, tolerance: float) -> bool:
@@ -187,7 +201,7 @@ def _absolute(value: Any, expected: Any, got: Any) -> bool:
 
 
 def _near(expected: Any, got: Any, share: float, of: Any) -> bool:
-    if not (_is_number(expected) and _is_number(got)):
+    if not (is_number(expected) and is_number(got)):
         return False
     try:
         return bool(got == expected or abs(got - expected) <= share * abs(of))
@@ -195,7 +209,8 @@ def _near(expected: Any, got: Any, share: float, of: Any) -> bool:
         return False
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """A number, which `true` is not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

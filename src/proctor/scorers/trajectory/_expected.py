@@ -81,7 +81,7 @@ def turns(sample: Sample, trajectory: Trajectory) -> list[Turn]:
                 place=place,
                 expected=expected_of(turn.reference, f"turn {place + 1}"),
                 made=trajectory.calls(place),
-                answer=_answer(trajectory, place),
+                answer=answer(trajectory, place),
                 tools=defaults,
             )
             for place, turn in enumerate(sample.turns)
@@ -119,6 +119,16 @@ def expected_of(reference: Any, where: str = "reference") -> Expected:
         case list() | tuple():
             return _object({"calls": reference}, where) if all(map(_is_call, reference)) else Expected()
     return Expected(response=str(reference))
+
+
+def answer(trajectory: Trajectory, place: int) -> str:
+    """The text of the last message of a turn that has one, its parts as ADK joins them."""
+    for step in reversed(trajectory.steps):
+        if step.turn == place and step.message.role == "assistant":
+            texts = [part.text for part in step.message.parts if isinstance(part, Text) and part.text]
+            if texts:
+                return "\n".join(texts)
+    return ""
 
 
 def _is_call(one: Any) -> bool:
@@ -182,16 +192,6 @@ def _call(given: Any, where: str) -> ExpectedCall:
     if not call.name:
         raise BadInput("{what}: {error}.", what=where, error="a call without a name")
     return call
-
-
-def _answer(trajectory: Trajectory, place: int) -> str:
-    """The text of the last message of a turn that has one, its parts as ADK joins them."""
-    for step in reversed(trajectory.steps):
-        if step.turn == place and step.message.role == "assistant":
-            texts = [part.text for part in step.message.parts if isinstance(part, Text) and part.text]
-            if texts:
-                return "\n".join(texts)
-    return ""
 
 
 def _defaults(parameters: Mapping[str, Any]) -> Mapping[str, Any]:

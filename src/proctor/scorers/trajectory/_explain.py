@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from proctor.core.sample import ToolCall
 from proctor.core.sentence import Sentence, say
 from proctor.scorers.trajectory._arguments import ABSENT, Fault
@@ -12,6 +14,7 @@ from proctor.scorers.trajectory._compare import Comparison
 from proctor.scorers.trajectory._expected import ExpectedCall
 from proctor.scorers.trajectory._pairing import Entry
 
+_json = json.JSONEncoder(ensure_ascii=False, default=str)
 VALUE_CHARACTERS = 60
 CALL_CHARACTERS = 160
 LINES = 60
@@ -30,17 +33,37 @@ CLASSES = {
 }
 
 
-def diff(found: Comparison) -> list[str]:
-    """One line for each call, in the order they were made.
+class Shown(msgspec.Struct, frozen=True):
+    """An entry with its calls as code; None where it has none."""
+
+    entry: Entry
+    expected: str | None
+    made: str | None
+
+
+def shown(found: Comparison) -> list[Shown | int]:
+    """The entries in the order the calls were made; a number stands for so many that are left out."""
+    return [one if isinstance(one, int) else _shown(one, found) for one in _chosen(found.entries)]
+
+
+def diff(rows: Sequence[Shown | int]) -> list[str]:
+    """One line for each call.
 
     = search(q="A")
     ~ book(day=3)   day: expected 4, got 3
     - pay(amount=5)
     + ping()
     """
-    lines = [f"{SIGNS[entry.kind]} {_line(entry, found)}" for entry in found.entries[:LINES]]
-    left = len(found.entries) - LINES
-    return [*lines, f"… +{left}"] if left > 0 else lines
+    return [f"… +{one}" if isinstance(one, int) else f"{SIGNS[one.entry.kind]} {_line(one)}" for one in rows]
+
+
+def sides(rows: Sequence[Shown | int], turn: int | None = None) -> list[dict[str, Any]]:
+    """The same as data, an expected call beside the one made in its place, for those who lay it out.
+
+    {"kind": "wrong arguments", "expected": "book(day=4)", "made": "book(day=3)", "faults": [["day", "4", "3"]]}
+    """
+    found = [{"kind": "more", "count": one} if isinstance(one, int) else _side(one) for one in rows]
+    return [{"turn": turn, **row} for row in found] if turn is not None else found
 
 
 def told(found: Comparison) -> Sentence:
@@ -93,23 +116,60 @@ def value_text(value: Any) -> str:
     if value is ABSENT:
         return "-"
     try:
-        text = json.dumps(value, ensure_ascii=False, default=str)
+        text = _json.encode(value)
     except (ValueError, RecursionError, TypeError):
         text = f"<{type(value).__name__}>"
     return text if len(text) <= VALUE_CHARACTERS else text[:VALUE_CHARACTERS] + "…"
 
 
-def _line(entry: Entry, found: Comparison) -> str:
-    made = _made(found.made[entry.made]) if entry.made is not None else ""
-    expected = _expected(found.calls[entry.expected]) if entry.expected is not None else ""
-    match entry.kind:
+def _chosen(entries: Sequence[Entry]) -> Sequence[Entry | int]:
+    """All entries, or as many as are shown, those that differ before those that match; a number stands for what is left out."""
+    if len(entries) <= LINES:
+        return entries
+    matched = [place for place, entry in enumerate(entries) if entry.kind == "matched"]
+    different = [place for place, entry in enumerate(entries) if entry.kind != "matched"][:LINES]
+    chosen: list[Entry | int] = []
+    behind = 0
+    for place in sorted((*different, *matched[: LINES - len(different)])):
+        if place > behind:
+            chosen.append(place - behind)
+        chosen.append(entries[place])
+        behind = place + 1
+    return [*chosen, len(entries) - behind] if behind < len(entries) else chosen
+
+
+def _shown(entry: Entry, found: Comparison) -> Shown:
+    made = found.made[entry.made] if entry.made is not None else None
+    expected = found.calls[entry.expected] if entry.expected is not None else None
+    return Shown(
+        entry, _expected(expected) if expected is not None else None, _made(made) if made is not None else None
+    )
+
+
+def _side(one: Shown) -> dict[str, Any]:
+    row: dict[str, Any] = {"kind": one.entry.kind}
+    if one.expected is not None:
+        row["expected"] = one.expected
+    if one.made is not None:
+        row["made"] = one.made
+    if one.entry.faults and one.entry.kind != "wrong function":
+        row["faults"] = [[fault.argument, _value(fault.expected), _value(fault.made)] for fault in one.entry.faults]
+    return row
+
+
+def _value(value: Any) -> str:
+    return "" if value is None or value is ABSENT else value_text(value)
+
+
+def _line(one: Shown) -> str:
+    match one.entry.kind:
         case "missing":
-            return expected
+            return one.expected or ""
         case "wrong function":
-            return f"{made}   {expected}"
+            return f"{one.made}   {one.expected}"
         case "partly" | "wrong arguments":
-            return f"{made}   {'; '.join(map(_fault, entry.faults))}"
-    return made
+            return f"{one.made}   {'; '.join(map(_fault, one.entry.faults))}"
+    return one.made or ""
 
 
 def _fault(fault: Fault) -> str:

@@ -1,0 +1,186 @@
+"""Whether a run is good enough: its numbers against thresholds, and the share of trials that passed."""
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+
+import msgspec
+
+from proctor.api.run import Run
+from proctor.core.errors import BadInput
+from proctor.core.run import Estimate
+from proctor.core.score import Score, Unscored
+from proctor.core.sentence import Sentence, say
+from proctor.core.tally import Case, tally
+from proctor.core.trial import IN_THE_MEAN, Verdict
+from proctor.stats.estimate import estimate
+from proctor.stats.rate import wilson
+
+Thresholds = float | Mapping[str, float]
+MAIN = ("accuracy", "score")
+
+
+class Trialled(msgspec.Struct, frozen=True, kw_only=True):
+    """How one trial did; `passed` is None where it could not be measured."""
+
+    sample_id: str
+    attempt: int
+    passed: bool | None
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run was held against, and how it did.
+
+    trials: every trial. rate: the share of those that passed. faults: what is not good enough, a sentence each; the run
+    passes when there is none.
+    """
+
+    trials: tuple[Trialled, ...]
+    rate: Estimate
+    numbers: Mapping[str, Estimate]
+    faults: tuple[Sentence, ...]
+
+
+def check(run: Run, *, thresholds: Thresholds | None = None, pass_rate: float | None = None) -> Check:
+    """Hold a run against thresholds.
+
+    A trial passes when every scorer is content with it: by the threshold given for that scorer here, else by its own verdict
+    (`details["passed"]`, as by an eval set's criteria or a rubric), else with full points.
+
+    Args:
+        thresholds: the least mean of each number, by the name of the scorer or of the estimate; one number is for all.
+        pass_rate: the least share of trials that pass; all of them where no thresholds are given either.
+
+    Raises:
+        BadInput: a threshold for a number that the run does not have, or one outside 0 to 1.
+    """
+    wanted = _wanted(run, thresholds)
+    least = pass_rate if pass_rate is not None else None if wanted else 1.0
+    for value in (*wanted.values(), *(() if least is None else (least,))):
+        if not 0 <= value <= 1:
+            raise BadInput("A threshold is a share from 0 to 1, not {value}.", value=value)
+    numbers = {name: _number(run, name) for name in wanted}
+    trials = tuple(_trials(run, wanted))
+    rate = _rate(run, trials)
+    return Check(trials=trials, rate=rate, numbers=numbers, faults=tuple(_faults(trials, rate, least, numbers, wanted)))
+
+
+def _wanted(run: Run, thresholds: Thresholds | None) -> dict[str, float]:
+    """Thresholds by the name of a scorer, or of an estimate."""
+    if thresholds is None:
+        return {}
+    if not isinstance(thresholds, Mapping):
+        return dict.fromkeys(run.record.scorers, float(thresholds))
+    known = [*run.record.scorers, *dict.fromkeys(one.name for one in run.estimates)]
+    found = {}
+    for name, value in thresholds.items():
+        full = next((one for one in (name, f"adk:{name}") if one in known), None)
+        if full is None:
+            raise BadInput(
+                "The run {run} has no estimate '{name}'. It has: {known}.",
+                run=run.id,
+                name=name,
+                known=", ".join(known) or "-",
+            )
+        found[full] = float(value)
+    return found
+
+
+def _number(run: Run, name: str) -> Estimate:
+    """The estimate of a name, or the main one of a scorer, for the whole run."""
+    names = (name, *(f"{name}.{main}" for main in MAIN))
+    if len(run.record.scorers) == 1 and name in run.record.scorers:
+        names = (*names, *MAIN)
+    return next(one for wanted in names for one in run.estimates if one.name == wanted and not one.slice)
+
+
+def _trials(run: Run, wanted: Mapping[str, float]) -> Iterator[Trialled]:
+    by_trial = {
+        key: list(found)
+        for key, found in groupby(run.verdicts(), key=lambda verdict: (verdict.sample_id, verdict.attempt))
+    }
+    outcomes = {(trial.sample_id, trial.attempt): trial.outcome for trial in run.trials()}
+    for sample in run.store.planned(run.id):
+        for attempt in range(run.record.spec.attempts):
+            key = (sample.id, attempt)
+            passed: bool | None = None
+            if outcomes.get(key) == "scored":
+                passed = _passed(by_trial.get(key, []), wanted)
+            elif outcomes.get(key) in IN_THE_MEAN:
+                passed = False
+            yield Trialled(sample_id=sample.id, attempt=attempt, passed=passed)
+
+
+def _passed(verdicts: list[Verdict], wanted: Mapping[str, float]) -> bool | None:
+    """Whether every scorer is content; None where one could not say, or none had anything to say."""
+    told: list[bool] = []
+    for verdict in verdicts:
+        match verdict.result:
+            case Score() as score:
+                least = wanted.get(verdict.scorer)
+                told.append(score.passed if least is None else score.value >= least)
+            case Unscored(why=why) if why != "not_applicable":
+                return None
+    return all(told) if told else None
+
+
+def _rate(run: Run, trials: tuple[Trialled, ...]) -> Estimate:
+    """The share of trials that passed; of one sample that was tried several times, with the interval of its own rate."""
+    clusters = {sample.id: sample.cluster or sample.id for sample in run.store.planned(run.id)}
+    cases = [
+        Case(
+            cluster=clusters[sample_id],
+            values=tuple(float(one.passed) for one in found if one.passed is not None),
+            planned=len(found),
+        )
+        for sample_id, group in groupby(trials, key=lambda one: one.sample_id)
+        for found in [list(group)]
+    ]
+    rate = estimate("pass_rate", tally(cases))
+    if len(cases) == 1 and rate.value is not None and len(trials) > 1:
+        between = wilson(rate.value, rate.scored)
+        rate = msgspec.structs.replace(rate, low=between.low, high=between.high, method="Wilson")
+    return rate
+
+
+def _faults(
+    trials: tuple[Trialled, ...],
+    rate: Estimate,
+    least: float | None,
+    numbers: Mapping[str, Estimate],
+    wanted: Mapping[str, float],
+) -> Iterator[Sentence]:
+    unmeasured = sum(one.passed is None for one in trials)
+    if unmeasured or not trials:
+        yield say(
+            "{count} of {all} trials could not be measured; what is missing cannot pass.",
+            count=unmeasured,
+            all=len(trials),
+        )
+    if least is not None and (rate.value is None or rate.value < least):
+        yield say(
+            "pass rate {value} ({passed} of {all} trials), {interval}, at least {least} is wanted",
+            value=_percent(rate.value),
+            passed=sum(one.passed is True for one in trials),
+            all=len(trials),
+            interval=_interval(rate),
+            least=_percent(least),
+        )
+    for name, one in numbers.items():
+        if one.value is None or one.value < wanted[name]:
+            yield say(
+                "{name} {value}, {interval}, at least {least} is wanted",
+                name=name,
+                value=_percent(one.value),
+                interval=_interval(one),
+                least=_percent(wanted[name]),
+            )
+
+
+def _interval(one: Estimate) -> Sentence:
+    if one.low is None or one.high is None:
+        return say("no interval")
+    return say("interval {low} to {high}", low=_percent(one.low), high=_percent(one.high))
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.1f}%"

@@ -1,0 +1,117 @@
+"""Probe a judge: run the probes as a task, and read what was found."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from proctor.api import evaluate
+from proctor.api.prepare import at, judge_of
+from proctor.api.run import Run
+from proctor.core.errors import BadInput
+from proctor.core.run import Budget
+from proctor.core.task import Store
+from proctor.engine.progress import Progress
+from proctor.judges._findings import MARGIN, Finding, findings
+
+AGENT = "baseline:null"  # the answers to judge are in the samples
+TASK = "judge-probes"
+
+
+class Probed(msgspec.Struct, frozen=True, kw_only=True):
+    """A probed judge: what it is called, its rubric, the run that was made, and what was found."""
+
+    judge: str
+    rubric: str
+    run: Run
+    findings: Sequence[Finding]
+
+    @property
+    def is_biased(self) -> bool:
+        """Whether any probe found a bias."""
+        return any(one.verdict == "biased" for one in self.findings)
+
+    @property
+    def is_unclear(self) -> bool:
+        """Whether the run broke off, or any probe needs more items."""
+        return self.run.record.state != "finished" or any(one.verdict == "unclear" for one in self.findings)
+
+
+def probe(
+    judge: str | None = None,
+    *,
+    judge_options: Mapping[str, Any] | None = None,
+    rubric: str = "",
+    items: str = "",
+    probes: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    limit: int | None = None,
+    margin: float = MARGIN,
+    level: float = 0.95,
+    concurrency: int | None = None,
+    budget: Budget | Mapping[str, Any] | None = None,
+    store: str | Store | None = None,
+    run_id: str | None = None,
+    progress: Progress | None = None,
+) -> Probed:
+    """Look whether something sways a judge that must not count.
+
+    Args:
+        judge: the model that judges, by name; without it that of the settings.
+        rubric: by which it judges; a name or a file.
+        items: a file with questions and answers; without it those that come with Proctor.
+        probes, kinds: only these, such as position and pairs.
+        limit: only the first so many items.
+        margin: how large a bias has to be ruled out before none is said to be found.
+
+    Raises:
+        BadInput: no judge, an unknown probe, or items that are malformed.
+    """
+    if not 0 < margin < 1:
+        raise BadInput("The margin lies between 0 and 1; it is {margin}.", margin=margin)
+    if limit is not None and limit < 1:
+        raise BadInput("{name} must be at least 1, not {value}.", name="limit", value=limit)
+    name, _ = judge_of(judge, judge_options, None)
+    if name is None:
+        raise BadInput(
+            "Name the model to probe: proctor probe openai:MODEL, the variable PROCTOR_JUDGE, or judge in proctor.toml."
+        )
+    options = {"probes": list(probes), "kinds": list(kinds), "items": limit}
+    run = evaluate(
+        f"{TASK}:{items}" if items else TASK,
+        agent=AGENT,
+        options={key: value for key, value in options.items() if value},
+        scorers=[f"probe:{rubric}" if rubric else "probe"],
+        judge=name,
+        judge_options=judge_options or {},
+        concurrency=concurrency,
+        budget=budget,
+        store=store,
+        run_id=run_id,
+        progress=progress,
+    )
+    return read(run, margin=margin, level=level)
+
+
+def read(run: Run | str, *, store: str | Store | None = None, margin: float = MARGIN, level: float = 0.95) -> Probed:
+    """What a stored run of probes found.
+
+    Raises:
+        BadInput: the run probes no judge.
+    """
+    if isinstance(run, str):
+        opened = at(store)
+        run = Run(opened.run(run), opened)
+    about = next((one for one in run.record.provenance.get("judges", {}).values() if one["kind"] == "probe"), None)
+    if about is None:
+        raise BadInput("The run '{run}' probes no judge.", run=run.id)
+    options = run.record.spec.task_options
+    found = findings(
+        run.store.planned(run.id),
+        run._judged(),
+        probes=options.get("probes", ()),
+        kinds=options.get("kinds", ()),
+        margin=margin,
+        level=level,
+    )
+    return Probed(judge=about["model"], rubric=about["rubric"], run=run, findings=found)

@@ -1,0 +1,176 @@
+"""proctor agree: how far people and judges say the same, and what a judge's numbers are worth."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from proctor.cli import _tables, options, output
+from proctor.cli.words import lang, t
+from proctor.core.errors import BadInput
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from proctor.api import Run
+    from proctor.api.agree import Agreement, Held
+    from proctor.core.run import Estimate
+    from proctor.judges.calibrate import Row, Scale
+    from proctor.reports.words import Words
+
+MOST_SHOWN = 5
+
+
+@click.command(
+    help=t("How far people and judges agree: verification files, and runs whose judge is held against the people.")
+)
+@click.argument("sources", metavar="FILE|RUN...", nargs=-1)
+@click.option("--scorer", metavar="NAME", help=t("Only this scorer of the runs."))
+@click.option(
+    "--scale", metavar="LOW,HIGH", help=t("The scale of the labels (default: that of the judge's rubric, else 1,5).")
+)
+@click.option("--out", "-o", metavar="FILE", help=t("Write a page too: .md."))
+@options.store
+@options.as_json
+def command(
+    sources: tuple[str, ...], scorer: str | None, scale: str | None, out: str | None, store: str | None, as_json: bool
+) -> None:
+    from proctor.api.agree import agree
+
+    if not sources:
+        raise BadInput("Name verification files, or runs, or both: proctor agree mine_verifications.json RUN")
+    found = agree(sources, scorer=scorer, scale=scale_of(scale), store=store)
+    if as_json:
+        output.print_json({"agreement": _tables.told(found)})
+    else:
+        _tables.show(tables(found))
+    if out is not None:
+        _tables.write(out, t("Agreement"), tables(found))
+        output.message(t("Wrote {path}.", path=out))
+
+
+def held_against(run: "Run", labels: "Sequence[str]", *, as_json: bool) -> "Run":
+    """A judged run that knows how its judge was held against the people of verification files; shows it, unless as JSON."""
+    from proctor.api import open_run
+    from proctor.api.agree import agree
+
+    found = agree([run, *labels])
+    if not as_json:
+        _tables.show(tables(found))
+    return open_run(run.id, store=run.store)
+
+
+def scale_of(given: str | None) -> "Scale | None":
+    """What --scale says.
+
+    Raises:
+        BadInput: no two numbers, the lower one first.
+    """
+    from proctor.judges.calibrate import Scale
+
+    if given is None:
+        return None
+    try:
+        low, high = (float(part) for part in given.split(","))
+    except ValueError:
+        low = high = 0.0
+    if not low < high < float("inf"):
+        raise BadInput("A scale is two numbers, the lower one first, such as 1,5; not '{given}'.", given=given)
+    return Scale(low=low, high=high)
+
+
+def tables(found: "Agreement") -> list[_tables.Table]:
+    """The agreement as a person reads it."""
+    from proctor.reports.words import Words
+
+    words = Words(lang())
+    shown = []
+    if found.between_people:
+        heading = t("Between people: {names}", names=", ".join(found.people))
+        shown.append(_rows(heading, found.between_people, words, _apart(found, words)))
+    if found.between_scorers:
+        shown.append(_rows(t("Between judges: {names}", names=", ".join(found.scorers)), found.between_scorers, words))
+    for held in found.held:
+        shown.extend(held_tables(held, words))
+    return shown
+
+
+def held_tables(held: "Held", words: "Words") -> list[_tables.Table]:
+    """One judge against the people, and its figures beside the corrected ones."""
+    from proctor.judges._figures import CORRECTED
+
+    heading = t("{judge} against people ({scorer}, run {run})", judge=held.judge, scorer=held.scorer, run=held.run)
+    if not held.rows:
+        return [_tables.Table(heading=heading, remarks=[t("No item that it judged was labelled.")])]
+    remark = t("A difference above 0: the judge gives more than people.")
+    shown = [_rows(heading, held.rows, words, [remark])]
+    if held.corrected:
+        raw = {one.name.removeprefix(f"{held.scorer}."): one for one in held.raw}
+        shown.append(
+            _tables.Table(
+                heading=t(
+                    "What people would say, from {labels} labels among {judged} judged items",
+                    labels=held.labels,
+                    judged=held.judged,
+                ),
+                columns=[t("Figure"), t("The judge says"), t("Corrected"), t("Method")],
+                rows=[
+                    [words.metric(name).replace("_", " "), _number(raw.get(name)), _number(one), words.t(one.method)]
+                    for one in held.corrected
+                    for name in [one.name.removesuffix(CORRECTED)]
+                ],
+                remarks=[f"{one.name}: {words.t(one.note)}" for one in held.corrected if one.value is None],
+            )
+        )
+    return shown
+
+
+def _rows(heading: str, rows: "Sequence[Row]", words: "Words", remarks: "Sequence[str]" = ()) -> _tables.Table:
+    columns = [t("Dimension"), t("Items"), t("The same"), "kappa", "alpha", t("Difference"), t("Verdict")]
+    body = [
+        [
+            words.metric(row.name).replace("_", " "),
+            words.count(row.alpha.scored),
+            _number(row.equal),
+            _number(row.kappa),
+            _number(row.alpha),
+            _number(row.difference),
+            words.t(row.verdict),
+        ]
+        for row in rows
+    ]
+    keep = [place for place in range(len(columns)) if any(line[place] for line in body)]
+    notes = {words.t(row.alpha.note): None for row in rows if row.alpha.note}
+    return _tables.Table(
+        heading=heading,
+        columns=[columns[place] for place in keep],
+        rows=[[line[place] for place in keep] for line in body],
+        remarks=[*notes, *remarks],
+    )
+
+
+def _number(one: "Estimate | None") -> str:
+    """A value with its interval, in few characters."""
+    if one is None:
+        return ""
+    shown = [
+        "–" if end is None else f"{end:.0%}" if one.unit == "share" else f"{end:.2f}"
+        for end in (one.value, one.low, one.high)
+    ]
+    return shown[0] if one.low is None else f"{shown[0]} [{shown[1]}, {shown[2]}]"
+
+
+def _apart(found: "Agreement", words: "Words") -> list[str]:
+    remarks = []
+    if len(found.raters_apart) > 2:
+        far = found.raters_apart[0]
+        remarks.append(
+            t(
+                "Farthest from the others: {name}, by {distance} of the scale on average.",
+                name=far.name,
+                distance=words.percent(far.distance),
+            )
+        )
+    if found.items_apart:
+        items = ", ".join(f"{one.name} ({words.percent(one.distance)})" for one in found.items_apart[:MOST_SHOWN])
+        remarks.append(t("Items they disagree on most: {items}", items=items))
+    return remarks

@@ -1,0 +1,141 @@
+"""proctor judge: the items of a file, or the answers of a stored run, by a rubric."""
+
+from typing import Any
+
+import click
+
+from proctor.cli import options, output
+from proctor.cli.words import t
+from proctor.core.errors import BadInput
+
+
+@click.command(help=t("Judge the items of a file by a rubric. With --run and no file: the answers of a stored run."))
+@click.argument("file", required=False)
+@click.option(
+    "--rubric",
+    metavar="NAME|FILE",
+    help=t("What to judge by: math-problem, code, answer-quality … or a file of your own, ./mine.toml."),
+)
+@click.option(
+    "--judge",
+    "judges",
+    metavar="MODEL",
+    multiple=True,
+    help=t(
+        "The model that judges: openai:MODEL, local:NAME, scripted:FILE (else PROCTOR_JUDGE); three or more are a jury."
+    ),
+)
+@options.judge_set
+@click.option("--repeats", type=int, help=t("Judgements of each item (default 1)."))
+@click.option(
+    "--scorer",
+    "scorers",
+    metavar="NAME",
+    multiple=True,
+    help=t("A judge out of a file of scorers, instead of --rubric."),
+)
+@options.items
+@click.option("--reference", metavar="FILE", help=t("Items as they should be; the judge is shown some as examples."))
+@click.option(
+    "--labels",
+    metavar="FILE",
+    multiple=True,
+    help=t(
+        "A verification file: hold the judge against these people, and correct its figures; may be given several times."
+    ),
+)
+@options.limit
+@options.first
+@options.seed
+@options.concurrency
+@options.budget
+@click.option(
+    "--run",
+    "run_id",
+    metavar="ID",
+    help=t("With a file: the name of the run; that of a stored run goes on with it. Without: the stored run to judge."),
+)
+@options.store
+@options.reports
+@options.as_json
+@options.quiet
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    file: str | None,
+    rubric: str | None,
+    judges: tuple[str, ...],
+    scorers: tuple[str, ...],
+    reference: str | None,
+    run_id: str | None,
+    as_json: bool,
+    quiet: bool,
+    reports: tuple[str, ...],
+    **given: Any,
+) -> None:
+    from proctor import api
+    from proctor.review import labels
+
+    model = ",".join(judges) or None
+    chosen = _scorers(rubric, scorers, model)
+    how = options.how_of(model, given)
+    if given["repeats"] is not None:
+        how["judge_options"] = {**(how["judge_options"] or {}), "repeats": given["repeats"]}
+    for path in given["labels"]:
+        labels.read(path)  # what cannot be read is told before anybody is paid
+    with output.judging(quiet=quiet) as progress:
+        if file is not None:
+            if not chosen:
+                raise BadInput("Name what to judge by: --rubric NAME. Known: {known}.", known=", ".join(_known()))
+            run = api.evaluate(
+                f"judged-items:{file}",
+                agent="recorded:",
+                scorers=chosen,
+                options=_task_options(given, reference),
+                limit=given["limit"],
+                first=given["first"],
+                seed=given["seed"] or 0,
+                run_id=run_id,
+                progress=progress,
+                **how,
+            )
+        elif run_id is None:
+            raise BadInput(
+                "Name a file to judge, or a stored run: proctor judge FILE --rubric NAME --judge openai:MODEL"
+            )
+        elif chosen:
+            run = api.rescore(run_id, scorers=chosen, progress=progress, **how)
+        else:
+            run = output.gone_on(run_id, how, progress)
+    if given["labels"]:
+        from proctor.cli.agree import held_against
+
+        run = held_against(run, given["labels"], as_json=as_json)
+    output.print_judged(ctx, run, progress, as_json=as_json, reports=reports)
+
+
+def _scorers(rubric: str | None, scorers: tuple[str, ...], model: str | None) -> list[str]:
+    if scorers and rubric is not None:
+        raise BadInput("Use either --rubric or --scorer.")
+    if rubric is None:
+        return [*scorers]
+    from proctor.config import judge_name, settings
+
+    several = "," in (model or judge_name(settings()) or "")
+    return [f"jury:{rubric}" if several else f"rubric:{rubric}"]
+
+
+def _known() -> list[str]:
+    from proctor.judges.rubric import known
+
+    return known()
+
+
+def _task_options(given: dict[str, Any], reference: str | None) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if given["mapped"]:
+        found["columns"] = options.texts(given["mapped"], "--map")
+    if reference is not None:
+        found |= {"reference": reference, "seed": given["seed"] or 0}
+    return found

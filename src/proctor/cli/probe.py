@@ -1,0 +1,144 @@
+"""proctor probe: does something sway a judge that must not count?"""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proctor.cli import _tables, options, output
+from proctor.cli.words import lang, t
+
+if TYPE_CHECKING:
+    from proctor.api.probe import Probed
+    from proctor.judges._findings import Finding
+    from proctor.reports.words import Words
+
+JUDGED = {"pairs": "in pairs", "points": "by points"}
+PROBES = "position, length, style, self, stability, labels, injection"
+
+
+@click.command(
+    help=t(
+        "Probe a judge for bias: position, length, style, its own answers, repetition, labels, orders in the answer."
+    )
+)
+@click.argument("judge", required=False)
+@click.option("--rubric", metavar="NAME|FILE", help=t("What it judges by (default: answer-quality)."))
+@click.option(
+    "--items",
+    metavar="FILE",
+    help=t(
+        "Questions with answers of your own: question, answer, other, own, human (default: 24 that come with Proctor)."
+    ),
+)
+@click.option(
+    "--probe",
+    "probes",
+    metavar="NAME",
+    multiple=True,
+    help=t("Only this probe: {probes}; may be given several times.", probes=PROBES),
+)
+@click.option("--kind", "kinds", metavar="pairs|points", multiple=True, help=t("Only in pairs, or only by points."))
+@click.option("--limit", type=int, help=t("Take the first N items."))
+@click.option(
+    "--margin",
+    type=float,
+    default=0.15,
+    help=t("How large a bias has to be ruled out before none is said to be found (default 0.15)."),
+)
+@options.judge_set
+@options.concurrency
+@options.budget
+@options.run
+@options.store
+@click.option("--out", "-o", metavar="FILE", help=t("Write a page too: .md."))
+@options.as_json
+@options.quiet
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    judge: str | None,
+    rubric: str | None,
+    items: str | None,
+    budget: tuple[str, ...],
+    judge_set: tuple[str, ...],
+    out: str | None,
+    as_json: bool,
+    quiet: bool,
+    **given: Any,
+) -> None:
+    from proctor.api.probe import probe
+
+    with output.judging(quiet=quiet) as progress:
+        found = probe(
+            rubric=rubric or "",
+            items=items or "",
+            budget=options.budget_of(budget),
+            progress=progress,
+            **options.judge_of(judge, judge_set),
+            **given,
+        )
+    if as_json:
+        record = found.run.record
+        output.print_json(
+            {
+                "run": record.id,
+                "state": record.state,
+                "judge": found.judge,
+                "rubric": found.rubric,
+                "findings": _tables.told(found.findings),
+                "usage": found.run.usage,
+            }
+        )
+    else:
+        _tables.show([table(found)])
+        output.message(
+            t("Run {run}. Look closer: proctor show {run} --failures · proctor report {run}", run=found.run.id)
+        )
+    if out is not None:
+        _tables.write(out, t("Probes of {judge}", judge=found.judge), [table(found)])
+        output.message(t("Wrote {path}.", path=out))
+    ctx.exit(1 if found.is_biased else 3 if found.is_unclear else 0)
+
+
+def table(found: "Probed") -> _tables.Table:
+    """What was found, as a person reads it."""
+    from proctor.reports.words import Words
+
+    words = Words(lang())
+    remarks = [f"{one.probe}, {t(JUDGED[one.judged])}: {t(one.reading)}" for one in found.findings]
+    return _tables.Table(
+        heading=t("Probes of {judge}, by {rubric}", judge=found.judge, rubric=found.rubric),
+        columns=[
+            t("Probe"),
+            t("Judged"),
+            t("Items"),
+            t("Value"),
+            t("95% interval"),
+            t("Both orders the same"),
+            t("Verdict"),
+        ],
+        rows=[
+            [
+                one.probe,
+                t(JUDGED[one.judged]),
+                words.count(one.items),
+                words.percent(one.value),
+                words.span(one.low, one.high),
+                words.percent(one.consistency) if one.consistency is not None else "",
+                _verdict(one, words),
+            ]
+            for one in found.findings
+        ],
+        remarks=remarks,
+    )
+
+
+def _verdict(one: "Finding", words: "Words") -> str:
+    said = words.t(one.words)
+    missing = one.planned - one.scored
+    return (
+        said
+        if not missing
+        else t("{verdict} ({missing} of {planned} not judged)", verdict=said, missing=missing, planned=one.planned)
+    )

@@ -1,0 +1,93 @@
+"""proctor winrate: sets of items against each other, blind and in both orders."""
+
+from typing import Any
+
+import click
+
+from proctor.cli import options, output
+from proctor.cli.words import t
+from proctor.core.errors import BadInput
+
+
+@click.command(
+    help=t("Compare sets of items (files, or stored runs) blind and in both orders; more than two are ranked together.")
+)
+@click.argument("sets", nargs=-1)
+@click.option("--rubric", metavar="NAME|FILE", help=t("Whose dimensions say what is better (default: answer-quality)."))
+@options.judge
+@click.option("--repeats", type=int, help=t("How often each pair is judged, in both orders each time (default 1)."))
+@click.option(
+    "--references", type=int, help=t("With how many drawn items of the second set each item is compared (default 1).")
+)
+@click.option(
+    "--pair",
+    "pairing",
+    type=click.Choice(["auto", "id", "random"]),
+    default="auto",
+    help=t("Compare items with the same id, or with drawn ones; auto takes the ids where the sets share some."),
+)
+@click.option(
+    "--control",
+    type=click.Choice(["none", "length", "style"]),
+    default="none",
+    help=t("Estimate strengths as if all wrote equally long, or in the same style (default: none)."),
+)
+@options.items
+@options.limit
+@options.seed
+@options.concurrency
+@options.budget
+@options.run
+@options.store
+@options.reports
+@options.as_json
+@options.quiet
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    sets: tuple[str, ...],
+    rubric: str | None,
+    judge: str | None,
+    run_id: str | None,
+    as_json: bool,
+    quiet: bool,
+    reports: tuple[str, ...],
+    **given: Any,
+) -> None:
+    from proctor import api
+
+    how = options.how_of(judge, given)
+    more = {"repeats": given["repeats"], "systems": len(sets) if len(sets) > 2 else None}
+    more = {name: value for name, value in more.items() if value is not None}
+    if more:
+        how["judge_options"] = {**(how["judge_options"] or {}), **more}
+    with output.judging(quiet=quiet) as progress:
+        if sets:
+            run = api.evaluate(
+                "judged-pairs:",
+                agent="recorded:",
+                scorers=[f"pairwise:{rubric}" if rubric else "pairwise"],
+                options=_task_options(sets, given),
+                limit=given["limit"],
+                seed=given["seed"] or 0,
+                run_id=run_id,
+                progress=progress,
+                **how,
+            )
+        elif run_id is not None:
+            run = output.gone_on(run_id, how, progress)
+        else:
+            raise BadInput("Name the sets to compare: proctor winrate mine.json theirs.json --judge openai:MODEL")
+    output.print_judged(ctx, run, progress, as_json=as_json, reports=reports)
+
+
+def _task_options(sets: tuple[str, ...], given: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {"sets": list(sets), "seed": given["seed"] or 0}
+    if given["mapped"]:
+        found["columns"] = options.texts(given["mapped"], "--map")
+    if given["references"] is not None:
+        found["references"] = given["references"]
+    if given["store"] is not None:
+        found["store"] = given["store"]
+    return found | {name: given[name] for name in ("pairing", "control") if given[name] not in ("auto", "none")}

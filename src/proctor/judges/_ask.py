@@ -1,0 +1,182 @@
+"""Ask a model for JSON of one shape until its reply can be read; what cannot be read never becomes a number."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from typing import Any, Generic, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from proctor.config import settings
+from proctor.core.errors import AgentFailed, JudgeFailed, ProviderFailed
+from proctor.core.sample import Message
+from proctor.core.sentence import Sentence, say
+from proctor.core.trajectory import Step, Usage
+from proctor.i18n import speak
+from proctor.models import cache, ledger, loose_json
+from proctor.models.named import Model, Opened
+from proctor.transport.faults import NotAccepted
+
+T = TypeVar("T")
+KEPT_CHARACTERS = 8_000  # of a reply, with the verdict
+QUOTED = 120
+LOOP_CHARACTERS = 1_000  # a bound for free text where the model follows schemas to the letter
+STOPPED = {
+    "refused": "The reply was a refusal.",
+    "filtered": "The reply was held back by the content filter.",
+    "length": "The reply was cut off by its length limit; be brief.",
+    "empty": "The reply was empty.",
+}
+
+
+class Unread(Exception):
+    """A reply that is not what was asked for: a short kind to count by, and the reason that the model is told."""
+
+    def __init__(self, kind: str, reason: Sentence) -> None:
+        super().__init__(str(reason))
+        self.kind = kind
+        self.reason = reason
+
+
+class Answer(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
+    """What a model said, read, and as it came; `usage` is that of all tries."""
+
+    value: T
+    reply: str
+    usage: Usage = Usage()
+
+
+class Asker(Opened):
+    """A model that is asked for judgements; `async with` it, where it holds a server.
+
+    Args:
+        name: what it is called in verdicts, such as `openai:gpt-x`.
+        tries: how often it is asked at most for one judgement, each time with the reason why the last did not do.
+    """
+
+    def __init__(self, model: Model, *, name: str = "", tries: int = 3) -> None:
+        super().__init__([model])
+        self.name = name or model.name
+        self._model = model
+        self._tries = tries
+        self._seed: int | None = getattr(model, "seed", None)  # repeats count on from it, or would all say the same
+        self._takes_schema = True
+        self._price = settings().prices.get(model.name)
+
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """The model, where it is not known what it costs, so that no budget in money can hold it."""
+        knows = self._price is not None or getattr(self._model, "reports_cost", False)
+        return () if knows else (self._model.name,)
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        schema: Mapping[str, Any],
+        read: Callable[[Any], T],
+        *,
+        lang: str = "en",
+        repeat: int = 0,
+    ) -> Answer[T]:
+        """The model's judgement; `read` makes it of the JSON value in the reply, or raises `Unread`.
+
+        Raises:
+            JudgeFailed: no reply could be read, or the endpoint failed after all retries.
+            Refused: the endpoint refuses key, model or address.
+        """
+        usage, asked, text, failure = Usage(), messages, "", Unread("empty", say("The reply was empty."))
+        for _ in range(self._tries):
+            step = await self._complete(asked, schema, repeat)
+            usage = usage + (step.usage or Usage())
+            text = step.message.text
+            try:
+                return Answer(value=_read(step, read), reply=text[:KEPT_CHARACTERS], usage=usage)
+            except Unread as error:
+                failure = error
+                asked = [*messages[:-1], _again(messages[-1], error.reason, lang)]
+        raise JudgeFailed(
+            "The judge {judge} gave no usable reply in {tries} tries. {reason} It said: {reply}",
+            kind=failure.kind,
+            judge=self.name,
+            tries=self._tries,
+            reason=failure.reason,
+            reply=quoted(text),
+        )
+
+    async def _complete(self, messages: Sequence[Message], schema: Mapping[str, Any], repeat: int) -> Step:
+        more: dict[str, Any] = {} if self._seed is None or not repeat else {"seed": self._seed + repeat}
+        if getattr(self._model, "bounded", False):
+            schema = _bounded(schema)
+        form = {"type": "json_schema", "json_schema": {"name": "judgement", "strict": True, "schema": schema}}
+        try:
+            with cache.used():
+                if not self._takes_schema:
+                    return self._paid(await self._model.complete(messages, **more))
+                try:
+                    return self._paid(await self._model.complete(messages, response_format=form, **more))
+                except NotAccepted:  # perhaps of the schema: the prompt alone asks for the same
+                    step = await self._model.complete(messages, **more)
+                    self._takes_schema = False
+                    return self._paid(step)
+        except (ProviderFailed, AgentFailed) as error:  # the second is a reply above the size limit
+            raise JudgeFailed(error.sentence, kind=error.kind) from error
+
+    def _paid(self, step: Step) -> Step:
+        usage = step.usage or Usage()
+        if self._price is not None and usage.cost is None:
+            usage = replace(usage, cost=self._price.of(usage))
+        ledger.spend(usage)
+        return replace(step, usage=usage)
+
+
+async def enough(work: Iterable[Coroutine[Any, Any, T]]) -> tuple[list[T], int]:
+    """What came of repeats, and how many failed.
+
+    Raises:
+        JudgeFailed: half of them or more failed; the first failure is told.
+    """
+    results = await asyncio.gather(*work, return_exceptions=True)
+    failures = [one for one in results if isinstance(one, JudgeFailed)]
+    for one in results:
+        if isinstance(one, BaseException) and not isinstance(one, JudgeFailed):
+            raise one
+    if len(failures) * 2 >= len(results):
+        raise failures[0]
+    return [one for one in results if not isinstance(one, BaseException)], len(failures)
+
+
+def quoted(value: object) -> str:
+    """Something out of a reply, short enough to be told again.
+
+    >>> quoted("x" * 200)[-3:]
+    'x…"'
+    """
+    text = msgspec.json.encode(value).decode() if not isinstance(value, str) else f'"{value}"'
+    return text if len(text) <= QUOTED else f'{text[: QUOTED - 2]}…"'
+
+
+def _read(step: Step, read: Callable[[Any], T]) -> T:
+    stop = step.stop if step.message.text.strip() or step.stop in STOPPED else "empty"
+    if stop in STOPPED:
+        raise Unread(stop, say(STOPPED[stop]))
+    try:
+        value = loose_json.read(step.message.text)
+    except loose_json.Unreadable as error:
+        raise Unread("unreadable", error.reason) from None
+    return read(value)
+
+
+def _again(message: Message, reason: Sentence, lang: str) -> Message:
+    told = say(
+        "Your last reply could not be used: {reason} Reply again with nothing but the JSON object.", reason=reason
+    )
+    return Message.of(message.role, f"{message.text}\n\n{speak(told, lang)}")
+
+
+def _bounded(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema with a limit for free text, so that a small model cannot write on for ever."""
+    properties = {
+        name: {**one, "maxLength": LOOP_CHARACTERS} if one == {"type": "string"} else one
+        for name, one in schema["properties"].items()
+    }
+    return {**schema, "properties": properties}

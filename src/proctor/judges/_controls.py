@@ -1,0 +1,76 @@
+"""Items with known verdicts: a judge that gets them wrong is left out of its jury, and named."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from proctor.core.errors import BadInput, JudgeFailed
+from proctor.core.sample import Sample
+from proctor.core.trajectory import Trajectory, Usage
+from proctor.judges import _showing
+from proctor.judges._opinion import ROUNDING, Opinion
+from proctor.judges._rubric_file import Rubric
+from proctor.judges.rubric import RubricJudge
+
+
+class Control(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An item with a known verdict: that it passes or fails, or points by dimension, `within` so many points."""
+
+    answer: str
+    expect: Literal["pass", "fail"] | Mapping[str, float]
+    question: str = ""
+    solution: str = ""
+    reference: str = ""
+    within: float = 1.0
+
+
+async def passes(judge: RubricJudge, controls: Sequence[Control], needed: float) -> tuple[bool, Usage]:
+    """Whether a judge gets that share of the controls right, and what it used; no reply is a wrong one."""
+    right, usage = 0, Usage()
+    for control in controls:
+        try:
+            opinion = await judge.opinion(_shown(control, judge.rubric))
+        except JudgeFailed:
+            continue
+        usage = usage + opinion.usage
+        right += _is_right(control, opinion, judge.rubric)
+    return right >= needed * len(controls) - ROUNDING, usage
+
+
+def check(controls: Sequence[Control], rubric: Rubric) -> None:
+    """Refuse controls that do not fit the rubric.
+
+    Raises:
+        BadInput: it has no `pass`, or not such a dimension.
+    """
+    known = [one.name for one in rubric.dimensions]
+    for control in controls:
+        if isinstance(control.expect, str):
+            if rubric.passing is None:
+                raise BadInput(
+                    "jury: a control expects to pass or fail, and the rubric '{name}' has no 'pass'.", name=rubric.name
+                )
+        elif not control.expect or not set(control.expect) <= set(known):
+            raise BadInput(
+                "jury: a control expects points in dimensions of the rubric '{name}': {known}.",
+                name=rubric.name,
+                known=", ".join(known),
+            )
+
+
+def _shown(control: Control, rubric: Rubric) -> _showing.Shown:
+    texts = {field: text for field in _showing.FIELDS if (text := getattr(control, field))}
+    sample = Sample(id="control", turns=(), meta={"item": texts})
+    return _showing.shown(sample, Trajectory.of(control.answer), rubric.judges == "item")
+
+
+def _is_right(control: Control, opinion: Opinion, rubric: Rubric) -> bool:
+    if isinstance(control.expect, str):
+        if opinion.mean is None or rubric.passing is None:
+            return False
+        return (opinion.mean >= rubric.passing - ROUNDING) == (control.expect == "pass")
+    return all(
+        (points := opinion.points[name]) is not None and abs(points - wanted) <= control.within + ROUNDING
+        for name, wanted in control.expect.items()
+    )

@@ -1,0 +1,209 @@
+"""The numbers of a run that a judge gave: each with its interval and denominator, and marked as uncalibrated.
+
+A verdict of a judge holds `figures` among its details: shares by name, such as `pass_rate`. They become estimates in the
+same way as the score itself, over samples and clusters; on the scale of a rubric where they have one.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from proctor import registry
+from proctor.core.run import Estimate, RunRecord
+from proctor.core.sentence import Sentence, say
+from proctor.core.tally import Case, tally
+from proctor.core.task import Store
+from proctor.core.trial import Value, Verdict
+from proctor.stats.estimate import estimate
+
+Verdicts = Callable[[], Iterable[Verdict]]
+
+CORRECTED = " (corrected)"  # behind the name of a figure: what it would be if people had judged
+PROVENANCE = "judges"  # the key under which a run records what judged it, by scorer
+
+
+class Figure(msgspec.Struct, frozen=True, kw_only=True):
+    """A number that comes out of a run.
+
+    Attributes:
+        low, high: the scale it is shown on; from 0 to 1 it is a share.
+        failed: its share where the agent failed; None where that says nothing about it.
+        empty: its value when no verdict has it, though some were given; None for none.
+    """
+
+    name: str
+    low: float = 0.0
+    high: float = 1.0
+    failed: float | None = 0.0
+    empty: float | None = None
+
+
+class About(msgspec.Struct, frozen=True, kw_only=True):
+    """What is recorded of a judge with the run.
+
+    Attributes:
+        kind: the module in this room, whose `concluded` has the last word on its estimates; other scorers that hold a
+            judge, such as `combine`, have none.
+        passing: the points from which an item passes.
+        main: what the mean of its values is called; '' leaves it as it is.
+        unpriced: the models behind it of which it is not known what they cost.
+        by: the tag by which alone its figures mean something, such as the pair of systems compared.
+        calibration: how it was checked against people; '' where it was not.
+        corrected: what its numbers would be if people had judged, as `calibrate` found.
+    """
+
+    model: str
+    kind: str = ""
+    rubric: str = ""
+    rubric_digest: str = ""
+    passing: float | None = None
+    main: str = ""
+    by: str = ""
+    figures: tuple[Figure, ...] = ()
+    unpriced: tuple[str, ...] = ()
+    calibration: str | Sentence = ""
+    corrected: tuple[Estimate, ...] = ()
+
+
+def about(record: RunRecord, scorer: str) -> About | None:
+    """What judged a run under the name of a scorer; None where no model did."""
+    found = record.provenance.get(PROVENANCE, {}).get(scorer)
+    return None if found is None else msgspec.convert(found, About)
+
+
+def estimates(
+    record: RunRecord, store: Store, scorer: str, judge: About, plain: Sequence[Estimate], *, prefix: str = ""
+) -> list[Estimate]:
+    """The estimates of a judge: those of its values, renamed and marked, then its figures.
+
+    Args:
+        plain: what `stats.estimate.metrics` makes of its values.
+    """
+    found = list(plain)
+    if judge.main:
+        shown = [one for one in plain if not one.name.endswith("points")]
+        found = [replace(one, name=f"{prefix}{judge.main}") for one in shown if _is_told(one, judge)]
+    cases = _Cases(record, store, scorer, judge)
+    planned = {one.slice: one.planned for one in plain}
+    for figure in judge.figures:
+        if figure.name != judge.main:
+            found.extend(cases.estimates(figure, prefix, planned))
+    note = marked(judge) if cases.versions < 2 else mixed(judge)
+    found = [replace(one, note=note) for one in found]
+    concluded = getattr(registry.find("judges", judge.kind), "concluded", None) if judge.kind else None
+    if concluded is not None:
+        found = concluded(found, lambda: store.verdicts(record.id, scorer=scorer), judge, prefix)
+    return _beside(found, {f"{prefix}{one.name}": one for one in judge.corrected})
+
+
+def _beside(found: Sequence[Estimate], corrected: Mapping[str, Estimate]) -> list[Estimate]:
+    """The estimates of a judge, each followed by what it would be if people had judged, where that is known."""
+    shown: list[Estimate] = []
+    for one in found:
+        shown.append(one)
+        name = f"{one.name}{CORRECTED}"
+        if not one.slice and name in corrected:
+            shown.append(replace(corrected[name], name=name))
+    return shown
+
+
+def _is_told(one: Estimate, judge: About) -> bool:
+    return not judge.by or one.slice.startswith(f"{judge.by}=")
+
+
+def marked(judge: About) -> Sentence:
+    """The note of every figure of a judge."""
+    if judge.calibration:
+        return say("judged by {judge}; {calibration}", judge=judge.model, calibration=judge.calibration)
+    return say("judged by {judge}, uncalibrated", judge=judge.model)
+
+
+def compared(one: RunRecord, other: RunRecord, scorer: str) -> Iterator[Sentence]:
+    """What is to be said of the judges where two runs are compared by a scorer: who they were, or that they differ."""
+    first, second = about(one, scorer), about(other, scorer)
+    if first is None or second is None:
+        return
+    yield say("{scorer}: {judged}.", scorer=scorer, judged=marked(first))
+    if (first.model, first.rubric_digest) != (second.model, second.rubric_digest):
+        yield say(
+            "The runs were judged in different ways by {scorer}: {first} and {second}.",
+            scorer=scorer,
+            first=f"{first.model} ({first.rubric})",
+            second=f"{second.model} ({second.rubric})",
+        )
+
+
+def mixed(judge: About) -> Sentence:
+    """The note of figures out of verdicts that were not given under the same conditions."""
+    return say(
+        "{judged}; verdicts of different versions of the judge are mixed: judge the run again", judged=marked(judge)
+    )
+
+
+class _Cases:
+    """The figures of every attempt, by the tag they are told by.
+
+    Attributes:
+        versions: how many versions of the judge gave the verdicts that count.
+    """
+
+    def __init__(self, record: RunRecord, store: Store, scorer: str, judge: About) -> None:
+        self._judge = judge
+        self._attempts = record.spec.attempts
+        self._by_key: dict[tuple[str, int], Mapping[str, float]] = {}
+        versions = set()
+        for one in store.verdicts(record.id, scorer=scorer):
+            self._by_key[one.sample_id, one.attempt] = one.result.details.get("figures", {})
+            versions.add(one.scorer_version)
+        self.versions = len(versions)
+        self._values: dict[str, dict[str, list[Value]]] = {}
+        for value in store.values(record.id, scorer):
+            if judge.by in value.tags or not judge.by:
+                key = f"{judge.by}={value.tags[judge.by]}" if judge.by else ""
+                self._values.setdefault(key, {}).setdefault(value.sample_id, []).append(value)
+
+    def estimates(self, figure: Figure, prefix: str, planned: Mapping[str, int]) -> Iterator[Estimate]:
+        for slice_, by_sample in (self._values or {"": {}}).items():
+            cases = [self._case(figure, attempts) for attempts in by_sample.values()]
+            whole = replace(tally(cases), planned=planned.get(slice_, 0))
+            made = estimate(f"{prefix}{figure.name}", whole, slice=slice_)
+            if made.value is None and figure.empty is not None and any(self._by_key.values()):
+                made = replace(made, value=figure.empty, low=0.0, high=1.0)
+            yield on_scale(made, figure)
+
+    def _case(self, figure: Figure, attempts: Iterable[Value]) -> Case:
+        attempts = list(attempts)
+        shares = [share for one in attempts if (share := self._share(figure, one)) is not None]
+        return Case(
+            cluster=attempts[0].cluster,
+            values=tuple(shares),
+            planned=self._attempts,
+            points=sum(shares),
+            out_of=len(shares),
+        )
+
+    def _share(self, figure: Figure, value: Value) -> float | None:
+        known = self._by_key.get((value.sample_id, value.attempt))
+        if known is not None:
+            share = known.get(figure.name)
+            return None if share is None else float(share)
+        return figure.failed if value.value is not None else None
+
+
+def on_scale(one: Estimate, figure: Figure) -> Estimate:
+    """An estimate of shares on the scale of its figure; from 0 to 1 it stays a share.
+
+    >>> on_scale(Estimate(name="average", value=0.5, low=0.25, high=0.75), Figure(name="average", low=1, high=5)).value
+    3.0
+    """
+    low, width = figure.low, figure.high - figure.low
+    if (low, width) == (0.0, 1.0):
+        return one
+
+    def at(share: float | None) -> float | None:
+        return None if share is None else low + share * width
+
+    error = None if one.standard_error is None else one.standard_error * width
+    ends = {name: at(getattr(one, name)) for name in ("value", "low", "high", "floor", "ceiling")}
+    return replace(one, **ends, standard_error=error, unit="number")

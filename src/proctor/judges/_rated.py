@@ -1,0 +1,108 @@
+"""What raters, people or judges, said of items, on one scale."""
+
+import math
+from collections.abc import Iterable, Mapping
+from statistics import fmean
+
+import msgspec
+from msgspec.structs import replace
+
+from proctor.core.errors import BadInput
+from proctor.core.score import Score
+from proctor.core.trial import Verdict
+
+AVERAGE = "average"
+PASSES = "pass_rate"
+PEOPLE = "people"
+NO_POINTS = (PASSES, "excellent_rate", "unknown_rate", "judge_variance")  # figures that are not points of an item
+
+
+class Scale(msgspec.Struct, frozen=True, kw_only=True):
+    """The lowest and the highest points."""
+
+    low: float = 1.0
+    high: float = 5.0
+
+    def points(self, share: float) -> float:
+        """A share of the way from the lowest to the highest, in points."""
+        return self.low + share * (self.high - self.low)
+
+    def share(self, points: float) -> float:
+        """The other way round.
+
+        Raises:
+            BadInput: points off the scale.
+        """
+        if not self.low <= points <= self.high:
+            raise BadInput(
+                "A label gives {points} points; the scale goes from {low} to {high}. Name the scale of the labels: --scale LOW,HIGH.",
+                points=f"{points:g}",
+                low=f"{self.low:g}",
+                high=f"{self.high:g}",
+            )
+        return (points - self.low) / (self.high - self.low)
+
+
+class Rated(msgspec.Struct, frozen=True, kw_only=True):
+    """What one rater, a person or a judge, said of one item: points by dimension, and whether it passes."""
+
+    item: str
+    rater: str
+    points: Mapping[str, float] = {}
+    passed: bool | None = None
+
+    def values(self) -> dict[str, float]:
+        """All that can be compared, by name; passing is 1 or 0."""
+        return {**self.points, **({} if self.passed is None else {PASSES: float(self.passed)})}
+
+
+def of_verdicts(verdicts: Iterable[Verdict], rater: str, scale: Scale) -> list[Rated]:
+    """What a scorer said, out of the figures in its verdicts; several attempts at an item are averaged.
+
+    A scorer without figures says whether an item passes, where its values are all 0 or 1, and else its average points.
+    """
+    scores = [(one.sample_id, one.result) for one in verdicts if isinstance(one.result, Score)]
+    plain = PASSES if all(score.value in (0, 1) for _, score in scores) else AVERAGE
+    shares: dict[str, dict[str, list[float]]] = {}
+    for item, score in scores:
+        of_item = shares.setdefault(item, {})
+        for name, share in (score.details.get("figures") or {plain: score.value}).items():
+            of_item.setdefault(name, []).append(float(share))
+    return [
+        Rated(
+            item=item,
+            rater=rater,
+            points={name: scale.points(fmean(values)) for name, values in of_item.items() if name not in NO_POINTS},
+            passed=fmean(of_item[PASSES]) >= 0.5 if PASSES in of_item else None,
+        )
+        for item, of_item in shares.items()
+    ]
+
+
+def with_average(rated: Rated, weights: Mapping[str, float]) -> Rated:
+    """The same with the weighted mean of its points; as it is where a dimension that counts was not rated."""
+    counted = {name: weight for name, weight in weights.items() if weight} or dict.fromkeys(rated.points, 1.0)
+    if not counted or not counted.keys() <= rated.points.keys():
+        return rated
+    mean = math.fsum(weight * rated.points[name] for name, weight in counted.items()) / math.fsum(counted.values())
+    return replace(rated, points={**rated.points, AVERAGE: mean})
+
+
+def together(rated: Iterable[Rated], rater: str = PEOPLE) -> list[Rated]:
+    """One rating an item: the mean points, and whether all pass it."""
+    by_item: dict[str, list[Rated]] = {}
+    for one in rated:
+        by_item.setdefault(one.item, []).append(one)
+    found = []
+    for item, several in by_item.items():
+        names = dict.fromkeys(name for one in several for name in one.points)
+        passed = [one.passed for one in several if one.passed is not None]
+        found.append(
+            Rated(
+                item=item,
+                rater=rater,
+                points={name: fmean(one.points[name] for one in several if name in one.points) for name in names},
+                passed=all(passed) if passed else None,
+            )
+        )
+    return found

@@ -1,0 +1,299 @@
+"""Judge which of two is better, blind and in both orders: `pairwise`, `pairwise:RUBRIC`.
+
+A judge is asked twice about each pair, and sees each text once as A and once as B. Only who wins both times has won; when
+the verdict moves with the order, the pair is a tie, and how often that happens is reported as consistency. An item is
+compared with all its references (`meta["rivals"]`, or the target), and counts once, however many there are.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from proctor.core.digest import digest
+from proctor.core.run import Estimate
+from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
+from proctor.core.sentence import Sentence, say
+from proctor.core.trajectory import Trajectory
+from proctor.judges import _showing
+from proctor.judges._ask import Answer, Asker, enough
+from proctor.judges._choice import MOST_CHARACTERS, Asking, Characters, Count, asker, single
+from proctor.judges._figures import About, Figure, Verdicts
+from proctor.judges._reading import LABELS, Winner, pair_schema, winner
+from proctor.judges._rubric_file import Rubric, rubric
+from proctor.models.named import Model, Opened
+
+Result = Literal["win", "loss", "tie", "unknown"]
+USUAL = "answer-quality"
+ASKED = ("question", "conversation")  # of what helps to judge; a right answer is what the item is compared with
+WARNED = ("win_rate", "decisive_win_rate", "consistency")
+CHANCE = 0.5  # the consistency of a judge that draws lots, or always names the same place
+
+
+class Options(Asking, frozen=True, kw_only=True):
+    """What can be set for a judge of pairs; other options are those of its model.
+
+    Attributes:
+        rubric: whose dimensions say what is better; its scale does not matter here.
+        repeats: how often each pair is judged, in both orders each time.
+        characters: longer pairs are not judged.
+        systems: how many are compared; with more than two, rates are those of each pair of systems.
+        labels: what the text shown first is called, and the second one.
+    """
+
+    repeats: Count = 1
+    characters: Characters = MOST_CHARACTERS
+    systems: Annotated[int, msgspec.Meta(ge=2)] = 2
+    labels: tuple[str, str] = LABELS
+
+
+class Rival(msgspec.Struct, frozen=True, kw_only=True):
+    """What an item is compared with."""
+
+    id: str
+    text: str
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """One pair, judged in both orders.
+
+    Attributes:
+        result: of the item, against its rival.
+        consistent: whether both orders said the same of the two texts.
+        said: whom the judge named, first with the item as A, then with the item as B.
+        replies: the same as the model wrote it.
+        lengths: characters of the item and of its rival.
+    """
+
+    rival: str
+    result: Result
+    consistent: bool
+    said: tuple[Winner, Winner]
+    replies: tuple[str, str] = ("", "")
+    lengths: tuple[int, int] = (0, 0)
+
+
+def make(argument: str, options: Mapping[str, Any]) -> "PairwiseJudge":
+    """The scorer `pairwise`, or `pairwise:RUBRIC` (a name or a file).
+
+    Raises:
+        BadInput: no judge is named, an unknown rubric, or an option is wrong.
+    """
+    own, name, rest = single(options, Options, "pairwise")
+    criteria = rubric(argument or own.rubric or USUAL)
+    return PairwiseJudge(criteria, asker(name, rest, own.tries), own, model_options=rest)
+
+
+class PairwiseJudge(Opened):
+    """A scorer that compares each item with its references; `async with` it, for the length of a run.
+
+    Attributes:
+        judge: what is recorded of it with a run.
+    """
+
+    def __init__(
+        self,
+        criteria: Rubric,
+        judge: Asker | Model,
+        options: Options = Options(),  # noqa: B008 - frozen
+        *,
+        model_options: Mapping[str, Any] = {},
+    ) -> None:
+        self.rubric = criteria
+        self.options = options
+        self.asker = judge if isinstance(judge, Asker) else Asker(judge, tries=options.tries)
+        super().__init__([self.asker])
+        self.name = "pairwise"
+        wordings = [_showing.wording(lang, "pairwise") for lang in ("en", "zh")]
+        self.version = digest([criteria, options, self.asker.name, model_options, wordings])[:12]
+        self.judge = About(
+            kind="pairwise",
+            model=self.asker.name,
+            rubric=criteria.name,
+            rubric_digest=criteria.digest,
+            main="win_rate",
+            by="pair" if options.systems > 2 else "",
+            figures=FIGURES,
+            unpriced=self.asker.unpriced,
+        )
+
+    async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+        rivals = rivals_of(sample)
+        if not rivals:
+            return Unscored(why="not_applicable", reason=say("There is nothing to compare the item with."))
+        context = tuple(one for one in _showing.shown(sample, trajectory, whole=False).context if one[0] in ASKED)
+        mine = trajectory.answer
+        if len(mine) + max(len(one.text) for one in rivals) > self.options.characters:
+            return Unscored(
+                why="not_applicable",
+                reason=say("The pair is longer than {limit} characters.", limit=self.options.characters),
+            )
+        found, failed = await enough(
+            self.compared(mine, rival, context, repeat) for rival in rivals for repeat in range(self.options.repeats)
+        )
+        return _scored(found, failed, self.asker.name)
+
+    async def compared(
+        self, mine: str, rival: Rival, context: tuple[tuple[str, str], ...] = (), repeat: int = 0
+    ) -> Comparison:
+        """One text against another, in both orders.
+
+        Raises:
+            JudgeFailed: one of the two orders gave no usable reply.
+        """
+        lengths = (len(mine), len(rival.text))
+        if mine.strip() == rival.text.strip() or not (mine.strip() and rival.text.strip()):  # no judge is needed
+            result: Result = "tie" if mine.strip() == rival.text.strip() else "win" if mine.strip() else "loss"
+            first: Winner = {"tie": "tie", "win": "A", "loss": "B"}[result]  # type: ignore[assignment]  # one of these
+            return Comparison(
+                rival=rival.id, result=result, consistent=True, said=(first, _swapped(first)), lengths=lengths
+            )
+        (as_a, as_b), _ = await enough(
+            (self._asked(mine, rival.text, context, repeat), self._asked(rival.text, mine, context, repeat))
+        )
+        said = (as_a.value, as_b.value)
+        return Comparison(
+            rival=rival.id,
+            result=_result(said),
+            consistent=said[0] == _swapped(said[1]) and "unknown" not in said,
+            said=said,
+            replies=(as_a.reply, as_b.reply),
+            lengths=lengths,
+        )
+
+    async def _asked(
+        self, first: str, second: str, context: tuple[tuple[str, str], ...], repeat: int
+    ) -> Answer[Winner]:
+        lang = _showing.language(self.options.language, self.rubric, [first, second])
+        messages = _showing.prompt(
+            "pairwise",
+            lang,
+            _showing.Shown(context=context),
+            dimensions=self.rubric.dimensions,
+            first=first,
+            second=second,
+            labels=self.options.labels,
+        )
+        labels = self.options.labels
+        return await self.asker.ask(
+            messages, pair_schema(labels), lambda value: winner(value, labels), lang=lang, repeat=repeat
+        )
+
+
+FIGURES = (
+    Figure(name="win_rate"),
+    Figure(name="tie_rate"),
+    Figure(name="loss_rate", failed=1.0),
+    Figure(name="decisive_win_rate", empty=0.0),  # nothing decided is nothing won
+    Figure(name="consistency", failed=None),
+    Figure(name="first_place_rate", failed=None),
+    Figure(name="unknown_rate", failed=None),
+)
+
+
+def rivals_of(sample: Sample) -> list[Rival]:
+    """What a sample is compared with: its rivals, or else its right answers."""
+    given = sample.meta.get("rivals")
+    if given is not None:
+        return msgspec.convert(list(given), list[Rival])
+    target = [sample.target] if isinstance(sample.target, str) else sample.target
+    if isinstance(target, list | tuple) and all(isinstance(one, str) for one in target):
+        return [Rival(id=f"{sample.id}:reference", text=one) for one in target if one.strip()]
+    return []
+
+
+def concluded(
+    found: Sequence[Estimate],
+    verdicts: Verdicts,  # noqa: ARG001 - the same for all judges
+    judge: About,  # noqa: ARG001
+    prefix: str,  # noqa: ARG001
+) -> list[Estimate]:
+    """The estimates of a run, with a warning where they say more of the judge than of what it judged."""
+    warned = {
+        slice_: warnings([one for one in found if one.slice == slice_]) for slice_ in {one.slice for one in found}
+    }
+    return [_warned(one, warned[one.slice]) if one.name.rpartition(".")[2] in WARNED else one for one in found]
+
+
+def warnings(estimates: Sequence[Estimate]) -> list[Sentence]:
+    """What a reader of the rates has to know of the judge: that its verdict follows the order, or hardly decides."""
+    found: list[Sentence] = []
+    by_name = {one.name.rpartition(".")[2]: one for one in estimates}
+    consistency, decided = by_name.get("consistency"), by_name.get("decisive_win_rate")
+    if consistency is not None and consistency.value is not None and consistency.value <= CHANCE:
+        found.append(
+            say(
+                "the judge said the same in both orders for only {share} of the comparisons, as one that draws lots would",
+                share=f"{consistency.value:.1%}",
+            )
+        )
+    if decided is not None and decided.value is not None and not decided.scored:
+        found.append(say("the judge decided no comparison, so nothing was won or lost"))
+    first = by_name.get("first_place_rate")
+    if first is not None and first.low is not None and first.high is not None and not first.low <= 0.5 <= first.high:
+        found.append(
+            say(
+                "the judge named the text that it saw first in {share} of its verdicts, so the place moves it",
+                share=f"{first.value:.1%}",
+            )
+        )
+    return found
+
+
+def _warned(one: Estimate, warnings: Sequence[Sentence]) -> Estimate:
+    for warning in warnings:
+        one = replace(one, note=say("{note}; warning: {warning}", note=one.note, warning=warning))
+    return one
+
+
+def _swapped(said: Winner) -> Winner:
+    return {"A": "B", "B": "A"}.get(said, said)  # type: ignore[return-value]  # the same four words
+
+
+def _result(said: tuple[Winner, Winner]) -> Result:
+    """Who wins: the item, when it is named both as A and as B."""
+    if "unknown" in said:
+        return "unknown"
+    return {("A", "B"): "win", ("B", "A"): "loss"}.get(said, "tie")  # type: ignore[return-value]  # results all
+
+
+def _scored(found: Sequence[Comparison], failed: int, judge: str) -> Score | Unscored:
+    details: dict[str, Any] = {
+        "judge": judge,
+        "comparisons": msgspec.to_builtins(found),
+        "failed_comparisons": failed,
+        "figures": _values(found),
+    }
+    told = [one for one in found if one.result != "unknown"]
+    if not told:
+        return Unscored(why="not_applicable", reason=say("The judge could not tell which is better."), details=details)
+    wins, losses = (sum(one.result == result for one in told) for result in ("win", "loss"))
+    if wins < len(told):
+        details["error_class"] = "lost" if losses else "tie"
+    reason = say(
+        "{wins} won, {losses} lost, {ties} tied of {count} comparisons; {consistent} the same in both orders.",
+        wins=wins,
+        losses=losses,
+        ties=len(told) - wins - losses,
+        count=len(told),
+        consistent=sum(one.consistent for one in told),
+    )
+    return Score(points=wins, out_of=len(told), reason=reason, details=details)
+
+
+def _values(found: Sequence[Comparison]) -> dict[str, float]:
+    told = [one for one in found if one.result != "unknown"]
+    values = {"unknown_rate": 1 - len(told) / len(found)}
+    if not told:
+        return values
+    wins, losses, ties = (sum(one.result == result for one in told) for result in ("win", "loss", "tie"))
+    values |= {"win_rate": wins / len(told), "loss_rate": losses / len(told), "tie_rate": ties / len(told)}
+    if wins + losses:
+        values["decisive_win_rate"] = wins / (wins + losses)
+    values["consistency"] = sum(one.consistent for one in told) / len(told)
+    places = [name for one in told if one.replies != ("", "") for name in one.said if name in ("A", "B")]
+    if places:
+        values["first_place_rate"] = places.count("A") / len(places)
+    return values

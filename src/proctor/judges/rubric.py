@@ -1,0 +1,155 @@
+"""Judge by a rubric: `rubric:math-problem`, `rubric:./mine.toml`, or in a file of scorers
+
+[scorers.quality]
+kind = "rubric"
+rubric = "answer-quality"
+judge = "openai:judge-1"    # else that of the run, --judge
+repeats = 3
+
+The points of an item are the weighted mean of its dimensions on the scale of the rubric; as a share, the lowest point of
+the scale is 0 and the highest is 1. What the judge does not say becomes no number: a reply that cannot be read is asked
+for again with the reason, and then the judge has failed. A dimension it calls unknown is counted apart.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from proctor.core.digest import digest
+from proctor.core.errors import BadInput
+from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
+from proctor.core.trajectory import Trajectory, Usage
+from proctor.judges import _showing
+from proctor.judges._ask import Answer, Asker, enough
+from proctor.judges._choice import MOST_CHARACTERS, Asking, Characters, Count, asker, single
+from proctor.judges._figures import About
+from proctor.judges._opinion import Opinion, figures, scored, together, unjudged
+from proctor.judges._reading import Judgement, judgement, schema
+from proctor.judges._rubric_file import Dimension, Example, Rubric, known, made, rubric
+from proctor.models.named import Model, Opened
+
+__all__ = ["Options", "Rubric", "RubricJudge", "known", "made", "make", "rubric"]
+
+
+class Options(Asking, frozen=True, kw_only=True):
+    """What can be set for a judge; other options are those of its model, such as temperature (0 unless set) or seed.
+
+    Attributes:
+        repeats: judgements of each item; their mean counts, and how far they are apart is reported.
+        each: ask for one dimension at a time.
+        characters: longer items are not judged.
+    """
+
+    repeats: Count = 1
+    each: bool = False
+    characters: Characters = MOST_CHARACTERS
+
+
+def make(argument: str, options: Mapping[str, Any]) -> "RubricJudge":
+    """The scorer `rubric:NAME`, or `rubric:FILE.toml`.
+
+    Raises:
+        BadInput: no judge or rubric is named, or an option is wrong.
+    """
+    own, name, rest = single(options, Options, "rubric")
+    which = argument or own.rubric
+    if not which:
+        raise BadInput("Name the rubric, for example rubric:math-problem. Known: {known}.", known=", ".join(known()))
+    return RubricJudge(rubric(which), asker(name, rest, own.tries), own, model_options=rest)
+
+
+class RubricJudge(Opened):
+    """A scorer that gives each item points in the dimensions of a rubric; `async with` it, for the length of a run.
+
+    Attributes:
+        judge: what is recorded of it with a run.
+    """
+
+    def __init__(
+        self,
+        rubric: Rubric,
+        judge: Asker | Model,
+        options: Options = Options(),  # noqa: B008 - frozen
+        *,
+        model_options: Mapping[str, Any] = {},
+    ) -> None:
+        self.rubric = rubric
+        self.options = options
+        self.asker = judge if isinstance(judge, Asker) else Asker(judge, tries=options.tries)
+        super().__init__([self.asker])
+        self.name = f"rubric:{rubric.name}"
+        wordings = [_showing.wording(lang, "rubric") for lang in ("en", "zh")]
+        self.version = digest([rubric, options, self.asker.name, model_options, wordings])[:12]
+        self.judge = About(
+            kind="rubric",
+            model=self.asker.name,
+            rubric=rubric.name,
+            rubric_digest=rubric.digest,
+            passing=rubric.passing,
+            main="score",
+            figures=figures(rubric, repeats=options.repeats),
+            unpriced=self.asker.unpriced,
+        )
+
+    async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+        shown = _showing.shown(sample, trajectory, self.rubric.judges == "item")
+        nothing = unjudged(shown, self.rubric, self.options.characters)
+        return nothing or scored(await self.opinion(shown), self.rubric, self.asker.name)
+
+    async def opinion(self, shown: _showing.Shown, others: Sequence[str] = ()) -> Opinion:
+        """What the judge says, after `others` have judged where they are given.
+
+        Raises:
+            JudgeFailed: half of the repeats, or more, gave no usable reply.
+        """
+        found, failed = await enough(self._once(shown, others, repeat) for repeat in range(self.options.repeats))
+        return together(found, failed, self.rubric)
+
+    async def _once(self, shown: _showing.Shown, others: Sequence[str], repeat: int) -> Answer[Judgement]:
+        if not self.options.each:
+            return await self._asked(shown, self.rubric.dimensions, others, repeat)
+        answers = [await self._asked(shown, (one,), others, repeat) for one in self.rubric.dimensions]
+        return Answer(
+            value=Judgement(
+                points={name: points for one in answers for name, points in one.value.points.items()},
+                comment="\n".join(one.value.comment for one in answers if one.value.comment),
+            ),
+            reply="\n".join(one.reply for one in answers),
+            usage=sum((one.usage for one in answers), Usage()),
+        )
+
+    async def _asked(
+        self, shown: _showing.Shown, dimensions: Sequence[Dimension], others: Sequence[str], repeat: int
+    ) -> Answer[Judgement]:
+        rubric = self.rubric
+        lang = _showing.language(self.options.language, rubric, [text for _, text in shown.judged])
+        messages = _showing.prompt(
+            "rubric",
+            lang,
+            shown,
+            rubric=rubric,
+            dimensions=dimensions,
+            low=f"{rubric.low:g}",
+            high=f"{rubric.high:g}",
+            form=_form(dimensions),
+            examples=[_example(one, dimensions) for one in rubric.examples if one.lang in (None, lang)],
+            others=tuple(others),
+        )
+        return await self.asker.ask(
+            messages,
+            schema(rubric, dimensions),
+            lambda value: judgement(value, rubric, dimensions),
+            lang=lang,
+            repeat=repeat,
+        )
+
+
+def _form(dimensions: Sequence[Dimension]) -> str:
+    return "{" + ", ".join(['"comment": "..."', *(f'"{one.name}": ...' for one in dimensions)]) + "}"
+
+
+def _example(example: Example, dimensions: Sequence[Dimension]) -> dict[str, str]:
+    reply = {"comment": example.comment, **{one.name: example.scores[one.name] for one in dimensions}}
+    return {"text": example.text, "reply": msgspec.json.encode(reply).decode()}

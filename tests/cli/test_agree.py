@@ -1,0 +1,121 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from proctor.cli import app
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Items, the labels of two people, and a judge that gives everything a 4."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROCTOR_STORE", str(tmp_path / "runs.db"))
+    items = [{"id": f"p{i}", "question": f"What is {i} + {i}?", "answer": str(2 * i)} for i in range(30)]
+    (tmp_path / "items.json").write_text(json.dumps(items))
+    for number, who in enumerate(("ann", "bob")):
+        labels: dict[str, Any] = {
+            f"p{i}": {
+                "problem_id": f"p{i}",
+                "scores": {"clarity": 1 + (i + (number and i % 7 == 0)) % 5, "correctness": 2 + i % 3},
+                "status": "approved" if i % 2 else "rejected",
+                "reviews": [],
+            }
+            for i in range(20)
+        }
+        (tmp_path / f"{who}.json").write_text(json.dumps(labels))
+    rubric = """
+        pass = 3
+        [en]
+        task = "Judge the answer."
+        [[dimensions]]
+        name = "clarity"
+        en = { text = "Is it clear?" }
+        [[dimensions]]
+        name = "correctness"
+        en = { text = "Is it right?" }
+    """
+    (tmp_path / "mine.toml").write_text("\n".join(line.strip() for line in rubric.splitlines()))
+    (tmp_path / "judge.jsonl").write_text('{"comment": "", "clarity": 4, "correctness": 4}\n')
+    return tmp_path
+
+
+def test_people_are_compared_in_a_table(folder: Path) -> None:
+    done = _run("agree", "ann.json", "bob.json")
+    assert done.exit_code == 0
+    assert "Between people: ann, bob" in done.stdout
+    for word in (
+        "clarity",
+        "correctness",
+        "alpha",
+        "kappa",
+        "tentative at best",
+        "Items they disagree on most",
+    ):
+        assert word in done.stdout
+
+
+def test_the_table_speaks_chinese(folder: Path) -> None:
+    done = _run("--lang", "zh", "agree", "ann.json", "bob.json")
+    assert done.exit_code == 0
+    assert "评审者之间" in done.stdout
+
+
+def test_json_has_the_numbers_with_their_intervals(folder: Path) -> None:
+    told = json.loads(_run("agree", "ann.json", "bob.json", "--json").stdout)["agreement"]
+    rows = {row["name"]: row for row in told["between_people"]}
+    assert told["people"] == ["ann", "bob"]
+    assert rows["correctness"]["alpha"]["value"] == 1
+    assert rows["correctness"]["verdict"] == "tentative at best"
+    assert rows["clarity"]["kappa"]["low"] < rows["clarity"]["kappa"]["value"] < 1
+    assert rows["pass_rate"]["equal"]["scored"] == 20
+
+
+def test_a_judged_file_is_held_against_people_at_once(folder: Path) -> None:
+    judge = ("judge", "items.json", "--rubric", "mine.toml", "--judge", "scripted:judge.jsonl", "--quiet")
+    done = _run(*judge, "--run", "j", "--labels", "ann.json", "--labels", "bob.json")
+    assert done.exit_code == 0, done.output
+    assert "What people would say, from 20 labels among 30 judged items" in done.stdout
+    shown = json.loads(_run("show", "j", "--json").stdout)
+    by_name = {one["name"]: one for one in shown["estimates"] if not one["slice"]}
+    assert by_name["average"]["value"] == 4
+    assert by_name["average (corrected)"]["value"] == pytest.approx(3, abs=0.2)
+    assert by_name["average (corrected)"]["method"].startswith(
+        "labels alone"
+    )  # a judge that always says 4 says nothing
+
+
+def test_a_run_is_held_against_people_afterwards(folder: Path) -> None:
+    _run("judge", "items.json", "--rubric", "mine.toml", "--judge", "scripted:judge.jsonl", "--quiet", "--run", "j")
+    assert "uncalibrated" in _run("show", "j").stdout
+    done = _run("agree", "ann.json", "j", "-o", "page.md")
+    assert done.exit_code == 0
+    assert "scripted:judge.jsonl against people" in done.stdout
+    assert "uncalibrated" not in _run("show", "j").stdout
+    page = (folder / "page.md").read_text()
+    assert page.startswith("# Agreement\n")
+    assert "| Dimension |" in page
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ((), "Name verification files"),
+        (("nowhere.json",), "There is no file nowhere.json"),
+        (("items.json",), "no verification file"),
+        (("ann.json", "bob.json", "--scale", "5"), "two numbers"),
+        (("ann.json", "bob.json", "--scale", "5,1"), "two numbers"),
+        (("ann.json", "bob.json", "-o", "page.pdf"), "end in .md"),
+        (("ann.json",), "rated by two"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_with_exit_code_2(folder: Path, given: tuple[str, ...], why: str) -> None:
+    done = _run("agree", *given)
+    assert done.exit_code == 2
+    assert why in " ".join(done.stderr.split())
+
+
+def _run(*arguments: str) -> Result:
+    return CliRunner(env={"COLUMNS": "140"}).invoke(app, list(arguments))
