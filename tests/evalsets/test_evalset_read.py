@@ -188,6 +188,8 @@ def test_unknown_keys_of_a_case_are_kept_and_told(tmp_path: Path) -> None:
         ({"intermediateData": {"toolUses": [{"name": "f", "args": [1]}]}}, r"expected an object, got array at .*\.args"),
         ({"intermediateData": {"toolUses": [{"name": "f", "args": "{}"}]}}, r"expected an object, got str at .*\.args"),
         ({"intermediate_data": {"toolUses": [{"name": "f"}], "invocationEvents": [{"author": "a"}]}}, "cannot be both"),
+        ({"intermediate_data": {"toolUses": [], "invocationEvents": []}}, r"line \d+: 'invocation_events' stand for"),
+        ({"user_content": {"parts": [{"inlineData": {"data": "?"}}]}}, r"no base64: .* at .*\.inline_data\.data"),
         ({"rubrics": [{"rubric_id": "r"}]}, "'rubric_content' is missing"),
     ],
 )  # fmt: skip
@@ -205,6 +207,7 @@ def test_a_wrong_turn_is_named_with_line_and_path(turn: dict[str, Any], message:
         ({"cases": []}, "neither 'eval_set_id' nor 'eval_cases'"),
         ({"eval_set_id": "s"}, "'eval_cases' is missing"),
         ({"eval_set_id": 3, "eval_cases": []}, r"line 2: expected str, got int at \$\.eval_set_id"),
+        ({"eval_set_id": "s", "eval_cases": [{"eval_id": "a", "conversation_scenario": {"starting_prompt": "p", "conversation_plan": "q", "userPersona": "novice"}}]}, "no persona 'novice'; known: EXPERT, NOVICE, EVALUATOR"),
         ({"eval_set_id": "s", "eval_cases": [{"eval_id": "a"}]}, "either a 'conversation' or a 'conversation_scenario'"),
         ({"eval_set_id": "s", "eval_cases": [{"eval_id": "a", "conversation": []}] * 2}, r"line 9: the id 'a' is used twice at \$\.eval_cases\[1\]\.eval_id"),
         ([{"data": [], "name": "a"}, {"query": "x"}], r"mixed: this belongs to a flat list, the first to a nested list at \$\[1\]"),

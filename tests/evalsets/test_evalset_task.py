@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor.core.errors import BadInput
+from proctor.core.errors import BadInput, ProviderFailed
 from proctor.core.sample import File, Sample, Text
+from proctor.core.score import Score
 from proctor.core.task import Task
-from proctor.core.trial import Trial
+from proctor.core.trajectory import Trajectory
 from proctor.evalsets import criteria, results
 from proctor.evalsets.task import is_evalset, task_of
 
@@ -127,7 +128,6 @@ def test_what_names_mean_eval_sets(tmp_path: Path) -> None:
             "simulated user",
         ),
         (_case("a", {"user_content": {"parts": []}}), "'a', 1: the user says nothing"),
-        (_case("a", {"user_content": {"parts": [{"inline_data": {"data": "?"}}]}}), "no base64"),
     ],
 )
 def test_a_case_that_cannot_be_run_is_refused(case: dict[str, Any], message: str, tmp_path: Path) -> None:
@@ -149,13 +149,17 @@ def test_a_set_without_cases_is_refused(tmp_path: Path) -> None:
     [
         ({}, "names no criteria"),
         (None, "names no criteria"),
-        ({"final_response_match_v2": 0.5}, "needs a judge model"),
+        ({"safety_v1": 0.5}, "needs a judge of Google's"),
+        ({"final_response_match_v2": {"threshold": 0.5, "judge_model_options": {"num_samples": "x"}}}, "num_samples"),
         ({"respons_match_score": 0.5}, "Did you mean 'response_match_score'"),
         ({"response_match_score": "high"}, "the threshold is a number"),
         ({"response_match_score": {"match_type": "EXACT", "threshold": 1}}, "the key 'match_type' is not known"),
         ({"tool_trajectory_avg_score": {"threshold": 1, "match_typ": "EXACT"}}, "the key 'match_typ' is not known"),
         ({"tool_trajectory_avg_score": {"threshold": 1, "match_type": "1"}}, "no match type"),
         ({"tool_trajectory_avg_score": {"match_type": "EXACT"}}, "the threshold is a number"),
+        ({"tool_trajectory_avg_score": {"threshold": 1, "ignoreArgs": "yes"}}, "ignore_args is true or false"),
+        ({"response_match_score": {"threshold": 1, "ignore_args": True}}, "the key 'ignore_args' is not known"),
+        ({"token_usage_v1": 100}, "tells a number and never fails"),
     ],
 )
 def test_criteria_that_cannot_be_computed_are_refused(given: Any, message: str, tmp_path: Path) -> None:
@@ -178,25 +182,26 @@ def test_a_function_of_ones_own_is_not_skipped(tmp_path: Path) -> None:
         criteria.read(tmp_path / "c.json")
 
 
+def test_arguments_may_be_left_out_of_the_comparison(tmp_path: Path) -> None:
+    path = _write(tmp_path / "s.evalset.json", _case("a", {"user_content": {"parts": [{"text": "?"}]}}))
+    criterion = {"tool_trajectory_avg_score": {"threshold": 1, "match_type": "in-order", "ignoreArgs": True}}
+    [sample] = _samples(task_of(path, criteria=criterion))
+    assert sample.meta["adk"]["ignore_args"] is True
+
+
 def test_results_are_written_as_adk_reads_them(tmp_path: Path) -> None:
     task = task_of(
         _write(
             tmp_path / "shop.evalset.json", _case("a", session_input={"app_name": "app", "user_id": "u"}), _case("b")
         )
     )
-    assert task.oracle is not None
-    trials = [
-        (one, Trial(run_id="r", sample_id=one.id, outcome="scored", trajectory=task.oracle(one)))
-        for one in _samples(task)
-    ]
-    trials.append((trials[0][0], Trial(run_id="r", sample_id="a", attempt=1, outcome="agent_failed")))
-    trials.append((trials[0][0], Trial(run_id="r", sample_id="a", attempt=2, outcome="provider_failed")))
-    (path,) = results.write(trials, tmp_path / "out")
+    run = proctor.evaluate(task, agent="baseline:oracle", attempts=2, store=":memory:")
+    (path,) = results.write(run.record, run.store, tmp_path / "out")
     found = results.read(path)
     assert path.name == f"{found['eval_set_result_name']}.evalset_result.json"
     assert path.name.startswith("app_shop_")
     first, *_ = cases = found["eval_case_results"]
-    assert [case["final_eval_status"] for case in cases] == [1, 1, 2, 3]
+    assert [case["final_eval_status"] for case in cases] == [1, 1, 1, 1]
     assert (first["eval_id"], first["user_id"]) == ("a", "u")
     assert [(one["metric_name"], one["score"], one["threshold"]) for one in first["overall_eval_metric_results"]] == [
         ("tool_trajectory_avg_score", 1.0, 1.0),
@@ -208,6 +213,58 @@ def test_results_are_written_as_adk_reads_them(tmp_path: Path) -> None:
     ]
     assert turn["actual_invocation"]["final_response"] == turn["expected_invocation"]["final_response"]
     assert [one["eval_status"] for one in turn["eval_metric_results"]] == [1, 1]
+    assert first["overall_eval_metric_results"][0]["criterion"] == {"threshold": 1.0, "match_type": "EXACT"}
+
+
+def test_an_attempt_that_failed_has_a_result_without_metrics(tmp_path: Path) -> None:
+    tried = []
+
+    def agent(question: str) -> str:
+        tried.append(question)
+        if len(tried) == 3:
+            raise ProviderFailed("down")
+        if len(tried) == 2:
+            raise ValueError("oops")
+        return "A costs 100."
+
+    task = task_of(_write(tmp_path / "shop.evalset.json", _case("a", {**TURN, "intermediate_data": None})))
+    run = proctor.evaluate(task, agent=agent, attempts=3, concurrency=1, max_failed=1.0, store=":memory:")
+    (path,) = results.write(run.record, run.store, tmp_path / "out")
+    cases = results.read(path)["eval_case_results"]
+    assert [case["final_eval_status"] for case in cases] == [1, 2, 3]
+    assert [len(case["overall_eval_metric_results"]) for case in cases] == [2, 0, 0]
+
+
+def test_what_every_scorer_of_the_run_said_is_in_the_results(tmp_path: Path) -> None:
+    def polite(sample: Sample, trajectory: Trajectory) -> Score:
+        return Score(points=0.5, details={"passed": True, "threshold": 0.4})
+
+    task = task_of(_write(tmp_path / "shop.evalset.json", _case("a", TURN, {"user_content": TURN["user_content"]})))
+    run = proctor.evaluate(task, agent="baseline:oracle", scorers=["trajectory", polite], store=":memory:")
+    (path,) = results.write(run.record, run.store, tmp_path / "out")
+    [case] = results.read(path)["eval_case_results"]
+    told = [(one["score"], one["eval_status"]) for one in case["overall_eval_metric_results"]]
+    assert told == [(1.0, 1), (0.5, 1)]
+
+
+async def test_the_results_of_a_scenario_have_every_turn_that_was_played(tmp_path: Path) -> None:
+    scenario = {"starting_prompt": "I want to travel.", "conversation_plan": "Book a room in Rome."}
+    path = _write(tmp_path / "trips.evalset.json", {"eval_id": "a", "conversation_scenario": scenario})
+    replies = tmp_path / "user.jsonl"
+    replies.write_text('"A room in Rome."\n"Thanks!"\n"</finished>"\n', encoding="utf-8")
+
+    def agent(question: str) -> str:
+        return f"You said: {question}"
+
+    run = await proctor.evaluate_async(
+        str(path), agent=agent, options={"user": f"scripted:{replies}"}, store=":memory:"
+    )
+    (path,) = results.write(run.record, run.store, tmp_path / "out")
+    [case] = results.read(path)["eval_case_results"]
+    made = [one["actual_invocation"] for one in case["eval_metric_result_per_invocation"]]
+    asked = ["I want to travel.", "A room in Rome.", "Thanks!"]
+    assert [turn["user_content"]["parts"][0]["text"] for turn in made] == asked
+    assert [turn["final_response"]["parts"][0]["text"] for turn in made] == [f"You said: {one}" for one in asked]
 
 
 def test_very_old_result_files_are_text_in_text(tmp_path: Path) -> None:
@@ -220,6 +277,7 @@ def test_very_old_result_files_are_text_in_text(tmp_path: Path) -> None:
 
 
 def test_a_sample_from_elsewhere_has_no_result_file(tmp_path: Path) -> None:
-    sample = Sample.ask("q", "?")
+    task = Task(name="t", samples=[Sample.ask("q", "?", target="x")], scorers=["exact"])
+    run = proctor.evaluate(task, agent=lambda question: "x", store=":memory:")
     with pytest.raises(BadInput, match="'q' does not come from an eval-set file"):
-        results.write([(sample, Trial(run_id="r", sample_id="q", outcome="scored"))], tmp_path)
+        results.write(run.record, run.store, tmp_path)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
 SHOWN_CHARACTERS = 60
+SHOWN_REASONS = 20
 
 
 @click.group(help=t("Look at eval-set files (ADK), change them, and bring old ones to the current shape."))
@@ -55,6 +56,28 @@ def list_(files: tuple[Path, ...], as_json: bool) -> None:
         for note in one.notes:
             output.message(t("{path}: {note}", path=path, note=note))
         _print_cases(one.eval_set)
+
+
+@command.command("validate", help=t("Say whether eval-set files can be run, and where in them something is wrong."))
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
+@click.pass_context
+def validate(ctx: click.Context, files: tuple[Path, ...]) -> None:
+    from proctor.evalsets.task import files_of, validated
+
+    wrong = 0
+    for path in (one for file in files for one in files_of(file)):
+        try:
+            loaded = validated(path)
+        except BadInput as error:
+            wrong += 1
+            output.tell(error.sentence)
+            continue
+        for note in loaded.notes:
+            output.message(t("{path}: {note}", path=path, note=note))
+        count = len(loaded.eval_set.eval_cases)
+        print(t("{path}: {count} cases can be run ({shape}).", path=path, count=count, shape=t(loaded.shape)))
+    if wrong:
+        ctx.exit(2)
 
 
 @command.command("show", help=t("Print a case, or a whole set, as JSON in the current shape."))
@@ -172,6 +195,69 @@ def split(file: Path, parts: int) -> None:
     for path, part in targets:
         create(path, part)
         output.message(t("Wrote {path} with {count} cases.", path=path, count=len(part.eval_cases)))
+
+
+@command.command("from-trace", help=t("Make cases out of traces: OpenTelemetry (GenAI), OpenInference, ADK, VeADK."))
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
+@click.option("--out", "-o", metavar="FILE", type=FILE, help=t("The new file."))
+@click.option(
+    "--redact",
+    "patterns",
+    metavar="[NAME=]REGEX",
+    multiple=True,
+    help=t("Take out what the pattern fits, everywhere, and write [NAME] instead; may be given several times."),
+)
+@click.option("--redact-common", is_flag=True, help=t("Take out keys, e-mail addresses and phone numbers."))
+@click.option("--dry-run", is_flag=True, help=t("Show the cases, and write nothing."))
+@options.as_json
+def from_trace(
+    files: tuple[Path, ...],
+    out: Path | None,
+    patterns: tuple[str, ...],
+    redact_common: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    from proctor.evalsets.read import set_id
+    from proctor.evalsets.redact import patterns as read_patterns
+    from proctor.evalsets.traces import read
+    from proctor.evalsets.traces.cases import recorded
+    from proctor.evalsets.write import create
+
+    if out is None and not dry_run:
+        raise BadInput("Say where the cases go: -o shop.evalset.json, or look at them first with --dry-run.")
+    chosen = read_patterns(patterns, common=redact_common)
+    traces = read(files)
+    made = recorded(traces, set_id(out) if out is not None else "trace", chosen)
+    if out is not None and not dry_run:
+        create(out, made.eval_set)
+    counts = {
+        "spans": traces.spans,
+        "traces": traces.traces,
+        "conversations": len(traces.whole) + len(traces.broken),
+        "cases": len(made.eval_set.eval_cases),
+        "twice": made.twice,
+        "left_out": len(made.broken),
+        "redacted": made.redacted,
+    }
+    if as_json:
+        output.print_json(
+            {**counts, "reasons": [str(one) for one in made.broken], "sets": [_row(out or Path("-"), made.eval_set)]}
+        )
+        return
+    if dry_run:
+        _print_cases(made.eval_set)
+    for one in made.broken[:SHOWN_REASONS]:
+        output.message(t("Left out: {reason}", reason=t(one)))
+    if len(made.broken) > SHOWN_REASONS:
+        output.message(t("… and {count} more.", count=len(made.broken) - SHOWN_REASONS))
+    told = t(
+        "{conversations} conversations in {traces} traces ({spans} spans): {cases} cases, {twice} twice, {left_out} left out; {redacted} places taken out.",
+        **{name: f"{count:,}" for name, count in counts.items()},
+    )
+    output.message(told)
+    if out is not None and not dry_run:
+        output.message(t("Wrote {path} with {count} cases.", path=out, count=counts["cases"]))
 
 
 def _change(file: Path, how: Callable[["EvalSet"], "EvalSet"]) -> None:

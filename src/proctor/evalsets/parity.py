@@ -66,7 +66,8 @@ def _trajectory(line: Mapping[str, Any]) -> tuple[dict[str, Any] | str, Sentence
     if len(made) != len(expected):
         return "ValueError", rule
     pairs = zip(made, expected, strict=True)
-    scores = [1.0 if calls_match(ours or [], theirs or [], how) else 0.0 for ours, theirs in pairs]
+    names_only = line.get("ignore_args") is True
+    scores = [float(calls_match(ours or [], theirs or [], how, names_only=names_only)) for ours, theirs in pairs]
     overall = mean(scores) if scores else None
     return {"scores": scores, "overall_score": overall, "status": _status(overall, line)}, rule
 

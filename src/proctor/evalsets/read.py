@@ -48,7 +48,15 @@ def read(path: FilePath | str) -> Loaded:
             ADK refuses, a call without a name, the same id twice; names file, line and JSON path.
     """
     path = FilePath(path).expanduser()
-    data = _bytes(path)
+    return parsed(_bytes(path), path)
+
+
+def parsed(data: bytes, path: FilePath) -> Loaded:
+    """The eval set of a text; messages name the path, and a set without an id is called after it.
+
+    Raises:
+        BadInput: as `read`.
+    """
     text, value, doubled = _json(data, path)
     try:
         shape, eval_set, notes = _loaded(value, set_id(path))
@@ -185,13 +193,8 @@ def _check_case(case: EvalCase, at: Path) -> None:
         raise Invalid(at, say("a case has either a 'conversation' or a 'conversation_scenario'"))
     for place, turn in enumerate(case.conversation or ()):
         data = turn.intermediate_data
-        if data is None:
-            continue
-        here = (*at, "conversation", place, "intermediate_data")
-        if data.invocation_events and (data.tool_uses or data.tool_responses or data.intermediate_responses):
-            raise Invalid(here, say("'invocation_events' stand for the other lists; there cannot be both"))
-        if not all(call.name for call in data.calls()):
-            raise Invalid(here, say("an expected call needs a name"))
+        if data is not None and not all(call.name for call in data.calls()):
+            raise Invalid((*at, "conversation", place, "intermediate_data"), say("an expected call needs a name"))
 
 
 def _problem(said: str) -> Sentence:

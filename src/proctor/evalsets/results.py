@@ -6,43 +6,58 @@ Source: google/adk-python, src/google/adk/evaluation, eval_result.py and local_e
 import json
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from proctor.core.errors import BadInput
-from proctor.core.sample import Message, Sample, Text, ToolCall, ToolResult
-from proctor.core.score import Score
-from proctor.core.trajectory import Step
+from proctor.core.run import RunRecord
+from proctor.core.sample import Message, Sample, Text, ToolCall, ToolResult, Turn
+from proctor.core.task import Store
+from proctor.core.trajectory import Step, turns_of
 from proctor.core.trial import Trial
+from proctor.evalsets.criteria import OURS
+from proctor.evalsets.outcomes import CaseOutcome, Status, outcomes, status_of
 from proctor.scorers import adk
+from proctor.scorers._adk import mean
 
 SUFFIX = ".evalset_result.json"
 _UNSAFE = re.compile(r"[^\w.-]")
 PASSED, FAILED, NOT_EVALUATED = 1, 2, 3
-SCORERS = {
-    "tool_trajectory_avg_score": (adk.tool_trajectory_avg_score, "trajectory_threshold"),
-    "response_match_score": (adk.response_match_score, "response_threshold"),
-}
+STATUSES: Mapping[Status, int] = {"passed": PASSED, "failed": FAILED, "not_evaluated": NOT_EVALUATED}
 
 
-def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, app: str = "") -> list[Path]:
-    """One file for each eval set among the trials, with a result for each trial.
+def write(
+    record: RunRecord, store: Store, folder: Path, app: str = "", cases: Sequence[CaseOutcome] | None = None
+) -> list[Path]:
+    """One file for each eval set of a run, with a result for each trial: what all metrics of the run said.
+
+    Args:
+        app: the app they are results of; that of the first case of a set if ''.
+        cases: the outcomes of the run, if they are known already.
 
     Raises:
-        BadInput: a sample does not come from an eval set.
+        BadInput: a sample does not come from an eval set; the folder cannot be written to.
     """
+    by_id = {case.id: case for case in (outcomes(record, store) if cases is None else cases)}
     found: dict[str, list[dict[str, Any]]] = {}
     apps: dict[str, str] = {}
-    for sample, trial in trials:
+    for trial in store.trials(record.id):
+        if (sample := store.sample(record.id, trial.sample_id)) is None:
+            continue
         if "eval_set_id" not in sample.meta:
             raise BadInput("The sample '{id}' does not come from an eval-set file.", id=sample.id)
         set_id = sample.meta["eval_set_id"]
-        found.setdefault(set_id, []).append(_case(sample, trial))
+        found.setdefault(set_id, []).append(case_result(sample, trial, by_id[sample.id]))
         apps.setdefault(set_id, app or _session(sample).get("app_name") or "app")
-    folder.mkdir(parents=True, exist_ok=True)
     now = time.time()
-    return [_file(folder, apps[set_id], set_id, results, now) for set_id, results in found.items()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return [_file(folder, apps[set_id], set_id, results, now) for set_id, results in found.items()]
+    except OSError as error:
+        raise BadInput("{path} cannot be written: {error}.", path=folder, error=error.strerror or error) from None
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -63,6 +78,24 @@ def read(path: Path) -> dict[str, Any]:
     return value
 
 
+def case_result(sample: Sample, trial: Trial, case: CaseOutcome) -> dict[str, Any]:
+    """An `EvalCaseResult` as JSON data: what each metric said of one attempt, and of each of its turns."""
+    results = _metrics(sample, trial, case)
+    overall = [one.overall for one in results]
+    played = enumerate(turns_of(sample, trial.trajectory))
+    turns = [_per_turn(sample, turn, trial, place, results) for place, turn in played]
+    return {
+        "eval_set_file": sample.meta["eval_set_id"],
+        "eval_set_id": sample.meta["eval_set_id"],
+        "eval_id": sample.meta["eval_id"],
+        "final_eval_status": _final(trial, [result["eval_status"] for result in overall]),
+        "overall_eval_metric_results": overall if trial.outcome == "scored" else [],
+        "eval_metric_result_per_invocation": turns if trial.outcome == "scored" else [],
+        "session_id": _session(sample).get("session_id") or "",
+        "user_id": _session(sample).get("user_id") or "test_user_id",
+    }
+
+
 def _file(folder: Path, app: str, set_id: str, results: list[dict[str, Any]], now: float) -> Path:
     result_id = f"{app}_{set_id}_{now}"
     name = result_id.replace("/", "_")
@@ -78,43 +111,36 @@ def _file(folder: Path, app: str, set_id: str, results: list[dict[str, Any]], no
     return path
 
 
-def _case(sample: Sample, trial: Trial) -> dict[str, Any]:
-    options = sample.meta.get("adk", {})
-    results = [_metric(name, sample, trial, options) for name in options.get("criteria", SCORERS)]
-    overall = [result for result, _ in results]
-    turns = [_per_turn(sample, trial, place, results) for place in range(len(sample.turns))]
-    return {
-        "eval_set_file": sample.meta["eval_set_id"],
-        "eval_set_id": sample.meta["eval_set_id"],
-        "eval_id": sample.meta["eval_id"],
-        "final_eval_status": _final(trial, [result["eval_status"] for result in overall]),
-        "overall_eval_metric_results": overall if trial.outcome == "scored" else [],
-        "eval_metric_result_per_invocation": turns if trial.outcome == "scored" else [],
-        "session_id": _session(sample).get("session_id") or "",
-        "user_id": _session(sample).get("user_id") or "test_user_id",
-    }
-
-
 def _final(trial: Trial, statuses: Sequence[int]) -> int:
     if trial.outcome != "scored":
         return FAILED if trial.outcome == "agent_failed" else NOT_EVALUATED
     return FAILED if FAILED in statuses else PASSED if PASSED in statuses else NOT_EVALUATED
 
 
-def _metric(
-    name: str, sample: Sample, trial: Trial, options: Mapping[str, Any]
-) -> tuple[dict[str, Any], Sequence[float]]:
-    """The result of one metric over the case, and its score on each turn."""
-    scorer, key = SCORERS[name]
-    score = scorer(sample, trial.trajectory)
-    threshold = options.get(key, getattr(adk.Options(), key))
-    criterion = {"threshold": threshold}
-    if name == "tool_trajectory_avg_score":
-        criterion["match_type"] = options.get("match_type", "EXACT")
-    if not isinstance(score, Score):
-        return _result(name, criterion, None, NOT_EVALUATED), ()
-    status = PASSED if score.details["passed"] else FAILED
-    return _result(name, criterion, score.points, status), score.details["turns"]
+class _Metric(msgspec.Struct, frozen=True):
+    """What one metric said of an attempt, and of each of its turns."""
+
+    overall: dict[str, Any]
+    scores: Sequence[float | None]
+    statuses: Sequence[int]
+
+
+def _metrics(sample: Sample, trial: Trial, case: CaseOutcome) -> list[_Metric]:
+    turns = [turn for turn in case.turns if turn.attempt == trial.attempt]
+    found = []
+    for metric in case.metrics:
+        scores = [turn.scores.get(metric.name) for turn in turns]
+        statuses = [STATUSES[turn.statuses.get(metric.name, "not_evaluated")] for turn in turns]
+        known = [score for score in scores if score is not None]
+        average = mean(known) if known else None
+        status = STATUSES[status_of(average, metric.threshold)]
+        if metric.name not in OURS and average is not None:  # these tell of each turn whether it passed
+            status = FAILED if FAILED in statuses else PASSED
+        criterion: dict[str, Any] = {"threshold": metric.threshold}
+        if metric.name == "tool_trajectory_avg_score":
+            criterion["match_type"] = sample.meta["adk"]["match_type"]
+        found.append(_Metric(_result(metric.name, criterion, average, status), scores, statuses))
+    return found
 
 
 def _result(name: str, criterion: Mapping[str, Any], score: float | None, status: int) -> dict[str, Any]:
@@ -128,10 +154,7 @@ def _result(name: str, criterion: Mapping[str, Any], score: float | None, status
     }
 
 
-def _per_turn(
-    sample: Sample, trial: Trial, place: int, results: Sequence[tuple[dict[str, Any], Sequence[float]]]
-) -> dict[str, Any]:
-    turn = sample.turns[place]
+def _per_turn(sample: Sample, turn: Turn, trial: Trial, place: int, results: Sequence[_Metric]) -> dict[str, Any]:
     known = sample.meta.get("invocations", [])
     invocation_id = known[place]["invocation_id"] if place < len(known) else ""
     asked = {"role": "user", "parts": [{"text": message.text} for message in turn.messages]}
@@ -151,14 +174,9 @@ def _per_turn(
         "actual_invocation": {"invocation_id": invocation_id, "user_content": asked, **_actual(steps)},
         "expected_invocation": expected,
         "eval_metric_results": [
-            _result(
-                result["metric_name"],
-                result["criterion"],
-                scores[place],
-                PASSED if scores[place] >= result["threshold"] else FAILED,
-            )
-            for result, scores in results
-            if place < len(scores)
+            _result(one.overall["metric_name"], one.overall["criterion"], one.scores[place], one.statuses[place])
+            for one in results
+            if place < len(one.scores)
         ],
     }
 

@@ -1,22 +1,52 @@
 """The nouns of an eval-set file, with the keys ADK writes (snake_case), and how JSON becomes them and goes back.
 
 Source: google/adk-python, src/google/adk/evaluation, eval_set.py, eval_case.py, eval_rubrics.py, release 2.7.1, and
-google-genai 2.34 for contents and parts. Below the top level every key may be in camelCase, which wins where both are.
+google-genai 2.34 for contents and parts; what release 2.13 adds is known too. Below the top level every key may be in camelCase, which wins where both are.
 """
 
+import base64
+import json
 from collections.abc import Iterator, Mapping
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Self, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from proctor.core.sentence import Sentence, say
 from proctor.evalsets._places import Invalid, Path
 
+PERSONAS = ("EXPERT", "NOVICE", "EVALUATOR")  # those that ADK knows by name
+
 
 class _Noun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Members that say nothing new are left out when written, as ADK does."""
+    """Members that say nothing new are left out when written, as ADK does; code made for ADK's classes finds their words."""
+
+    @classmethod
+    def model_validate(cls, value: Any) -> Self:
+        """Data with keys in either spelling, as a noun.
+
+        Raises:
+            ValueError: it is none; names the JSON path.
+        """
+        try:
+            return msgspec.convert(normal(value, cls).value, cls)
+        except Invalid as error:
+            raise ValueError(f"{shown(error.path)}: {error.problem}") from None
+
+    @classmethod
+    def model_validate_json(cls, text: str | bytes) -> Self:
+        """The same out of JSON text."""
+        return cls.model_validate(json.loads(text))
+
+    def model_dump(self, **_: Any) -> dict[str, Any]:
+        """Plain data."""
+        plain: dict[str, Any] = builtins(self)
+        return plain
+
+    def model_dump_json(self, *, indent: int | None = None, **_: Any) -> str:
+        """JSON text."""
+        return json.dumps(builtins(self), indent=indent, ensure_ascii=False)
 
 
 class FunctionCall(_Noun, frozen=True, kw_only=True):
@@ -90,6 +120,9 @@ class InvocationEvent(_Noun, frozen=True, kw_only=True):
 
     author: str
     content: Content | None = None
+    grounding_metadata: Any = None
+    usage_metadata: Any = None
+    model_version: Any = None
 
 
 class IntermediateData(_Noun, frozen=True, kw_only=True):
@@ -144,6 +177,9 @@ class Invocation(_Noun, frozen=True, kw_only=True):
     final_response: Content | None = None
     intermediate_data: IntermediateData | None = None
     creation_timestamp: float = 0.0
+    duration: float | None = None
+    model_duration: float | None = None
+    tool_duration: float | None = None
     rubrics: list[Rubric] | None = None
     app_details: AppDetails | None = None
 
@@ -211,7 +247,7 @@ def normal(value: Any, kind: type, path: Path = ()) -> Normal:
 
 def builtins(noun: msgspec.Struct) -> Any:
     """Plain JSON data of a noun as it stands in a file; what was under `extra` is among the other keys again."""
-    return _merged(msgspec.to_builtins(noun), type(noun))
+    return _merged(msgspec.to_builtins(noun, enc_hook=_foreign), type(noun))
 
 
 def camel(name: str) -> str:
@@ -254,6 +290,7 @@ class _Walk:
                 self.notes.append(
                     say("{path}: '{camel}' counts, '{key}' does not.", path=shown(path), camel=camel(name), key=key)
                 )
+        _check(kind, made, path)
         return {**made, "extra": extra} if extra else made
 
     def _unknown(self, key: str, kind: type, path: Path) -> None:
@@ -283,6 +320,42 @@ def shown(path: Path) -> str:
     '$.eval_cases[0].conversation'
     """
     return "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+
+
+def inline(data: str) -> bytes:
+    """The bytes of inline data, which is base64 in either alphabet.
+
+    Raises:
+        ValueError: it is none.
+
+    >>> inline("aGk")
+    b'hi'
+    """
+    return base64.b64decode(data.replace("-", "+").replace("_", "/") + "=" * (-len(data) % 4), validate=True)
+
+
+def _check(kind: type, made: Mapping[str, Any], path: Path) -> None:
+    """What types cannot say.
+
+    Raises:
+        Invalid: ADK would refuse it.
+    """
+    if kind is IntermediateData and "invocation_events" in made and len(made) > 1:
+        raise Invalid(path, say("'invocation_events' stand for the other lists; there cannot be both"))
+    if kind is Blob and isinstance(data := made.get("data"), str):
+        try:
+            inline(data)
+        except ValueError as error:
+            raise Invalid((*path, "data"), say("the inline data is no base64: {error}", error=error)) from None
+    if (
+        kind is ConversationScenario
+        and isinstance(persona := made.get("user_persona"), str)
+        and persona not in PERSONAS
+    ):
+        known = ", ".join(PERSONAS)
+        raise Invalid(
+            (*path, "user_persona"), say("there is no persona '{name}'; known: {known}", name=persona, known=known)
+        )
 
 
 def _near(key: str, known: list[str]) -> Sentence | str:
@@ -322,6 +395,14 @@ def _shape(hint: Any) -> Any:
     word = {list: "list", tuple: "pair", dict: "map"}.get(get_origin(hint))
     inner = _shape(get_args(hint)[-1]) if word else None
     return (word, inner) if inner else None
+
+
+def _foreign(value: Any) -> Any:
+    """ADK's own objects inside ours become data by their own word for it."""
+    dump = getattr(value, "model_dump", None)
+    if dump is None:
+        raise NotImplementedError(type(value).__name__)
+    return dump(mode="json", exclude_none=True)
 
 
 def _merged(value: Any, kind: type) -> Any:

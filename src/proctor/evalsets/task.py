@@ -1,7 +1,5 @@
 """Eval-set files as a task: every case a sample, every invocation a turn with its expected calls and response."""
 
-import base64
-import binascii
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +14,9 @@ from proctor.core.trajectory import Step, Trajectory
 from proctor.evalsets import cases, criteria
 from proctor.evalsets.criteria import Criteria
 from proctor.evalsets.read import Loaded, read, set_id
-from proctor.evalsets.schema import Content, EvalCase, Invocation, builtins, texts
+from proctor.evalsets.scenario import ScenarioUser, user_of
+from proctor.evalsets.schema import Content, EvalCase, Invocation, builtins, inline, texts
+from proctor.judges import adk_judged
 
 SUFFIXES = (".evalset.json", ".test.json")
 
@@ -41,33 +41,72 @@ def is_evalset(name: str) -> bool:
     return path.name.endswith(SUFFIXES) or next(_files(path), None) is not None
 
 
-def task_of(path: str | Path, *, config: str | None = None, criteria: Mapping[str, Any] | None = None) -> Task:
+def task_of(
+    path: str | Path,
+    *,
+    config: str | None = None,
+    criteria: Mapping[str, Any] | None = None,
+    user: str | Mapping[str, Any] | None = None,
+) -> Task:
     """The task of a file, of some cases of one, or of all files in a folder and those in it.
 
     Args:
         path: the file, with the ids of cases behind a colon if not all are meant; or the folder.
         config: another file than the `test_config.json` beside the set.
         criteria: the criteria themselves, such as {"response_match_score": 0.5}.
+        user: the model of the simulated user, for cases that are scenarios: `openai:MODEL`, or an object with `model`,
+            `max_turns` and options of the model.
 
     Raises:
         BadInput: a file that cannot be read, without cases, with an empty conversation, or with one that needs a
-            simulated user; criteria that need a judge.
+            simulated user where none is named; criteria that need a judge.
     """
-    return _task(str(path), config, criteria)
+    return _task(str(path), config, criteria, user_of(user) if user is not None else None)
 
 
-def _task(name: str, config: str | None, given: Mapping[str, Any] | None) -> Task:
-    path, ids = _selected(name)
-    sources = [_source(file, path, ids, config, given) for file in (sorted(_files(path)) if path.is_dir() else [path])]
-    if not sources:
+def files_of(path: Path) -> list[Path]:
+    """The file, or all eval-set files in a folder and below.
+
+    Raises:
+        BadInput: a folder without any.
+    """
+    files = sorted(_files(path)) if path.is_dir() else [path]
+    if not files:
         raise BadInput("There is no *.evalset.json and no *.test.json in {path}.", path=path)
-    samples = [sample for source in sources for sample in _samples(source)]
+    return files
+
+
+def validated(file: Path) -> Loaded:
+    """A file that can be run: every case has something to ask, and the criteria beside it can be computed.
+
+    Raises:
+        BadInput: it cannot; says why.
+    """
+    source = _source(file, file, (), None, None)
+    for _ in _samples(source, simulated=True):
+        pass
+    return source.loaded
+
+
+def task_from(name: str, sources: Sequence[Source], user: ScenarioUser | None = None) -> Task:
+    """The task of sets that are read already.
+
+    Raises:
+        BadInput: as `task_of`.
+    """
+    samples = [sample for source in sources for sample in _samples(source, simulated=user is not None)]
     metrics = dict.fromkeys(metric for source in sources for metric in source.criteria.thresholds)
+    judged = dict.fromkeys(metric for source in sources for metric in source.criteria.judged)
     return Task(
-        name=sources[0].loaded.eval_set.eval_set_id if len(sources) == 1 else path.name,
+        name=sources[0].loaded.eval_set.eval_set_id if len(sources) == 1 else name,
         version=_version(sources),
         samples=samples,
-        scorers=[*(f"adk:{metric}" for metric in metrics), *(["adk:passed"] if len(metrics) > 1 else [])],
+        scorers=[
+            *(f"adk:{metric}" for metric in metrics),
+            *(["adk:passed"] if len(metrics) > 1 and not judged else []),
+            *(f"{adk_judged.KEY}:{metric}" for metric in judged),
+        ],
+        user=user,
         oracle=_oracle,
         provenance={
             "files": {source.path.name: source.loaded.digest for source in sources},
@@ -76,6 +115,12 @@ def _task(name: str, config: str | None, given: Mapping[str, Any] | None) -> Tas
         spread_by="set" if len(sources) > 1 else None,
         planned=len(samples),
     )
+
+
+def _task(name: str, config: str | None, given: Mapping[str, Any] | None, user: ScenarioUser | None) -> Task:
+    path, ids = _selected(name)
+    sources = [_source(file, path, ids, config, given) for file in files_of(path)]
+    return task_from(path.name, sources, user)
 
 
 def _selected(name: str) -> tuple[Path, tuple[str, ...]]:
@@ -126,30 +171,41 @@ def _version(sources: Sequence[Source]) -> str:
     return digest([(source.loaded.digest, source.criteria) for source in sources])[:12]
 
 
-def _samples(source: Source) -> Iterator[Sample]:
+def _samples(source: Source, *, simulated: bool) -> Iterator[Sample]:
     eval_set = source.loaded.eval_set
     for case in source.chosen:
         where = f"{source.path}, '{case.eval_id}'"
-        if case.conversation is None:
+        if case.conversation is None and not simulated:
             raise BadInput(
-                "{where} is a scenario, which needs a simulated user. Choose the other cases: {path}:ID,ID",
+                "{where} is a scenario, which needs a simulated user: name a model for it with --set user=openai:MODEL. Or choose the other cases: {path}:ID,ID",
                 where=where,
                 path=source.path,
             )
-        if not case.conversation:
-            raise BadInput("{where} has an empty conversation: there is nothing to ask.", where=where)
         yield Sample(
             id=f"{source.prefix}{case.eval_id}",
-            turns=tuple(_turn(turn, f"{where}, {place}") for place, turn in enumerate(case.conversation, start=1)),
+            turns=_turns(case, where),
             tags={"set": eval_set.eval_set_id} if source.prefix else {},
             meta=_meta(case, eval_set.eval_set_id, source.criteria),
         )
+
+
+def _turns(case: EvalCase, where: str) -> tuple[Turn, ...]:
+    """The turns of a conversation; of a scenario the first one, of which nothing is expected."""
+    if (scenario := case.conversation_scenario) is not None:
+        if not scenario.starting_prompt.strip():
+            raise BadInput("{where}: the user says nothing.", where=where)
+        return (Turn(messages=(Message.of("user", scenario.starting_prompt),)),)
+    if not case.conversation:
+        raise BadInput("{where} has an empty conversation: there is nothing to ask.", where=where)
+    return tuple(_turn(turn, f"{where}, {place}") for place, turn in enumerate(case.conversation, start=1))
 
 
 def _meta(case: EvalCase, eval_set_id: str, chosen: Criteria) -> dict[str, Any]:
     """What scorers and result files need, and all that a judge may want to know."""
     thresholds = chosen.thresholds
     adk: dict[str, Any] = {"match_type": chosen.match_type, "criteria": list(thresholds)}
+    if chosen.ignore_args:
+        adk["ignore_args"] = True
     for name, key in (
         ("tool_trajectory_avg_score", "trajectory_threshold"),
         ("response_match_score", "response_threshold"),
@@ -165,6 +221,10 @@ def _meta(case: EvalCase, eval_set_id: str, chosen: Criteria) -> dict[str, Any]:
             for turn in case.conversation or ()
         ],
     }
+    if chosen.judged:
+        found[adk_judged.KEY] = msgspec.to_builtins(chosen.judged)
+    if case.conversation_scenario is not None:
+        found["scenario"] = builtins(case.conversation_scenario)
     if case.session_input is not None:
         found["session"] = builtins(case.session_input)
     if case.rubrics:
@@ -177,7 +237,7 @@ def _meta(case: EvalCase, eval_set_id: str, chosen: Criteria) -> dict[str, Any]:
 
 
 def _turn(turn: Invocation, where: str) -> Turn:
-    parts = _parts(turn.user_content, where)
+    parts = _parts(turn.user_content)
     if not parts:
         raise BadInput("{where}: the user says nothing.", where=where)
     data = turn.intermediate_data
@@ -194,7 +254,7 @@ def _call(call: Mapping[str, Any]) -> dict[str, Any]:
     return {names[key]: value for key, value in call.items() if key in names}
 
 
-def _parts(content: Content, where: str) -> tuple[Part, ...]:
+def _parts(content: Content) -> tuple[Part, ...]:
     """All parts; texts that follow each other become one, a line each."""
     found: list[Part] = []
     for part in content.parts or ():
@@ -206,7 +266,7 @@ def _parts(content: Content, where: str) -> tuple[Part, ...]:
                 found.append(Text(text=text))
         elif (blob := part.inline_data) is not None:
             media_type = blob.mime_type or "application/octet-stream"
-            found.append(File(name=blob.display_name or "", media_type=media_type, data=_bytes(blob.data or "", where)))
+            found.append(File(name=blob.display_name or "", media_type=media_type, data=inline(blob.data or "")))
         elif (file := part.file_data) is not None:
             media_type = file.mime_type or "application/octet-stream"
             found.append(File(name=file.display_name or "", media_type=media_type, url=file.file_uri))
@@ -216,21 +276,15 @@ def _parts(content: Content, where: str) -> tuple[Part, ...]:
     return tuple(found)
 
 
-def _bytes(data: str, where: str) -> bytes:
-    try:
-        return base64.b64decode(data.replace("-", "+").replace("_", "/") + "=" * (-len(data) % 4), validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise BadInput("{where}: the inline data is no base64: {error}.", where=where, error=error) from None
-
-
 def _oracle(sample: Sample) -> Trajectory:
     """The expected calls and responses, as an agent with native tools would give them."""
     steps = []
     for place, turn in enumerate(sample.turns):
-        calls = tuple(_as_made(call) for call in turn.reference["calls"] or ())
+        reference = turn.reference or {}
+        calls = tuple(_as_made(call) for call in reference.get("calls") or ())
         if calls:
             steps.append(Step(message=Message(role="assistant", parts=calls), turn=place))
-        steps.append(Step(message=Message.of("assistant", turn.reference["response"] or ""), turn=place))
+        steps.append(Step(message=Message.of("assistant", reference.get("response") or ""), turn=place))
     return Trajectory(steps=tuple(steps), tools="native")
 
 

@@ -1,15 +1,13 @@
 """Write an eval-set file: the whole file or nothing, a copy of what was there when its shape changes."""
 
 import json
-import os
-import secrets
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
+from proctor.core.rewrite import locked, replace
 from proctor.evalsets.read import Loaded, read
 from proctor.evalsets.schema import EvalCase, EvalSet, builtins
 
@@ -25,10 +23,10 @@ def create(path: Path, eval_set: EvalSet) -> Path:
     Raises:
         BadInput: there is one already, or it cannot be written.
     """
-    with _locked(path.parent, path):
+    with locked(path):
         if path.exists():
             raise BadInput("{path} is there already; nothing was written.", path=path)
-        _replace(path, as_text(eval_set).encode())
+        replace(path, as_text(eval_set).encode())
     return path
 
 
@@ -49,18 +47,39 @@ def save(path: Path, eval_set: EvalSet, loaded: Loaded) -> Path | None:
         BadInput: someone else changed the file since it was read, or it cannot be written; nothing was.
     """
     path = path.expanduser().resolve()  # behind a link the file itself is replaced
+    with locked(path):
+        return _saved(path, eval_set, loaded)
+
+
+def append(path: Path, edit: Callable[[EvalSet], EvalSet], new: EvalSet) -> Path | None:
+    """Change the set of a file, or of a new one that begins as `new`; the copy of the old file, if its shape changed.
+
+    Several of us may do so at once: one waits for the other.
+
+    Raises:
+        BadInput: as `change`.
+    """
+    path = path.expanduser().resolve()
+    with locked(path):
+        if not path.exists():
+            replace(path, as_text(edit(new)).encode())
+            return None
+        loaded = read(path)
+        return _saved(path, edit(loaded.eval_set), loaded)
+
+
+def _saved(path: Path, eval_set: EvalSet, loaded: Loaded) -> Path | None:
     data = as_text(eval_set).encode()
-    with _locked(path.parent, path):
-        try:
-            now = digest_bytes(path.read_bytes())
-        except OSError:
-            now = ""
-        if now != loaded.digest:
-            raise BadInput(
-                "{path} was changed by someone else since it was read; nothing was written. Try again.", path=path
-            )
-        copy = _copied(path) if loaded.shape != "current" else None
-        _replace(path, data)
+    try:
+        now = digest_bytes(path.read_bytes())
+    except OSError:
+        now = ""
+    if now != loaded.digest:
+        raise BadInput(
+            "{path} was changed by someone else since it was read; nothing was written. Try again.", path=path
+        )
+    copy = _copied(path) if loaded.shape != "current" else None
+    replace(path, data)
     return copy
 
 
@@ -80,41 +99,3 @@ def _copied(path: Path) -> Path:
         count += 1
     shutil.copy2(path, copy)
     return copy
-
-
-def _replace(path: Path, data: bytes) -> None:
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        with draft.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            shutil.copymode(path, draft)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-@contextmanager
-def _locked(folder: Path, path: Path) -> Iterator[None]:
-    """Hold the folder while a file in it is checked and replaced, so that two of us never write over each other."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError as error:
-        raise BadInput("{path} cannot be written: {error}.", path=path, error=error.strerror or error) from None
-    try:
-        _lock(handle)
-        yield
-    except OSError as error:
-        raise BadInput("{path} cannot be written: {error}.", path=path, error=error.strerror or error) from None
-    finally:
-        os.close(handle)
-
-
-def _lock(handle: int) -> None:
-    try:
-        import fcntl
-    except ImportError:  # Windows has no such lock; the check of the digest stands alone there
-        return
-    fcntl.flock(handle, fcntl.LOCK_EX)

@@ -91,7 +91,7 @@ def _result(trial: Trial, verdicts: Sequence[Verdict], lang: str) -> tuple[str, 
         detail = trial.failure.detail if trial.failure is not None and kind == "error" else ""
         return kind, _element(kind, f"{trial.outcome}: {why}", named, detail)
     scores = [(verdict.scorer, verdict.result) for verdict in verdicts if isinstance(verdict.result, Score)]
-    wrong = [(name, score) for name, score in scores if score.value < 1]
+    wrong = [(name, score) for name, score in scores if not score.passed]
     if wrong:
         kind = str(wrong[0][1].details.get("error_type") or wrong[0][1].details.get("error_class") or wrong[0][0])
         sentences = [
@@ -108,13 +108,13 @@ def _result(trial: Trial, verdicts: Sequence[Verdict], lang: str) -> tuple[str, 
 
 def _element(kind: str, message: str, type: str, text: str) -> str:
     named = "" if kind == "skipped" else f" type={_quoted(type)}"
-    return f"<{kind} message={_quoted(message.strip())}{named}>{escape(_legal(text))}</{kind}>"
+    return f"<{kind} message={_quoted(message.strip())}{named}>{escape(legal(text))}</{kind}>"
 
 
 def _quoted(text: str) -> str:
-    return quoteattr(_legal(text))
+    return quoteattr(legal(text))
 
 
-def _legal(text: str) -> str:
+def legal(text: str) -> str:
     """The text without what XML 1.0 cannot hold."""
     return _ILLEGAL.sub("", text)

@@ -20,6 +20,22 @@ from proctor.reports.story import Story, error_of, finding, story
 
 BESIDE = ("parameter_accuracy", "precision", "recall", "f1")
 METRICS = ("accuracy", "score", "points")
+JUDGED = (  # what judges give beside a score
+    "win_rate",
+    "tie_rate",
+    "loss_rate",
+    "decisive_win_rate",
+    "consistency",
+    "first_place_rate",
+    "pass_rate",
+    "excellent_rate",
+    "unknown_rate",
+    "confidence",
+    "moderate_disagreement_rate",
+    "severe_disagreement_rate",
+    "arbitrated_rate",
+)
+JUDGE_FACTS = ("model", "rubric", "rubric_digest", "calibration")
 SECTIONS_FIRST = ("", "official", "group", "category")
 RULES_KEPT = 100
 LOOKED_AT = 100_000  # trials whose records are read, for errors and times; the numbers come from all
@@ -204,7 +220,7 @@ class _Verdicts:
                 case Unscored(why=why, reason=reason):
                     self.lost[why, verdict.scorer] += 1
                     self.examples.setdefault((why, verdict.scorer), reason)
-        wrong = next((one for one in verdicts if isinstance(one.result, Score) and one.result.value < 1), None)
+        wrong = next((one for one in verdicts if isinstance(one.result, Score) and not one.result.passed), None)
         if wrong is not None:
             _note(self, error_of("scored", None, [finding(wrong)]), (wrong.sample_id, wrong.attempt))
 
@@ -267,7 +283,7 @@ def _stories(run_id: str, store: Store, keys: Iterable[Key]) -> Iterator[Story]:
 def _headline(estimates: Sequence[Estimate]) -> tuple[Estimate, ...]:
     """The main numbers of the whole run, then the official overall number where a benchmark has one."""
     whole = [one for one in estimates if not one.slice]
-    main = [one for one in whole if _metric(one) in ("accuracy", "score")]
+    main = [one for one in whole if _metric(one) in ("accuracy", "score", "win_rate")]
     overall = [one for one in whole if _metric(one) in ("overall", "official_overall")]
     return (*(main or whole[:1]), *(one for one in overall if one not in main))
 
@@ -275,7 +291,8 @@ def _headline(estimates: Sequence[Estimate]) -> tuple[Estimate, ...]:
 def _sections(estimates: Sequence[Estimate]) -> tuple[Section, ...]:
     by_key: dict[str, list[Estimate]] = {}
     for one in estimates:
-        key = one.slice.partition("=")[0] or ("" if _metric(one) in METRICS or one.unit == "number" else "official")
+        is_main = _metric(one) in (*METRICS, *JUDGED) or one.unit == "number"
+        key = one.slice.partition("=")[0] or ("" if is_main else "official")
         by_key.setdefault(key, []).append(one)
     order = sorted(by_key, key=lambda key: SECTIONS_FIRST.index(key) if key in SECTIONS_FIRST else len(SECTIONS_FIRST))
     return tuple(Section(key=key, estimates=tuple(sorted(by_key[key], key=_is_number))) for key in order)
@@ -286,7 +303,7 @@ def _is_number(estimate: Estimate) -> bool:
 
 
 def _metric(estimate: Estimate) -> str:
-    return estimate.name.rpartition(".")[2]
+    return estimate.name.rpartition(".")[2].removesuffix(" (corrected)")
 
 
 def _middle(seconds: Sequence[float]) -> tuple[float | None, float | None]:
@@ -329,15 +346,19 @@ def _notes(
 
 
 def _options(record: RunRecord) -> Iterator[Fact]:
-    for prefix, options in (("task", record.spec.task_options), ("agent", record.spec.agent_options)):
+    spec = record.spec
+    if spec.judge is not None:
+        yield Fact(name="judge", text=spec.judge)
+    for prefix, options in (("task", spec.task_options), ("agent", spec.agent_options), ("judge", spec.judge_options)):
         for name, value in options.items():
             hidden = any(word in name.lower().split("_") for word in SECRET)
             yield Fact(name=f"{prefix}.{name}", text="•••" if hidden else _text(value))
 
 
 def _facts(provenance: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterator[Fact]:
+    is_judge = prefix.startswith("judges · ") and depth == 2
     for name, value in provenance.items():
-        if name == "warnings" and not prefix:
+        if (name == "warnings" and not prefix) or (is_judge and name not in JUDGE_FACTS):
             continue
         if isinstance(value, Mapping) and depth < 3:
             yield from _facts(value, f"{prefix}{name} · ", depth + 1)

@@ -10,6 +10,7 @@ from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
+from proctor.judges._figures import compared as judges_compared
 from proctor.stats import paired, power
 from proctor.stats.multiple import holm
 
@@ -184,6 +185,8 @@ def _notes(one: RunRecord, other: RunRecord) -> list[Sentence]:
                 second=dict(other.spec.task_options),
             )
         )
+    for scorer in one.scorers:
+        notes.extend(judges_compared(one, other, scorer))
     notes.extend(
         say("The run {run} is {state}.", run=record.id, state=say(record.state))
         for record in (one, other)

@@ -22,12 +22,18 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
-    """An expected call and the call made in its place, by the names of their functions; None where one is missing."""
+    """An expected call and the call made in its place, by the names of their functions; None where one is missing.
+
+    Where a scorer compared the calls, they are told whole, `kind` is what it found, and `rows` are the arguments that are
+    wrong; `turn` counts from 1, and is 0 where there is only one.
+    """
 
     expected: str | None = None
     made: str | None = None
     rows: tuple[Row, ...] = ()
     marked: bool = False
+    kind: str = ""
+    turn: int = 0
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -73,6 +79,40 @@ def pairs(
     beside = [(call, made[to_by_at[at]] if at in to_by_at else None) for at, call in enumerate(expected)]
     left = [(None, call) for to, call in enumerate(made) if to not in to_by_at.values()]
     return tuple(_pair(wanted, call, function, parameter) for wanted, call in (*beside, *left))
+
+
+def found_pairs(sides: Any) -> tuple[Pair, ...]:
+    """The pairs that a scorer of trajectories found, out of `details["sides"]`; none where these are something else.
+
+    >>> found_pairs([{"kind": "missing", "expected": "pay()"}])[0].expected
+    'pay()'
+    """
+    try:
+        found = msgspec.convert(sides, list[_Side])
+    except msgspec.ValidationError:
+        return ()
+    return tuple(
+        Pair(
+            expected=one.expected,
+            made=f"… +{one.count:,}" if one.kind == "more" else one.made,
+            rows=tuple(
+                Row(parameter=name, expected=wanted, made=made, marked=True) for name, wanted, made in one.faults
+            ),
+            marked=one.kind not in ("matched", "more"),
+            kind=one.kind,
+            turn=one.turn,
+        )
+        for one in found
+    )
+
+
+class _Side(msgspec.Struct, frozen=True, kw_only=True):
+    kind: str
+    expected: str | None = None
+    made: str | None = None
+    faults: list[tuple[str, str, str]] = []
+    turn: int = 0
+    count: int = 0
 
 
 def call_text(call: Shown) -> str:

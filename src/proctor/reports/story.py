@@ -5,12 +5,15 @@ from typing import Any, Literal
 
 import msgspec
 
+from proctor.core.errors import BadInput
 from proctor.core.sample import File, Message, Reasoning, Sample, Text, ToolCall, ToolResult
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence
 from proctor.core.trajectory import Trajectory, Usage
 from proctor.core.trial import Call, Failure, Outcome, Trial, Verdict
-from proctor.reports.pairs import Pair, Shown, call_text, calls_in, pairs, value_text
+from proctor.reports.pairs import Pair, Shown, call_text, calls_in, found_pairs, pairs, value_text
+from proctor.scorers.trajectory._expected import answer
+from proctor.scorers.trajectory._options import compared
 
 Kind = Literal["text", "reasoning", "file", "call", "result"]
 SHOWN_LINES = 60
@@ -26,7 +29,10 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """What one scorer said; `value` is None when it gave no score, and `why` says why."""
+    """What one scorer said; `value` is None when it gave no score, and `why` says why.
+
+    `passed`: full marks, or what a scorer with a pass mark of its own lets pass.
+    """
 
     scorer: str
     version: str = ""
@@ -37,6 +43,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | Sentence = ""
     error_class: str = ""
     error_type: str = ""
+    passed: bool = False
 
 
 class Story(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,10 +78,7 @@ def story(trial: Trial, sample: Sample | None, verdicts: Sequence[Verdict], *, c
     lines = [
         msgspec.structs.replace(line, text=cut(line.text, characters)) for line in _lines(sample, trial.trajectory)
     ]
-    details = next((d for verdict in verdicts if (d := verdict.result.details).get("error_class")), {})
-    (wanted, expected), (calls, made) = _expected(sample), _made(trial.trajectory, verdicts)
-    if wanted and made:  # text that no scorer read calls in stands beside the expected calls as text
-        wanted, expected = (), "\n".join(map(call_text, wanted))
+    beside, expected, made = _sides(sample, trial.trajectory, verdicts)
     return Story(
         sample_id=trial.sample_id,
         attempt=trial.attempt,
@@ -83,7 +87,7 @@ def story(trial: Trial, sample: Sample | None, verdicts: Sequence[Verdict], *, c
         question=cut(sample.question, characters) if sample is not None else "",
         lines=tuple(lines[:SHOWN_LINES]),
         left_out=max(0, len(lines) - SHOWN_LINES),
-        pairs=pairs(wanted, calls, function=_name(details, "function"), parameter=_name(details, "parameter")),
+        pairs=beside,
         expected=cut(expected, characters),
         made=cut(made, characters),
         findings=findings,
@@ -108,13 +112,14 @@ def finding(verdict: Verdict) -> Finding:
         out_of=result.out_of,
         error_class=_name(details, "error_class") or "",
         error_type=_name(details, "error_type") or "",
+        passed=result.passed,
     )
 
 
 def error_of(outcome: Outcome, failure: Failure | None, findings: Sequence[Finding]) -> tuple[str, str]:
     """The class and type of what went wrong: of the first score below full marks, else of the failure."""
     for found in findings:
-        if found.value is not None and found.value < 1:
+        if found.value is not None and not found.passed:
             return found.error_class, found.error_type
     return (outcome, failure.kind if failure is not None else "") if outcome != "scored" else ("", "")
 
@@ -157,6 +162,55 @@ def _parts(turn: int, message: Message) -> Iterator[Line]:
             case File():
                 kind, text = "file", f"{part.name or part.path or part.url or ''} ({part.media_type})"
         yield Line(turn=turn, role=message.role, kind=kind, text=text)
+
+
+def _sides(
+    sample: Sample | None, trajectory: Trajectory, verdicts: Sequence[Verdict]
+) -> tuple[tuple[Pair, ...], str, str]:
+    """The expected calls beside those that were made, and what of either side is text."""
+    beside = _compared(sample, trajectory, verdicts)
+    if beside is not None:
+        return (beside, *_responses(sample, trajectory))
+    details = next((d for verdict in verdicts if (d := verdict.result.details).get("error_class")), {})
+    (wanted, expected), (calls, made) = _expected(sample), _made(trajectory, verdicts)
+    if wanted and made:  # text that no scorer read calls in stands beside the expected calls as text
+        wanted, expected = (), "\n".join(map(call_text, wanted))
+    found = pairs(wanted, calls, function=_name(details, "function"), parameter=_name(details, "parameter"))
+    return found, expected, made
+
+
+def _compared(sample: Sample | None, trajectory: Trajectory, verdicts: Sequence[Verdict]) -> tuple[Pair, ...] | None:
+    """The calls as a scorer of trajectories compared them, else by its usual rules; None where the sample asks for none."""
+    told = [one for verdict in verdicts if (one := found_pairs(verdict.result.details.get("sides")))]
+    if told:
+        return next((one for one in told if any(pair.marked for pair in one)), told[0])
+    if sample is None or not any(map(_is_trajectory, (sample.target, *(turn.reference for turn in sample.turns)))):
+        return None
+    try:
+        return found_pairs(compared(sample, trajectory))
+    except BadInput:  # a reference that cannot be understood; the scorer says so
+        return None
+
+
+def _is_trajectory(reference: Any) -> bool:
+    return isinstance(reference, Mapping) and bool({"calls", "alternatives"} & reference.keys())
+
+
+def _responses(sample: Sample | None, trajectory: Trajectory) -> tuple[str, str]:
+    """The responses that are expected beside those that came, turn by turn; the answer alone where none is."""
+    turns = sample.turns if sample is not None else ()
+    wanted = [turn.reference.get("response") if isinstance(turn.reference, Mapping) else None for turn in turns]
+    places = [place for place, one in enumerate(wanted) if isinstance(one, str)]
+    if not places:
+        return "", trajectory.answer
+    came = [answer(trajectory, place) for place in places]
+    if len(turns) == 1:
+        return str(wanted[0]), came[0]
+    numbered = [
+        "\n".join(f"{place + 1}. {one}" for place, one in zip(places, texts, strict=True))
+        for texts in ([wanted[place] for place in places], came)
+    ]
+    return numbered[0], numbered[1]
 
 
 def _expected(sample: Sample | None) -> tuple[tuple[Shown, ...], str]:

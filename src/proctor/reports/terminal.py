@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 PLOT_FROM_WIDTH = 100
 ERRORS_SHOWN = 12
 ANSWER_CHARACTERS = 600
+NOTED_CHARACTERS = 200  # of the rows that one note belongs to
 
 
 def terminal(report: Report, lang: str, console: "Console") -> None:
@@ -40,8 +41,8 @@ def terminal(report: Report, lang: str, console: "Console") -> None:
     console.print(_text(" · ".join(facts), "dim"))
     console.print()
     console.print(_estimates(report, words, wide=console.width >= PLOT_FROM_WIDTH))
-    for line in (line for section in report.sections for line in lines(report, words, section.key) if line.note):
-        console.print(_text(f"  {one_line(line.label)}: {one_line(line.note)}", "dim"))
+    for note, labels in _notes(report, words).items():
+        console.print(_text(f"  {one_line(', '.join(labels), NOTED_CHARACTERS)}: {one_line(note, 600)}", "dim"))
     for key in ("outcomes", "errors", "beside", "unmeasured"):
         table = _counts(report, words, key)
         if table is not None:
@@ -49,8 +50,8 @@ def terminal(report: Report, lang: str, console: "Console") -> None:
             console.print(table)
     console.print()
     console.print(_text(_usage(report, words), "dim"))
-    for note in report.notes:
-        console.print(_text(f"! {words.t(note)}", "yellow"))
+    for one in report.notes:
+        console.print(_text(f"! {words.t(one)}", "yellow"))
 
 
 def failures(report: Report, lang: str, console: "Console") -> None:
@@ -60,14 +61,20 @@ def failures(report: Report, lang: str, console: "Console") -> None:
         console.print(_text(words.t("No sample failed.")))
         return
     for one in report.failures:
-        console.print(_title(one, words, with_attempt=report.record.spec.attempts > 1))
-        _reasons(one, words, console)
-        if one.question:
-            console.print(_text("  " + one_line(one.question, 300), "dim"))
-        _sides(one, words, console)
+        failure(one, lang, console, with_attempt=report.record.spec.attempts > 1)
         console.print()
     shown = words.t("{shown} of {count}", shown=words.count(len(report.failures)), count=words.count(report.failed))
     console.print(_text(f"{words.t('Failed samples')}: {shown}", "dim"))
+
+
+def failure(one: Story, lang: str, console: "Console", *, with_attempt: bool = False) -> None:
+    """Print what went wrong in one trial."""
+    words = Words(lang)
+    console.print(_title(one, words, with_attempt=with_attempt))
+    _reasons(one, words, console)
+    if one.question:
+        console.print(_text("  " + one_line(one.question, 300), "dim"))
+    _sides(one, words, console)
 
 
 def explain(record: RunRecord, store: Store, sample_id: str, attempt: int, lang: str, console: "Console") -> None:
@@ -112,6 +119,16 @@ def explain(record: RunRecord, store: Store, sample_id: str, attempt: int, lang:
             time=words.seconds(call.waited_seconds),
         )
         console.print(_text(f"  {again}", "dim"))
+
+
+def _notes(report: Report, words: Words) -> dict[str, list[str]]:
+    """The notes of estimates, each with the rows that it belongs to."""
+    found: dict[str, list[str]] = {}
+    for section in report.sections:
+        for line in lines(report, words, section.key):
+            if line.note:
+                found.setdefault(line.note, []).append(line.label)
+    return found
 
 
 def _estimates(report: Report, words: Words, *, wide: bool) -> "Table":
@@ -203,7 +220,7 @@ def _reasons(one: Story, words: Words, console: "Console", *, all_of_them: bool 
         if all_of_them and one.failure.detail:
             console.print(_indented(one.failure.detail))
     for found in one.findings:
-        if all_of_them or found.value is None or found.value < 1:
+        if all_of_them or found.value is None or found.value < 1 or not found.passed:
             console.print(_text(f"  {found.scorer}: {_verdict(found, words)}"))
 
 
@@ -232,10 +249,14 @@ def _sides(one: Story, words: Words, console: "Console", *, characters: int = AN
 
 def _pairs(pairs: Iterable[Pair], words: Words) -> "Table":
     table = _table(words, ("Call", "left"), ("Expected", "left"), ("Made", "left"), no_wrap=False)
+    turn = 0
     for number, pair in enumerate(pairs, 1):
-        style = "red" if pair.marked else "bold"
-        names = (words.t("no call") if name is None else one_line(name) for name in (pair.expected, pair.made))
-        table.add_row(*(_text(cell, style) for cell in (f"  {number}{' ✗' if pair.marked else ''}", *names)))
+        if pair.turn != turn:
+            turn = pair.turn
+            table.add_row(_text(f"  {words.t('Turn {number}', number=turn)}", "dim"))
+        style = "red" if pair.marked else "" if pair.kind else "bold"
+        names = (_call(one, pair, words) for one in (pair.expected, pair.made))
+        table.add_row(*(_text(cell, style) for cell in (f"  {number}{_mark(pair, words)}", *names)))
         for row in pair.rows:
             values = (_value(row.expected, pair.expected), _value(row.made, pair.made))
             cells = (f"    {one_line(row.parameter)}{' ✗' if row.marked else ''}", *values)
@@ -243,8 +264,20 @@ def _pairs(pairs: Iterable[Pair], words: Words) -> "Table":
     return table
 
 
+def _mark(pair: Pair, words: Words) -> str:
+    if not pair.kind:
+        return " ✗" if pair.marked else ""
+    return f" {'✗' if pair.marked else '✓' if pair.kind == 'matched' else ''} {words.call(pair.kind)}"
+
+
+def _call(name: str | None, pair: Pair, words: Words) -> str:
+    if name is None:
+        return "" if pair.kind == "more" else words.t("no call")
+    return one_line(name)
+
+
 def _value(text: str | None, call: str | None) -> str:
-    return one_line(text) if text is not None else "–" if call is not None else ""
+    return one_line(text) if text else "–" if call is not None else ""
 
 
 def _table(words: Words, *columns: tuple[str, str], no_wrap: bool = True) -> "Table":

@@ -35,6 +35,9 @@ _ERRORS = {
     "format_error": "not in the required form",
     "wrong_answer": "wrong answer",
     "agent_failed": "agent failed",
+    "below_pass": "below the pass mark",
+    "lost": "lost a comparison",
+    "tie": "tied",
     "": "no class given",
 }
 _STOPS = {
@@ -58,6 +61,30 @@ _METRICS = {
     "overall": "overall",
     "drop": "relative drop",
     "steps_of_correct": "steps of correct answers",
+    "average": "average on the scale",
+    "pass_rate": "pass rate",
+    "excellent_rate": "excellent rate",
+    "unknown_rate": "judge could not tell",
+    "judge_variance": "variance of the judge's repeats",
+    "win_rate": "win rate",
+    "tie_rate": "tie rate",
+    "loss_rate": "loss rate",
+    "decisive_win_rate": "win rate of decided comparisons",
+    "consistency": "same verdict in both orders",
+    "first_place_rate": "verdicts for the text shown first",
+    "strength": "strength (Elo)",
+    "confidence": "confidence of the jury",
+    "moderate_disagreement_rate": "moderate disagreement",
+    "severe_disagreement_rate": "severe disagreement",
+    "arbitrated_rate": "decided by the arbitrator",
+    "alpha": "Krippendorff's alpha",
+    "kappa": "Cohen's kappa",
+    "leaning": "leaning against the others",
+    "outlier_rate": "outlier scores",
+    "abstained_rate": "abstained",
+    "failed_rate": "failed",
+    "tokens": "tokens per item",
+    "cost": "cost per item",
 }
 _DETAILS = {
     "parameter_accuracy": "parameter accuracy",
@@ -75,6 +102,11 @@ _SECTIONS = {
     "subject": "By subject",
     "language": "By language",
     "type": "By type",
+    "topic": "By topic",
+    "judge": "By judge",
+    "judges": "By pair of judges",
+    "pair": "By pair of sets",
+    "system": "By set",
 }
 _STATES = {
     "running": "not finished",
@@ -84,6 +116,18 @@ _STATES = {
 }
 _ROLES = {"system": "system", "user": "user", "assistant": "agent", "tool": "tool"}
 _KINDS = {"text": "says", "reasoning": "thinks", "file": "file", "call": "calls", "result": "gives back"}
+_CALLS = {
+    "matched": "matched",
+    "partly": "partly right",
+    "out of order": "out of order",
+    "wrong arguments": "wrong argument",
+    "wrong function": "wrong tool",
+    "missing": "missing",
+    "extra": "extra",
+    "repeated": "repeated",
+    "forbidden": "forbidden",
+    "more": "more",
+}
 
 
 class Words:
@@ -123,6 +167,10 @@ class Words:
     def kind(self, name: str) -> str:
         return self.t(_KINDS[name]) if name in _KINDS else _spaced(name)
 
+    def call(self, kind: str) -> str:
+        """What a scorer found of a call."""
+        return self.t(_CALLS[kind]) if kind in _CALLS else _spaced(kind)
+
     def section(self, key: str) -> str:
         return self.t(_SECTIONS[key]) if key in _SECTIONS else self.t("By {key}", key=key)
 
@@ -131,6 +179,8 @@ class Words:
         scorer, _, metric = name.rpartition(".")
         if metric.startswith("official_"):
             said = self.t("{name}, official tool", name=self.metric(metric.removeprefix("official_")))
+        elif metric.endswith(" (corrected)"):
+            said = self.t("{name}, corrected", name=self.metric(metric.removesuffix(" (corrected)")))
         else:
             said = self.t(_METRICS[metric]) if metric in _METRICS else metric
         return f"{scorer} · {said}" if scorer else said

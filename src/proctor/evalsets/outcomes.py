@@ -1,0 +1,254 @@
+"""Which cases of a run passed: the scores of all turns of all attempts, averaged by metric, against its threshold.
+
+So counts ADK (google/adk-python, src/google/adk/evaluation/agent_evaluator.py, release 2.7.1). What it leaves open: an
+attempt in which the agent failed scores 0; one that could not be measured leaves its case not evaluated.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, Literal
+
+import msgspec
+
+from proctor.core.run import RunRecord
+from proctor.core.sample import Sample, ToolCall, Turn
+from proctor.core.score import Score, Unscored
+from proctor.core.sentence import Sentence, say
+from proctor.core.task import Store
+from proctor.core.trajectory import turns_of
+from proctor.core.trial import IN_THE_MEAN, Trial, Verdict
+from proctor.judges.adk_judged import KEY
+from proctor.scorers._adk import mean
+from proctor.scorers.adk import made_call
+from proctor.scorers.trajectory import _expected
+
+Status = Literal["passed", "failed", "not_evaluated"]
+SUMMARY = "adk:passed"  # says of all metrics what is counted here
+PREFIX = "adk:"
+Call = Mapping[str, Any]
+
+
+class TurnOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What was asked, expected and done in one turn of one attempt; `args` of a call may be None, as in ADK."""
+
+    attempt: int
+    place: int
+    asked: str
+    expected_response: str | None = None
+    response: str = ""
+    expected_calls: tuple[Call, ...] | None = None
+    calls: tuple[Call, ...] = ()
+    seconds: float = 0.0
+    scores: Mapping[str, float | None] = {}
+    statuses: Mapping[str, Status] = {}
+    reasons: Mapping[str, str | Sentence] = {}
+    failure: str | Sentence = ""
+
+
+class MetricOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """One metric over all turns and attempts; `score` is None where something could not be measured."""
+
+    name: str
+    threshold: float
+    score: float | None
+    status: Status
+    reason: str | Sentence = ""
+
+
+class CaseOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """One case; `failure` is why an attempt did not end as it should, '' when all did."""
+
+    set_id: str
+    id: str
+    status: Status
+    metrics: tuple[MetricOutcome, ...] = ()
+    turns: tuple[TurnOutcome, ...] = ()
+    failure: str | Sentence = ""
+    seconds: float = 0.0
+
+
+Attempt = tuple[Trial, Mapping[str, Score | Unscored]]
+
+
+def outcomes(record: RunRecord, store: Store) -> Iterator[CaseOutcome]:
+    """The cases of a run in the order of their sets, also those that were never run."""
+    verdicts: dict[tuple[str, int], list[Verdict]] = {}
+    for verdict in store.verdicts(record.id):
+        verdicts.setdefault((verdict.sample_id, verdict.attempt), []).append(verdict)
+    trials = {key: list(group) for key, group in groupby(store.trials(record.id), key=lambda trial: trial.sample_id)}
+    for planned in store.planned(record.id):
+        attempts = [
+            (trial, {one.scorer: one.result for one in verdicts.get((trial.sample_id, trial.attempt), ())})
+            for trial in trials.get(planned.id, ())
+        ]
+        yield _case(store.sample(record.id, planned.id) or planned, attempts, record)
+
+
+def status_of(score: float | None, threshold: float) -> Status:
+    """What a score is worth.
+
+    >>> status_of(0.8, 0.8), status_of(None, 0.8)
+    ('passed', 'not_evaluated')
+    """
+    if score is None:
+        return "not_evaluated"
+    return "passed" if score >= threshold else "failed"
+
+
+def _case(sample: Sample, attempts: Sequence[Attempt], record: RunRecord) -> CaseOutcome:
+    names = [name for name in record.scorers if name != SUMMARY and _asked_for(name, sample, attempts)]
+    missing = record.spec.attempts - sum(trial.outcome in IN_THE_MEAN for trial, _ in attempts)
+    metrics = [_metric(name, sample, attempts, whole=missing <= 0) for name in names]
+    return CaseOutcome(
+        set_id=str(sample.meta.get("eval_set_id", record.task)),
+        id=sample.id,
+        status=_status([metric.status for metric in metrics], [trial for trial, _ in attempts]),
+        metrics=tuple(metrics),
+        turns=tuple(
+            _turn(sample, turn, trial, verdicts, place, names)
+            for trial, verdicts in attempts
+            for place, turn in enumerate(turns_of(sample, trial.trajectory))
+        ),
+        failure=next((_failure(trial) for trial, _ in attempts if trial.outcome != "scored"), ""),
+        seconds=sum(trial.seconds for trial, _ in attempts),
+    )
+
+
+def _status(metrics: Sequence[Status], trials: Sequence[Trial]) -> Status:
+    if trials and all(trial.outcome == "agent_failed" for trial in trials):
+        return "failed"
+    if "failed" in metrics:
+        return "failed"
+    return "not_evaluated" if "not_evaluated" in metrics or not metrics else "passed"
+
+
+def _metric_name(scorer: str) -> str:
+    """What ADK calls the metric of a scorer; the name itself of other scorers."""
+    return scorer.removeprefix(PREFIX).removeprefix(f"{KEY}:")
+
+
+def _asked_for(name: str, sample: Sample, attempts: Sequence[Attempt]) -> bool:
+    """Whether the criteria of the case name a metric: sets of one run may have different ones."""
+    criteria = sample.meta.get("adk", {}).get("criteria", ())
+    if name.startswith(PREFIX):
+        return _metric_name(name) in criteria
+    results = [verdicts[name] for _, verdicts in attempts if name in verdicts]
+    return not results or not all(isinstance(one, Unscored) and one.why == "not_applicable" for one in results)
+
+
+def _metric(name: str, sample: Sample, attempts: Sequence[Attempt], *, whole: bool) -> MetricOutcome:
+    results = [(trial, verdicts.get(name)) for trial, verdicts in attempts if trial.outcome in IN_THE_MEAN]
+    scores = [score for trial, result in results for score in _scores(sample, trial, result)]
+    known = [score for score in scores if score is not None]
+    whole = whole and bool(known) and len(known) == len(scores)
+    threshold = _threshold(name, sample, [result for _, result in results])
+    score = mean(known) if whole else None
+    reasons = [result.reason for _, result in results if isinstance(result, Unscored)]
+    told = [_passed_turns(result) for _, result in results]
+    status = status_of(score, threshold)
+    if score is not None and all(told):  # the metric has a rule of its own
+        status = "passed" if all(one is not False for passed in told for one in passed) else "failed"
+    worst = min((one for _, one in results if isinstance(one, Score)), key=lambda one: one.value, default=None)
+    reason = reasons[0] if reasons else worst.reason if worst is not None else ""
+    return MetricOutcome(name=_metric_name(name), threshold=threshold, score=score, status=status, reason=reason)
+
+
+def _scores(sample: Sample, trial: Trial, result: Score | Unscored | None) -> Sequence[float | None]:
+    """What is averaged of an attempt: its turns where the metric lists them, as ADK's do, else its value."""
+    if trial.outcome == "agent_failed":
+        return [0.0] * len(sample.turns)
+    if not isinstance(result, Score):
+        return [None]
+    turns = result.details.get("turns")
+    return turns if isinstance(turns, list | tuple) and turns else [result.value]
+
+
+def _turn_score(trial: Trial, result: Score | Unscored | None, place: int) -> float | None:
+    """What one turn scored; a metric that does not tell gives the same for all."""
+    if trial.outcome == "agent_failed":
+        return 0.0
+    if trial.outcome not in IN_THE_MEAN or not isinstance(result, Score):
+        return None
+    turns = result.details.get("turns")
+    score: float | None = result.value
+    if isinstance(turns, Mapping):  # of metrics of ours, for the turns that they have to do with
+        told = turns.get(str(place + 1))
+        score = told.get("value") if isinstance(told, Mapping) else told
+    elif isinstance(turns, list | tuple) and turns:
+        score = turns[min(place, len(turns) - 1)]
+    return score
+
+
+def _passed_turns(result: Score | Unscored | None) -> Sequence[bool | None]:
+    """What a metric says of each turn that has its own rule, such as one by which less is better."""
+    found = result.details.get("passed_turns") if isinstance(result, Score) else None
+    return found if isinstance(found, list | tuple) else ()
+
+
+def _threshold(name: str, sample: Sample, results: Sequence[Score | Unscored | None]) -> float:
+    told = (one.details.get("threshold") for one in results if one is not None)
+    from_case = _case_threshold(name, sample)
+    return next((float(one) for one in told if isinstance(one, int | float)), from_case)
+
+
+def _case_threshold(name: str, sample: Sample) -> float:
+    options = sample.meta.get("adk", {})
+    keys = {"adk:tool_trajectory_avg_score": "trajectory_threshold", "adk:response_match_score": "response_threshold"}
+    return float(options.get(keys.get(name, ""), 1.0))
+
+
+def _turn(
+    sample: Sample, turn: Turn, trial: Trial, verdicts: Mapping[str, Score | Unscored], place: int, names: Sequence[str]
+) -> TurnOutcome:
+    expected = _expected.expected_of(turn.reference)
+    scores: dict[str, float | None] = {}
+    statuses: dict[str, Status] = {}
+    reasons: dict[str, str | Sentence] = {}
+    for name in names:
+        result = verdicts.get(name)
+        score = _turn_score(trial, result, place)
+        passed = _passed_turns(result)
+        metric = _metric_name(name)
+        scores[metric] = score
+        statuses[metric] = status_of(score, _threshold(name, sample, [result]))
+        if place < len(passed):
+            statuses[metric] = "failed" if passed[place] is False else "passed"
+        if result is not None:
+            told = result.details.get("reasons", ())
+            reasons[metric] = told[place] if place < len(told) else result.reason
+    return TurnOutcome(
+        attempt=trial.attempt,
+        place=place,
+        asked="\n".join(message.text for message in turn.messages if message.text),
+        expected_response=expected.response,
+        response=_expected.answer(trial.trajectory, place),
+        expected_calls=None
+        if expected.calls is None
+        else tuple({"name": call.name, "args": call.arguments} for call in expected.calls),
+        calls=tuple(map(_call, trial.trajectory.calls(place))),
+        seconds=_seconds(trial, place),
+        scores=scores,
+        statuses=statuses,
+        reasons=reasons,
+        failure=_failure(trial),
+    )
+
+
+def _call(call: ToolCall) -> Call:
+    seen = made_call(call)
+    return {"name": seen.name, "args": None if seen.args is None else dict(seen.args)}
+
+
+def _seconds(trial: Trial, place: int) -> float:
+    """From the beginning of a turn to its end; an equal part of the whole attempt where no times are known."""
+    steps = [step for step in trial.trajectory.steps if step.turn == place]
+    began = [step.started for step in steps if step.started]
+    if not began:
+        return trial.seconds / max(1 + step.turn for step in trial.trajectory.steps) if steps else 0.0
+    return max(step.started + step.seconds for step in steps) - min(began)
+
+
+def _failure(trial: Trial) -> str | Sentence:
+    if trial.failure is not None:
+        return trial.failure.reason
+    return "" if trial.outcome == "scored" else say("The attempt ended as {outcome}.", outcome=trial.outcome)
