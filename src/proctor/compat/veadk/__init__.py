@@ -1,0 +1,77 @@
+"""The names of VeADK's evaluation, and those of google-adk that go with it, on Proctor's parts.
+
+    from proctor.compat.veadk import ADKEvaluator                        # veadk.evaluation.adk_evaluator
+    results, failures = await ADKEvaluator(agent=root_agent).evaluate(eval_set_file_path="tests/simple.test.json")
+
+Agents may be VeADK's, ADK's, or anything else Proctor can run. `Invocation` here is VeADK's; ADK's is in `.adk`.
+"""
+
+from proctor.compat.veadk.adk import (
+    EvalCase,
+    EvalSet,
+    EvalStatus,
+    EvaluationResult,
+    Evaluator,
+    IntermediateData,
+    InvocationEvents,
+    SessionInput,
+)
+from proctor.compat.veadk.adk_evaluator import ADKEvaluator
+from proctor.compat.veadk.agent_evaluator import AgentEvaluator
+from proctor.compat.veadk.base_evaluator import BaseEvaluator
+from proctor.compat.veadk.deepeval_evaluator import DeepevalEvaluator
+from proctor.compat.veadk.metrics import (
+    GEval,
+    LLMTestCaseParams,
+    SingleTurnParams,
+    ToolCallParams,
+    ToolCorrectnessMetric,
+)
+from proctor.compat.veadk.prometheus import PrometheusPushgatewayConfig, push_to_prometheus
+from proctor.compat.veadk.recording import EvalSetRecorder, save_eval_set
+from proctor.compat.veadk.sets import UnusableEvalSet, load_eval_set_from_file
+from proctor.compat.veadk.types import (
+    EvalResultCaseData,
+    EvalResultData,
+    EvalResultMetadata,
+    EvalTestCase,
+    Invocation,
+    MetricResult,
+    ToolInvocation,
+)
+from proctor.judges._veadk import criteria_prompt, eval_principle_prompt
+
+__all__ = [
+    "ADKEvaluator",
+    "AgentEvaluator",
+    "BaseEvaluator",
+    "DeepevalEvaluator",
+    "EvalCase",
+    "EvalResultCaseData",
+    "EvalResultData",
+    "EvalResultMetadata",
+    "EvalSet",
+    "EvalSetRecorder",
+    "EvalStatus",
+    "EvalTestCase",
+    "EvaluationResult",
+    "Evaluator",
+    "GEval",
+    "IntermediateData",
+    "Invocation",
+    "InvocationEvents",
+    "LLMTestCaseParams",
+    "MetricResult",
+    "PrometheusPushgatewayConfig",
+    "SessionInput",
+    "SingleTurnParams",
+    "ToolCallParams",
+    "ToolCorrectnessMetric",
+    "ToolInvocation",
+    "UnusableEvalSet",
+    "criteria_prompt",
+    "eval_principle_prompt",
+    "load_eval_set_from_file",
+    "push_to_prometheus",
+    "save_eval_set",
+]

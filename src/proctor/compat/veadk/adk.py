@@ -1,0 +1,219 @@
+"""The names of google-adk's evaluation: the nouns of its files, and its two metrics that need no judge.
+
+    result = TrajectoryEvaluator(threshold=1.0).evaluate_invocations(actual_invocations, expected_invocations)
+    result.overall_eval_status is EvalStatus.PASSED
+
+Invocations may be ours or ADK's own. Source: google/adk-python, src/google/adk/evaluation, release 2.7.1.
+"""
+
+from collections.abc import Callable, Sequence
+from enum import Enum
+from typing import Any
+
+import msgspec
+
+from proctor.compat.veadk.sets import plain
+from proctor.evalsets.outcomes import status_of
+from proctor.evalsets.schema import (
+    AppDetails,
+    Content,
+    ConversationScenario,
+    EvalCase,
+    EvalSet,
+    FunctionCall,
+    FunctionResponse,
+    IntermediateData,
+    Invocation,
+    InvocationEvent,
+    Part,
+    Rubric,
+    RubricContent,
+    SessionInput,
+    texts,
+)
+from proctor.scorers._adk import AdkCall, MatchType, calls_match, joined, match_type, mean, rouge_1
+
+InvocationEvents = IntermediateData  # one noun holds either: lists of calls, or the events of a recording
+
+__all__ = [
+    "AppDetails",
+    "Content",
+    "ConversationScenario",
+    "EvalCase",
+    "EvalMetric",
+    "EvalSet",
+    "EvalStatus",
+    "EvaluationResult",
+    "Evaluator",
+    "FunctionCall",
+    "FunctionResponse",
+    "IntermediateData",
+    "Invocation",
+    "InvocationEvent",
+    "InvocationEvents",
+    "Part",
+    "PerInvocationResult",
+    "ResponseEvaluator",
+    "RougeEvaluator",
+    "Rubric",
+    "RubricContent",
+    "SessionInput",
+    "TrajectoryEvaluator",
+]
+
+
+class EvalStatus(Enum):
+    """How an evaluation ended."""
+
+    PASSED = 1
+    FAILED = 2
+    NOT_EVALUATED = 3
+
+
+class EvalMetric(msgspec.Struct, kw_only=True):
+    """A metric with its threshold; the criterion may hold `threshold` and `match_type`."""
+
+    metric_name: str
+    threshold: float | None = None
+    criterion: Any = None
+
+
+class PerInvocationResult(msgspec.Struct, kw_only=True):
+    """What one turn scored."""
+
+    actual_invocation: Any
+    expected_invocation: Any = None
+    score: float | None = None
+    eval_status: EvalStatus = EvalStatus.NOT_EVALUATED
+
+
+class EvaluationResult(msgspec.Struct, kw_only=True):
+    """What a case scored: the mean of its turns, against the threshold."""
+
+    overall_score: float | None = None
+    overall_eval_status: EvalStatus = EvalStatus.NOT_EVALUATED
+    per_invocation_results: list[PerInvocationResult] = []
+
+
+class Evaluator:
+    """A metric over the turns of a case; a subclass says how."""
+
+    def evaluate_invocations(
+        self,
+        actual_invocations: Sequence[Any],
+        expected_invocations: Sequence[Any] | None = None,
+        conversation_scenario: Any = None,
+    ) -> EvaluationResult:
+        """Score the turns; both lists are equally long."""
+        raise NotImplementedError
+
+
+class TrajectoryEvaluator(Evaluator):
+    """`tool_trajectory_avg_score`: 1 or 0 a turn, by match type EXACT, IN_ORDER or ANY_ORDER."""
+
+    def __init__(self, threshold: float | None = None, eval_metric: EvalMetric | Any | None = None) -> None:
+        criterion = _criterion(eval_metric)
+        self._threshold = _threshold(threshold, eval_metric, criterion, 1.0)
+        self._match_type: MatchType = match_type(_value(criterion.get("match_type", "EXACT")))
+        self._names_only = bool(criterion.get("ignore_args"))
+
+    def evaluate_invocations(
+        self,
+        actual_invocations: Sequence[Any],
+        expected_invocations: Sequence[Any] | None = None,
+        conversation_scenario: Any = None,
+    ) -> EvaluationResult:
+        def score(made: Invocation, expected: Invocation) -> float:
+            return float(calls_match(_calls(made), _calls(expected), self._match_type, names_only=self._names_only))
+
+        return _evaluated(actual_invocations, expected_invocations, score, self._threshold)
+
+
+class RougeEvaluator(Evaluator):
+    """`response_match_score`: ROUGE-1 of the final response of each turn."""
+
+    def __init__(self, eval_metric: EvalMetric | Any | None = None, *, threshold: float | None = None) -> None:
+        self._threshold = _threshold(threshold, eval_metric, _criterion(eval_metric), 0.8)
+
+    def evaluate_invocations(
+        self,
+        actual_invocations: Sequence[Any],
+        expected_invocations: Sequence[Any] | None = None,
+        conversation_scenario: Any = None,
+    ) -> EvaluationResult:
+        def score(made: Invocation, expected: Invocation) -> float:
+            return rouge_1(joined(texts(made.final_response)), joined(texts(expected.final_response)))
+
+        return _evaluated(actual_invocations, expected_invocations, score, self._threshold)
+
+
+class ResponseEvaluator(RougeEvaluator):
+    """The same under its other name; `response_evaluation_score` needs Google's judge and is not here."""
+
+    def __init__(
+        self,
+        threshold: float | None = None,
+        metric_name: str | None = None,
+        eval_metric: EvalMetric | Any | None = None,
+    ) -> None:
+        name = metric_name or getattr(eval_metric, "metric_name", None) or "response_match_score"
+        if name != "response_match_score":
+            raise ValueError(f"`{name}` is not supported.")
+        super().__init__(eval_metric, threshold=threshold)
+
+
+def status(score: float | None, threshold: float) -> EvalStatus:
+    """What a score is worth, in ADK's words."""
+    return EvalStatus[status_of(score, threshold).upper()]
+
+
+def _evaluated(
+    actual: Sequence[Any],
+    expected: Sequence[Any] | None,
+    score: Callable[[Invocation, Invocation], float],
+    threshold: float,
+) -> EvaluationResult:
+    if expected is None:
+        raise ValueError("expected_invocations is needed by this metric.")
+    if len(actual) != len(expected):
+        raise ValueError(
+            "actual_invocations and expected_invocations must have the same length;"
+            f" got {len(actual)} and {len(expected)}."
+        )
+    scores = [score(_invocation(one), _invocation(other)) for one, other in zip(actual, expected, strict=True)]
+    overall = mean(scores) if scores else None
+    return EvaluationResult(
+        overall_score=overall,
+        overall_eval_status=status(overall, threshold),
+        per_invocation_results=[
+            PerInvocationResult(
+                actual_invocation=one, expected_invocation=other, score=value, eval_status=status(value, threshold)
+            )
+            for one, other, value in zip(actual, expected, scores, strict=True)
+        ],
+    )
+
+
+def _invocation(given: Any) -> Invocation:
+    return given if isinstance(given, Invocation) else Invocation.model_validate(plain(given))
+
+
+def _calls(invocation: Invocation) -> list[AdkCall]:
+    data = invocation.intermediate_data
+    return [AdkCall(call.name, call.args) for call in (data.calls() if data is not None else ())]
+
+
+def _criterion(eval_metric: Any) -> dict[str, Any]:
+    given = getattr(eval_metric, "criterion", None)
+    found = plain(given) if given is not None else {}
+    return found if isinstance(found, dict) else {}
+
+
+def _threshold(given: float | None, eval_metric: Any, criterion: dict[str, Any], usual: float) -> float:
+    told = (given, criterion.get("threshold"), getattr(eval_metric, "threshold", None), usual)
+    return next(float(one) for one in told if one is not None)
+
+
+def _value(given: Any) -> Any:
+    """ADK's match types are members of an enumeration, whose values are 0, 1 and 2."""
+    return given.value if isinstance(given, Enum) else given

@@ -1,0 +1,272 @@
+"""`GEval` and `ToolCorrectnessMetric` with DeepEval's names and arguments, for where DeepEval is not installed.
+
+    metrics = [GEval(name="Base Evaluation", criteria="...", threshold=0.8, model=evaluator.judge_model,
+                     evaluation_params=[LLMTestCaseParams.INPUT, LLMTestCaseParams.ACTUAL_OUTPUT])]
+
+They are scorers of Proctor: points from 0 to 1 for each turn, and their mean for the case. Names and rules: DeepEval
+4.3.1; equal calls are counted as often as they were made, where DeepEval takes them for one.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from types import TracebackType
+from typing import Any, Self
+
+from msgspec.structs import replace
+
+from proctor.core.digest import digest
+from proctor.core.sample import Message, Sample, Turn
+from proctor.core.score import Score, Unscored
+from proctor.core.sentence import Sentence, say
+from proctor.core.trajectory import Trajectory
+from proctor.judges.deepeval import Calls, Played, played
+from proctor.judges.rubric import RubricJudge, made
+from proctor.models.named import Model, model
+from proctor.scorers._adk import mean
+from proctor.scorers.trajectory._assign import best
+
+
+class LLMTestCaseParams(StrEnum):
+    """What of a turn a judge is shown."""
+
+    INPUT = "input"
+    ACTUAL_OUTPUT = "actual_output"
+    EXPECTED_OUTPUT = "expected_output"
+    TOOLS_CALLED = "tools_called"
+    EXPECTED_TOOLS = "expected_tools"
+
+
+SingleTurnParams = LLMTestCaseParams
+
+
+class ToolCallParams(StrEnum):
+    """What of a call is compared beside its name."""
+
+    INPUT_PARAMETERS = "input_parameters"
+
+
+FIELDS: Mapping[str, str] = {  # what the judge of Proctor calls it
+    "input": "question",
+    "actual_output": "answer",
+    "expected_output": "reference",
+    "tools_called": "solution",
+    "expected_tools": "reference",
+}
+
+
+class _Metric:
+    """What both have in common: a score for each turn, a threshold, and the mean."""
+
+    inline = True
+
+    def __init__(self, name: str, threshold: float, strict_mode: bool) -> None:
+        self.name = name
+        self.threshold = 1.0 if strict_mode else threshold
+        self.strict_mode = strict_mode
+        self.version = digest([type(self).__name__, name, self.threshold])[:12]
+
+    def _score(self, turns: Sequence[tuple[float, str | Sentence]]) -> Score:
+        values = [0.0 if self.strict_mode and value < self.threshold else value for value, _ in turns]
+        passed = [value >= self.threshold for value in values]
+        worst = values.index(min(values))
+        return Score(
+            points=mean(values),
+            reason=turns[worst][1],
+            details={
+                "turns": values,
+                "passed_turns": passed,
+                "reasons": [str(reason) for _, reason in turns],
+                "threshold": self.threshold,
+                "passed": all(passed),
+            },
+        )
+
+
+class GEval(_Metric):
+    """A judge's opinion by criteria in words, or by steps.
+
+    Args:
+        evaluation_params: what the judge is shown.
+        model: the judge: `openai:MODEL` or another name of a model, an object with `complete`, or DeepEval's of an
+            OpenAI-compatible endpoint.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        evaluation_params: Sequence[Any],
+        criteria: str | None = None,
+        evaluation_steps: Sequence[str] | None = None,
+        model: Any = None,
+        threshold: float = 0.5,
+        strict_mode: bool = False,
+    ) -> None:
+        super().__init__(f"{name} [GEval]", threshold, strict_mode)
+        if not criteria and not evaluation_steps:
+            raise ValueError("Either criteria or evaluation_steps are needed.")
+        if model is None:
+            raise ValueError("A judge is needed: model=evaluator.judge_model")
+        self.criteria = criteria
+        self.evaluation_params = [LLMTestCaseParams(getattr(one, "value", one)) for one in evaluation_params]
+        task = "\n".join(part for part in (criteria, *(evaluation_steps or ())) if part)
+        self._rubric = made(
+            name=name,
+            scale=(0, 10),
+            judges="item",
+            en={"task": task},
+            dimensions=[{"name": "opinion", "en": {"text": task}}],
+        )
+        self._judge = RubricJudge(self._rubric, judge_of(model))
+        self.version = digest([self.version, self._judge.version, self.evaluation_params])[:12]
+
+    async def __aenter__(self) -> Self:
+        await self._judge.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._judge.__aexit__(kind, error, trace)
+
+    async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+        found: list[tuple[float, str | Sentence]] = []
+        for turn in played(sample, trajectory):
+            item = self._item(turn)
+            if isinstance(item, Unscored):
+                return item
+            shown = replace(sample, turns=(Turn(messages=(Message.of("user", turn.asked),)),), meta={"item": item})
+            score = await self._judge(shown, Trajectory.of(turn.answer))
+            if isinstance(score, Unscored):
+                return score
+            found.append((score.value, score.reason))
+        return self._score(found)
+
+    def _item(self, turn: Played) -> dict[str, str] | Unscored:
+        texts = {
+            "input": turn.asked,
+            "actual_output": turn.answer,
+            "expected_output": turn.expected_answer,
+            "tools_called": _text(turn.calls),
+            "expected_tools": None if turn.expected_calls is None else _text(turn.expected_calls),
+        }
+        item: dict[str, str] = {}
+        for one in self.evaluation_params:
+            text = texts[one]
+            if text is None:
+                reason = say(
+                    "{metric} needs '{field}', which the case does not have.", metric=self.name, field=str(one)
+                )
+                return Unscored(why="not_applicable", reason=reason)
+            field = FIELDS[one]
+            item[field] = f"{item[field]}\n{text}" if field in item else text
+        return item
+
+
+class ToolCorrectnessMetric(_Metric):
+    """The share of the expected calls that were made; calls beyond them cost nothing.
+
+    Args:
+        evaluation_params: with INPUT_PARAMETERS a call counts by the share of its arguments that are equal.
+        model: not used: there is no judgement in it.
+        should_consider_ordering: calls have to come in the order that is expected.
+        should_exact_match: 1 when the calls are those expected, in their order and with their arguments; else 0.
+    """
+
+    def __init__(
+        self,
+        threshold: float = 0.5,
+        evaluation_params: Sequence[Any] = (),
+        model: Any = None,
+        should_consider_ordering: bool = False,
+        should_exact_match: bool = False,
+        strict_mode: bool = False,
+    ) -> None:
+        super().__init__("Tool Correctness", threshold, strict_mode)
+        self._by_arguments = bool([ToolCallParams(getattr(one, "value", one)) for one in evaluation_params])
+        self._in_order = should_consider_ordering
+        self._exact = should_exact_match
+
+    def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+        turns = [turn for turn in played(sample, trajectory) if turn.expected_calls is not None]
+        if not turns:
+            return Unscored(why="not_applicable", reason=say("No turn says which calls it expects."))
+        return self._score([self._of_turn(turn.calls, turn.expected_calls or ()) for turn in turns])
+
+    def _of_turn(self, calls: Calls, expected: Calls) -> tuple[float, Sentence]:
+        reason = say(
+            "expected {expected}, called {calls}",
+            expected=", ".join(name for name, _, _ in expected) or "-",
+            calls=", ".join(name for name, _, _ in calls) or "-",
+        )
+        return self._points(calls, expected), reason
+
+    def _points(self, calls: Calls, expected: Calls) -> float:
+        if not expected:
+            return 0.0 if calls else 1.0
+        if self._exact:
+            return float([one[:2] for one in calls] == [one[:2] for one in expected])
+        weights = [[self._similarity(call, wanted) for call in calls] for wanted in expected]
+        if self._in_order:
+            return _longest(weights) / len(expected)
+        return sum(weights[row][column] for row, column in best(weights).items()) / len(expected)
+
+    def _similarity(self, call: tuple[str, Any, Any], wanted: tuple[str, Any, Any]) -> float:
+        if call[0] != wanted[0]:
+            return 0.0
+        return share_equal(call[1] or {}, wanted[1] or {}) if self._by_arguments else 1.0
+
+
+def share_equal(one: Any, other: Any) -> float:
+    """How much of two objects is equal: of all their keys the share that is, and of those inside likewise.
+
+    >>> share_equal({"a": 1, "b": {"x": 1, "y": 2}}, {"a": 1, "b": {"x": 1}}), share_equal({}, {})
+    (0.75, 1.0)
+    """
+    if not (isinstance(one, Mapping) and isinstance(other, Mapping)):
+        return float(isinstance(one, bool) == isinstance(other, bool) and bool(one == other))
+    keys = {*one, *other}
+    if not keys:
+        return 1.0
+    return sum(share_equal(one[key], other[key]) for key in keys if key in one and key in other) / len(keys)
+
+
+def judge_of(given: Any) -> Model:
+    """A model to ask, out of a name, an object with `complete`, or DeepEval's object of an endpoint."""
+    if isinstance(given, str):
+        return model(given)
+    if callable(getattr(given, "complete", None)):
+        found: Model = given
+        return found
+    base, key = getattr(given, "base_url", None), getattr(given, "local_model_api_key", None)
+    if base is None or key is None:
+        raise ValueError(
+            f"{type(given).__name__} is no model that can be asked here; give a name such as openai:MODEL."
+        )
+    return endpoint(str(given.get_model_name()).removesuffix(" (Local Model)"), str(base), key.get_secret_value())
+
+
+def endpoint(name: str, base: str, key: str) -> Model:
+    """A model behind an OpenAI-compatible endpoint."""
+    from proctor.models.openai import ChatModel, Options
+
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    return ChatModel(name, Options(base_url=base, headers=headers, temperature=0.0))
+
+
+def _longest(weights: Sequence[Sequence[float]]) -> float:
+    """The greatest sum of pairs whose places rise on both sides."""
+    before = [0.0] * (len(weights[0]) + 1)
+    for row in weights:
+        now = [0.0]
+        for place, weight in enumerate(row):
+            now.append(max(before[place + 1], now[place], before[place] + weight))
+        before = now
+    return before[-1]
+
+
+def _text(calls: Calls) -> str:
+    return (
+        "\n".join(f"{name}({json.dumps(arguments, ensure_ascii=False, default=str)})" for name, arguments, _ in calls)
+        or "-"
+    )

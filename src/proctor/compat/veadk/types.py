@@ -1,0 +1,107 @@
+"""What VeADK's evaluators keep: cases with what was expected and done, and what metrics said.
+
+Source: volcengine/veadk-python, veadk/evaluation/base_evaluator.py and types.py, release 1.1.19.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+
+class _Model(msgspec.Struct, kw_only=True):
+    """Made with keywords and changed at will, as there."""
+
+    def model_dump(self) -> dict[str, Any]:
+        """Plain data."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain
+
+
+class ToolInvocation(_Model, kw_only=True):
+    """A call of a tool."""
+
+    tool_name: str
+    tool_args: dict[str, Any] = {}
+    tool_result: Any = None
+
+
+class Invocation(_Model, kw_only=True):
+    """One turn; tools are dicts with `name` and `args`, `latency` is milliseconds as text.
+
+    `error` is why the agent gave no output; VeADK has no such field, as there the first error ends everything.
+    """
+
+    invocation_id: str = ""
+    input: str
+    actual_output: str
+    expected_output: str
+    actual_tool: list[dict[str, Any]] = []
+    expected_tool: list[dict[str, Any]] = []
+    latency: str = ""
+    error: str = ""
+
+
+class EvalTestCase(_Model, kw_only=True):
+    """One case: its turns."""
+
+    invocations: list[Invocation]
+
+
+class MetricResult(_Model, kw_only=True):
+    """What one metric said of a case; `score` is None where it could not be measured."""
+
+    metric_type: str
+    success: bool
+    score: float | None
+    reason: str
+
+
+class EvalResultData(_Model, kw_only=True):
+    """What all metrics said of a case.
+
+    >>> result = EvalResultData(metric_results=[MetricResult(metric_type="m", success=True, score=1.0, reason="fine")])
+    >>> result.call_before_append()
+    >>> result.average_score, result.total_reason
+    (1.0, 'm:fine')
+    """
+
+    metric_results: list[MetricResult]
+    average_score: float = 0.0
+    total_reason: str = ""
+
+    def calculate_average_score(self) -> None:
+        """The mean of the scores that there are; 0.0 when there is none."""
+        scores = [result.score for result in self.metric_results if result.score is not None]
+        self.average_score = sum(scores) / len(scores) if scores else 0.0
+
+    def generate_total_reason(self) -> None:
+        """One line `type:reason` for each metric."""
+        self.total_reason = "\n".join(f"{result.metric_type}:{result.reason}" for result in self.metric_results)
+
+    def call_before_append(self) -> None:
+        """Fill in average and reason; called before the result is put into `result_list`."""
+        self.calculate_average_score()
+        self.generate_total_reason()
+
+
+@dataclass
+class EvalResultCaseData:
+    """A turn as it is pushed to Prometheus; `status` is PASSED or FAILURE."""
+
+    id: str
+    input: str
+    actual_output: str
+    expected_output: str
+    score: str
+    reason: str
+    status: str
+    latency: str
+
+
+@dataclass
+class EvalResultMetadata:
+    """The models of an evaluation."""
+
+    tested_model: str
+    judge_model: str
