@@ -1,0 +1,262 @@
+"""`pytest` runs evaluations: a marker that holds an agent against an eval set, and a fixture to do so in a test.
+
+    @pytest.mark.proctor("shop.evalset.json", agent="./agent.py:answer", each=True, runs=3)
+    def test_shop(): ...
+
+    def test_shop_again(proctor):
+        run = proctor.evaluate("shop.evalset.json", agent="./agent.py:answer", thresholds={"trajectory": 0.9})
+
+Each item runs what it needs in a store of its own, so that items can be chosen with -k and spread over processes.
+"""
+
+from collections.abc import Generator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from proctor.api import Run
+    from proctor.api.check import Check
+    from proctor.core.task import Task
+
+MARKER = "proctor(task, *, agent, each=False, runs=1, thresholds=None, pass_rate=None, **how): evaluate an agent on an eval-set file or another task; with each=True every case is a test of its own."
+CASE = "_proctor_case"
+WHICH = ("options", "limit", "first", "ids", "tags", "seed")  # which cases there are
+SHOWN_FAILURES = 10
+WIDTH = 110
+_run_of = pytest.StashKey["Run"]()
+_cases_of = pytest.StashKey[dict[tuple[str, str], "dict[str, Task]"]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", MARKER)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """With `each=True`, one item a case."""
+    marker = metafunc.definition.get_closest_marker("proctor")
+    if marker is None or not marker.kwargs.get("each"):
+        return
+    from proctor.core.errors import BadInput
+
+    try:
+        ids = [*_cases(marker, metafunc.definition)]
+    except BadInput as error:
+        raise pytest.Collector.CollectError(_said(error.sentence)) from None
+    metafunc.fixturenames.append(CASE)
+    metafunc.parametrize(CASE, ids, ids=ids, indirect=True)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Evaluate what the marker says before the body of the test runs."""
+    if item.get_closest_marker("proctor") is not None:
+        _marked(item)
+    return (yield)
+
+
+class Proctor:
+    """Evaluates in a test: `evaluate`, or `await evaluate_async(...)`; `run` is that of the marker."""
+
+    def __init__(self, item: pytest.Item) -> None:
+        self._item = item
+
+    @property
+    def run(self) -> "Run":
+        """The run of the marker of this test."""
+        if _run_of not in self._item.stash:
+            raise pytest.UsageError("proctor.run belongs to a test with the marker proctor; call proctor.evaluate(...)")
+        return self._item.stash[_run_of]
+
+    def evaluate(self, task: Any, *, agent: Any, **how: Any) -> "Run":
+        """Run a task with an agent and fail where it is not good enough; gives back the run.
+
+        runs: how often each case. thresholds: the least mean of a number, by the name of its scorer, or one for all.
+        pass_rate: the least share of trials that pass. The rest as for `proctor.evaluate`.
+        """
+        from proctor import evaluate
+
+        given, wanted = _arguments(task, agent, how, self._item.path.parent)
+        return self._good(evaluate(**given), wanted)
+
+    async def evaluate_async(self, task: Any, *, agent: Any, **how: Any) -> "Run":
+        """The same in an async test."""
+        from proctor import evaluate_async
+
+        given, wanted = _arguments(task, agent, how, self._item.path.parent)
+        return self._good(await evaluate_async(**given), wanted)
+
+    def _good(self, run: "Run", wanted: Mapping[str, Any]) -> "Run":
+        """The run; fails the test where it is not good enough, with the cases that failed."""
+        from proctor.api.check import check
+
+        self._item.addfinalizer(run.store.close)
+        found = check(run, **wanted)
+        _note(self._item, run, found)
+        if found.faults:
+            pytest.fail(_message(run, found), pytrace=False)
+        return run
+
+
+@pytest.fixture
+def proctor(request: pytest.FixtureRequest) -> Proctor:
+    """Evaluates an agent in a test, and fails it where the agent is not good enough."""
+    return Proctor(request.node)
+
+
+@pytest.fixture(name=CASE)
+def _case(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def _marked(item: pytest.Item) -> None:
+    from proctor.core.errors import BadInput
+
+    marker = item.get_closest_marker("proctor")
+    assert marker is not None
+    how = dict(marker.kwargs)
+    try:
+        task = _task_of(marker.args, how)
+        agent = how.pop("agent", None)
+        if agent is None:
+            agent = _fixture(item, "agent")
+        if how.pop("each", False):
+            case = item.callspec.params[CASE]  # type: ignore[attr-defined]  # of a test with parameters
+            task = _cases(marker, item)[case]
+            how = {name: value for name, value in how.items() if name not in WHICH}
+        item.stash[_run_of] = Proctor(item).evaluate(task, agent=agent, **how)
+    except BadInput as error:
+        pytest.fail(_said(error.sentence), pytrace=False)
+
+
+def _task_of(args: tuple[Any, ...], how: dict[str, Any]) -> Any:
+    from proctor.core.errors import BadInput
+
+    given = [*args, *(how.pop(name) for name in ("task", "file") if name in how)]
+    if len(given) != 1:
+        raise BadInput(
+            'The marker proctor takes one task, such as @pytest.mark.proctor("shop.evalset.json", agent=...).'
+        )
+    return given[0]
+
+
+def _fixture(item: pytest.Item, name: str) -> Any:
+    """The value of a fixture of the tests, for agents that need some setting up."""
+    from proctor.core.errors import BadInput
+
+    request = getattr(item, "_request", None)
+    try:
+        return request.getfixturevalue(name) if request is not None else None
+    except pytest.FixtureLookupError:
+        raise BadInput("Name the agent in the marker proctor, agent=..., or in a fixture called 'agent'.") from None
+
+
+def _cases(marker: pytest.Mark, node: pytest.Item | pytest.Function) -> "dict[str, Task]":
+    """A task of one case for each id; the file is read once a process."""
+    from msgspec.structs import replace
+
+    from proctor.api import resolve
+    from proctor.core.run import Selection
+    from proctor.engine.selection import chosen
+
+    how = dict(marker.kwargs)
+    task = _found_task(_task_of(marker.args, how), node.path.parent)
+    which = {name: how.get(name) for name in WHICH}
+    known = node.config.stash.setdefault(_cases_of, {})
+    key = (str(task) if isinstance(task, str) else str(id(task)), repr(which))
+    if key not in known:
+        made, _ = resolve.task(task, which["options"] or {})
+        selection = Selection(
+            limit=which["limit"], first=which["first"], ids=tuple(which["ids"] or ()), tags=which["tags"] or {}
+        )
+        samples = chosen(made, selection, which["seed"] or 0)()
+        known[key] = {one.id: replace(made, samples=[one], planned=1) for one in samples}
+    return known[key]
+
+
+def _arguments(task: Any, agent: Any, how: dict[str, Any], folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arguments of `evaluate`, and what the run is held against."""
+    how = dict(how)
+    wanted: dict[str, Any] = {name: how.pop(name) for name in ("thresholds", "pass_rate") if name in how}
+    if "runs" in how:
+        how["attempts"] = how.pop("runs")
+    how.setdefault("store", ":memory:")
+    return {"task": _found_task(task, folder), "agent": _found_agent(agent, folder), **how}, wanted
+
+
+def _found_task(task: Any, folder: Path) -> Any:
+    """A path beside the test, before one beside the working directory."""
+    if not isinstance(task, str | Path):
+        return task
+    head, colon, rest = str(task).partition(":")
+    path = folder / head
+    return f"{path}{colon}{rest}" if head and path.exists() else str(task)
+
+
+def _found_agent(agent: Any, folder: Path) -> Any:
+    if not isinstance(agent, str):
+        return agent
+    kind, colon, rest = agent.partition(":")
+    if (folder / kind).exists():
+        return f"{folder / kind}{colon}{rest}"
+    if colon and rest and "//" not in rest and kind.isidentifier() and (folder / rest).exists():
+        return f"{kind}:{folder / rest}"
+    return agent
+
+
+def _note(item: pytest.Item, run: "Run", found: "Check") -> None:
+    """Numbers for JUnit and for `-rA`."""
+    noted: dict[str, Any] = {f"proctor.{one.name}": one.value for one in (found.rate, *run.estimates) if not one.slice}
+    if found.rate.low is not None:
+        noted["proctor.pass_rate.interval"] = f"{found.rate.low:.4f} {found.rate.high:.4f}"
+    tried: dict[str, list[bool | None]] = {}
+    for trial in found.trials:
+        tried.setdefault(trial.sample_id, []).append(trial.passed)
+    for sample_id, passes in tried.items():
+        noted[f"proctor.case[{sample_id}]"] = f"{passes.count(True)}/{len(passes)}"
+    item.user_properties.extend((name, value) for name, value in noted.items() if value is not None)
+
+
+def _message(run: "Run", found: "Check") -> str:
+    from io import StringIO
+
+    from rich.console import Console
+
+    from proctor.i18n import language, speak
+    from proctor.reports.build import one_story
+    from proctor.reports.terminal import failure
+
+    lang = language()
+    failed: dict[str, int] = {}
+    for trial in found.trials:
+        if not trial.passed:
+            failed.setdefault(trial.sample_id, trial.attempt)
+    cases = len({trial.sample_id for trial in found.trials})
+    head = speak(
+        "{task} with {agent}: {failed} of {cases} cases did not pass every time.",
+        lang,
+        task=run.record.task,
+        agent=run.record.agent,
+        failed=len(failed),
+        cases=cases,
+    )
+    lines = [head, *(f"  {speak(fault, lang)}" for fault in found.faults)]
+    text = StringIO()
+    console = Console(file=text, width=WIDTH, no_color=True, force_terminal=False, highlight=False)
+    for sample_id, attempt in [*failed.items()][:SHOWN_FAILURES]:
+        one = one_story(run.record, run.store, sample_id, attempt)
+        console.print()
+        if one is None:
+            console.print(speak("{sample}: not run", lang, sample=sample_id), markup=False)
+        else:
+            failure(one, lang, console, with_attempt=run.record.spec.attempts > 1)
+    if len(failed) > SHOWN_FAILURES:
+        console.print(speak("… and {count} more.", lang, count=len(failed) - SHOWN_FAILURES), markup=False)
+    return "\n".join([*lines, *(line.rstrip() for line in text.getvalue().splitlines())])
+
+
+def _said(sentence: Any) -> str:
+    from proctor.i18n import language, speak
+
+    return speak(sentence, language())
