@@ -1,0 +1,141 @@
+"""Review in a terminal: one item after the other, with the scores and the status typed in one line."""
+
+import textwrap
+from collections.abc import Sequence
+
+import click
+
+from proctor.cli import output
+from proctor.cli.words import lang, t
+from proctor.core.errors import BadInput
+from proctor.core.run import Estimate
+from proctor.reports.visible import one_line, visible
+from proctor.review.items import FIELDS, Item
+from proctor.review.labels import STATUS_NAMES, STATUSES, Entry, Status
+from proctor.review.queue import Conflict, Progress, Review
+
+WIDTH = 100
+STATUS_BY_LETTER: dict[str, Status] = {"a": "approved", "r": "rejected", "v": "needs_revision"}
+
+
+def walk(review: Review, reviewer: str) -> None:
+    """Go through the items of a reviewer until they are done or the input ends; every label is saved at once."""
+    queue = review.queue(reviewer)
+    at = _next_todo(review, reviewer, queue, -1)
+    click.echo(_help(review))
+    while at is not None:
+        item = queue[at]
+        _show(item, review.own(item, reviewer), at, len(queue))
+        try:
+            said = click.prompt(">", prompt_suffix=" ", default="", show_default=False).strip()
+        except click.Abort:  # Ctrl-C or the end of the input
+            click.echo()
+            return
+        match said.split(maxsplit=1)[:1]:
+            case ["q"]:
+                return
+            case [] | ["n"]:
+                at = min(at + 1, len(queue) - 1)
+            case ["p"]:
+                at = max(at - 1, 0)
+            case ["u"]:
+                taken = review.undo(reviewer)
+                at = next((place for place, one in enumerate(queue) if taken and one.id == taken.item), at)
+                click.echo(
+                    t("The last label was taken back; it was of this item.")
+                    if taken
+                    else t("There is nothing to take back.")
+                )
+            case ["?"]:
+                click.echo(_help(review))
+            case _:
+                try:
+                    scores, status, comments = _read(review, said)
+                    review.label(item.id, reviewer, scores, status, comments)
+                except BadInput as error:
+                    click.echo(t(error.sentence), err=True)
+                else:
+                    at = _next_todo(review, reviewer, queue, at)
+    click.echo(t("Everything is reviewed."))
+
+
+def show_statistics(review: Review, conflicts: Sequence[Conflict]) -> None:
+    """How far the review is, per reviewer too, how they agree, and on what they do not."""
+    from rich.table import Table
+
+    console = output.console()
+    table = Table(box=None, pad_edge=False)
+    for title in (t("Reviewer"), t("Reviewed"), *(t(name) for name in STATUS_NAMES.values()), t("Mean")):
+        table.add_column(title, justify="left" if title == t("Reviewer") else "right")
+    for name in review.people():
+        table.add_row(visible(name) or t("(no name)"), *_numbers(review.progress(name)))
+    table.add_row(t("Verdicts of all"), *_numbers(review.progress()))
+    console.print(table)
+    agreement = Table(box=None, pad_edge=False, title=t("Agreement between reviewers"), title_justify="left")
+    for title in (t("Dimension"), "alpha", t("95 % interval"), t("Items")):
+        agreement.add_column(title)
+    titles = {one.name: one.words(lang()).title for one in review.dimensions}
+    for name, estimate in review.agreement().items():
+        agreement.add_row(titles.get(name, t("Status")), *_alpha(estimate))
+    console.print(agreement)
+    for one in conflicts:
+        on = ", ".join(titles.get(name, t("Status")) for name in one.on)
+        click.echo(t("Conflict: {item}: {on}", item=one_line(one.item.id, 60), on=on))
+    for note in review.notes:
+        output.tell(note)
+
+
+def _show(item: Item, entry: Entry | None, at: int, total: int) -> None:
+    click.echo(f"\n── {at + 1} / {total} · {one_line(item.id, 60)} · {one_line(item.topic, 40)}")
+    for name, title in FIELDS.items():
+        text = visible(getattr(item, name)) or t("(not in the data)")
+        click.echo(f"{t(title)}:")
+        for line in text.splitlines():
+            click.echo(textwrap.fill(line, WIDTH, initial_indent="  ", subsequent_indent="  "))
+    if entry is not None:
+        scores = " ".join(f"{score:g}" for score in entry.scores.values())
+        click.echo(t("You said: {scores} {status}", scores=scores, status=t(STATUS_NAMES[entry.status])))
+
+
+def _read(review: Review, said: str) -> tuple[dict[str, float], str, str]:
+    """`5 4 4 5 a a comment`: a score for each dimension, the letter of a status, and what one likes to say."""
+    count = len(review.dimensions)
+    words = said.split(maxsplit=count + 1)
+    try:
+        numbers = [float(word) for word in words[:count]]
+        status = STATUS_BY_LETTER[words[count]]
+    except (ValueError, IndexError, KeyError):
+        raise BadInput("That is not {count} scores and one of a, r, v. Type ? for help.", count=count) from None
+    scores = {
+        one.name: int(number) if number.is_integer() else number
+        for one, number in zip(review.dimensions, numbers, strict=True)
+    }
+    return scores, status, words[count + 1] if len(words) > count + 1 else ""
+
+
+def _next_todo(review: Review, reviewer: str, queue: Sequence[Item], at: int) -> int | None:
+    """The next place that is to do, from the beginning again at the end; None when nothing is."""
+    states = review.states(reviewer)
+    todo = [place for place, item in enumerate(queue) if states[item.number] not in STATUSES]
+    return next((place for place in todo if place > at), todo[0] if todo else None)
+
+
+def _help(review: Review) -> str:
+    names = " ".join(one.words(lang()).title.replace(" ", "-") for one in review.dimensions)
+    return t(
+        "Type: {names} STATUS comment, for example: {example}\nSTATUS is a (approved), r (rejected) or v (needs revision). Enter or n: next, p: previous, u: take the last label back, q: end.",
+        names=names,
+        example=" ".join(["4"] * len(review.dimensions)) + " a",
+    )
+
+
+def _numbers(progress: Progress) -> list[str]:
+    mean = "–" if progress.mean is None else f"{progress.mean:.2f}"
+    return [f"{progress.done} / {progress.total}", *(str(progress.by_status[status]) for status in STATUSES), mean]
+
+
+def _alpha(estimate: Estimate) -> list[str]:
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        value = "–" if estimate.value is None else f"{estimate.value:.2f}"
+        return [value, t(estimate.note) if estimate.note else "", str(estimate.scored)]
+    return [f"{estimate.value:.2f}", f"[{estimate.low:.2f}, {estimate.high:.2f}]", str(estimate.scored)]

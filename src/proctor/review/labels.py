@@ -1,0 +1,267 @@
+"""Human labels, and the file that keeps them beside the data: `<data>_verifications.json`.
+
+The format is that of HumanVerificationUI (hello-agents, chapter 12.4.6), item id to verdict, with the label of every
+reviewer beside it:
+
+    {"gen_aime_1": {"problem_id": "gen_aime_1", "scores": {"correctness": 5, "clarity": 4},
+                    "total_score": 4.5, "status": "approved", "comments": "", "verified_at": "2025-01-10T12:00:00",
+                    "reviews": [{"number": 1, "reviewer": "ann", "scores": {...}, "item_digest": "9a0c…", ...}]}}
+"""
+
+import codecs
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, get_args
+
+import msgspec
+
+from proctor.core.errors import BadInput
+from proctor.core.sentence import Sentence, say
+
+Status = Literal["approved", "rejected", "needs_revision"]
+STATUSES: tuple[Status, ...] = get_args(Status)
+STATUS_NAMES = {"approved": say("Approved"), "rejected": say("Rejected"), "needs_revision": say("Needs revision")}
+DIMENSIONS = ("correctness", "clarity", "difficulty_match", "completeness")
+MOST_BYTES = 200_000_000
+
+
+class Label(msgspec.Struct, frozen=True, kw_only=True):
+    """What one person said of one item; `when` is ISO time, `reviewer` '' in a file that names nobody."""
+
+    item: str
+    reviewer: str
+    scores: Mapping[str, float]
+    status: Status
+    comments: str = ""
+    when: str = ""
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A label as the file keeps it.
+
+    `number` counts the labels of the file, `item_digest` tells which text was judged, `decides` is set where an
+    adjudicator settled a conflict.
+    """
+
+    number: int = 0
+    reviewer: str = ""
+    scores: dict[str, int | float]
+    status: Status
+    comments: str | None = ""
+    verified_at: str = ""
+    item_digest: str = ""
+    decides: bool = False
+
+    def __post_init__(self) -> None:
+        if not all(map(math.isfinite, self.scores.values())):
+            raise ValueError("a score is no finite number")
+
+    @property
+    def total(self) -> float:
+        """The mean of the scores; 0 when there are none."""
+        return sum(self.scores.values()) / len(self.scores) if self.scores else 0.0
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """An item of the file: the joint verdict as the source has it, and every label, oldest first."""
+
+    problem_id: str | int = ""
+    scores: dict[str, int | float]
+    total_score: float | None = None
+    status: Status
+    comments: str | None = ""
+    verified_at: str = ""
+    reviews: tuple[Entry, ...] = ()
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Every label; a record without any, as the source writes it, is one that names nobody."""
+        return self.reviews or (
+            Entry(scores=self.scores, status=self.status, comments=self.comments, verified_at=self.verified_at),
+        )
+
+    @property
+    def current(self) -> list[Entry]:
+        """The newest label of each reviewer, of the text that was judged last."""
+        judged = self.entries[-1].item_digest
+        newest = {one.reviewer: one for one in self.entries if not one.decides and one.item_digest == judged}
+        return [*newest.values()]
+
+    @property
+    def decision(self) -> Entry | None:
+        """What an adjudicator decided, while no label is newer."""
+        return self.entries[-1] if self.entries[-1].decides else None
+
+    @property
+    def verdict(self) -> Entry:
+        """The adjudicator's decision, else what the reviewers say together."""
+        return self.decision or joint(self.current)
+
+
+def record(item: str, entries: Sequence[Entry]) -> Record:
+    """The record of an item with these labels."""
+    verdict = Record(scores={}, status="rejected", reviews=tuple(entries)).verdict
+    return Record(
+        problem_id=item,
+        scores=verdict.scores,
+        total_score=verdict.total,
+        status=verdict.status,
+        comments=verdict.comments or "",
+        verified_at=verdict.verified_at,
+        reviews=tuple(entries),
+    )
+
+
+def file_of(data: str | Path) -> Path:
+    """Where the labels of a data file stand; never the data file itself.
+
+    >>> file_of("my.json.d/aime.json").as_posix(), file_of("aime.txt").as_posix()
+    ('my.json.d/aime_verifications.json', 'aime_verifications.json')
+    """
+    path = Path(data)
+    return path.with_name(f"{path.stem}_verifications.json")
+
+
+def read(path: str | Path) -> list[Label]:
+    """The newest label of every reviewer for every item, in the order of the file.
+
+    Raises:
+        BadInput: there is no such file, or it is no verification file; names the place.
+    """
+    return [_label(item, entry) for item, one in records(Path(path)).items() for entry in one.current]
+
+
+def verdicts(path: str | Path) -> list[Label]:
+    """One label an item: the adjudicator's decision, else what its reviewers say together (see `joint`)."""
+    return [_label(item, one.verdict) for item, one in records(Path(path)).items()]
+
+
+def records(path: Path) -> dict[str, Record]:
+    """A verification file, item id to record.
+
+    Raises:
+        BadInput: there is no such file, or it is no verification file; names the place.
+    """
+    return decoded(data_of(path), path)
+
+
+def data_of(path: Path) -> bytes:
+    """The bytes of a verification file, without the mark that editors put in front.
+
+    Raises:
+        BadInput: there is no such file, or it is larger than any of ours.
+    """
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise BadInput("{path} is larger than {limit} bytes.", path=path, limit=MOST_BYTES)
+        return path.read_bytes().removeprefix(codecs.BOM_UTF8)
+    except OSError as error:
+        raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror or error) from None
+
+
+def decoded(data: bytes, path: Path) -> dict[str, Record]:
+    """The records in the bytes of a verification file; `path` is for the message."""
+    try:
+        return msgspec.json.decode(data, type=dict[str, Record])
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise BadInput(
+            "{path} is no verification file: {error}. It holds item ids, each with scores and a status ({statuses}). Move it away to begin anew.",
+            path=path,
+            error=error,
+            statuses=", ".join(STATUSES),
+        ) from None
+
+
+def joint(entries: Sequence[Entry]) -> Entry:
+    """What several reviewers say together: mean scores, the status they agree on, else `needs_revision`.
+
+    >>> one = Entry(reviewer="ann", scores={"clarity": 5}, status="approved")
+    >>> other = Entry(reviewer="bob", scores={"clarity": 2}, status="rejected", comments="vague")
+    >>> both = joint([one, other])
+    >>> both.scores, both.status, both.comments
+    ({'clarity': 3.5}, 'needs_revision', 'bob: vague')
+    """
+    if len(entries) == 1:
+        return entries[0]
+    given: dict[str, list[float]] = {}
+    for entry in entries:
+        for name, score in entry.scores.items():
+            given.setdefault(name, []).append(score)
+    statuses = {entry.status for entry in entries}
+    return Entry(
+        reviewer=", ".join(entry.reviewer for entry in entries),
+        scores={name: sum(scores) / len(scores) for name, scores in given.items()},
+        status=statuses.pop() if len(statuses) == 1 else "needs_revision",
+        comments="\n".join(f"{entry.reviewer}: {entry.comments}" for entry in entries if entry.comments),
+        verified_at=max(entries, key=lambda entry: entry.number).verified_at,
+    )
+
+
+def differ(entries: Iterable[Entry], distance: float) -> tuple[str, ...]:
+    """On what reviewers disagree: 'status', and every dimension whose scores lie more than `distance` apart.
+
+    >>> differ([Entry(scores={"a": 5, "b": 1}, status="approved"), Entry(scores={"a": 4, "b": 3}, status="approved")], 1)
+    ('b',)
+    """
+    entries = [*entries]
+    found = ["status"] if len({entry.status for entry in entries}) > 1 else []
+    for name in dict.fromkeys(name for entry in entries for name in entry.scores):
+        scores = [entry.scores[name] for entry in entries if name in entry.scores]
+        if max(scores) - min(scores) > distance:
+            found.append(name)
+    return tuple(found)
+
+
+def fitting(
+    found: Mapping[str, Record], digest_by_item: Mapping[str, str], *, file: Path, data: Path, changed: bool
+) -> list[Sentence]:
+    """What is to be said of labels beside data with these items; with `changed` all of their texts may be others now.
+
+    Raises:
+        BadInput: they are of other data.
+    """
+    here = [id for id in found if id in digest_by_item]
+    stale = [id for id in here if found[id].entries[-1].item_digest not in ("", digest_by_item[id])]
+    if found and not here:
+        raise BadInput(
+            "{file} belongs to other data: none of the {count} items it is of, such as '{id}', is in {data}. Move it away.",
+            file=file,
+            count=len(found),
+            id=next(iter(found))[:80],
+            data=data,
+        )
+    if len(stale) > 1 and len(stale) == len(here) and not changed:
+        raise BadInput(
+            "{file} belongs to other data: all {count} items it is of have another text in {data}. Move it away, or say --changed if the items were changed.",
+            file=file,
+            count=len(stale),
+            data=data,
+        )
+    told = []
+    if stale:
+        told.append(
+            say(
+                "{count} items were changed since they were reviewed; they are to be reviewed again.",
+                count=len(stale),
+            )
+        )
+    if len(here) < len(found):
+        told.append(
+            say(
+                "{count} labels are of items that are not in the data any more; they are kept.",
+                count=len(found) - len(here),
+            )
+        )
+    return told
+
+
+def _label(item: str, entry: Entry) -> Label:
+    return Label(
+        item=item,
+        reviewer=entry.reviewer,
+        scores=entry.scores,
+        status=entry.status,
+        comments=entry.comments or "",
+        when=entry.verified_at,
+    )

@@ -1,0 +1,99 @@
+"""The app: routes behind the guard, pages out of templates. A room of pages brings a list of routes."""
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import BaseRoute, Mount
+from starlette.staticfiles import StaticFiles
+
+from proctor.core.errors import BadInput
+from proctor.core.sentence import Sentence, say
+from proctor.i18n import speak
+from proctor.reports.visible import visible
+from proctor.web.auth import LANGUAGE_COOKIE, Access, Guard, Session
+from proctor.web.markup import show
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from starlette.types import ASGIApp
+
+
+def app(routes: Sequence[BaseRoute], access: Access, lang: str) -> "ASGIApp":
+    """The app with these pages, for those who have access; `lang` is the language until somebody chooses another."""
+    static = StaticFiles(directory=str(files("proctor.web").joinpath("static")))
+    inner = Starlette(
+        routes=[*routes, Mount("/static", static)],
+        exception_handlers={BadInput: _bad_input, HTTPException: _http_error, Exception: _our_error},
+    )
+    return Guard(inner, access, lang)
+
+
+def page(request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
+    """A page out of a template, in the language of the reader."""
+    lang: str = request.state.lang
+    session: Session | None = getattr(request.state, "session", None)
+    text = (
+        _environment()
+        .get_template(template)
+        .render(
+            request=request,
+            lang=lang,
+            t=lambda sentence, **named: speak(sentence, lang, **named),
+            person=session.person if session is not None else None,
+            csrf=session.csrf if session is not None else "",
+            **values,
+        )
+    )
+    response = HTMLResponse(text, status)
+    if "lang" in request.query_params:
+        response.set_cookie(LANGUAGE_COOKIE, lang, max_age=31_536_000, samesite="strict", httponly=True)
+    return response
+
+
+async def _bad_input(request: Request, error: Exception) -> Response:
+    assert isinstance(error, BadInput)
+    return page(request, "message.html.jinja", status=400, said=error.sentence)
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    said = (
+        say("There is no such page.")
+        if status == 404
+        else say("This cannot be done here (status {status}).", status=status)
+    )
+    return page(request, "message.html.jinja", status=status, said=said)
+
+
+async def _our_error(request: Request, error: Exception) -> Response:
+    kind = type(error).__name__
+    said: Sentence = say(
+        "An error of ours: {kind}. Nothing was saved by this request; the terminal says more.", kind=kind
+    )
+    return page(request, "message.html.jinja", status=500, said=said)
+
+
+@cache
+def _environment() -> "Environment":
+    """The templates; hidden characters become visible, and everything that is no `Markup` is escaped."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    made = Environment(
+        loader=PackageLoader("proctor.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
+    )
+    made.globals.update(show=show)
+    made.filters["langs"] = lambda query, lang: urlencode({**query, "lang": lang})
+    return made

@@ -1,0 +1,253 @@
+"""Who may ask for a page, and what every answer says to the browser.
+
+The app listens on this machine only, but so do the pages of other sites in the same browser, and other people's programs.
+So: only the names of this machine are answered (a foreign name would be DNS rebinding), everybody needs a token, a write needs a
+second one that other sites cannot know, and a page may load nothing but what lies here.
+"""
+
+import secrets
+from collections.abc import Mapping
+from http.cookies import CookieError, SimpleCookie
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+import msgspec
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+
+from proctor.core.sentence import Sentence, say
+from proctor.i18n import LANGUAGES, speak
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
+MOST_BYTES = 256_000  # of a request
+MOST_FIELDS = 200
+LANGUAGE_COOKIE = "proctor-lang"
+SAFE_METHODS = frozenset({"GET", "HEAD"})
+HEADERS = {
+    "content-security-policy": "default-src 'self'; img-src 'self'; object-src 'none'; base-uri 'none'; "
+    "form-action 'self'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "cache-control": "no-store",
+}
+
+
+class Person(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody who may use the pages: `decides` is for an adjudicator, who sees what all others said."""
+
+    name: str
+    reviews: bool = True
+    decides: bool = False
+
+
+class Session(NamedTuple):
+    """A browser that came in by a link; `csrf` is in every form it is sent."""
+
+    person: Person
+    csrf: str
+
+
+class Access:
+    """The tokens of one server; they live as long as it does.
+
+    Attributes:
+        cookie: the name of the cookie; the port is in it, as cookies do not tell two servers of a machine apart.
+    """
+
+    def __init__(self, port: int) -> None:
+        self.cookie = f"proctor-{port}"
+        self._person_by_link: dict[str, Person] = {}
+        self._person_by_token: dict[str, Person] = {}
+        self._sessions: dict[str, Session] = {}
+
+    def link(self, person: Person) -> str:
+        """A path that lets a browser in, once."""
+        token = secrets.token_urlsafe(24)
+        self._person_by_link[token] = person
+        return f"/enter?token={token}"
+
+    def token(self, person: Person) -> str:
+        """A token for programs, sent as `Authorization: Bearer`."""
+        token = secrets.token_urlsafe(32)
+        self._person_by_token[token] = person
+        return token
+
+    def enter(self, token: str) -> str | None:
+        """Use a link up: the value of the cookie, None when the link is unknown or was used."""
+        person = self._person_by_link.pop(token, None)
+        if person is None:
+            return None
+        key = secrets.token_urlsafe(32)
+        self._sessions[key] = Session(person, secrets.token_urlsafe(24))
+        return key
+
+    def session(self, headers: Headers) -> Session | None:
+        """Who asks; a program with a token has no `csrf`, as no browser sends its token by itself."""
+        kind, _, token = headers.get("authorization", "").partition(" ")
+        if kind.lower() == "bearer":
+            person = self._person_by_token.get(token.strip())
+            return Session(person, "") if person is not None else None
+        try:
+            morsel = SimpleCookie(headers.get("cookie", "")).get(self.cookie)
+        except CookieError:
+            return None
+        return self._sessions.get(morsel.value) if morsel is not None else None
+
+
+class Guard:
+    """Stands before the whole app: everything that is refused is refused here, and every answer gets the headers."""
+
+    def __init__(self, app: "ASGIApp", access: Access, lang: str) -> None:
+        self._app = app
+        self._access = access
+        self._lang = lang
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        if scope["type"] != "http":
+            return
+
+        async def send_guarded(message: "Message") -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        scope.setdefault("state", {})["lang"] = self._language(scope)
+        body = await _body(scope, receive)
+        answer = self._answer(scope, body)
+        if answer is not None:
+            await answer(scope, receive, send_guarded)
+            return
+        read = False
+
+        async def receive_again() -> "Message":
+            nonlocal read
+            if read:
+                return await receive()
+            read = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        await self._app(scope, receive_again, send_guarded)
+
+    def _answer(self, scope: "Scope", body: bytes | None) -> Response | None:
+        """What is said at the door; None lets the request in."""
+        headers = Headers(scope=scope)
+
+        def refuse(status: int, why: Sentence) -> Response:
+            return PlainTextResponse(speak(why, scope["state"]["lang"]), status)
+
+        if body is None:
+            return refuse(413, say("The request is too large."))
+        if _host_name(headers.get("host", "")) not in HOSTS:
+            return refuse(400, say("This host name is not answered here."))
+        path: str = scope["path"]
+        if path.startswith("/static/"):
+            return None
+        session = self._access.session(headers)
+        if path == "/enter":
+            if scope["method"] != "GET" or "prefetch" in headers.get("sec-purpose", ""):
+                return PlainTextResponse("", 405)
+            return self._enter(scope, came_in=session is not None) or refuse(
+                401,
+                say(
+                    "This link was used already, or is of an earlier start. Press Enter in the terminal for a new one."
+                ),
+            )
+        if session is None:
+            return refuse(401, say("Open the link that the terminal shows. Press Enter there for a new one."))
+        if scope["method"] not in SAFE_METHODS and session.csrf and not _is_ours(headers, body, session.csrf):
+            return refuse(403, say("This write did not come from a page of this server."))
+        scope["state"]["session"] = session
+        return None
+
+    def _enter(self, scope: "Scope", *, came_in: bool) -> Response | None:
+        token = _query(scope, "token")
+        key = self._access.enter(token)
+        if key is None and not came_in:
+            return None
+        home = RedirectResponse("/", 303)
+        if key is not None:
+            home.set_cookie(self._access.cookie, key, httponly=True, samesite="strict", path="/")
+        return home
+
+    def _language(self, scope: "Scope") -> str:
+        """The language asked for in the address, else the one chosen before, else that of the server."""
+        asked = _query(scope, "lang")
+        try:
+            chosen = SimpleCookie(Headers(scope=scope).get("cookie", "")).get(LANGUAGE_COOKIE)
+        except CookieError:
+            chosen = None
+        known = (one for one in (asked, chosen.value if chosen else "", self._lang) if one in LANGUAGES)
+        return next(known, "en")
+
+
+def session_of(request: Request) -> Session:
+    """Who asked for this page."""
+    session: Session = request.state.session
+    return session
+
+
+async def form(request: Request) -> Mapping[str, str]:
+    """The fields of a form, each once."""
+    return _fields(await request.body())
+
+
+def _query(scope: "Scope", name: str) -> str:
+    try:
+        fields = parse_qs(str(scope["query_string"], "latin-1"), max_num_fields=MOST_FIELDS)
+    except ValueError:
+        return ""
+    return fields.get(name, [""])[0]
+
+
+async def _body(scope: "Scope", receive: "Receive") -> bytes | None:
+    """All of the body; None when it is too large."""
+    length = Headers(scope=scope).get("content-length", "0")
+    if not length.isdigit() or int(length) > MOST_BYTES:
+        return None
+    body = b""
+    more = True
+    while more:
+        message: Any = await receive()
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+        if len(body) > MOST_BYTES:
+            return None
+    return body
+
+
+def _host_name(host: str) -> str:
+    """The name without the port: `[::1]:80` is `::1`."""
+    try:
+        return (urlsplit(f"//{host}").hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def _is_ours(headers: Headers, body: bytes, csrf: str) -> bool:
+    """Whether a write comes from a page of this server: where it says it comes from, and the token of its session."""
+    if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        return False
+    origin = headers.get("origin", "null")  # browsers say "null" where no referrer is sent
+    if origin != "null" and urlsplit(origin).netloc != headers.get("host"):
+        return False
+    given = headers.get("x-csrf-token")
+    if given is None:
+        given = _fields(body).get("csrf", "")
+    return secrets.compare_digest(given.encode(), csrf.encode())
+
+
+def _fields(body: bytes) -> Mapping[str, str]:
+    """The fields of a form; none when there are more than any of our forms has."""
+    try:
+        fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
+    except ValueError:
+        return {}
+    return {name: values[-1] for name, values in fields.items()}
