@@ -1,0 +1,325 @@
+"""proctor generate: an agent writes data, and one report says how good it is; each half alone, too."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from proctor.cli import options, output
+from proctor.cli.words import lang, t
+from proctor.core.errors import BadInput
+
+if TYPE_CHECKING:
+    from proctor.generation.problems import Generated, Plan
+    from proctor.generation.quality import Quality
+
+DATA_FOLDER = "generated_data"
+REPORT_FOLDER = "evaluation_results"
+PLANNED = ("count", "reference", "topics", "tries", "examples", "near", "meaning", "seed")
+EXITS = {"met": 0, "missed": 1, "open": 3}
+
+
+@click.command(
+    help=t(
+        "Have an agent write data (aime, code, dialogue, document, or a generator file of your own); with --judge, say how good it is. With --evaluate: only look at data that exists."
+    )
+)
+@click.argument("generator", required=False)
+@click.option("--count", "-n", type=int, help=t("How many items (default 30)."))
+@click.option("--agent", help=t("Who writes: openai:MODEL, local:NAME, ./agent.py:object … as in proctor run."))
+@click.option(
+    "--agent-set",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help=t("An option of the agent, such as temperature=0; may be given several times."),
+)
+@click.option("--base-url", help=t("The endpoint of an OpenAI-compatible model (else OPENAI_BASE_URL)."))
+@click.option(
+    "--reference",
+    metavar="FILE|SET",
+    help=t(
+        "Real items: shown as examples, not to be repeated, and compared with. A file, or a set of the hub: aime25, aime-1983-2025, hub:OWNER/NAME."
+    ),
+)
+@click.option(
+    "--topic",
+    "topics",
+    metavar="TEXT",
+    multiple=True,
+    help=t("A topic, instead of those of the generator; may be given several times."),
+)
+@click.option(
+    "--examples/--no-examples", default=None, help=t("Show an item of the reference set in each prompt (default: yes).")
+)
+@click.option("--tries", type=int, help=t("How often an item is asked for at most (default 3)."))
+@click.option("--near", type=float, help=t("The share of wording from which an item is a copy (default 0.6)."))
+@click.option(
+    "--meaning", is_flag=True, default=None, help=t("Nearly the same meaning makes a copy, too (extra semantic).")
+)
+@click.option("--evaluate", "data", metavar="FILE", help=t("Generate nothing; look at the items of this file."))
+@options.judge
+@click.option("--rubric", metavar="NAME|FILE", help=t("What to judge by (default: that of the generator)."))
+@click.option("--comparisons", type=int, help=t("How many items are compared with reference items (default: all)."))
+@click.option("--solver", metavar="AGENT", help=t("An agent that solves the items again, to check the stated answers."))
+@click.option(
+    "--solver-set",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help=t("An option of the solver; may be given several times."),
+)
+@click.option(
+    "--votes",
+    type=click.IntRange(min=1),
+    default=5,
+    help=t("How often the solver tries each item; the majority counts (default 5)."),
+)
+@click.option(
+    "--labels",
+    metavar="FILE",
+    help=t("What people said of the items (default: the verification file beside the data)."),
+)
+@click.option("--seed", type=int, help=t("The seed of every draw (default 0)."))
+@options.concurrency
+@click.option("--time-limit", type=float, metavar="SECONDS", help=t("Time limit of one sample (default 600)."))
+@options.budget
+@click.option(
+    "--cache",
+    is_flag=True,
+    help=t("Take the model's replies from the reply cache of this machine where it has them, and keep new ones there."),
+)
+@click.option("--run", "run_id", metavar="ID", help=t("The name of the run; that of a stored run goes on with it."))
+@click.option(
+    "--out",
+    "-o",
+    metavar="DIR",
+    help=t("The folder for all files (default: generated_data, and evaluation_results/TIME)."),
+)
+@options.store
+@click.option("--dry-run", is_flag=True, help=t("Show the plan and the first prompt; call nothing."))
+@options.as_json
+@options.quiet
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    generator: str | None,
+    data: str | None,
+    dry_run: bool,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    if data is not None and (given["run_id"] or given["count"] is not None or given["agent"]):
+        raise BadInput("--evaluate looks at data that exists; it goes with neither --agent, --count nor --run.")
+    plan = _plan(generator, data, given)
+    if dry_run:
+        _show_plan(plan)
+        return
+    made: Generated | None = None
+    if data is None:
+        made = _generate(ctx, plan, given)
+        data = str(made.path) if made.path is not None else None
+        plan = made.plan
+        _tell_generated(made)
+    found = _assess(data, plan, given) if data is not None and (made is None or _judge(given)) else None
+    files = _write(found, given["out"]) if found is not None else []
+    if as_json:
+        output.print_json(_summary(made, found, files))
+    elif found is not None:
+        _show(found)
+        for path in files:
+            output.message(t("Wrote {path}.", path=path))
+    ctx.exit(_exit(made, found))
+
+
+def _plan(generator: str | None, data: str | None, given: dict[str, Any]) -> "Plan | None":
+    from proctor.config import converted
+    from proctor.generation._generator import known
+    from proctor.generation.problems import Plan
+
+    if generator is None and data is not None:
+        generator = next((name for name in known() if Path(data).name.startswith(f"{name}_generated_")), "aime")
+    if generator is None:
+        if given["run_id"] is not None:
+            return None
+        raise BadInput(
+            "Say what to generate: proctor generate aime --agent openai:MODEL. Known: {known}, or a file of your own, ./mine.toml.",
+            known=", ".join(known()),
+        )
+    values = {name: given[name] for name in PLANNED if given[name] not in (None, ())}
+    return converted({"generator": generator, **values}, Plan, "generate")
+
+
+def _generate(ctx: click.Context, plan: "Plan | None", given: dict[str, Any]) -> "Generated":
+    from proctor.api import Stopped
+    from proctor.api.prepare import How
+    from proctor.config import settings
+    from proctor.core.run import Limits
+    from proctor.engine.progress import Progress
+    from proctor.generation.problems import ItemProgress, generate
+
+    found = settings()
+    agent_options = options.pairs(given["agent_set"], "--agent-set")
+    if given["base_url"]:
+        agent_options["base_url"] = given["base_url"]
+    fresh = plan is not None
+    progress: Progress = ItemProgress(tell=output.tell, show=None if given["quiet"] else output.message)
+    how: How = {
+        "budget": options.budget_of(given["budget"]) or found.budget,
+        "limits": Limits(seconds=given["time_limit"]) if given["time_limit"] else found.limits,
+        "concurrency": given["concurrency"] or found.concurrency,
+        "cache": given["cache"],
+        "store": given["store"],
+        "run_id": given["run_id"],
+        "progress": progress,
+    }
+    if fresh or agent_options:
+        how["agent_options"] = {**found.agent_options, **agent_options}
+    try:
+        with output.watching(progress, quiet=given["quiet"]):
+            return generate(
+                plan,
+                agent=given["agent"] or (found.agent if fresh else None),
+                folder=given["out"] or DATA_FOLDER,
+                lang=lang(),
+                **how,
+            )
+    except (Stopped, BadInput) as error:
+        run_id = getattr(error, "run_id", None)
+        if run_id is None:
+            raise
+        if isinstance(error, BadInput):
+            output.message(t("Error: {message}", message=t(error.sentence)))
+        output.message(t("Stopped; everything finished is kept. Go on with: proctor generate --run {run}", run=run_id))
+        ctx.exit(130 if isinstance(error, Stopped) else 2)
+
+
+def _judge(given: dict[str, Any]) -> str | None:
+    from proctor.config import judge_name, settings
+
+    judge: str | None = given["judge"] or judge_name(settings())
+    return judge
+
+
+def _assess(data: str, plan: "Plan | None", given: dict[str, Any]) -> "Quality":
+    from proctor.generation.quality import Wish, assess
+
+    assert plan is not None
+    wish = Wish(
+        data=data,
+        generator=plan.generator,
+        reference=plan.reference,
+        judge=_judge(given),
+        judge_options=options.judge_of(_judge(given), given["judge_set"])["judge_options"],
+        rubric=given["rubric"],
+        comparisons=given["comparisons"],
+        solver=given["solver"],
+        solver_options=options.pairs(given["solver_set"], "--solver-set") or None,
+        votes=given["votes"],
+        verifications=given["labels"],
+        meaning=plan.meaning,
+        seed=plan.seed,
+    )
+    with output.judging(quiet=given["quiet"]) as progress:
+        return assess(
+            wish,
+            store=given["store"],
+            budget=options.budget_of(given["budget"]),
+            concurrency=given["concurrency"],
+            progress=lambda: progress,
+            tell=output.tell,
+        )
+
+
+def _write(found: "Quality", out: str | None) -> list[Path]:
+    from proctor.generation._files import stamp
+    from proctor.generation.report import write_report
+
+    return write_report(out or Path(REPORT_FOLDER) / stamp(), found, lang())
+
+
+def _tell_generated(made: "Generated") -> None:
+    for path in (made.path, made.report):
+        if path is not None:
+            output.message(t("Wrote {path}.", path=path))
+    output.message(
+        t(
+            "{made} of {planned} items. Run {run}. Look closer: proctor show {run} --failures",
+            made=len(made.items),
+            planned=made.plan.count,
+            run=made.run.id,
+        )
+    )
+
+
+def _show(found: "Quality") -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from proctor.generation import _advice
+    from proctor.generation.report import MARK
+
+    console = output.console()
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in (t("Figure"), t("Value"), t("Threshold"), t("Verdict")):
+        table.add_column(Text(column))
+    for check in found.checks:
+        row = (t(check.name), _advice.shown(check.number), _advice.threshold(check), t(MARK[check.verdict]))
+        table.add_row(*(Text(cell) for cell in row))
+    console.print(table)
+    console.print(Text(t(_advice.conclusion(found)), "bold"))
+
+
+def _summary(made: "Generated | None", found: "Quality | None", files: list[Path]) -> dict[str, Any]:
+    from proctor.generation import _advice
+
+    told: dict[str, Any] = {"files": [str(path) for path in files]}
+    if made is not None:
+        told |= {
+            "run": made.run.id,
+            "agent": made.run.record.agent,
+            "data": str(made.path) if made.path is not None else None,
+            "generated": len(made.items),
+            "planned": made.plan.count,
+            "missing": [{"id": one.id, "kind": one.kind, "reason": str(one.reason)} for one in made.missing],
+            "outcomes": dict(made.run.outcomes),
+            "usage": made.run.usage,
+        }
+    if found is not None:
+        told |= {
+            "data": found.data,
+            "verdict": found.verdict,
+            "conclusion": str(_advice.conclusion(found)),
+            "checks": [
+                {
+                    "name": str(check.name),
+                    "threshold": check.threshold,
+                    "verdict": check.verdict,
+                    "number": check.number,
+                    "why": None if check.why is None else str(check.why),
+                }
+                for check in found.checks
+            ],
+            "uncalibrated": found.is_uncalibrated,
+            "failures": {part: str(reason) for part, reason in found.failures.items()},
+        }
+    return told
+
+
+def _show_plan(plan: "Plan | None") -> None:
+    from proctor.generation.problems import task
+
+    if plan is None:
+        raise BadInput("--dry-run goes with the name of a generator, not with a stored run.")
+    made = task(plan)
+    first = next(iter(made.samples() if callable(made.samples) else made.samples))
+    print(t("{count} items of {generator}; the first prompt:", count=plan.count, generator=made.name))
+    print()
+    print(first.question)
+
+
+def _exit(made: "Generated | None", found: "Quality | None") -> int:
+    if made is not None and made.run.record.state == "inconclusive":
+        return 3
+    if made is not None and not made.items:
+        return 1
+    return EXITS[found.verdict] if found is not None else 0

@@ -1,0 +1,94 @@
+"""Play a task with an agent through the engine, and say how far it is; the agents of all tools here go this way."""
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+import proctor
+from proctor.api.run import Run
+from proctor.compat.hello_agents._words import tell
+from proctor.core.errors import BadInput
+from proctor.core.score import Score
+from proctor.core.sentence import say
+from proctor.core.task import Task
+from proctor.core.trial import IN_THE_MEAN, Trial, Verdict
+from proctor.engine.progress import Progress
+
+EVERY = 10
+
+
+class Played(msgspec.Struct, frozen=True, kw_only=True):
+    """One sample of a run: what the agent did, and what the scorers said, by name."""
+
+    trial: Trial
+    scores: dict[str, Score]
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is in the mean: a provider that failed says nothing about the agent."""
+        return self.trial.outcome in IN_THE_MEAN
+
+    @property
+    def error(self) -> str | None:
+        """Why there is no score, if there is none."""
+        return str(self.trial.failure.reason) if self.trial.failure is not None else None
+
+
+def play(task: Task, agent: Any, *, concurrency: int = 1) -> tuple[Run, list[Played]]:
+    """Run every sample once, in order, and give back the run, which is in the default store, and its samples.
+
+    One sample at a time, as in the original: a plain object with `run` need not stand more.
+    """
+    run = proctor.evaluate(task, agent=agent, concurrency=concurrency, progress=_Printed())
+    return run, list(_played(run))
+
+
+def agent_or_model(agent: Any) -> Any:
+    """The agent; the model of `LLM_MODEL_ID` when there is none, as a tool that an agent calls is given none.
+
+    Raises:
+        BadInput: neither.
+    """
+    if agent is not None:
+        return agent
+    model = os.environ.get("LLM_MODEL_ID")
+    if not model:
+        raise BadInput("There is no agent to evaluate: give 'agent', or set LLM_MODEL_ID.")
+    return f"openai:{model}"
+
+
+def name_of(agent: Any) -> str:
+    """The name of an agent as results have it."""
+    if isinstance(agent, str):
+        return agent
+    name = getattr(agent, "name", None) or getattr(agent, "__name__", None)
+    return str(name) if name else type(agent).__name__
+
+
+class _Printed(Progress):
+    def add(self, trial: Trial, verdicts: list[Verdict]) -> None:
+        super().add(trial, verdicts)
+        if self.done % EVERY == 1 or self.done == self.total:
+            tell(say("Progress: {done}/{total}", done=self.done, total=self.total), indent=3)
+
+
+def _played(run: Run) -> Iterator[Played]:
+    scores: dict[str, dict[str, Score]] = {}
+    for verdict in run.verdicts():
+        if isinstance(verdict.result, Score):
+            scores.setdefault(verdict.sample_id, {})[verdict.scorer] = verdict.result
+    for trial in run.trials():
+        yield Played(trial=trial, scores=scores.get(trial.sample_id, {}))
+
+
+def first_of(items: Iterable[Any], most: int | None) -> list[Any]:
+    """The first `most` items; 0 and None are all of them.
+
+    Raises:
+        BadInput: a number below 0.
+    """
+    if most is not None and most < 0:
+        raise BadInput("max_samples has to be 0 (all) or more, not {number}.", number=most)
+    return list(items)[: most or None]

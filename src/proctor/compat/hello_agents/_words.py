@@ -1,0 +1,81 @@
+"""What the compatibility tools print and write into reports, in the reader's language."""
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from proctor.core.sentence import Sentence
+from proctor.i18n import language, speak
+from proctor.reports.visible import one_line
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+LINE = "=" * 60
+CELLS = 50
+
+
+def tell(sentence: Sentence | str = "", indent: int = 0) -> None:
+    """Print a line."""
+    print(" " * indent + speak(sentence, language()))
+
+
+def headline(sentence: Sentence) -> None:
+    """Print a line between two rules."""
+    print(f"\n{LINE}\n{speak(sentence, language())}\n{LINE}")
+
+
+def page(template: str, **values: Any) -> str:
+    """A report out of a template of this package."""
+    lang = language()
+    return _environment().get_template(template).render(t=lambda text, **given: speak(text, lang, **given), **values)
+
+
+def saved(text: str, path: Path) -> Path:
+    """Write a text; folders above it are made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def cell(value: object, characters: int) -> str:
+    """A value as the cell of a table: one line, cut, with nothing in it that ends the cell.
+
+    >>> cell("a|b\\nc", 80)
+    'a\\\\|b c'
+    """
+    return one_line(str(value), characters).replace("\\", "\\\\").replace("|", "\\|").replace("`", "'")
+
+
+def bar(share: float) -> str:
+    """A share as a bar of 50 cells.
+
+    >>> bar(0.5).count("█"), len(bar(1))
+    (25, 50)
+    """
+    full = round(min(max(share, 0.0), 1.0) * CELLS)
+    return "█" * full + "░" * (CELLS - full)
+
+
+def percent(value: float | None) -> str:
+    """A share in percent.
+
+    >>> percent(0.125), percent(None)
+    ('12.50%', '-')
+    """
+    return "-" if value is None else f"{value:.2%}"
+
+
+@cache
+def _environment() -> "Environment":
+    from jinja2 import Environment, PackageLoader
+
+    made = Environment(
+        loader=PackageLoader("proctor.compat.hello_agents"),
+        autoescape=False,  # noqa: S701 - Markdown; what a model wrote goes through `cell`
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters |= {"cell": cell, "bar": bar, "percent": percent}
+    return made

@@ -1,0 +1,162 @@
+"""`BFCLDataset`: the official questions with their answers, as plain dicts."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from proctor.benchmarks.bfcl import dataset
+from proctor.compat.hello_agents._words import tell
+from proctor.core.errors import BadInput
+from proctor.core.sentence import say
+
+CLONE = Path("berkeley-function-call-leaderboard", "bfcl_eval", "data")
+DEFAULT_FOLDER = "./temp_gorilla/berkeley-function-call-leaderboard/bfcl_eval/data"
+CATEGORIES = (
+    "simple_python",
+    "simple_java",
+    "simple_javascript",
+    "multiple",
+    "parallel",
+    "parallel_multiple",
+    "irrelevance",
+    "live_simple",
+    "live_multiple",
+    "live_parallel",
+    "live_parallel_multiple",
+    "live_irrelevance",
+    "live_relevance",
+    "multi_turn_base",
+    "multi_turn_miss_func",
+    "multi_turn_miss_param",
+    "multi_turn_long_context",
+    "memory",
+    "web_search",
+)
+OLDER = {"simple": "simple_python", "java": "simple_java", "javascript": "simple_javascript"}
+
+
+class BFCLDataset:
+    """Questions of one category, each a dict with `id`, `question`, `function` and `ground_truth`.
+
+    Where the clone that the chapter makes is not there, the same files come from the pinned official package. A
+    `local_data_path` may also be a file of questions in any form that the chapter shows, JSON or JSON lines.
+
+    Attributes:
+        data: the questions, after `load`.
+        ground_truth: the answers by id.
+    """
+
+    def __init__(
+        self,
+        bfcl_data_dir: str | Path | None = None,
+        category: str | None = None,
+        *,
+        local_data_path: str | Path | None = None,
+        local_data_dir: str | Path | None = None,
+    ) -> None:
+        given = bfcl_data_dir or local_data_path or local_data_dir
+        if category is None and isinstance(given, str) and OLDER.get(given, given) in CATEGORIES:
+            given, category = None, given  # the order of the older form: BFCLDataset("simple_python")
+        self.bfcl_data_dir = Path(given or DEFAULT_FOLDER)
+        self.category = category_of(category) if category else None
+        self.data: list[dict[str, Any]] = []
+        self.ground_truth: dict[str, Any] = {}
+
+    def load(self) -> list[dict[str, Any]]:
+        """Read and check the questions of the category (`simple_python` without one).
+
+        Raises:
+            BadInput: a category that is unknown or not built, or data that is missing or broken.
+        """
+        if self.bfcl_data_dir.is_file():
+            self.data = _records(self.bfcl_data_dir)
+        else:
+            category = self.category or CATEGORIES[0]
+            dataset.expand([category])
+            folder = dataset.locate(self._folder())
+            self.data = [_item(entry) for entry in dataset.entries(folder, category)]
+        self.ground_truth = {item["id"]: item["ground_truth"] for item in self.data if "ground_truth" in item}
+        tell(
+            say(
+                "✅ BFCL questions loaded: {count}, with answers: {answers}",
+                count=len(self.data),
+                answers=len(self.ground_truth),
+            )
+        )
+        return self.data
+
+    def get_ground_truth(self, sample_id: str) -> Any:
+        """The answer of a question; [] where there is none."""
+        self._loaded()
+        return self.ground_truth.get(sample_id, [])
+
+    def get_sample(self, index: int) -> dict[str, Any]:
+        """The question at a place."""
+        return self._loaded()[index]
+
+    def get_available_categories(self) -> list[str]:
+        """All categories of version 4, in the order of the chapter; the last six cannot be run yet."""
+        return list(CATEGORIES)
+
+    def __len__(self) -> int:
+        return len(self._loaded())
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self._loaded())
+
+    def _loaded(self) -> list[dict[str, Any]]:
+        return self.data or self.load()
+
+    def _folder(self) -> Path | None:
+        """The folder to read; None for the pinned package."""
+        if self.bfcl_data_dir.exists() or self.bfcl_data_dir.parts[-len(CLONE.parts) :] != CLONE.parts:
+            return self.bfcl_data_dir
+        tell(
+            say(
+                "⚠️ {folder} is not there; the same files are taken from the pinned official package.",
+                folder=self.bfcl_data_dir,
+            )
+        )
+        return None
+
+
+def category_of(name: str) -> str:
+    """A category by its name, or by that of an older version.
+
+    Raises:
+        BadInput: there is none of that name; the nearest is named.
+    """
+    name = OLDER.get(name, name)
+    if name not in CATEGORIES:
+        dataset.expand([name])
+        raise BadInput("'{name}' is several categories of BFCL; name one of them.", name=name)
+    return name
+
+
+def _item(entry: dataset.Entry) -> dict[str, Any]:
+    question = [[{"role": said.role, "content": said.content} for said in entry.question]]
+    item: dict[str, Any] = {"id": entry.id, "question": question, "function": entry.functions}
+    return item if entry.answers is None else {**item, "ground_truth": entry.answers}
+
+
+def _records(path: Path) -> list[dict[str, Any]]:
+    """The questions in a file: a JSON list, or one JSON object a line.
+
+    Raises:
+        BadInput: it is neither, or a question lacks `id`, `question` or `function`.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        values = (
+            json.loads(text)
+            if text.lstrip()[:1] == "["
+            else [json.loads(line) for line in text.splitlines() if line.strip()]
+        )
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadInput("{path}: {error}.", path=path, error=error) from None
+    for number, value in enumerate(values, start=1):
+        missing = [key for key in ("id", "question", "function") if not isinstance(value, dict) or key not in value]
+        if missing:
+            raise BadInput("{path}: question {number} lacks '{key}'.", path=path, number=number, key=missing[0])
+    return values

@@ -1,0 +1,95 @@
+"""`BFCLIntegration`: the official tool, where the user has installed it, over exported results."""
+
+import importlib.util
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from proctor.benchmarks.bfcl import official
+from proctor.benchmarks.bfcl.dataset import CATEGORIES
+from proctor.benchmarks.bfcl.export import result_folder
+from proctor.compat.hello_agents._words import tell
+from proctor.core.errors import BadInput
+from proctor.core.sentence import say
+
+COMMAND = "pip install bfcl-eval"
+GUIDE = """\
+bfcl evaluate --model MODEL --test-category CATEGORY --partial-eval
+results: result/<MODEL with / as _>/BFCL_v4_<CATEGORY>_result.json
+scores:  score/<MODEL with / as _>/<group>/BFCL_v4_<CATEGORY>_score.json, score/data_*.csv
+BFCL_PROJECT_ROOT is the folder that holds result/ and score/"""
+
+
+class BFCLIntegration:
+    """Calls `bfcl evaluate`. Nothing is ever installed on its own.
+
+    Attributes:
+        project_root: holds `result/` and `score/`; `BFCL_PROJECT_ROOT`, else the working folder, when not given.
+    """
+
+    def __init__(self, project_root: str | Path | None = None) -> None:
+        self.project_root = Path(project_root or os.environ.get("BFCL_PROJECT_ROOT") or ".")
+
+    def is_installed(self) -> bool:
+        """Whether the official tool can be called."""
+        return shutil.which("bfcl") is not None or importlib.util.find_spec("bfcl_eval") is not None
+
+    def install(self) -> bool:
+        """Say how to install it; whether it is there."""
+        if not self.is_installed():
+            tell(say("The official tool is not installed. In an environment of its own: {command}", command=COMMAND))
+        return self.is_installed()
+
+    def prepare_result_file(self, source_file: str | Path, model_name: str, category: str) -> Path:
+        """Copy results to where the official tool looks for them.
+
+        Raises:
+            BadInput: no such file, or a model name that is no folder name.
+        """
+        target = result_folder(self.project_root, model_name) / f"BFCL_v4_{category}_result.json"
+        if not Path(source_file).is_file():
+            raise BadInput("There is no file {path}.", path=source_file)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if Path(source_file).resolve() != target.resolve():
+            shutil.copyfile(source_file, target)
+        return target
+
+    def run_evaluation(
+        self, model_name: str, category: str, result_file: str | Path | None = None
+    ) -> dict[str, Any] | None:
+        """What the official tool says of the results; None where it cannot be called, which is said.
+
+        `model_name` is a name of its registry, which decides how results are decoded.
+        """
+        try:
+            if result_file is not None:
+                self.prepare_result_file(result_file, model_name, category)
+            official.evaluate(self.project_root, model_name, [category])
+        except BadInput as error:
+            tell(error.sentence)
+            return None
+        return self.parse_results(model_name, category)
+
+    def parse_results(self, model_name: str, category: str) -> dict[str, Any] | None:
+        """The first line of a score file (`accuracy`, `correct_count`, `total_count`); None where there is none."""
+        group = CATEGORIES[category].group if category in CATEGORIES else "*"
+        folder = self.project_root / "score" / result_folder(self.project_root, model_name).name
+        for path in sorted(folder.glob(f"{group}/BFCL_v4_{category}_score.json")):
+            with path.open(encoding="utf-8") as lines:
+                try:
+                    found = json.loads(lines.readline())
+                except ValueError:
+                    return None
+            return found if isinstance(found, dict) else None
+        return None
+
+    def get_summary_csv(self) -> Path | None:
+        """`score/data_overall.csv`, or None."""
+        path = self.project_root / "score" / "data_overall.csv"
+        return path if path.is_file() else None
+
+    def print_usage_guide(self) -> None:
+        """Print the command and its files."""
+        print(GUIDE)

@@ -1,0 +1,193 @@
+"""`BFCLMetrics`: figures over results, and over calls alone."""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean, median, pstdev, quantiles
+from typing import Any
+
+from proctor.benchmarks.bfcl.calls import Undecodable
+from proctor.benchmarks.bfcl.metrics import matching
+from proctor.compat.hello_agents.calls import calls_in, expected
+
+
+class BFCLMetrics:
+    """The figures of the chapter. Calls are compared one to one, values as they are or as an answer of version 4 allows."""
+
+    @staticmethod
+    def calculate_accuracy(predictions: Sequence[Any], references: Sequence[Any]) -> float:
+        """The share of the references that the prediction at the same place equals; 0 for none.
+
+        >>> BFCLMetrics.calculate_accuracy([1], [1, 2, 3, 4])
+        0.25
+        """
+        total = max(len(predictions), len(references))
+        same = sum(one == other for one, other in zip(predictions, references, strict=False))
+        return same / total if total else 0.0
+
+    @staticmethod
+    def calculate_ast_match(predicted: Any, reference: Any) -> float:
+        """1 when the calls are the same, whatever the order of calls and parameters and however values are written, else 0.
+
+        >>> BFCLMetrics.calculate_ast_match("f(a=2+3, s='x')", 'f(s="x", a=5)')
+        1.0
+        """
+        made, wanted = _calls(predicted), _answers(reference)
+        return float(made is not None and len(made) == len(wanted) and _hits(made, wanted) == len(wanted))
+
+    @staticmethod
+    def calculate_parameter_accuracy(predicted: Any, reference: Any) -> float:
+        """The share of the expected parameters that are right; of dicts of parameters, or of calls.
+
+        >>> BFCLMetrics.calculate_parameter_accuracy({"a": 1, "b": 2}, {"a": 1, "b": 3})
+        0.5
+        """
+        if isinstance(reference, Mapping) and "name" not in reference and not isinstance(predicted, list):
+            given = predicted if isinstance(predicted, Mapping) else {}
+            right = sum(key in given and given[key] == value for key, value in reference.items())
+            return right / len(reference) if reference else float(not given)
+        made, wanted = list(_calls(predicted) or ()), _answers(reference)
+        right = total = 0
+        for answer in wanted:
+            for name, allowed in answer.items():
+                total += len(allowed)
+                counts = [_right(call["arguments"], allowed) if call["name"] == name else -1 for call in made]
+                if counts and max(counts) >= 0:
+                    right += max(counts)
+                    del made[counts.index(max(counts))]
+        return right / total if total else float(len(wanted) == len(_calls(predicted) or ()))
+
+    @staticmethod
+    def calculate_precision_recall(predicted: Any, reference: Any) -> tuple[float, float]:
+        """The share of the calls made that were expected, and of those expected that were made."""
+        made, wanted = _calls(predicted) or [], _answers(reference)
+        if not made and not wanted:
+            return 1.0, 1.0
+        hits = _hits(made, wanted)
+        return hits / len(made) if made else 0.0, hits / len(wanted) if wanted else 0.0
+
+    @staticmethod
+    def calculate_f1_score(precision: float, recall: float) -> float:
+        """2PR / (P + R); 0 where both are 0."""
+        return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+    def compute_metrics(self, results: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """All figures of detailed results, or of the dict of an evaluation that holds them."""
+        rows = results.get("detailed_results", ()) if isinstance(results, Mapping) else results
+        counted = [row for row in rows if row.get("success") is not None]
+        right = sum(bool(row["success"]) for row in counted)
+        accuracy = right / len(counted) if counted else 0.0
+        categories = _by_category(counted)
+        known = [one["accuracy"] for one in categories.values()]
+        return {
+            "total_samples": len(counted),
+            "success_count": right,
+            "accuracy": accuracy,
+            "ast_match_rate": accuracy,
+            "error_rate": 1 - accuracy if counted else 0.0,
+            "weighted_accuracy": fmean(known) if known else 0.0,
+            "parameter_accuracy": _mean(counted, "parameter_accuracy"),
+            "f1_score": _mean(counted, "f1"),
+            "average_score": _mean(counted, "score") or 0.0,
+            "average_execution_time": _mean(counted, "execution_time") or 0.0,
+            "category_metrics": categories,
+            "category_statistics": categories,
+            "function_call_stats": _call_statistics(counted),
+            "score_distribution": _distribution([float(row.get("score") or 0) for row in counted]),
+        }
+
+
+def _calls(value: Any) -> list[dict[str, Any]] | None:
+    """The calls in whatever form they are given; None where it cannot be read."""
+    if isinstance(value, str):
+        return calls_in(value).calls
+    found: list[dict[str, Any]] = []
+    for one in value if isinstance(value, list | tuple) else [value]:
+        if isinstance(one, Mapping) and isinstance(one.get("name"), str):
+            found.append({"name": one["name"], "arguments": dict(one.get("arguments") or {})})
+        elif isinstance(one, Mapping):
+            found += [{"name": name, "arguments": dict(given)} for name, given in one.items()]
+        else:
+            calls = calls_in(str(one)).calls
+            if calls is None:
+                return None
+            found += calls
+    return found
+
+
+def _answers(value: Any) -> list[dict[str, dict[str, list[Any]]]]:
+    try:
+        return expected(value)
+    except (Undecodable, TypeError, ValueError):
+        return [{"": {}}]  # nothing is equal to what cannot be read
+
+
+def _hits(made: Sequence[Mapping[str, Any]], wanted: Sequence[Mapping[str, Any]]) -> int:
+    return len(matching([[_fits(call, answer) for call in made] for answer in wanted]))
+
+
+def _fits(call: Mapping[str, Any], answer: Mapping[str, Any]) -> bool:
+    allowed = answer.get(call["name"])
+    given = call["arguments"]
+    return isinstance(allowed, Mapping) and set(given) <= set(allowed) and _right(given, allowed) == len(allowed)
+
+
+def _right(given: Mapping[str, Any], allowed: Mapping[str, Any]) -> int:
+    return sum(
+        any(_same(given[key], value) for value in values) if key in given else "" in values
+        for key, values in allowed.items()
+    )
+
+
+def _same(made: Any, wanted: Any) -> bool:
+    """Equal values of one kind; an object in an answer holds what each key may be."""
+    if isinstance(wanted, Mapping) and isinstance(made, Mapping):
+        return set(made) <= set(wanted) and _right(made, wanted) == len(wanted)
+    if isinstance(wanted, list) and isinstance(made, list | tuple):
+        return len(made) == len(wanted) and all(map(_same, made, wanted))
+    return isinstance(made, bool) == isinstance(wanted, bool) and bool(made == wanted)
+
+
+def _by_category(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    grouped: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        grouped.setdefault(str(row.get("category", "unknown")), []).append(row)
+    return {
+        category: {
+            "total": len(several),
+            "success": sum(bool(row["success"]) for row in several),
+            "correct": sum(bool(row["success"]) for row in several),
+            "accuracy": sum(bool(row["success"]) for row in several) / len(several),
+            "average_score": _mean(several, "score") or 0.0,
+        }
+        for category, several in grouped.items()
+    }
+
+
+def _call_statistics(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    made = [(row, call) for row in rows for call in row.get("predicted") or ()]
+    names = sorted({str(call["name"]) for _, call in made})
+    return {
+        "total_function_calls": len(made),
+        "successful_calls": sum(bool(row["success"]) for row, _ in made),
+        "unique_functions": len(names),
+        "function_names": names,
+        "avg_calls_per_sample": len(made) / len(rows) if rows else 0.0,
+    }
+
+
+def _distribution(scores: Sequence[float]) -> dict[str, Any]:
+    if not scores:
+        return {}
+    first, second, third = quantiles(scores, n=4, method="inclusive") if len(scores) > 1 else [scores[0]] * 3
+    return {
+        "min": min(scores),
+        "max": max(scores),
+        "mean": fmean(scores),
+        "median": median(scores),
+        "std": pstdev(scores),
+        "quartiles": {"q1": first, "q2": second, "q3": third},
+    }
+
+
+def _mean(rows: Sequence[Mapping[str, Any]], key: str) -> float | None:
+    values = [float(row[key]) for row in rows if row.get(key) is not None]
+    return fmean(values) if values else None

@@ -1,0 +1,145 @@
+"""`GAIAEvaluationTool`: evaluate, write the leaderboard's file with a guide, and a report."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from proctor.compat.hello_agents._playing import agent_or_model, name_of
+from proctor.compat.hello_agents._tool import Tool, ToolParameter, as_json
+from proctor.compat.hello_agents._words import headline, page, percent, saved, tell
+from proctor.compat.hello_agents.gaia_dataset import GAIADataset, level_of
+from proctor.compat.hello_agents.gaia_evaluator import GAIAEvaluator
+from proctor.core.errors import BadInput
+from proctor.core.sentence import say
+
+EXPORTS = Path("evaluation_results", "gaia_official")
+REPORTS = Path("evaluation_reports")
+SHOWN = 10
+MOST_BYTES = 10_000_000  # of a file for the leaderboard
+
+
+class GAIAEvaluationTool(Tool):
+    """One call for everything; also a tool that an agent calls with a dict and that answers with JSON text."""
+
+    name = "gaia_evaluation"
+    description = "Evaluate how well an agent answers the questions for general assistants (GAIA)."
+    parameters = (
+        ToolParameter(name="level", type="integer", description="level 1, 2 or 3; all when not given"),
+        ToolParameter(name="max_samples", type="integer", description="questions to ask; all when not given"),
+        ToolParameter(name="local_data_dir", type="string", description="folder with the questions"),
+        ToolParameter(name="export_results", type="boolean", description="write the leaderboard's file", default=True),
+        ToolParameter(name="generate_report", type="boolean", description="write a report", default=True),
+        ToolParameter(name="agent", type="object", description="agent to evaluate; LLM_MODEL_ID when not given"),
+    )
+
+    def __init__(
+        self,
+        local_data_path: str | Path | None = None,
+        *,
+        local_data_dir: str | Path | None = None,
+        agent: Any = None,
+    ) -> None:
+        self.local_data_path = local_data_path or local_data_dir
+        self._agent = agent
+
+    def run(
+        self,
+        agent: Any = None,
+        level: int | str | None = None,
+        max_samples: int | None = None,
+        local_data_dir: str | Path | None = None,
+        export_results: bool = True,
+        generate_report: bool = True,
+    ) -> Any:
+        """Evaluate an agent; the results as a dict, with `error` beside zeros where nothing could be evaluated.
+
+        With a dict of parameters alone, as agents call tools, the results are JSON text.
+        """
+        if isinstance(agent, Mapping):
+            return self.called(agent)
+        headline(say("GAIA evaluation: level {level}", level="-" if level is None else level))
+        try:
+            given = agent_or_model(agent if agent is not None else self._agent)
+            dataset = GAIADataset(level=level, local_data_dir=local_data_dir or self.local_data_path)
+            evaluator = GAIAEvaluator(dataset, level)
+            results = evaluator.evaluate(given, max_samples)
+        except BadInput as error:
+            tell(error.sentence)
+            return _nothing(str(error), agent, level)
+        if export_results:
+            headline(say("Results in the leaderboard's form"))
+            self._export(evaluator, results)
+        if generate_report:
+            self.generate_report(results)
+        tell(say("🎯 Exact match: {exact}", exact=percent(results["exact_match_rate"])))
+        tell(
+            say("Correct: {correct}/{total}", correct=results["exact_matches"], total=results["total_samples"]),
+            indent=3,
+        )
+        return results
+
+    def called(self, parameters: Mapping[str, Any]) -> str:
+        """The same with the parameters in a dict, as JSON text."""
+        try:
+            return as_json(self.run(**self.checked(parameters)))
+        except BadInput as error:
+            return as_json(_nothing(str(error), None, None))
+
+    def generate_report(self, results: Mapping[str, Any], output_file: str | Path | None = None) -> str:
+        """The results as a page of Markdown, which is written to a file too."""
+        now = datetime.now().astimezone()
+        text = page(
+            "gaia_report.md.jinja",
+            results={**_nothing("", None, None), **results},
+            rows=results.get("detailed_results", ())[:SHOWN],
+            created=now.strftime("%Y-%m-%d %H:%M:%S"),
+        )
+        path = saved(text, Path(output_file or REPORTS / f"gaia_report_{now:%Y%m%d_%H%M%S}.md"))
+        tell(say("📄 Report: {path}", path=path))
+        return text
+
+    def get_dataset_info(self, level: int | str | None = None) -> dict[str, Any]:
+        """What is in the data; `error` where there is none."""
+        try:
+            dataset = GAIADataset(level=level, local_data_dir=self.local_data_path)
+            items = dataset.load()
+        except BadInput as error:
+            return {"error": str(error)}
+        return {
+            "level": level_of(level),
+            "total_samples": len(items),
+            "level_distribution": dataset.get_level_distribution(),
+            "statistics": dataset.get_statistics(),
+            "sample_keys": list(items[0]) if items else [],
+            "levels_available": sorted({item["level"] for item in items}),
+        }
+
+    def validate_agent(self, agent: Any) -> bool:
+        """Whether it can be evaluated: it has `run`, or is a function."""
+        return callable(getattr(agent, "run", None)) or callable(agent)
+
+    def _export(self, evaluator: GAIAEvaluator, results: Mapping[str, Any]) -> None:
+        now = f"{datetime.now().astimezone():%Y%m%d_%H%M%S}"
+        level = results["level_filter"] if results["level_filter"] is not None else "_all"
+        path = evaluator.export_to_gaia_format(results, EXPORTS / f"gaia_level{level}_result_{now}.jsonl")
+        too_large = path.stat().st_size > MOST_BYTES
+        guide = page("gaia_guide.md.jinja", results=results, file=path.name, created=now, too_large=too_large)
+        tell(say("📄 Guide for submitting: {path}", path=saved(guide, EXPORTS / f"SUBMISSION_GUIDE_{now}.md")))
+
+
+def _nothing(error: str, agent: Any, level: Any) -> dict[str, Any]:
+    return {
+        "error": error,
+        "benchmark": "GAIA",
+        "agent_name": name_of(agent) if agent is not None else "Unknown",
+        "strict_mode": True,
+        "level_filter": level,
+        "total_samples": 0,
+        "exact_matches": 0,
+        "partial_matches": 0,
+        "exact_match_rate": 0.0,
+        "partial_match_rate": 0.0,
+        "level_metrics": {},
+        "detailed_results": [],
+    }

@@ -1,0 +1,282 @@
+"""`EvaluationConfig` and the `Universal…` evaluators: dimensions of one's own, and other names of fields."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor.compat.hello_agents._judged import Dict, Problem
+from proctor.compat.hello_agents._words import tell
+from proctor.compat.hello_agents.llm_judge import EXCELLENT, PASS, LLMJudgeEvaluator
+from proctor.compat.hello_agents.win_rate import WinRateEvaluator
+from proctor.core.errors import BadInput
+from proctor.core.sentence import say
+from proctor.datasets._rows import READERS, rows
+from proctor.judges._rubric_file import Dimension, Heading, Rubric, Words
+
+TASK = Heading(task="Judge what is shown in each dimension, by what its text asks.", title="Quality")
+TASK_ZH = Heading(task="请按每个维度的说明，对所示内容逐项评分。", title="质量")
+TEMPLATES: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "math": {
+        "correctness": ("Is the mathematics free of errors, and the final answer right?", "数学推理是否无误，最终答案是否正确？"),
+        "clarity": ("Is it plain what is asked, and can every step be followed?", "题意是否明白，每一步是否都能看懂？"),
+        "completeness": ("Does the solution leave out no step that is needed?", "解答是否没有遗漏必要的步骤？"),
+        "difficulty_match": ("Is it as hard as it is meant to be?", "难度是否与预期一致？"),
+        "originality": ("Is there an idea in it, rather than routine?", "是否含有巧思，而非套路？"),
+    },
+    "code": {
+        "correctness": ("Does the code run and do what is asked in the usual cases?", "代码能否运行，并在常见情况下完成要求？"),
+        "robustness": ("Does it stand wrong and extreme input?", "能否应对错误和极端的输入？"),
+        "efficiency": ("Are time and memory reasonable for the task?", "时间和内存开销对任务而言是否合理？"),
+        "readability": ("Can another programmer read it: names, structure, comments?", "他人是否容易读懂：命名、结构、注释？"),
+        "style_compliance": ("Does it keep to the conventions of its language?", "是否遵守该语言的惯例？"),
+    },
+    "writing": {
+        "accuracy": ("Are facts, numbers and quotations right?", "事实、数据和引用是否正确？"),
+        "coherence": ("Does one thought lead to the next?", "思路是否前后连贯？"),
+        "richness": ("Is there enough substance and detail?", "内容和细节是否充实？"),
+        "creativity_style": ("Has the language a voice, and the text something new?", "语言是否有特色，内容是否有新意？"),
+        "engagement": ("Does one want to read on?", "是否让人想读下去？"),
+    },
+    "qa": {
+        "correctness": ("Is the answer right, and is it one to this question?", "回答是否正确，且切合问题？"),
+        "clarity": ("Is it easy to understand, in one way only?", "是否易懂且无歧义？"),
+        "completeness": ("Is everything there that the question asks for?", "问题所问是否都已回答？"),
+        "helpfulness": ("Does it help whoever asked?", "对提问者是否有帮助？"),
+    },
+}  # fmt: skip
+STANDARD = ("correctness", "clarity", "completeness")
+
+
+class EvaluationDimension(msgspec.Struct):
+    """One thing to judge, from 1 to `scale`."""
+
+    name: str
+    description: str
+    scale: int = 5
+    prompt_instruction: str | None = None
+
+    def to_dict(self) -> Dict:
+        """The dimension as a dict."""
+        return msgspec.structs.asdict(self)
+
+
+class EvaluationConfig:
+    """What is judged: the dimensions of a template, some by name, or one's own."""
+
+    def __init__(self, dimensions: Sequence[EvaluationDimension] | None = None) -> None:
+        self.dimensions = list(dimensions) if dimensions is not None else _of_template("math", STANDARD)
+
+    @classmethod
+    def load_template(cls, template_name: str) -> "EvaluationConfig":
+        """The dimensions of math, code, writing or qa.
+
+        Raises:
+            BadInput: there is no such template.
+        """
+        return cls(_of_template(template_name))
+
+    @classmethod
+    def from_names(cls, dimension_names: Sequence[str]) -> "EvaluationConfig":
+        """Dimensions by name; one that is not known is judged by its name alone."""
+        known = {name: one.description for name, one in ((one.name, one) for one in _of_template("math"))}
+        return cls([EvaluationDimension(name, known.get(name, name.replace("_", " "))) for name in dimension_names])
+
+    @classmethod
+    def custom(cls, **kwargs: str) -> "EvaluationConfig":
+        """One's own dimensions: name and what it asks."""
+        return cls([EvaluationDimension(name, text) for name, text in kwargs.items()])
+
+    def get_dimension_names(self) -> list[str]:
+        """The names, in order."""
+        return [one.name for one in self.dimensions]
+
+    def get_dimension(self, name: str) -> EvaluationDimension | None:
+        """The dimension of that name."""
+        return next((one for one in self.dimensions if one.name == name), None)
+
+    def to_dict(self) -> Dict:
+        """All of it as a dict."""
+        return {"dimensions": [one.to_dict() for one in self.dimensions], "num_dimensions": len(self.dimensions)}
+
+    @classmethod
+    def get_available_templates(cls) -> list[str]:
+        """The names of the templates."""
+        return list(TEMPLATES)
+
+    @classmethod
+    def get_template_dimensions(cls, template_name: str) -> dict[str, str]:
+        """The dimensions of a template with what they ask."""
+        return {one.name: one.description for one in _of_template(template_name)}
+
+    def rubrics(self) -> list[Rubric]:
+        """The same as rubrics: one for each scale.
+
+        Raises:
+            BadInput: no dimension, one twice, or a scale below 2.
+        """
+        names = self.get_dimension_names()
+        if not names or len(set(names)) < len(names):
+            raise BadInput("Name at least one dimension, and each only once: {names}.", names=", ".join(names) or "-")
+        if min(one.scale for one in self.dimensions) < 2:
+            raise BadInput("The scale of a dimension goes from 1 to 2 or more.")
+        return [self._rubric(scale) for scale in dict.fromkeys(one.scale for one in self.dimensions)]
+
+    def _rubric(self, scale: int) -> Rubric:
+        return Rubric(
+            name="universal",
+            dimensions=tuple(_dimension(one) for one in self.dimensions if one.scale == scale),
+            scale=(1, scale),
+            passing=PASS * scale / 5,
+            excellent=EXCELLENT * scale / 5,
+            judges="item",
+            en=TASK,
+            zh=TASK_ZH,
+        )
+
+
+class UniversalDataset:
+    """The rows of a file as dicts, with fields renamed.
+
+    Attributes:
+        data: what `load` has read; None before.
+    """
+
+    def __init__(self, source_config: Mapping[str, Any], field_mapping: Mapping[str, str] | None = None) -> None:
+        if not source_config.get("path"):
+            raise BadInput("source_config needs a 'path'.")
+        self.source_config = dict(source_config)
+        self.field_mapping = dict(field_mapping or {})
+        self.data: list[Dict] | None = None
+        self._path = _path(self.source_config)
+
+    def load(self) -> list[Dict]:
+        """Read the file: JSON, JSON lines, CSV, TSV, YAML or Parquet.
+
+        Raises:
+            BadInput: it cannot be read; names the row.
+        """
+        self.data = [renamed(row.cells, self.field_mapping) for row in rows(self._path)]
+        tell(say("✅ Problems loaded: {count} from {path}", count=len(self.data), path=self._path))
+        return self.data
+
+    def __len__(self) -> int:
+        return len(self._loaded)
+
+    def __getitem__(self, index: int) -> Dict:
+        return self._loaded[index]
+
+    def __iter__(self) -> Iterator[Dict]:
+        return iter(self._loaded)
+
+    @property
+    def _loaded(self) -> list[Dict]:
+        return self.data if self.data is not None else self.load()
+
+
+class UniversalLLMJudgeEvaluator(LLMJudgeEvaluator):
+    """`LLMJudgeEvaluator` with dimensions and fields of one's own."""
+
+    def __init__(
+        self,
+        llm: Any = None,
+        judge_model: str = "gpt-4o",
+        eval_config: EvaluationConfig | None = None,
+        field_mapping: Mapping[str, str] | None = None,
+        data_format: str = "standard",
+    ) -> None:
+        self.eval_config = eval_config or EvaluationConfig()
+        self.field_mapping = dict(field_mapping or {})
+        self.data_format = data_format
+        super().__init__(llm, judge_model, rubrics=self.eval_config.rubrics())
+
+    def evaluate_single(self, problem: Problem, reference: Problem | None = None) -> Dict:
+        """As in `LLMJudgeEvaluator`, after renaming."""
+        other = renamed(reference, self.field_mapping) if reference else None
+        return super().evaluate_single(renamed(problem, self.field_mapping), other)
+
+    def evaluate_batch(
+        self,
+        problems: Sequence[Problem],
+        references: Sequence[Problem] | None = None,
+        *,
+        max_samples: int | None = None,
+    ) -> Dict:
+        """As in `LLMJudgeEvaluator`, after renaming."""
+        own = [renamed(one, self.field_mapping) for one in problems]
+        others = [renamed(one, self.field_mapping) for one in references] if references else None
+        return super().evaluate_batch(own, others, max_samples=max_samples)
+
+
+class UniversalWinRateEvaluator(WinRateEvaluator):
+    """`WinRateEvaluator` with dimensions and fields of one's own; the rates stand on top, too."""
+
+    def __init__(
+        self,
+        llm: Any = None,
+        judge_model: str = "gpt-4o",
+        eval_config: EvaluationConfig | None = None,
+        field_mapping: Mapping[str, str] | None = None,
+    ) -> None:
+        self.eval_config = eval_config or EvaluationConfig()
+        self.field_mapping = dict(field_mapping or {})
+        whole = EvaluationConfig(
+            [EvaluationDimension(one.name, one.description) for one in self.eval_config.dimensions]
+        )
+        super().__init__(llm, judge_model, criteria=whole.rubrics()[0])  # which is better needs no scale
+
+    def compare_pair(self, problem_a: Problem, problem_b: Problem, label_a: str = "A", label_b: str = "B") -> Dict:
+        """As in `WinRateEvaluator`, after renaming."""
+        one, other = (renamed(problem, self.field_mapping) for problem in (problem_a, problem_b))
+        return super().compare_pair(one, other, label_a, label_b)
+
+    def evaluate_win_rate(
+        self,
+        generated_problems: Sequence[Problem],
+        reference_problems: Sequence[Problem],
+        num_comparisons: int | None = None,
+    ) -> Dict:
+        """As in `WinRateEvaluator`, after renaming."""
+        own = [renamed(one, self.field_mapping) for one in generated_problems]
+        others = [renamed(one, self.field_mapping) for one in reference_problems]
+        results = super().evaluate_win_rate(own, others, num_comparisons)
+        return {**results, **results["metrics"], "dimensions": self.eval_config.get_dimension_names()}
+
+
+def renamed(problem: Problem, mapping: Mapping[str, str]) -> Dict:
+    """A problem with its fields under the standard names; `mapping` goes from standard to source.
+
+    >>> renamed({"code": "x = 1", "id": 7}, {"problem": "code"})
+    {'problem': 'x = 1', 'id': 7}
+    """
+    taken = {standard: problem[source] for standard, source in mapping.items() if source in problem}
+    return {
+        **taken,
+        **{key: value for key, value in problem.items() if key not in mapping.values() and key not in taken},
+    }
+
+
+def _of_template(name: str, only: Sequence[str] | None = None) -> list[EvaluationDimension]:
+    if name not in TEMPLATES:
+        raise BadInput("There is no template '{name}'. Known: {known}.", name=name, known=", ".join(TEMPLATES))
+    return [
+        EvaluationDimension(dimension, english)
+        for dimension, (english, _) in TEMPLATES[name].items()
+        if only is None or dimension in only
+    ]
+
+
+def _dimension(one: EvaluationDimension) -> Dimension:
+    chinese = {english: zh for template in TEMPLATES.values() for english, zh in template.values()}
+    text = f"{one.description} {one.prompt_instruction or ''}".strip()
+    return Dimension(name=one.name, en=Words(text=text), zh=Words(text=chinese.get(one.description, text)))
+
+
+def _path(config: Mapping[str, Any]) -> Path:
+    path, kind = Path(str(config["path"])), str(config.get("format", "auto")).lower()
+    if kind != "auto" and f".{kind}" != path.suffix.lower():
+        raise BadInput("{path} is no file of the format '{format}' by its name.", path=path, format=kind)
+    if path.suffix.lower() not in READERS:
+        raise BadInput("{path}: items are read from {known}.", path=path, known=", ".join(READERS))
+    return path

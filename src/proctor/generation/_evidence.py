@@ -1,0 +1,109 @@
+"""What is asked about generated data, and the kinds of evidence there are."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from proctor.api.agree import Agreement
+from proctor.core.run import Estimate
+from proctor.core.sentence import Sentence
+from proctor.generation.novelty import Likeness
+
+
+class Wish(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be looked at.
+
+    Attributes:
+        data: the file of items.
+        generator: how its items are made up; a name or a file.
+        reference: real items to compare with: a file, or a set of the hub.
+        judge, judge_options: the model that judges, and its options; without it nothing is judged.
+        rubric: by what; that of the generator if None.
+        comparisons: how many items are compared with reference items; all if None.
+        solver, solver_options: the agent that solves the items again; `votes` times each.
+        verifications: what people said; the file beside the data if None.
+        meaning: whether novelty looks at meaning too (needs the extra `semantic`).
+    """
+
+    data: str
+    generator: str = "aime"
+    reference: str | None = None
+    judge: str | None = None
+    judge_options: Mapping[str, Any] | None = None
+    rubric: str | None = None
+    comparisons: int | None = None
+    solver: str | None = None
+    solver_options: Mapping[str, Any] | None = None
+    votes: int = 5
+    verifications: str | None = None
+    meaning: bool = False
+    seed: int = 0
+
+
+class Faulty(msgspec.Struct, frozen=True, kw_only=True):
+    """An item that does not fit the schema, and why."""
+
+    id: str
+    reason: Sentence
+
+
+class New(msgspec.Struct, frozen=True, kw_only=True):
+    """How new the items are.
+
+    Attributes:
+        copies: items that are like one of the reference set.
+        repeated: items that are like an earlier one of the data.
+        typical: the median of how much of its wording an item shares with the nearest of the reference set.
+        share: of the items, those that are neither.
+    """
+
+    compared: int
+    copies: Sequence[tuple[str, Likeness]]
+    repeated: Sequence[tuple[str, Likeness]]
+    typical: float | None
+    share: Estimate
+
+
+class Weak(msgspec.Struct, frozen=True, kw_only=True):
+    """An item that the judge found weak."""
+
+    id: str
+    mean: float
+    points: Mapping[str, float | None]
+    comment: str
+
+
+class Judged(msgspec.Struct, frozen=True, kw_only=True):
+    """What a judge says: estimates by name, and its weakest items, none of which has full points."""
+
+    run: str
+    judge: str
+    rubric: str
+    scale: tuple[float, float]
+    dimensions: tuple[str, ...]
+    estimates: Mapping[str, Estimate]
+    weakest: Sequence[Weak]
+    failed: int
+
+
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """What a judge says of items against those of the reference set."""
+
+    run: str
+    judge: str
+    estimates: Mapping[str, Estimate]
+    notes: Sequence[Sentence]
+    failed: int
+
+
+class People(msgspec.Struct, frozen=True, kw_only=True):
+    """What people say; `agreement` holds the judge against them."""
+
+    path: str
+    labelled: int
+    others: int
+    statuses: Mapping[str, int]
+    approved: Estimate
+    estimates: Mapping[str, Estimate]
+    agreement: Agreement | None = None

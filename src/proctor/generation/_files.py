@@ -1,0 +1,42 @@
+"""Write files whole: beside their place first, then renamed into it."""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from proctor.core.errors import BadInput
+
+
+def stamp() -> str:
+    """The moment, as it stands in names of files: 20250110_120000."""
+    return time.strftime("%Y%m%d_%H%M%S")
+
+
+def write_json(path: Path, value: Any) -> Path:
+    """Write JSON as people read it; a file that is there is kept, and the next free name is taken."""
+    return write(path, json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")
+
+
+def write(path: Path, text: str, *, replace: bool = False) -> Path:
+    """Write a text file whole; unless it may be replaced, the next free name is taken: `name-2.json`.
+
+    Raises:
+        BadInput: it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        target, number = path, 1
+        while not replace and target.exists():
+            number += 1
+            target = path.with_name(f"{path.stem}-{number}{path.suffix}")
+        part = target.with_name(f".{target.name}.{os.getpid()}.part")
+        try:
+            part.write_text(text, encoding="utf-8")
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
+    except (OSError, UnicodeEncodeError) as error:
+        raise BadInput("{path} cannot be written: {error}.", path=path, error=error) from None
+    return target

@@ -1,0 +1,333 @@
+"""Each kind of evidence, gathered: what one part raises costs that part only."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from proctor.api import Run, evaluate
+from proctor.api.agree import Agreement, agree
+from proctor.core.digest import digest_file
+from proctor.core.errors import BadInput, ProctorError
+from proctor.core.run import Budget, Estimate
+from proctor.core.score import Score
+from proctor.core.sentence import Sentence, say
+from proctor.core.tally import Case, tally
+from proctor.core.task import Store
+from proctor.datasets._rows import is_empty, rows
+from proctor.engine.progress import Progress
+from proctor.generation import _reference, _solving
+from proctor.generation._evidence import Compared, Faulty, Judged, New, People, Weak, Wish
+from proctor.generation._generator import OWN_KEYS, Generator, Rejected, as_text
+from proctor.generation._solving import Solved
+from proctor.generation.novelty import MEANING, Likeness, Novelty
+from proctor.judges._figures import Figure, about, on_scale
+from proctor.judges._rubric_file import Rubric, rubric
+from proctor.judges.pairwise import warnings
+from proctor.review import labels
+from proctor.stats.estimate import estimate
+
+T = TypeVar("T")
+Item = Mapping[str, Any]
+SCALE = (1.0, 5.0)  # of the scores of people
+SHOWN = 10
+ALIASES: Mapping[str, Sequence[str]] = {
+    "id": ("problem_id", "编号", "题号"),
+    "problem": ("question", "prompt", "task", "问题", "题目"),
+    "answer": ("final_answer", "答案"),
+    "solution": ("reasoning", "explanation", "解答", "解析"),
+    "topic": ("category", "subject", "主题", "类别"),
+}
+
+
+class Steps:
+    """The parts, one method each; `failures` notes what went wrong in which."""
+
+    def __init__(
+        self,
+        wish: Wish,
+        kind: Generator,
+        store: Store,
+        budget: Budget | None,
+        concurrency: int | None,
+        progress: Callable[[], Progress],
+        tell: Callable[[Sentence], None] | None,
+        runs: Mapping[str, Run],
+    ) -> None:
+        self.failures: dict[str, Sentence] = {}
+        self.items = items_of(Path(wish.data), kind)
+        self._wish = wish
+        self._kind = kind
+        self._store = store
+        self._left = budget
+        self._concurrency = concurrency
+        self._progress = progress
+        self._tell = tell
+        self._runs = runs
+
+    def attempt(self, name: str, step: Callable[[], T]) -> T | None:
+        """What a part finds; None when it fails."""
+        try:
+            return step()
+        except ProctorError as error:
+            self.failures[name] = error.sentence
+        except Exception as error:  # noqa: BLE001 - one part must not cost the others
+            self.failures[name] = say("It broke: {kind}: {error}", kind=type(error).__name__, error=str(error)[:500])
+        if self._tell is not None:
+            self._tell(say("{part} failed: {reason}", part=name, reason=self.failures[name]))
+        return None
+
+    def novelty(self) -> New:
+        """The items against the reference set, and against each other."""
+        limit = MEANING if self._wish.meaning else None
+        known, own = Novelty(meaning=limit), Novelty(meaning=limit)
+        if self._wish.reference is not None:
+            known.extend((one.id, one.text(self._kind.main)) for one in _reference.load(self._wish.reference).items)
+        copies: list[tuple[str, Likeness]] = []
+        repeated: list[tuple[str, Likeness]] = []
+        nearest = []
+        for item in self.items:
+            text = self._kind.text(item)
+            if not text.strip():
+                continue
+            like, closest = known.like(text), known.nearest(text)
+            nearest.append(closest.similarity if closest is not None else 0.0)
+            if like is not None:
+                copies.append((item["id"], like))
+            if (earlier := own.like(text)) is not None:
+                repeated.append((item["id"], earlier))
+            own.add(item["id"], text)
+        old = {id for id, _ in (*copies, *repeated)}
+        cases = [Case(cluster=item["id"], values=(float(item["id"] not in old),), planned=1) for item in self.items]
+        return New(
+            compared=len(known),
+            copies=copies,
+            repeated=repeated,
+            typical=median(nearest) if nearest and len(known) else None,
+            share=estimate("new", tally(cases)),
+        )
+
+    def judge(self) -> tuple[Run, Judged]:
+        """Every item by the rubric."""
+        criteria = rubric(self._wish.rubric or self._kind.rubric)
+        if "judge" in self._runs:
+            return self._runs["judge"], _judged(self._runs["judge"], criteria)
+        options: dict[str, Any] = {}
+        if self._wish.reference is not None:
+            options = {"reference": str(_reference.located(self._wish.reference)), "seed": self._wish.seed}
+        run = self._run(f"judged-items:{self._wish.data}", [f"rubric:{criteria.name}"], options)
+        return run, _judged(run, criteria)
+
+    def compare(self) -> Compared:
+        """Items against items of the reference set, in both orders."""
+        run = self._runs.get("win_rate")
+        if run is None:
+            criteria = self._wish.rubric or self._kind.rubric
+            reference = str(_reference.located(str(self._wish.reference)))
+            options = {"sets": [self._wish.data, reference], "pairing": "random", "seed": self._wish.seed}
+            run = self._run("judged-pairs:", [f"pairwise:{criteria}"], options, limit=self._wish.comparisons)
+        return Compared(
+            run=run.id,
+            judge=_model_of(run),
+            estimates=_whole(run),
+            notes=warnings(run.estimates),
+            failed=_failed(run),
+        )
+
+    def solve(self) -> Solved:
+        """Every item with a stated answer, solved again."""
+        answer = self._kind.answer
+        if answer is None:
+            raise BadInput("The generator {name} names no answer that could be solved for.", name=self._kind.name)
+        items = [item for item in self.items if not is_empty(item.get(answer)) and self._kind.text(item)]
+        if not items:
+            raise BadInput("No item has a problem with an answer.")
+        path = Path(self._wish.data)
+        task = _solving.task(items, self._kind, path.stem, digest_file(path)[:12])
+        run = evaluate(
+            task,
+            agent=self._wish.solver,
+            agent_options=self._wish.solver_options,
+            attempts=self._wish.votes,
+            seed=self._wish.seed,
+            **self._how(),
+        )
+        self._spent(run)
+        return _solving.solved(run, {item["id"]: as_text(item[answer]) for item in items}, self._wish.votes)
+
+    def people(self, run: Run | None) -> People | None:
+        """What people said of these items; None where nobody did."""
+        asked = self._wish.verifications
+        path = Path(asked) if asked is not None else labels.file_of(self._wish.data)
+        if asked is None and not path.is_file():
+            return None
+        given = labels.verdicts(path)
+        ids = {item["id"] for item in self.items}
+        mine = [label for label in given if label.item in ids]
+        if not mine:
+            raise BadInput("{path} has no label of these items. Is it of other data?", path=path)
+        agreement = None
+        if run is not None:
+            agreement = self.attempt("agreement", lambda: agree([run, path]))
+        return _people(path, mine, len(given) - len(mine), agreement, len(ids))
+
+    def _run(self, task: str, scorers: Sequence[str], options: Mapping[str, Any], limit: int | None = None) -> Run:
+        run = evaluate(
+            task,
+            agent="recorded:",
+            scorers=scorers,
+            options=options,
+            judge=self._wish.judge,
+            judge_options=self._wish.judge_options,
+            limit=limit,
+            seed=self._wish.seed,
+            **self._how(),
+        )
+        self._spent(run)
+        return run
+
+    def _how(self) -> dict[str, Any]:
+        if self._left is not None and any(
+            bound is not None and bound <= 0 for bound in msgspec.structs.astuple(self._left)
+        ):
+            raise BadInput("The budget is spent.")
+        return {
+            "store": self._store,
+            "budget": self._left,
+            "concurrency": self._concurrency,
+            "progress": self._progress(),
+        }
+
+    def _spent(self, run: Run) -> None:
+        """Take what a run cost out of the budget, which is one for all parts."""
+        if self._left is not None:
+            self._left = rest_of(self._left, run)
+
+
+def items_of(path: Path, kind: Generator) -> list[Item]:
+    """The rows of a file, each with an id; common other names of columns are changed to those of the generator.
+
+    Raises:
+        BadInput: no such file, nothing in it, or an id twice.
+    """
+    wanted = kind.schema["properties"]
+    renamed = {
+        own: [other for other in others if other not in wanted]
+        for own, others in ALIASES.items()
+        if own in wanted or own == "id"
+    }
+    found: list[Item] = []
+    seen: dict[str, int] = {}
+    for row in rows(path):
+        cells = {name: value for name, value in row.cells.items() if not is_empty(value)}
+        for own, others in renamed.items():
+            other = next((one for one in others if one in cells), None)
+            if own not in cells and other is not None:
+                cells[own] = cells.pop(other)
+        id = as_text(cells.get("id", f"row-{row.number}"))
+        if id in seen:
+            raise BadInput(
+                "{where}: the id '{id}' was used already in row {row}.", where=row.where, id=id, row=seen[id]
+            )
+        seen[id] = row.number
+        found.append({**cells, "id": id})
+    if not found:
+        raise BadInput("{path} holds no items.", path=path)
+    return found
+
+
+def faulty(items: Sequence[Item], kind: Generator) -> list[Faulty]:
+    found = []
+    for item in items:
+        try:
+            kind.checked({name: value for name, value in item.items() if name not in OWN_KEYS})
+        except Rejected as rejected:
+            found.append(Faulty(id=item["id"], reason=rejected.reason))
+    return found
+
+
+def topics(items: Sequence[Item], kind: Generator) -> list[tuple[str, int]]:
+    if kind.topic is None:
+        return []
+    counts: dict[str, int] = {}
+    for item in items:
+        topic = as_text(item.get(kind.topic, ""))
+        counts[topic] = counts.get(topic, 0) + 1
+    return sorted(counts.items(), key=lambda one: -one[1])
+
+
+def rest_of(budget: Budget, run: Run) -> Budget:
+    """What a run leaves of a budget."""
+    used = run.usage
+    spent = {
+        "money": used.cost or 0.0,
+        "tokens": used.input_tokens + used.output_tokens,
+        "requests": used.requests,
+        "minutes": run.record.seconds / 60,
+    }
+    left = {name: bound - spent[name] for name in spent if (bound := getattr(budget, name)) is not None}
+    return Budget(**left)
+
+
+def _judged(run: Run, criteria: Rubric) -> Judged:
+    weak = []
+    for verdict in run.verdicts():
+        result = verdict.result
+        if isinstance(result, Score) and (mean := result.details.get("mean")) is not None and mean < criteria.high:
+            comment = result.reason.values.get("comment", "") if isinstance(result.reason, Sentence) else ""
+            weak.append(
+                Weak(
+                    id=verdict.sample_id,
+                    mean=float(mean),
+                    points=result.details.get("dimensions", {}),
+                    comment=str(comment),
+                )
+            )
+    weak.sort(key=lambda one: one.mean)
+    return Judged(
+        run=run.id,
+        judge=_model_of(run),
+        rubric=criteria.name,
+        scale=(criteria.low, criteria.high),
+        dimensions=tuple(one.name for one in criteria.dimensions),
+        estimates=_whole(run),
+        weakest=weak[:SHOWN],
+        failed=_failed(run),
+    )
+
+
+def _people(path: Path, given: Sequence[labels.Label], others: int, agreement: Agreement | None, items: int) -> People:
+    statuses: dict[str, int] = {status: sum(label.status == status for label in given) for status in labels.STATUSES}
+    approved = [Case(cluster=label.item, values=(float(label.status == "approved"),), planned=1) for label in given]
+    means: dict[str, list[Case]] = {}
+    for label in given:
+        for name, score in label.scores.items():
+            if SCALE[0] <= score <= SCALE[1]:
+                share = (score - SCALE[0]) / (SCALE[1] - SCALE[0])
+                means.setdefault(name, []).append(Case(cluster=label.item, values=(share,), planned=1))
+    figure = Figure(name="", low=SCALE[0], high=SCALE[1])
+    return People(
+        path=str(path),
+        labelled=len(given),
+        others=others,
+        statuses=statuses,
+        approved=replace(estimate("approved", tally(approved)), planned=items),
+        estimates={name: on_scale(estimate(name, tally(cases)), figure) for name, cases in means.items()},
+        agreement=agreement,
+    )
+
+
+def _model_of(run: Run) -> str:
+    found = about(run.record, run.record.scorers[0])
+    return found.model if found is not None else run.record.spec.judge or ""
+
+
+def _whole(run: Run) -> dict[str, Estimate]:
+    return {one.name: one for one in run.estimates if not one.slice}
+
+
+def _failed(run: Run) -> int:
+    return sum(not isinstance(verdict.result, Score) for verdict in run.verdicts())

@@ -1,0 +1,322 @@
+"""Have an agent write items, each checked as it comes: against the schema, and that it is new.
+
+A run like any other: a sample is a place to fill, the agent writes, and what does not do goes back to it with the reason.
+A place that stays empty after the last try is a failure that is counted; nothing is put there instead. So pace, retries,
+budget and resuming are those of the engine, and an item counts when it is on disk.
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Unpack
+
+import msgspec
+
+from proctor.api import Run, at, evaluate
+from proctor.api.prepare import How, new_id
+from proctor.core.digest import digest
+from proctor.core.errors import BadInput
+from proctor.core.sample import Message, Sample, Turn
+from proctor.core.score import Score
+from proctor.core.sentence import Sentence, say
+from proctor.core.task import Store, Task
+from proctor.core.trajectory import Trajectory
+from proctor.core.trial import Trial, Verdict
+from proctor.engine.progress import Progress
+from proctor.generation import _reference
+from proctor.generation._files import stamp, write_json
+from proctor.generation._generator import Generator, Rejected, generator
+from proctor.generation._plan import Generated, Missing, Plan
+from proctor.generation.novelty import MEANING, Likeness, Novelty
+from proctor.generation.report import write_generation_report
+from proctor.reports.visible import one_line
+
+__all__ = ["Generated", "ItemProgress", "Missing", "Plan", "generate", "outcome", "plan_of", "task", "written"]
+
+SCORER = "accepted"
+PROVENANCE = "generation"
+SHOWN = 40  # characters of a topic or an answer
+CLOSE: Mapping[str, Sentence] = {
+    "exact": say("It is the same as one that exists already."),
+    "numbers": say("It is one that exists already, with other numbers."),
+    "near": say("Its wording is nearly that of one that exists already."),
+    "meaning": say("It says nearly the same as one that exists already."),
+}
+
+
+def generate(
+    plan: Plan | None = None,
+    *,
+    agent: object = None,
+    folder: str | Path = ".",
+    earlier: Sequence[tuple[str, Mapping[str, Any]]] = (),
+    lang: str = "en",
+    **how: Unpack[How],
+) -> Generated:
+    """Have an agent write items, and save them as `NAME_generated_TIME.json` with `generation_report_TIME.md`.
+
+    With the `run_id` of a stored run it goes on where that one stopped; plan and agent are then those of the run.
+
+    Args:
+        earlier: items that exist already, each with its id, and are not to be repeated.
+        how: the further arguments of `proctor.evaluate`, such as agent_options, budget, concurrency, progress.
+
+    Raises:
+        BadInput: anything the caller can fix, found before the first call or by it.
+        Stopped: Ctrl-C or SIGTERM; what was accepted is kept.
+    """
+    found = written(plan, agent=agent, earlier=earlier, **how)
+    kind, now, target = generator(found.plan.generator), stamp(), Path(folder)
+    path = write_json(target / f"{kind.name}_generated_{now}.json", found.items) if found.items else None
+    found = msgspec.structs.replace(found, path=path)
+    report = write_generation_report(target / f"generation_report_{now}.md", found, lang)
+    return msgspec.structs.replace(found, report=report)
+
+
+def written(
+    plan: Plan | None = None,
+    *,
+    agent: object = None,
+    earlier: Sequence[tuple[str, Mapping[str, Any]]] = (),
+    **how: Unpack[How],
+) -> Generated:
+    """The same without files."""
+    opened = at(how.get("store"))
+    stored = _stored(opened, how.get("run_id"))
+    if stored is not None:
+        plan = plan_of(stored, plan)
+        agent = stored.record.spec.agent if agent is None else agent
+        how.setdefault("agent_options", stored.record.spec.agent_options if isinstance(agent, str) else None)
+        earlier = [*earlier, *accepted_of(stored)]
+    if plan is None or agent is None:
+        raise BadInput(
+            "Say what to generate and by which agent, for example: proctor generate aime --agent openai:MODEL"
+        )
+    made = task(plan, earlier=earlier)
+    how["store"], how["seed"] = opened, plan.seed
+    how["run_id"] = how.get("run_id") or new_id(f"generate-{made.name}")
+    run = evaluate(made, agent=agent, **how)
+    items, missing = outcome(run, plan, earlier)
+    return Generated(run=run, plan=plan, items=items, missing=missing)
+
+
+def task(plan: Plan, *, earlier: Sequence[tuple[str, Mapping[str, Any]]] = ()) -> Task:
+    """The places to fill as samples of a task.
+
+    Args:
+        earlier: what was accepted before, by place, when a run goes on.
+
+    Raises:
+        BadInput: the generator or the reference set cannot be read.
+    """
+    kind = generator(plan.generator)
+    reference = _reference.load(plan.reference) if plan.reference is not None else None
+    novelty = Novelty(near=plan.near, meaning=MEANING if plan.meaning else None)
+    if reference is not None:
+        novelty.extend((f"{reference.name}:{one.id}", one.text(kind.main)) for one in reference.items)
+    novelty.extend((id, kind.text(item)) for id, item in earlier)
+    desk = _Desk(kind, plan, novelty)
+    version = digest([kind.digest, reference.digest if reference is not None else "", plan])[:12]
+    return Task(
+        name=kind.name,
+        version=version,
+        samples=lambda: _places(kind, plan, reference),
+        scorers=[desk],
+        user=desk,
+        provenance={
+            PROVENANCE: msgspec.to_builtins(plan),
+            "generator": kind.digest,
+            **({"reference": reference.told()} if reference is not None else {}),
+        },
+        spread_by="topic",
+        planned=plan.count,
+    )
+
+
+def outcome(
+    run: Run, plan: Plan, earlier: Sequence[tuple[str, Mapping[str, Any]]] = ()
+) -> tuple[list[dict[str, Any]], list[Missing]]:
+    """The items of a run in order, and the places that stayed empty; of items that are alike the first counts."""
+    kind = generator(plan.generator)
+    trial_by_id = {trial.sample_id: trial for trial in run.trials()}
+    verdict_by_id = {verdict.sample_id: verdict for verdict in run.verdicts(scorer=SCORER)}
+    seen = Novelty(near=plan.near)
+    own = {kind.id(number) for number in plan.numbers}
+    seen.extend((id, kind.text(item)) for id, item in earlier if id not in own)
+    items: list[dict[str, Any]] = []
+    missing: list[Missing] = []
+    for number in plan.numbers:
+        id = kind.id(number)
+        trial, verdict = trial_by_id.get(id), verdict_by_id.get(id)
+        found = _item(verdict) if verdict is not None else None
+        if trial is None or found is None:
+            missing.append(_missing(id, trial, verdict))
+        elif (like := seen.like(kind.text(found))) is not None:  # written at the same moment
+            missing.append(Missing(id=id, kind=f"copy:{like.kind}", reason=CLOSE[like.kind]))
+        else:
+            seen.add(id, kind.text(found))
+            ordered = {name: found[name] for name in (*kind.schema["properties"], *found) if name in found}
+            items.append({"id": id, **ordered, **_made(trial, run)})
+    return items, missing
+
+
+def plan_of(run: Run, asked: Plan | None = None) -> Plan:
+    """What a stored run was to make.
+
+    Raises:
+        BadInput: it made nothing, or something else than is asked for now.
+    """
+    kept = run.record.provenance.get(PROVENANCE)
+    if kept is None:
+        raise BadInput("The run '{run}' generated nothing; it was a run of {task}.", run=run.id, task=run.record.task)
+    plan = msgspec.convert(kept, Plan)
+    if asked is not None and asked != plan:
+        changed = [name for name in Plan.__struct_fields__ if getattr(asked, name) != getattr(plan, name)]
+        raise BadInput(
+            "The run '{run}' was begun with other values of: {names}. Leave them out to go on, or start a new run.",
+            run=run.id,
+            names=", ".join(changed),
+        )
+    return plan
+
+
+def accepted_of(run: Run) -> list[tuple[str, dict[str, Any]]]:
+    """What a run has accepted so far, by place."""
+    found = ((verdict.sample_id, _item(verdict)) for verdict in run.verdicts(scorer=SCORER))
+    return [(id, item) for id, item in found if item is not None]
+
+
+class ItemProgress(Progress):
+    """Tells each item when it is on disk: its topic, its answer, and the seconds it took."""
+
+    def __init__(self, tell: Callable[[Sentence], None], show: Callable[[str], None] | None = None) -> None:
+        super().__init__(tell=tell)
+        self._show = show
+
+    def add(self, trial: Trial, verdicts: list[Verdict]) -> None:
+        super().add(trial, verdicts)
+        if self._show is not None:
+            self._show(" · ".join([trial.sample_id, *_told(trial, verdicts), f"{trial.seconds:.1f} s"]))
+
+
+def _told(trial: Trial, verdicts: Sequence[Verdict]) -> list[str]:
+    item = _item(verdicts[0]) if verdicts else None
+    if item is not None:
+        return [one_line(str(item[name]), SHOWN) for name in ("topic", "answer") if item.get(name) not in (None, "")]
+    result = verdicts[0].result if verdicts else None
+    return [str(result.details.get("error_class", "")) if isinstance(result, Score) else trial.outcome]
+
+
+class _Desk:
+    """Takes what the agent writes, or sends it back: the user of the conversation, and its scorer.
+
+    Both are asked about the same reply, one after the other; a decision is made once.
+    """
+
+    name = SCORER
+    inline = True
+
+    def __init__(self, kind: Generator, plan: Plan, novelty: Novelty) -> None:
+        self.version = digest([kind.digest, plan])[:12]
+        self._kind = kind
+        self._tries = plan.tries
+        self._novelty = novelty
+        self._decided: dict[str, tuple[str, dict[str, Any] | Rejected]] = {}
+
+    async def reply(self, sample: Sample, trajectory: Trajectory) -> Turn | None:
+        """The next turn: why the item does not do, with the whole prompt for agents that remember nothing."""
+        decision = self._decision(sample, trajectory)
+        if not isinstance(decision, Rejected) or _tries(trajectory) >= self._tries:
+            return None
+        told = say(
+            "Your last reply could not be used: {reason} Write the item again, and reply with nothing but the JSON object.",
+            reason=decision.reason,
+        )
+        return Turn(messages=(Message.of("user", f"{sample.question}\n\n{told}"),))
+
+    def __call__(self, sample: Sample, trajectory: Trajectory) -> Score:
+        decision = self._decision(sample, trajectory)
+        tries = _tries(trajectory)
+        if isinstance(decision, Rejected):
+            return Score(points=0, reason=decision.reason, details={"error_class": decision.kind, "tries": tries})
+        return Score(points=1, details={"item": decision, "tries": tries})
+
+    def _decision(self, sample: Sample, trajectory: Trajectory) -> dict[str, Any] | Rejected:
+        answer = trajectory.answer
+        if sample.id not in self._decided or self._decided[sample.id][0] != answer:
+            self._decided[sample.id] = (answer, self._decide(sample, trajectory))
+        return self._decided[sample.id][1]
+
+    def _decide(self, sample: Sample, trajectory: Trajectory) -> dict[str, Any] | Rejected:
+        if not trajectory.answer.strip():
+            return Rejected("empty", say("The reply was empty."))
+        if trajectory.stop == "length":
+            return Rejected("length", say("The reply was cut off by its length limit; be brief."))
+        try:
+            item = self._kind.read(trajectory.answer)
+            text = self._kind.text(item)
+            if (like := self._novelty.like(text)) is not None and like.id != sample.id:
+                return Rejected(f"copy:{like.kind}", _copied(like))
+        except Rejected as rejected:
+            return rejected
+        self._novelty.add(sample.id, text)
+        return item
+
+
+def _tries(trajectory: Trajectory) -> int:
+    return 1 + max((step.turn for step in trajectory.steps), default=0)
+
+
+def _copied(like: Likeness) -> Sentence:
+    return say("{reason} Write an entirely different one.", reason=CLOSE[like.kind])
+
+
+def _places(kind: Generator, plan: Plan, reference: _reference.Reference | None) -> Iterator[Sample]:
+    draw = random.Random(plan.seed)  # noqa: S311 - the same again
+    topics = list(plan.topics or kind.topics)
+    draw.shuffle(topics)
+    shown = reference.items if reference is not None and plan.examples else ()
+    for number in plan.numbers:
+        topic = topics[number % len(topics)] if topics else ""
+        example = draw.choice(shown) if shown else None
+        question = kind.asked(topic=topic, example=example.shown() if example is not None else None)
+        yield Sample.ask(
+            kind.id(number),
+            question,
+            tags={"topic": topic} if topic else None,
+            meta={"example": example.id} if example is not None else None,
+        )
+
+
+def _item(verdict: Verdict) -> dict[str, Any] | None:
+    result = verdict.result
+    item = result.details.get("item") if isinstance(result, Score) else None
+    return dict(item) if isinstance(item, Mapping) else None
+
+
+def _missing(id: str, trial: Trial | None, verdict: Verdict | None) -> Missing:
+    if trial is None:
+        return Missing(id=id, kind="not_run", reason=say("It was not run."))
+    if verdict is not None:
+        result = verdict.result
+        return Missing(id=id, kind=str(result.details.get("error_class", "rejected")), reason=result.reason)
+    if trial.failure is not None:
+        return Missing(id=id, kind=trial.outcome, reason=trial.failure.reason)
+    return Missing(id=id, kind=trial.outcome, reason="")
+
+
+def _made(trial: Trial, run: Run) -> dict[str, Any]:
+    moment = datetime.fromtimestamp(trial.started + trial.seconds or time.time()).astimezone()
+    return {
+        "generated_at": moment.isoformat(timespec="seconds"),
+        "generation": {"run": run.id, "seconds": round(trial.seconds, 3), "tries": _tries(trial.trajectory)},
+    }
+
+
+def _stored(store: Store, run_id: str | None) -> Run | None:
+    if run_id is None:
+        return None
+    record = next((one for one in store.runs() if one.id == run_id), None)
+    return None if record is None else Run(record, store)

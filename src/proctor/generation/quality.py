@@ -1,0 +1,223 @@
+"""Whether generated data is good: all evidence there is, and a conclusion that follows from intervals and thresholds.
+
+    answers and form   offline: the schema, the end of the solution; with a solver, the majority of its tries
+    novelty            offline: against the reference set and within the data
+    judge              a model, by a rubric
+    win rate           a model, against the reference set, in both orders
+    people             the verification file beside the data, if there is one; they also check and correct the judge
+
+Every part can fail, or be left out, and the others stand. The thresholds are those of Hello-Agents, chapter 12.4.8.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from proctor.api import Run, at
+from proctor.api.agree import Held
+from proctor.core.run import Budget, Estimate
+from proctor.core.sentence import Sentence, say
+from proctor.core.task import Store
+from proctor.engine.progress import Progress
+from proctor.generation import _solving, _steps
+from proctor.generation._evidence import Compared, Faulty, Judged, New, People, Wish
+from proctor.generation._generator import Generator, generator
+from proctor.generation._solving import Doubt, Solved
+from proctor.judges._figures import CORRECTED, Figure, on_scale
+from proctor.judges.calibrate import TENTATIVE
+from proctor.judges.pairwise import CHANCE
+
+__all__ = ["Check", "Quality", "Verdict", "Wish", "assess"]
+
+Verdict = Literal["met", "missed", "open", "unknown"]
+MEAN, WIN, PASS, APPROVED = 4.0, 0.45, 0.80, 0.90
+MEAN_SCALE = (1.0, 5.0)  # that the threshold of the mean is told on
+ENOUGH = 0.95  # of the items have to have a verdict of the judge
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """A threshold with the number held against it: met or missed when all of its interval is on one side."""
+
+    name: Sentence
+    threshold: float
+    number: Estimate | None
+    verdict: Verdict
+    why: Sentence | None = None
+
+
+class Quality(msgspec.Struct, frozen=True, kw_only=True):
+    """All that is known of the data; a part is None where it was left out or failed, and `failures` says why."""
+
+    wish: Wish
+    kind: Generator
+    created: float
+    data: str
+    reference: str | None
+    items: int
+    topics: Sequence[tuple[str, int]]
+    faulty: Sequence[Faulty]
+    doubts: Sequence[Doubt]
+    new: New | None = None
+    solved: Solved | None = None
+    judged: Judged | None = None
+    compared: Compared | None = None
+    people: People | None = None
+    failures: Mapping[str, Sentence] = {}
+
+    @property
+    def held(self) -> Held | None:
+        """The judge of the items held against people; None where it was not."""
+        agreement = self.people.agreement if self.people is not None else None
+        return agreement.held[0] if agreement is not None and agreement.held and agreement.held[0].rows else None
+
+    def best(self, name: str) -> Estimate | None:
+        """A figure of the judge as people would say it, where that can be told; else as the judge says it."""
+        corrected = {one.name.removesuffix(CORRECTED): one for one in self.held.corrected} if self.held else {}
+        found = corrected.get(name)
+        if found is not None and found.low is not None:
+            return found
+        return self.judged.estimates.get(name) if self.judged is not None else None
+
+    @property
+    def checks(self) -> list[Check]:
+        """Every threshold with its number."""
+        return [
+            _check(say("mean of the judge"), self._mean(), MEAN, self._untrusted("average")),
+            _check(say("pass rate of the judge"), self.best("pass_rate"), PASS, self._untrusted("pass_rate")),
+            _check(say("win rate against the reference set"), self._win_rate(), WIN, self._lots()),
+            _check(say("approved by people"), self.people.approved if self.people else None, APPROVED),
+            _counted(say("new items"), self.new.share if self.new else None),
+        ]
+
+    @property
+    def verdict(self) -> Verdict:
+        """What all checks say together: missed when one is, open when one is or nobody judged, else met."""
+        found = [check.verdict for check in self.checks]
+        if "missed" in found:
+            return "missed"
+        nobody_judged = all(one == "unknown" for one in found[:-1])
+        return "open" if "open" in found or nobody_judged else "met"
+
+    @property
+    def is_uncalibrated(self) -> bool:
+        """Whether figures of a judge are used that nobody held against people."""
+        return (self.judged is not None or self.compared is not None) and self.held is None
+
+    def _mean(self) -> Estimate | None:
+        """The mean, on the scale that its threshold is told on."""
+        found = self.best("average")
+        if found is None or self.judged is None or self.judged.scale == MEAN_SCALE:
+            return found
+        low, high = self.judged.scale
+        shares = {
+            name: (end - low) / (high - low)
+            for name in ("value", "low", "high", "floor", "ceiling")
+            if (end := getattr(found, name)) is not None
+        }
+        return on_scale(replace(found, **shares), Figure(name="average", low=MEAN_SCALE[0], high=MEAN_SCALE[1]))
+
+    def _win_rate(self) -> Estimate | None:
+        return self.compared.estimates.get("win_rate") if self.compared is not None else None
+
+    def _untrusted(self, name: str) -> Sentence | None:
+        """Why a raw figure of the judge decides nothing: people and judge do not agree, and it could not be corrected."""
+        found = self.best(name)
+        if found is None or found.name.endswith(CORRECTED):
+            return None
+        if (few := _few(found)) is not None:
+            return few
+        if self.held is None:
+            return None
+        row = next((row for row in self.held.rows if row.name == name), self.held.rows[0])
+        if row.alpha.high is not None and row.alpha.high < TENTATIVE:
+            return say("the judge does not agree with people")
+        return None
+
+    def _lots(self) -> Sentence | None:
+        consistency = self.compared.estimates.get("consistency") if self.compared is not None else None
+        if consistency is not None and consistency.value is not None and consistency.value <= CHANCE:
+            return say("the judge's verdict follows the order, not the texts")
+        win_rate = self._win_rate()
+        if win_rate is None:
+            return None
+        decided = self.compared.estimates.get("decisive_win_rate") if self.compared is not None else None
+        misses = win_rate.high is not None and win_rate.high < WIN
+        if misses and decided is not None and (decided.high is None or decided.high >= WIN):
+            return say("most comparisons are ties, and those decided do not say that the reference set is better")
+        return _few(win_rate)
+
+
+def assess(
+    wish: Wish,
+    *,
+    store: str | Store | None = None,
+    budget: Budget | None = None,
+    concurrency: int | None = None,
+    progress: Callable[[], Progress] | None = None,
+    tell: Callable[[Sentence], None] | None = None,
+    runs: Mapping[str, Run] = {},
+) -> Quality:
+    """Look at data in every way that is asked for; what one part raises costs that part only.
+
+    Args:
+        budget: one for all parts together.
+        progress: makes what counts the trials of each part.
+        tell: is told what failed, at once.
+        runs: parts that were run already, `judge` or `win_rate`, and are taken as they are.
+
+    Raises:
+        BadInput: the file of items itself cannot be read, or is empty.
+        Stopped: Ctrl-C or SIGTERM; the runs can be gone on with.
+    """
+    kind = generator(wish.generator)
+    steps = _steps.Steps(wish, kind, at(store), budget, concurrency, progress or Progress, tell, runs)
+    found = Quality(
+        wish=wish,
+        kind=kind,
+        created=time.time(),
+        data=wish.data,
+        reference=wish.reference,
+        items=len(steps.items),
+        topics=_steps.topics(steps.items, kind),
+        faulty=_steps.faulty(steps.items, kind),
+        doubts=_solving.own_doubts(steps.items, kind),
+    )
+    has_judge = wish.judge is not None
+    judged = steps.attempt("judge", steps.judge) if has_judge or "judge" in runs else None
+    return replace(
+        found,
+        new=steps.attempt("novelty", steps.novelty),
+        solved=steps.attempt("solver", steps.solve) if wish.solver is not None else None,
+        judged=judged[1] if judged is not None else None,
+        compared=steps.attempt("win_rate", steps.compare)
+        if (has_judge and wish.reference is not None) or "win_rate" in runs
+        else None,
+        people=steps.attempt("people", lambda: steps.people(judged[0] if judged is not None else None)),
+        failures=steps.failures,
+    )
+
+
+def _check(name: Sentence, number: Estimate | None, threshold: float, doubt: Sentence | None = None) -> Check:
+    verdict: Verdict = "open"
+    if number is None or number.value is None:
+        verdict = "unknown" if number is None else "open"
+    elif doubt is None and number.low is not None and number.high is not None:
+        verdict = "met" if number.low >= threshold else "missed" if number.high < threshold else "open"
+    return Check(name=name, threshold=threshold, number=number, verdict=verdict, why=doubt)
+
+
+def _counted(name: Sentence, number: Estimate | None) -> Check:
+    """A check of what is counted, not sampled: no copy is allowed."""
+    if number is None or number.value is None:
+        return Check(name=name, threshold=1.0, number=number, verdict="unknown")
+    counted = replace(number, low=None, high=None, method="counted")
+    return Check(name=name, threshold=1.0, number=counted, verdict="met" if number.value == 1 else "missed")
+
+
+def _few(number: Estimate) -> Sentence | None:
+    if number.planned and number.scored < ENOUGH * number.planned:
+        return say("only {scored} of {planned} have a verdict", scored=number.scored, planned=number.planned)
+    return None
