@@ -13,8 +13,8 @@ from proctor.cli import app
 from proctor.models import openai
 
 PAGES = [ROOT / "docs" / "commands.md", ROOT / "docs" / "zh" / "commands.md"]
-HEADING = re.compile(r"^#+ `?(proctor(?: [a-z]+)*)`?$", re.MULTILINE)
-OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+HEADING = re.compile(r"^#+ `?(proctor(?: [a-z-]+)*)`?$", re.MULTILINE)
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 VARIABLE = re.compile(r"\b(?:PROCTOR|OPENAI|LLM)_[A-Z_]*[A-Z]\b")
 
 pytestmark = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

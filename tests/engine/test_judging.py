@@ -151,3 +151,47 @@ def test_a_scorer_that_never_ends_is_no_zero_and_holds_nothing_up(
     assert run.estimate("exact.accuracy").value == 1
     (why,) = {verdict.result.why for verdict in run.verdicts() if isinstance(verdict.result, Unscored)}
     assert why == "scorer_failed"
+
+
+@pytest.mark.parametrize("name", ["direct", "combined", "by_kind"])
+def test_a_judge_out_of_a_file_of_scorers_judges_side_by_side(name: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(SLOW, encoding="utf-8")
+    (tmp_path / "scorers.toml").write_text(SCORERS, encoding="utf-8")
+    run = proctor.evaluate(task("exact"), agent=agent, store=MemoryStore())
+    run = proctor.rescore(run, scorers=[f"{tmp_path}/scorers.toml:{name}"], concurrency=4)
+    assert max(value.value or 0 for value in run.store.values(run.id, name)) == 1
+    assert sum(verdict.usage == Usage(requests=1) for verdict in run.verdicts(scorer=name)) == 12
+
+
+SLOW = """
+import asyncio
+from proctor import Score
+from proctor.core.trajectory import Usage
+from proctor.models import ledger
+
+together = 0
+
+async def slow(sample, trajectory):
+    global together
+    together += 1
+    now = together
+    await asyncio.sleep(0.02)
+    together -= 1
+    ledger.spend(Usage(requests=1))
+    return Score(points=now / 4)
+"""
+SCORERS = """
+[scorers.slow]
+kind = "./mine.py:slow"
+
+[scorers.direct]
+kind = "./mine.py:slow"
+
+[scorers.combined]
+kind = "combine"
+parts = [{ scorer = "slow" }, { scorer = "exact", weight = 0 }]
+
+[scorers.by_kind]
+kind = "by_type"
+types = { "default" = "slow" }
+"""

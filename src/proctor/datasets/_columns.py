@@ -34,7 +34,8 @@ TAGS = {
     "year": ("year", "年份"),
     "source": ("source", "来源"),
 }
-MANY = {"tag", "meta"}
+MANY = ("tag", "meta")
+ALIASES = {"answer": "target", "attachment": "files", "file": "files"}
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -64,18 +65,8 @@ def understood(names: Sequence[str], mapped: Mapping[str, str] | None, where: st
     >>> columns.question, columns.target, columns.tags, columns.unused
     ('题目', '答案', {'difficulty': '难度'}, ('备注',))
     """
-    roles, tags, meta = _mapped(mapped or {}, names, where)
     taken = {*(mapped or {})}
-    plain_names = {_plain(name): name for name in reversed(names) if name not in taken}
-    for role, known in NAMES.items():
-        found = next((plain_names[_plain(one)] for one in known if _plain(one) in plain_names), None)
-        if role not in roles and found is not None:
-            roles[role] = found
-            del plain_names[_plain(found)]
-    for tag, known in TAGS.items():
-        for one in (tag, *known):
-            if tag not in tags and _plain(one) in plain_names:
-                tags[tag] = plain_names.pop(_plain(one))
+    roles, tags, meta = assigned(names, mapped or {}, where, NAMES, aliases=ALIASES)
     letters = _letters([name for name in names if name not in taken]) if "options" not in roles else ()
     if "question" not in roles:
         raise BadInput(
@@ -96,6 +87,33 @@ def understood(names: Sequence[str], mapped: Mapping[str, str] | None, where: st
     )
 
 
+def assigned(
+    names: Sequence[str],
+    mapped: Mapping[str, str],
+    where: str,
+    known: Mapping[str, Sequence[str]],
+    *,
+    many: Sequence[str] = MANY,
+    aliases: Mapping[str, str] = {},
+) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """Columns by role, by tag and by key of `meta`: as they are mapped, else by names that are known for a role.
+
+    Raises:
+        BadInput: a mapped column is not there, or is mapped to what does not exist.
+    """
+    roles, tags, meta = _mapped(names, mapped, where, known, many, aliases)
+    free = {_plain(name): name for name in reversed(names) if name not in mapped}
+    for role, usual in known.items():
+        found = next((_plain(one) for one in usual if _plain(one) in free), None)
+        if role not in roles and found is not None:
+            roles[role] = free.pop(found)
+    for tag, usual in TAGS.items():
+        found = next((_plain(one) for one in (tag, *usual) if _plain(one) in free), None)
+        if tag not in tags and found is not None:
+            tags[tag] = free.pop(found)
+    return roles, tags, meta
+
+
 def told(columns: Columns) -> dict[str, str]:
     """The columns as a person reads them: what it is, and the column.
 
@@ -109,10 +127,15 @@ def told(columns: Columns) -> dict[str, str]:
 
 
 def _mapped(
-    mapped: Mapping[str, str], names: Collection[str], where: str
+    names: Collection[str],
+    mapped: Mapping[str, str],
+    where: str,
+    known: Mapping[str, Sequence[str]],
+    many: Sequence[str],
+    aliases: Mapping[str, str],
 ) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
     roles: dict[str, str] = {}
-    many: dict[str, dict[str, str]] = {kind: {} for kind in MANY}
+    by_key: dict[str, dict[str, str]] = {"tag": {}, "meta": {}}
     for column, role in mapped.items():
         if column not in names:
             raise BadInput(
@@ -122,25 +145,24 @@ def _mapped(
                 known=", ".join(names) or "-",
             )
         kind, _, key = str(role).partition(":")
-        kind = {"answer": "target", "attachment": "files", "file": "files"}.get(kind, kind)
-        if kind in MANY:
-            many[kind][key or column] = column
-        elif kind in NAMES and not key:
+        kind = aliases.get(kind, kind)
+        if kind in many:
+            by_key[kind][key or column] = column
+        elif kind in known and not key:
             if kind in roles:
                 raise BadInput(
                     "Two columns are mapped to '{role}': {one} and {other}.", role=kind, one=roles[kind], other=column
                 )
             roles[kind] = column
         elif kind != "ignore":
-            known = [*NAMES, "tag:NAME", "meta:NAME", "ignore"]
-            near = get_close_matches(kind, [*NAMES, "tag", "meta", "ignore"], n=1)
+            near = get_close_matches(kind, [*known, *many, "ignore"], n=1)
             raise BadInput(
                 "A column cannot be mapped to '{role}'.{near} Known: {known}.",
                 role=role,
-                known=", ".join(known),
+                known=", ".join([*known, *(f"{one}:NAME" for one in many), "ignore"]),
                 near=say(" Did you mean '{near}'?", near=near[0]) if near else "",
             )
-    return roles, many["tag"], many["meta"]
+    return roles, by_key["tag"], by_key["meta"]
 
 
 def _letters(names: Sequence[str]) -> tuple[str, ...]:
