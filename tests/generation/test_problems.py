@@ -175,6 +175,15 @@ def test_a_run_that_was_killed_goes_on_and_asks_for_nothing_twice(tmp_path: Path
     )
 
 
+def test_what_a_run_has_written_is_not_written_again_beside_it(tmp_path: Path) -> None:
+    store = str(tmp_path / "runs.db")
+    first = generate(Plan(generator="aime", count=2), agent=writer(), folder=tmp_path, store=store, run_id="mine")
+    again = generate(agent=writer(), folder=tmp_path, store=store, run_id="mine")
+    assert first.path is not None
+    assert again.path == first.path, "verifications lie beside this file"
+    assert len(list(tmp_path.glob("aime_generated_*.json"))) == 1
+
+
 def test_going_on_keeps_the_plan_and_refuses_another(tmp_path: Path) -> None:
     store = str(tmp_path / "runs.db")
     plan = Plan(generator="aime", count=2)

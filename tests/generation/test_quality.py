@@ -248,6 +248,18 @@ def test_people_correct_a_judge_that_is_too_kind(tmp_path: Path) -> None:
     assert not found.is_uncalibrated
 
 
+def test_the_win_rate_stays_uncalibrated_when_people_checked_the_judge_of_items(tmp_path: Path) -> None:
+    data = problems(tmp_path, 40)
+    labels(tmp_path, data, ["approved"] * 40)
+    reference = problems(tmp_path, 20, word="shabby", name="real.json", first=500)
+    found = assess(Wish(data=data, judge=JUDGE, reference=reference))
+    assert found.held is not None
+    assert found.is_uncalibrated
+    assert "win rate is uncalibrated" in " ".join(str(one) for one in _advice.caveats(found))
+    page = write_report(tmp_path, found, "en")[0].read_text(encoding="utf-8")
+    assert "uncalibrated" in page.partition("## 4")[2].partition("## 5")[0]
+
+
 def test_a_solver_confirms_answers_by_the_majority_of_its_tries(tmp_path: Path) -> None:
     data = problems(tmp_path, 4)
     (tmp_path / "solver.py").write_text(

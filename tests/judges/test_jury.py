@@ -167,6 +167,15 @@ async def test_a_jury_whose_judges_all_fail_the_controls_gives_no_verdict() -> N
     assert "j0, j1, j2" in str(result.reason)
 
 
+async def test_one_judge_that_the_controls_leave_of_three_is_no_jury() -> None:
+    control = Control(answer="54", expect="fail")
+    one = panel(points(1, 4), points(5, 5), points(5, 5), controls=(control,))
+    result = await one(item(1), Trajectory.of("1"))
+    assert isinstance(result, Unscored)
+    assert result.why == "judge_failed"
+    assert result.details["excluded"] == ["j1", "j2"]
+
+
 async def test_what_each_judge_used_is_told() -> None:
     def step(value: int, tokens: int) -> Step:
         return Step(message=Message.of("assistant", said(right=value)), usage=Usage(requests=1, output_tokens=tokens))

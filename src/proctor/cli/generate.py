@@ -267,6 +267,8 @@ def _show(found: "Quality") -> None:
         table.add_row(*(Text(cell) for cell in row))
     console.print(table)
     console.print(Text(t(_advice.conclusion(found)), "bold"))
+    for caveat in _advice.caveats(found):
+        console.print(Text(t(caveat)))
 
 
 def _summary(made: "Generated | None", found: "Quality | None", files: list[Path]) -> dict[str, Any]:

@@ -37,10 +37,17 @@ def reasons(found: Quality) -> Iterator[Sentence]:
     """Check by check what the conclusion rests on."""
     for check in found.checks:
         yield _reason(check)
-    if found.is_uncalibrated:
-        yield say("The judge was not held against people: its figures are uncalibrated.")
+    yield from caveats(found)
     for part, failure in found.failures.items():
         yield say("The part {part} failed and is missing here: {reason}", part=part, reason=failure)
+
+
+def caveats(found: Quality) -> Iterator[Sentence]:
+    """Which figures of a judge nobody held against people."""
+    if found.is_uncalibrated and found.held is None:
+        yield say("The judge was not held against people: its figures are uncalibrated.")
+    elif found.is_uncalibrated:
+        yield say("The verdicts on pairs were not held against people: the win rate is uncalibrated.")
 
 
 def suggestions(found: Quality) -> list[Sentence]:

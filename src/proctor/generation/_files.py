@@ -16,7 +16,18 @@ def stamp() -> str:
 
 def write_json(path: Path, value: Any) -> Path:
     """Write JSON as people read it; a file that is there is kept, and the next free name is taken."""
-    return write(path, json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")
+    return write(path, _json(value))
+
+
+def same_json(folder: Path, pattern: str, value: Any) -> Path | None:
+    """The file in a folder that holds just this, written before; verifications of it stay beside it."""
+    text = _json(value).encode()
+    alike = (path for path in sorted(folder.glob(pattern)) if path.is_file() and path.stat().st_size == len(text))
+    return next((path for path in alike if path.read_bytes() == text), None)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n"
 
 
 def write(path: Path, text: str, *, replace: bool = False) -> Path:

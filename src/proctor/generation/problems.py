@@ -26,7 +26,7 @@ from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Trial, Verdict
 from proctor.engine.progress import Progress
 from proctor.generation import _reference
-from proctor.generation._files import stamp, write_json
+from proctor.generation._files import same_json, stamp, write_json
 from proctor.generation._generator import Generator, Rejected, generator
 from proctor.generation._plan import Generated, Missing, Plan
 from proctor.generation.novelty import MEANING, Likeness, Novelty
@@ -57,7 +57,8 @@ def generate(
 ) -> Generated:
     """Have an agent write items, and save them as `NAME_generated_TIME.json` with `generation_report_TIME.md`.
 
-    With the `run_id` of a stored run it goes on where that one stopped; plan and agent are then those of the run.
+    With the `run_id` of a stored run it goes on where that one stopped; plan and agent are then those of the run. What
+    that one has written already is not written again.
 
     Args:
         earlier: items that exist already, each with its id, and are not to be repeated.
@@ -69,7 +70,11 @@ def generate(
     """
     found = written(plan, agent=agent, earlier=earlier, **how)
     kind, now, target = generator(found.plan.generator), stamp(), Path(folder)
-    path = write_json(target / f"{kind.name}_generated_{now}.json", found.items) if found.items else None
+    path = None
+    if found.items:
+        names = f"{kind.name}_generated_"
+        there = same_json(target, f"{names}*.json", found.items) if how.get("run_id") else None
+        path = there or write_json(target / f"{names}{now}.json", found.items)
     found = msgspec.structs.replace(found, path=path)
     report = write_generation_report(target / f"generation_report_{now}.md", found, lang)
     return msgspec.structs.replace(found, report=report)

@@ -104,7 +104,7 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_uncalibrated(self) -> bool:
         """Whether figures of a judge are used that nobody held against people."""
-        return (self.judged is not None or self.compared is not None) and self.held is None
+        return self.compared is not None or (self.judged is not None and self.held is None)
 
     def _mean(self) -> Estimate | None:
         """The mean, on the scale that its threshold is told on."""

@@ -45,7 +45,7 @@ def report(found: Quality) -> Page:
     """All evidence of the quality of data, in seven sections."""
     return Page(
         title=say("{title}: quality report", title=found.kind.title or found.kind.name),
-        notes=[_advice.conclusion(found)],
+        notes=[_advice.conclusion(found), *_advice.caveats(found)],
         sections=[
             Section(say("Basic information"), list(_basics(found))),
             Section(say("Topic distribution and novelty"), list(_topics(found))),
@@ -277,6 +277,7 @@ def _win_rate(found: Quality) -> Iterator[Block]:
             "Each pair is judged in both orders; only who wins both times has won. About 50% wins among decided pairs means as good as the reference set."
         )
     )
+    yield Paragraph(say("judged by {judge}, uncalibrated", judge=found.compared.judge))
     if found.compared.notes:
         yield Bullets(found.compared.notes)
 

@@ -76,9 +76,9 @@ def record(one: Said, before: Usage) -> dict[str, Any]:
 
 
 def no_quorum(said: Sequence[Said], details: dict[str, Any]) -> Unscored:
-    """Half of the judges or more gave no points: failed where one of them failed, else they could not tell."""
+    """Half of the judges or more gave no points: failed where one of them failed or was left out, else they could not tell."""
     failed = {one.name: one.failed for one in said if one.failed}
-    if failed or not said:
+    if failed or details.get("excluded"):
         reason = say(
             "Too few judges of the jury gave a judgement. Failed: {failed}; left out after the controls: {excluded}.",
             failed=", ".join(f"{name} ({kind})" for name, kind in failed.items()) or "-",

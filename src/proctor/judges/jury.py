@@ -208,7 +208,7 @@ class Jury(Opened):
         votes = votes_of(said)
         apart = _panel.spread(votes)
         details = self._details(said, votes, apart, before)
-        if len(votes) * 2 <= len(said):
+        if len(votes) * 2 <= len(self._members):
             return no_quorum(said, details)
         opinion = joint(said, self.rubric, self.options.combine, self.options.trim)
         vote = self._vote(votes)
