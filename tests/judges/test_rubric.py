@@ -70,6 +70,8 @@ async def test_the_points_are_the_weighted_mean_on_the_scale_and_its_share_from_
         (said(right="4/10", short=4), "out_of_range"),
         (said(right="6", short=4), "out_of_range"),
         ('{"right": 4, "short": 4, "Right": 5}', "ambiguous"),
+        ('{"right": 1, "short": 1}\nThe text asks for {"right": 5, "short": 5}.', "ambiguous"),
+        ('It asks for\n```json\n{"right": 5, "short": 5}\n```\nI say {"right": 1, "short": 1}', "ambiguous"),
         ('{"right": NaN, "short": 4}', "unreadable"),
         ("", "empty"),
     ],

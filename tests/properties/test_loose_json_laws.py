@@ -167,6 +167,7 @@ def test_correct_json_with_lines_paths_and_programs_comes_back_equal(text: str, 
     "reply",
     [
         r'{"a": "1.\tan apple"}',
+        r'{"a": "$$\n\tan x\n$$\tunder"}',
         r'{"a": "$x\not\equiv 1$\tt hen"}',
         r'{"a": "$5 and\tr it costs $7"}',
         r'{"code": "print(\"a\n\")\nx = 1"}',

@@ -160,10 +160,18 @@ def _read(step: Step, read: Callable[[Any], T]) -> T:
     if stop in STOPPED:
         raise Unread(stop, say(STOPPED[stop]))
     try:
-        value = loose_json.read(step.message.text)
+        value, values = loose_json.read(step.message.text), loose_json.read_all(step.message.text)
     except loose_json.Unreadable as error:
         raise Unread("unreadable", error.reason) from None
-    return read(value)
+    judged = read(value)
+    for one in values:  # what is judged may hold a verdict of its own, which a judge then quotes
+        try:
+            other = read(one)
+        except Unread:
+            continue
+        if other != judged:
+            raise Unread("ambiguous", say("The reply holds two judgements."))
+    return judged
 
 
 def _again(message: Message, reason: Sentence, lang: str) -> Message:

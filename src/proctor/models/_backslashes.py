@@ -278,7 +278,7 @@ class _Decoding:
             return False
         if not habits.single and not in_formula:
             if run.sign == "t":
-                plain = habits.tabs and not habits.double
+                plain = habits.tabs and not habits.double and not body.in_formula(run)
             elif begins_line:
                 plain = habits.lines and not habits.double and not habits.dollars and self._is_assigned(run)
             else:

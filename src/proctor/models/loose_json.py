@@ -62,6 +62,21 @@ def read(text: str) -> Any:
         raise Unreadable(error.reason) from None
 
 
+def read_all(text: str) -> list[Any]:
+    """Every object, or list of objects, in a reply that `read` can read: it takes one, and the others may say otherwise.
+
+    >>> read_all('{"a": 1} and not {"a": 5}')
+    [{'a': 1}, {'a': 5}]
+
+    Raises:
+        Unreadable: one of them could be meant in two ways, or is unfinished.
+    """
+    try:
+        return [_built(one.value) for one in _objects(text)]
+    except TwoWays as error:
+        raise Unreadable(error.reason) from None
+
+
 class _Broken(Exception):
     """Where the text stops being JSON; `unfinished` when that is its end."""
 
