@@ -150,6 +150,8 @@ def test_a_stored_run_is_judged(judge: str, store: str, tmp_path: Path, capsys: 
     assert estimates["answer.accuracy"]["note"] == ""
     assert run("show", "answers", "--store", store) == 0
     assert "uncalibrated" in capsys.readouterr().out
+    assert run("explain", "answers", "2", "--store", store) == 0
+    assert "rubric:answer-quality: judged by" in capsys.readouterr().out
 
 
 def test_runs_that_were_judged_say_so_when_they_are_compared(

@@ -26,6 +26,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.thread import in_thread
 from proctor.core.trajectory import Trajectory, Usage, turns_of
+from proctor.judges._figures import About
 from proctor.models import ledger
 from proctor.scorers._adk import mean
 from proctor.scorers.trajectory import _expected
@@ -120,6 +121,8 @@ class DeepEvalScorer:
             repr(getattr(metric, key, None))
             for key in ("threshold", "criteria", "evaluation_steps", "evaluation_params", "evaluation_model")
         ]
+        model = getattr(metric, "evaluation_model", None)  # of the metrics that ask one
+        self.judge = About(model=str(model), unpriced=(str(model),)) if model else None
         self.version = f"deepeval {_installed()} / {digest([type(metric).__qualname__, settings])[:8]}"
 
     async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.task import Store
+from proctor.judges._figures import about, marked
 from proctor.reports import plot
 from proctor.reports.build import Report, one_story
 from proctor.reports.pairs import Pair
@@ -104,6 +105,9 @@ def explain(record: RunRecord, store: Store, sample_id: str, attempt: int, lang:
     _sides(one, words, console, characters=10_000)
     _heading(words.t("Verdict"), console)
     _reasons(one, words, console, all_of_them=True)
+    for found in one.findings:
+        if (judge := about(record, found.scorer)) is not None:
+            console.print(_text(f"  {found.scorer}: {words.t(marked(judge))}", "dim"))
     _heading(words.t("Time and usage"), console)
     tokens = words.t(
         "{input} input tokens, {output} output tokens",
