@@ -1,6 +1,7 @@
 """Keep tests apart from a person's own runs, keys and language; in CI, make an unexpected skip a failure."""
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
@@ -80,6 +81,7 @@ def _own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Each test has a default store of its own; the cache of downloads stays the person's, and is shared."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PROCTOR_STORE", str(tmp_path_factory.mktemp("store") / "runs.db"))
+        patch.setattr(sys, "path", list(sys.path))  # a person's agent brings its folder
         yield
 
 

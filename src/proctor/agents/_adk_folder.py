@@ -54,10 +54,9 @@ def _modules(folder: Path) -> Iterator[ModuleType]:
 
 def _package(folder: Path) -> tuple[str, str]:
     """The names by which the package and its `__init__` are imported: its own, unless another module has that."""
-    if str(folder.parent) not in sys.path:
-        sys.path.insert(0, str(folder.parent))
-    if str(folder) not in sys.path:
-        sys.path.append(str(folder))  # for modules beside agent.py; last, so that they hide nobody else's
+    for place in (folder.parent, folder):  # the second for modules beside agent.py
+        if str(place) not in sys.path:
+            sys.path.append(str(place))  # last, so that they hide nobody else's
     importlib.invalidate_caches()
     if folder.name.isidentifier() and _leads_to(folder):
         return folder.name, folder.name
