@@ -19,6 +19,7 @@ from proctor.core.errors import AgentFailed, BadInput, ProviderFailed, Refused
 from proctor.core.sentence import say
 from proctor.transport import retry
 from proctor.transport.client import Client, Target, current
+from proctor.transport.deadline import Deadline
 from proctor.transport.faults import NotAccepted
 from proctor.transport.retry import Policy
 
@@ -340,7 +341,7 @@ async def test_the_time_limit_of_the_attempt_goes_on_once_the_wait_is_over() -> 
 
 
 async def _in_time(seconds: float, client: Client, to: Target) -> None:
-    async with asyncio.timeout(seconds) as limit:
+    with Deadline(seconds) as limit:
         retry.clock.set(limit)
         try:
             await client.post(to, b"{}", msgspec.json.decode)

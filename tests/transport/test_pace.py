@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from proctor.transport import pace, retry
+from proctor.transport.deadline import Deadline
 from proctor.transport.pace import START, Bounds, Bucket, Endpoint
 
 
@@ -208,7 +209,7 @@ async def test_waiting_for_a_place_stops_the_clock_of_the_attempt() -> None:
     endpoint = Endpoint(1)
     await endpoint.enter()
     asyncio.get_running_loop().call_later(0.2, endpoint.leave)
-    async with asyncio.timeout(0.1) as limit:
+    with Deadline(0.1) as limit:
         retry.clock.set(limit)
         await endpoint.enter()
     retry.clock.set(None)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from proctor.core.trial import Call
 from proctor.transport import retry
+from proctor.transport.deadline import Deadline
 from proctor.transport.retry import Policy
 
 
@@ -47,7 +48,7 @@ def test_outside_a_trial_nothing_is_kept_and_nothing_breaks() -> None:
 
 
 async def test_the_clock_stands_still_inside_and_goes_on_behind() -> None:
-    async with asyncio.timeout(10) as limit:
+    with Deadline(10) as limit:
         retry.clock.set(limit)
         before = limit.when()
         assert before is not None
@@ -62,7 +63,7 @@ async def test_the_clock_stands_still_inside_and_goes_on_behind() -> None:
 
 
 async def test_a_clock_that_is_over_is_left_alone() -> None:
-    async with asyncio.timeout(10) as limit:
+    with Deadline(10) as limit:
         retry.clock.set(limit)
         await asyncio.sleep(0)
     with retry.clock_stopped():

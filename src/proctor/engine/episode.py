@@ -102,6 +102,9 @@ def _stop(steps: Sequence[Step]) -> Stop:
     if not steps:
         return "empty"
     last = steps[-1]
-    if last.stop == "done" and not any(step.message.text or step.message.calls for step in steps):
-        return "empty"
-    return last.stop
+    if last.stop != "done":
+        return last.stop
+    for step in steps:
+        if step.message.text or step.message.calls:
+            return "done"
+    return "empty"

@@ -19,6 +19,7 @@ from proctor.core.trajectory import Usage
 from proctor.core.trial import Trial, Verdict
 from proctor.models import ledger
 from proctor.transport import retry
+from proctor.transport.deadline import Deadline
 
 DETAIL_CHARACTERS = 4_000
 MOST_SECONDS = 600.0  # for one verdict of a scorer that waits, or runs in a thread
@@ -81,10 +82,10 @@ async def _verdict(trial: Trial, sample: Sample, scorer: BoundScorer) -> Verdict
 
 
 async def _within_time(waited_for: Awaitable[Any]) -> Any:
-    limit = asyncio.timeout(MOST_SECONDS)
+    limit = Deadline(MOST_SECONDS)
     retry.clock.set(limit)  # waiting for the endpoint of a judge does not count
     try:
-        async with limit:
+        with limit:
             return await waited_for
     except TimeoutError:
         if limit.expired():

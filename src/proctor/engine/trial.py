@@ -1,6 +1,5 @@
 """Run one attempt at one sample: the one place that turns an exception into an outcome."""
 
-import asyncio
 import time
 from collections.abc import Sequence
 
@@ -25,6 +24,7 @@ from proctor.engine.episode import Episode
 from proctor.engine.scoring import BoundScorer, from_outside, judge, trace_of
 from proctor.models import cache, ledger
 from proctor.transport import retry
+from proctor.transport.deadline import Deadline
 
 OUTCOME_BY_ERROR: dict[type[PartFailed], Outcome] = {
     AgentFailed: "agent_failed",
@@ -82,12 +82,12 @@ async def _play(work: Work, sample: Sample) -> tuple[Trajectory, Failure | None,
     task, limits = work.task, work.limits
     shown = task.present(sample) if task.present is not None else sample
     episode = Episode(work.agent, user=task.user)
-    limit = asyncio.timeout(limits.seconds)
+    limit = Deadline(limits.seconds)
     retry.clock.set(limit)
     limits_now.set(limits)
     try:
         episode.environment = _environment(task, sample)
-        async with limit:
+        with limit:
             trajectory = await episode.play(shown)
     except PartFailed as error:
         outcome = next((OUTCOME_BY_ERROR[kind] for kind in OUTCOME_BY_ERROR if isinstance(error, kind)), None)

@@ -4,21 +4,21 @@ Sent again: no connection, no name (DNS), no secure connection (TLS), no reply i
 is no JSON, and the statuses 408, 409, 425, 429 and 5xx. Not sent again: every other status from 300 on.
 """
 
-import asyncio
 import random
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 
 import msgspec
 
 from proctor.core.trial import Call
+from proctor.transport.deadline import Deadline
 
 AGAIN = frozenset({408, 409, 425, 429})
 
 calls: ContextVar[list[Call] | None] = ContextVar("proctor_calls", default=None)
-clock: ContextVar[asyncio.Timeout | None] = ContextVar("proctor_clock", default=None)
+clock: ContextVar[Deadline | None] = ContextVar("proctor_clock", default=None)
 
 
 class Policy(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,13 +77,8 @@ def clock_stopped(already: float = 0.0) -> Iterator[None]:
         yield
         return
     started = time.monotonic()
-    _move(limit, None)
+    limit.move(None)
     try:
         yield
     finally:
-        _move(limit, when + already + time.monotonic() - started)
-
-
-def _move(limit: asyncio.Timeout, when: float | None) -> None:
-    with suppress(RuntimeError):  # the attempt is over, or this code runs outside of it
-        limit.reschedule(when)
+        limit.move(when + already + time.monotonic() - started)
