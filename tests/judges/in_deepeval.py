@@ -134,6 +134,7 @@ async def test_a_judge_of_deepeval_is_asked_and_its_reason_kept() -> None:
         score = await scorer(asked("q"), Trajectory.of("a"))
         assert isinstance(score, Score)
         assert (score.points, score.reason, score.details["passed"]) == (0.8, "clear", True)
+        assert scorer.judge is not None
         assert scorer.judge.model == metric.evaluation_model  # so that its figures are marked as uncalibrated
         assert metric.score is None  # the object that was given is not changed
 
