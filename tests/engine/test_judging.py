@@ -195,3 +195,18 @@ parts = [{ scorer = "slow" }, { scorer = "exact", weight = 0 }]
 kind = "by_type"
 types = { "default" = "slow" }
 """
+
+
+@pytest.mark.parametrize("own", [object(), "gpt-x", {"a": 1}, len], ids=["object", "name", "dict", "function"])
+def test_a_scorer_may_call_anything_of_its_own_a_judge(own: object) -> None:
+    class Mine:
+        name = "mine"
+
+        def __init__(self) -> None:
+            self.judge = own
+
+        async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score:
+            return Score(points=1)
+
+    run = proctor.evaluate(task(Mine()), agent=agent, store=MemoryStore())
+    assert (run.estimates[0].value, "judges" in run.record.provenance) == (1, False)

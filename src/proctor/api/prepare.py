@@ -32,10 +32,12 @@ class How(TypedDict, total=False):
     options, agent_options: for a task or an agent given by name. limit, first, ids, tags: which samples
     (`limit` draws at random with the seed). attempts: how often each. concurrency: how many at once.
     workers: in how many processes, for agents that need CPU.
-    scorers: instead of the task's own. judge, judge_options: the model that scorers ask, where they ask one. store: a path, an address, or an open store. run_id: the name of the
-    run; that of a stored run goes on with it. budget, limits: bounds of the run and of one attempt.
+    scorers: instead of the task's own. judge, judge_options: the model that scorers ask, where they ask one.
+    store: a path, an address, or an open store. run_id: the name of the run; that of a stored run goes on with it.
+    budget, limits: bounds of the run and of one attempt.
     max_failed: the share of infrastructure failures above which a run is inconclusive. retry_failed: when
-    going on, run those again. cache: take the model's replies from the reply cache. progress: counts that a display can read.
+    going on, run those again. cache: take the model's replies from the reply cache. progress: counts that a
+    display can read.
     """
 
     options: Mapping[str, Any] | None

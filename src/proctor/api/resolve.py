@@ -23,6 +23,7 @@ from proctor.engine.rescore import JUDGED_AT_ONCE
 from proctor.engine.scoring import BoundScorer
 from proctor.scorers._named import is_inline, is_judge
 from proctor.scorers._named import named as scorer_named
+from proctor.scorers._parts import recorded_judge
 from proctor.scorers._predictions import adapted, takes_prediction
 
 TaskLike = str | Task | Callable[..., Task]
@@ -124,8 +125,8 @@ def scorers_of(task: Task, given: Sequence[str | Scorer]) -> list[BoundScorer]:
 
 def judges_of(bound: Sequence[BoundScorer]) -> dict[str, Any]:
     """What is recorded of the models behind scorers, by the name of the scorer; empty where none asks one."""
-    found = {scorer.name: getattr(scorer.function, "judge", None) for scorer in bound}
-    return {name: msgspec.to_builtins(about) for name, about in found.items() if about is not None}
+    found = {scorer.name: recorded_judge(scorer.function) for scorer in bound}
+    return {name: about for name, about in found.items() if about is not None}
 
 
 def with_oracle(agent: Agent, task: Task) -> Agent:

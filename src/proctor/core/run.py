@@ -64,7 +64,8 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
 class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     """What a run is: names and JSON only, so that it can be digested, resumed and shipped.
 
-    `judge` is the model that scorers ask, where they ask one and name none of their own. A run whose share of infrastructure failures is above `max_failed` ends as inconclusive.
+    `judge` is the model that scorers ask, where they ask one and name none of their own. A run whose share of
+    infrastructure failures is above `max_failed` ends as inconclusive.
     """
 
     task: str

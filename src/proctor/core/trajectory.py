@@ -36,6 +36,9 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
+NOTHING = Usage()
+
+
 class Step(msgspec.Struct, frozen=True, kw_only=True):
     """One message or tool result; `started` is Unix time, the other times are lengths in seconds."""
 

@@ -8,11 +8,9 @@ from collections.abc import Callable
 from proctor.core.run import Budget
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence
-from proctor.core.trajectory import Usage
+from proctor.core.trajectory import NOTHING
 from proctor.core.trial import Outcome, Trial, Verdict
 from proctor.engine.budget import Forecast, Purse
-
-NOTHING = Usage()
 
 
 def _log(sentence: Sentence) -> None:

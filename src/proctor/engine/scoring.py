@@ -15,7 +15,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Scorer
 from proctor.core.thread import in_thread, is_async
-from proctor.core.trajectory import Usage
+from proctor.core.trajectory import NOTHING
 from proctor.core.trial import Trial, Verdict
 from proctor.models import ledger
 from proctor.transport import retry
@@ -23,7 +23,6 @@ from proctor.transport.deadline import Deadline
 
 DETAIL_CHARACTERS = 4_000
 MOST_SECONDS = 600.0  # for one verdict of a scorer that waits, or runs in a thread
-NOTHING = Usage()
 
 
 class BoundScorer(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,14 +5,14 @@ from contextvars import ContextVar
 from msgspec.structs import replace
 
 from proctor.config import settings
-from proctor.core.trajectory import Usage
+from proctor.core.trajectory import NOTHING, Usage
 
 
 class Ledger:
     """The sum of what was spent since it was opened."""
 
     def __init__(self) -> None:
-        self.usage = Usage()
+        self.usage = NOTHING
 
 
 _open: ContextVar[Ledger | None] = ContextVar("proctor_ledger", default=None)

@@ -18,6 +18,7 @@ from proctor.models.named import Opened
 from proctor.scorers._named import is_inline
 
 Result = Score | Unscored
+RECORDED = {"model", "rubric_digest", "unpriced"}  # at least, of a judge
 
 
 class Composite(Opened):
@@ -41,15 +42,22 @@ class Composite(Opened):
 
 def judged_by(parts: Sequence[Scorer]) -> Mapping[str, Any] | None:
     """The models that parts of a scorer ask, as one record; None where none does."""
-    judges = [judge for part in parts if (judge := getattr(part, "judge", None)) is not None]
-    if not judges:
+    plain = [judge for part in parts if (judge := recorded_judge(part)) is not None]
+    if not plain:
         return None
-    plain = [msgspec.to_builtins(judge) for judge in judges]
     return {
         "model": ", ".join(dict.fromkeys(judge["model"] for judge in plain)),
         "rubric_digest": digest([judge["rubric_digest"] for judge in plain]),
         "unpriced": list(dict.fromkeys(model for judge in plain for model in judge["unpriced"])),
     }
+
+
+def recorded_judge(scorer: object) -> Mapping[str, Any] | None:
+    """What is recorded of the model behind a scorer; a person's own scorer may call something else `judge`."""
+    found = getattr(scorer, "judge", None)
+    if isinstance(found, msgspec.Struct) and set(found.__struct_fields__) >= RECORDED:
+        found = msgspec.to_builtins(found)
+    return found if isinstance(found, Mapping) and found.keys() >= RECORDED else None
 
 
 def together(results: Sequence[Any], put: Callable[[list[Result]], Result]) -> Result | Awaitable[Result]:

@@ -9,7 +9,7 @@ from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.score import Unscored
-from proctor.core.trajectory import Usage
+from proctor.core.trajectory import NOTHING, Usage
 from proctor.core.trial import RETRYABLE, Trial, Verdict
 from proctor.stores.blobs import clean, encode, pack
 from proctor.stores.schema import SPENT
@@ -243,7 +243,6 @@ def _flat(rows: Sequence[tuple[Any, ...]]) -> list[Any]:
     return [value for row in rows for value in row]
 
 
-_NOTHING = Usage()
 _NO_COLUMNS: Spent = (0, 0, 0, 0, 0, None)
 
 
@@ -257,7 +256,7 @@ def _spent(trial: Trial, verdicts: Sequence[Verdict]) -> Spent:
 
 def bounded(usage: Usage) -> Spent:
     """A usage as the columns of a trial have it."""
-    if usage == _NOTHING:
+    if usage == NOTHING:
         return _NO_COLUMNS
     return (
         min(usage.input_tokens, MOST_TOKENS),
