@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
@@ -85,3 +86,40 @@ async def test_one_inside_the_other_ends_alone() -> None:
             await asyncio.sleep(5)
         await asyncio.sleep(0)
     assert not outer.expired()
+
+
+async def test_limits_of_all_lengths_end_in_their_order_whatever_the_order_of_their_beginning() -> None:
+    ended: list[float] = []
+
+    async def work(seconds: float) -> None:
+        with suppress(TimeoutError), Deadline(seconds):
+            await asyncio.sleep(5)
+        ended.append(seconds)
+
+    await asyncio.gather(*(work(seconds) for seconds in (0.05, 0.01, 5e-3, 0.09, 0.03)))
+    assert ended == [5e-3, 0.01, 0.03, 0.05, 0.09]
+
+
+async def test_limits_that_are_not_reached_share_a_timer(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = asyncio.get_running_loop()
+    timers: list[float] = []
+    call_at = loop.call_at
+
+    def counted(when: float, *arguments: Any, **more: Any) -> asyncio.TimerHandle:
+        timers.append(when)
+        return call_at(when, *arguments, **more)
+
+    monkeypatch.setattr(loop, "call_at", counted)
+    for _ in range(100):
+        with Deadline(60):
+            pass
+    assert len(timers) <= 1
+
+
+def test_each_loop_has_limits_of_its_own() -> None:
+    async def work() -> bool:
+        with Deadline(60), pytest.raises(TimeoutError), Deadline(0.01):
+            await asyncio.sleep(5)
+        return True
+
+    assert all(asyncio.run(work()) for _ in range(3))

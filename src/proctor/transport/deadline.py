@@ -1,8 +1,65 @@
-"""The time limit of an attempt: what `asyncio.timeout` does, at half of its price, which every sample pays."""
+"""Time limits that cost little, as every sample pays for two: that of the attempt, and that of its request.
+
+A timer of the event loop for each costs ten times as much, and is nearly always taken back before it is of use.
+"""
 
 import asyncio
+import threading
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
+
+
+class Timed(Protocol):
+    """What has a time limit; known by its identity."""
+
+    def time_is_up(self) -> None: ...
+
+
+class Alarms:
+    """The time limits under way in one event loop, and one timer for the earliest of them."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self._when: dict[Timed, float] = {}
+        self._next = float("inf")
+        self._timer: asyncio.TimerHandle | None = None
+
+    def set(self, timed: Timed, when: float) -> None:
+        """Call `timed.time_is_up()` at this time of the loop; an earlier wish of the same is forgotten."""
+        self._when[timed] = when
+        if when < self._next:
+            self._arm(when)
+
+    def clear(self, timed: Timed) -> None:
+        """Do not; nothing happens when there was no wish. The timer stays, and looks again when it is up."""
+        self._when.pop(timed, None)
+
+    def _arm(self, when: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._next = when
+        self._timer = self.loop.call_at(when, self._look)
+
+    def _look(self) -> None:
+        self._timer, self._next = None, float("inf")
+        now = self.loop.time()
+        for timed in [timed for timed, when in self._when.items() if when <= now]:
+            del self._when[timed]
+            timed.time_is_up()
+        if self._when:
+            self._arm(min(self._when.values()))
+
+
+_here = threading.local()  # a thread runs one loop at a time
+
+
+def alarms() -> Alarms:
+    """Those of the running loop."""
+    loop = asyncio.get_running_loop()
+    found: Alarms | None = getattr(_here, "alarms", None)
+    if found is None or found.loop is not loop:
+        found = _here.alarms = Alarms(loop)
+    return found
 
 
 class Deadline:
@@ -11,29 +68,28 @@ class Deadline:
     It can be moved and stopped while it runs, as waiting for an endpoint is not the agent's time.
     """
 
-    __slots__ = ("_before", "_expired", "_handle", "_loop", "_seconds", "_task", "_when")
+    __slots__ = ("_alarms", "_before", "_expired", "_seconds", "_task", "_when")
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._expired = False
-        self._handle: asyncio.TimerHandle | None = None
         self._when: float | None = None
         self._task: asyncio.Task[object] | None = None
 
     def __enter__(self) -> Self:
-        self._loop = asyncio.get_running_loop()
+        self._alarms = alarms()
         task = self._task = asyncio.current_task()
         assert task is not None
         self._before = task.cancelling()
-        self.move(self._loop.time() + self._seconds)
+        self._when = self._alarms.loop.time() + self._seconds
+        self._alarms.set(self, self._when)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         task, self._task = self._task, None
-        if self._handle is not None:
-            self._handle.cancel()
+        self._alarms.clear(self)
         if self._expired and task is not None and task.uncancel() <= self._before and kind is asyncio.CancelledError:
             raise TimeoutError from error
 
@@ -49,12 +105,14 @@ class Deadline:
         """Let it be up at another time, or not at all; nothing happens outside `with`, or after it was up."""
         if self._task is None or self._expired:
             return
-        if self._handle is not None:
-            self._handle.cancel()
         self._when = when
-        self._handle = None if when is None else self._loop.call_at(when, self._up)
+        if when is None:
+            self._alarms.clear(self)
+        else:
+            self._alarms.set(self, when)
 
-    def _up(self) -> None:
+    def time_is_up(self) -> None:
+        """Cancel the task; `Alarms` calls this."""
         if self._task is not None:
             self._expired = True
             self._task.cancel()

@@ -44,7 +44,7 @@ class Protocol(ResponseHandler):
             message, body = await self.read()
         return Received(message.code, message.headers, body)
 
-    def expire(self) -> None:
+    def time_is_up(self) -> None:
         """The time is over: whoever waits hears of it."""
         if self._payload is not None:
             self._payload.set_exception(TimeoutError())

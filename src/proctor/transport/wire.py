@@ -24,6 +24,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from proctor.core.errors import BadInput
+from proctor.transport.deadline import alarms
 from proctor.transport.faults import Fault, shown
 from proctor.transport.plain import Protocol, Received
 
@@ -85,9 +86,9 @@ class Line:
         self._seconds = seconds
         self._silence_seconds = silence_seconds
         self._connect_timeout = aiohttp.ClientTimeout(connect=seconds, sock_connect=connect_seconds)
-        self._loop = asyncio.get_running_loop()
+        self._alarms = alarms()
         self._request = aiohttp.ClientRequest(
-            method, url, headers=headers, proxy=proxy, ssl=tls or True, loop=self._loop
+            method, url, headers=headers, proxy=proxy, ssl=tls or True, loop=self._alarms.loop
         )
         self._idle = connector.idle.setdefault(self._request.connection_key, []) if proxy is None else None
         self._start = b""
@@ -104,18 +105,31 @@ class Line:
         if transport is None:
             connection.close()
             raise aiohttp.ServerDisconnectedError
-        limit = self._loop.call_later(self._seconds, protocol.expire)  # far cheaper than asyncio.timeout
+        self._alarms.set(protocol, self._alarms.loop.time() + self._seconds)
         try:
             start = self._start or self._made_start()
             transport.write(start + (b"\r\n" if body is None else b"Content-Length: %d\r\n\r\n%b" % (len(body), body)))
-            return Reply(connection, limit, await protocol.reply(self._silence_seconds), self._idle)
+            received = await protocol.reply(self._silence_seconds)
+            return Reply(self, connection, protocol, received)
         except BaseException as error:
-            limit.cancel()
+            self._alarms.clear(protocol)
             transport.abort()
             connection.close()
             if isinstance(error, HttpProcessingError):
                 raise Fault("not_http", shown(error.message)) from error
             raise
+
+    def take_back(self, connection: Connection, protocol: Protocol) -> None:
+        """Keep a connection for the next request; it is closed where something is still on its way, here or there."""
+        self._alarms.clear(protocol)
+        transport = connection.transport
+        if transport is not None and transport.get_write_buffer_size():  # an answer before all was sent
+            transport.abort()
+            connection.close()
+        elif self._idle is None or connection.protocol is None or protocol.should_close:
+            connection.release()  # aiohttp closes it unless the body is complete
+        else:
+            self._idle.append(Idle(connection, monotonic()))
 
     def _kept(self) -> Connection | None:
         while self._idle:
@@ -154,14 +168,12 @@ class Reply:
         whole: the body of a plain reply, which came in one piece and says nothing of limits; None of all others.
     """
 
-    __slots__ = ("_body", "_connection", "_head", "_idle", "_limit", "status", "whole")
+    __slots__ = ("_body", "_connection", "_head", "_line", "_protocol", "status", "whole")
 
-    def __init__(
-        self, connection: Connection, limit: asyncio.TimerHandle, received: Received, idle: list[Idle] | None
-    ) -> None:
+    def __init__(self, line: Line, connection: Connection, protocol: Protocol, received: Received) -> None:
+        self._line = line
         self._connection = connection
-        self._limit = limit
-        self._idle = idle
+        self._protocol = protocol
         self.status, self._head, self._body = received
         self.whole = self._body if isinstance(self._body, bytes) else None
 
@@ -196,17 +208,8 @@ class Reply:
             yield await self._body.readany()
 
     def close(self) -> None:
-        """Give the connection back; it is closed where something is still on its way, here or there."""
-        self._limit.cancel()
-        connection = self._connection
-        protocol, transport = connection.protocol, connection.transport
-        if transport is not None and transport.get_write_buffer_size():  # an answer before all was sent
-            transport.abort()
-            connection.close()
-        elif self._idle is None or protocol is None or protocol.should_close:
-            connection.release()  # aiohttp closes it unless the body is complete
-        else:
-            self._idle.append(Idle(connection, monotonic()))
+        """Give the connection back."""
+        self._line.take_back(self._connection, self._protocol)
 
 
 def check_headers(headers: Mapping[str, str]) -> None:
