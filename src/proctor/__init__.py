@@ -1,6 +1,5 @@
 """Proctor evaluates agents and language models and gives numbers that can be defended."""
 
-import gc
 import importlib
 from typing import TYPE_CHECKING, Any
 
@@ -47,13 +46,10 @@ __all__ = list(_MODULE_BY_NAME)
 def __getattr__(name: str) -> Any:
     if name not in _MODULE_BY_NAME:
         raise AttributeError(f"module 'proctor' has no attribute {name!r}")
-    collects = gc.isenabled()
-    gc.disable()  # nothing that an import makes is garbage; looking for it takes a twentieth of the time
-    try:
+    from proctor.core.garbage import unsought
+
+    with unsought():
         value = getattr(importlib.import_module(_MODULE_BY_NAME[name]), name)
-    finally:
-        if collects:
-            gc.enable()
     globals()[name] = value
     return value
 

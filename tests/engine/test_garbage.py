@@ -3,9 +3,10 @@
 import gc
 
 import pytest
+from endpoint import Endpoint, chat
 
-from proctor import Sample, Task, evaluate
-from proctor.engine.garbage import SELDOM
+from proctor import Sample, Task, evaluate, evaluate_async
+from proctor.core.garbage import SELDOM, sought_seldom, unsought
 
 
 @pytest.mark.parametrize(("before", "during"), [(700, SELDOM), (0, 0), (SELDOM + 1, SELDOM + 1)])
@@ -28,3 +29,44 @@ def test_garbage_is_collected_seldom_during_a_run_and_as_before_after_it(before:
     finally:
         gc.set_threshold(*usual)
     assert seen == [(during, 11, 12)]
+
+
+async def test_trials_leave_nothing_for_the_collector() -> None:
+    samples = [Sample.ask(str(number), f"{number}?", target="Paris") for number in range(1000)]
+    task = Task(name="many", samples=samples, scorers=["exact"])
+    async with Endpoint(chat()) as endpoint:
+        gc.collect()
+        gc.disable()
+        try:
+            await evaluate_async(task, agent="openai:m", agent_options={"base_url": endpoint.url}, store=":memory:")
+            left = gc.collect()
+        finally:
+            gc.enable()
+
+    assert left < len(samples)  # that of the run, which does not grow with its trials
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_what_is_made_unsought_is_old_afterwards(is_on: bool) -> None:
+    was_on = gc.isenabled()
+    (gc.enable if is_on else gc.disable)()
+    try:
+        with unsought():
+            assert not gc.isenabled()
+            made = [[number] for number in range(5_000)]
+        assert gc.isenabled() == is_on
+        assert gc.get_freeze_count() == 0
+        assert not is_on or gc.get_count()[0] < len(made)
+    finally:
+        (gc.enable if was_on else gc.disable)()
+
+
+def test_what_a_person_has_frozen_stays_frozen() -> None:
+    gc.freeze()
+    try:
+        count = gc.get_freeze_count()
+        with unsought(), sought_seldom():
+            pass
+        assert gc.get_freeze_count() == count
+    finally:
+        gc.unfreeze()

@@ -13,6 +13,7 @@ from proctor.api.prepare import How, at, check_money, judge_of, no_judge, prepar
 from proctor.api.run import Run
 from proctor.config import converted
 from proctor.core.errors import BadInput
+from proctor.core.garbage import unsought
 from proctor.core.run import Budget, RunRecord, Selection
 from proctor.core.task import Scorer, Store
 from proctor.engine.evaluate import Job
@@ -195,7 +196,8 @@ def copy_run(run_id: str, source: Store, target: Store) -> None:
 
 
 async def _evaluate(task: resolve.TaskLike, agent: resolve.AgentLike, stop: asyncio.Event, how: How) -> Run:
-    prepared = prepare(task, agent, **how)
+    with unsought():
+        prepared = prepare(task, agent, **how)
     return await _run(prepared.job, prepared.store, how.get("progress"), stop)
 
 
