@@ -17,9 +17,11 @@ from stored_runs import a_record, a_sample, a_trial, a_verdict, begun, fill
 
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
+from proctor.core.score import Score
 from proctor.core.trajectory import Trajectory, Usage
 from proctor.stores import _writer, schema
-from proctor.stores._accept import Addition, accept
+from proctor.stores._accept import accept
+from proctor.stores._arrivals import Addition
 from proctor.stores._opening import opened
 from proctor.stores.sqlite import SqliteStore
 
@@ -54,6 +56,36 @@ async def test_what_waits_goes_into_one_transaction(path: Path, monkeypatch: pyt
     store.close()
     assert sum(sizes) == 200
     assert len(sizes) <= 7
+
+
+async def test_each_trial_and_verdict_keeps_its_own_record_in_a_group_of_any_size(path: Path) -> None:
+    ids = [f"s{number}" for number in range(150)]
+    store = SqliteStore(path)
+    await begun(store, [a_sample(id) for id in ids])
+    long = "a long word " * 200  # compressed
+    await asyncio.gather(
+        *(
+            store.add(
+                a_trial(id, notes={"of": id, "long": long if place % 7 == 0 else ""}),
+                [a_verdict(id, scorer=f"scorer {number}", points=number / 4) for number in range(place % 5)],
+                a_sample(id, tags={"long": long if place % 3 == 0 else ""}),
+            )
+            for place, id in enumerate(ids)
+        )
+    )
+    store.close()
+    store = SqliteStore(path)
+    for place, id in enumerate(ids):
+        (trial,) = store.trials("r", sample_id=id)
+        verdicts = list(store.verdicts("r", sample_id=id))
+        sample = store.sample("r", id)
+        assert trial.notes["of"] == trial.sample_id == id
+        assert [verdict.sample_id for verdict in verdicts] == [id] * (place % 5)
+        results = {verdict.scorer: verdict.result for verdict in verdicts}
+        assert results == {f"scorer {number}": Score(points=number / 4) for number in range(place % 5)}
+        assert sample is not None
+        assert (sample.id, bool(sample.tags["long"])) == (id, place % 3 == 0)
+    store.close()
 
 
 async def test_a_cancelled_wait_is_no_lost_trial(path: Path) -> None:
@@ -326,6 +358,7 @@ FILLS_THE_DISK = """
 import asyncio, resource, sys
 from stored_runs import a_sample, a_trial, begun
 from proctor.core.errors import BadInput
+from proctor.core.score import Score
 from proctor.stores.sqlite import SqliteStore
 
 async def main():
@@ -361,6 +394,7 @@ READ_ONLY = """
 import asyncio, os, sys
 from stored_runs import a_record
 from proctor.core.errors import BadInput
+from proctor.core.score import Score
 from proctor.stores.sqlite import SqliteStore
 
 if os.getuid() == 0:  # root may write everything

@@ -1,9 +1,7 @@
-"""The rows of a trial: written for many trials in few statements, since each statement hands the GIL over twice."""
+"""What becomes of a trial: written with others where it is new, with a look at what is there where it is not."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
-from functools import cache
-from typing import Any, NamedTuple
+from collections.abc import Sequence
 
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
@@ -11,54 +9,30 @@ from proctor.core.sample import Sample
 from proctor.core.score import Unscored
 from proctor.core.trajectory import NOTHING, Usage
 from proctor.core.trial import RETRYABLE, Trial, Verdict
+from proctor.stores._arrivals import Addition, Judged, arrive
 from proctor.stores.blobs import clean, encode, pack
 from proctor.stores.schema import SPENT
 
-MOST_ROWS = 64
 MOST_TOKENS = 10**12  # what a provider claims for one trial; more would overflow the sum of a run
 
 
 Spent = tuple[int, int, int, int, int, float | None]
 
 
-class Judged(NamedTuple):
-    """A verdict as it is stored."""
-
-    scorer: str
-    points: float | None
-    out_of: float | None
-    why: str | None
-    data: bytes
-
-
-class Addition(NamedTuple):
-    """A trial as it is stored."""
-
-    run: int
-    name: str
-    attempt: int
-    outcome: str
-    usage: Spent
-    data: bytes
-    verdicts: Sequence[Judged]
-    content: tuple[bytes, bytes] | None
-
-
 def addition(run: int, trial: Trial, verdicts: Sequence[Verdict], sample: Sample | None) -> Addition:
     """Encode a trial with what belongs to it."""
-    content = None
-    if sample is not None:
-        data = encode(sample)
-        content = (bytes.fromhex(digest_bytes(data)), data)
+    outcome = trial.outcome
+    content = None if sample is None else encode(sample)
     return Addition(
         run,
         clean(trial.sample_id),
         trial.attempt,
-        trial.outcome,
-        _spent(trial, verdicts),
-        encode(trial),
-        [judged(verdict, trial.outcome) for verdict in verdicts],
+        outcome,
+        *_spent(trial, verdicts),
+        None if content is None else bytes.fromhex(digest_bytes(content)),
         content,
+        encode(trial),
+        [judged(verdict, outcome) for verdict in verdicts],
     )
 
 
@@ -73,20 +47,22 @@ def judged(verdict: Verdict, outcome: str) -> Judged:
 
 
 def accept(db: sqlite3.Connection, additions: Sequence[Addition]) -> list[BadInput | None]:
-    """Write trials in a transaction that is left open; for each, why it was not accepted, or None.
+    """Write trials in one transaction; for each, why it was not accepted, or None.
 
     A trial whose key has a final outcome is passed over without an error.
     """
-    db.execute("BEGIN IMMEDIATE")
-    if _insert(db, additions):
-        return [None] * len(additions)
-    db.execute("ROLLBACK")
-    db.execute("BEGIN IMMEDIATE")
-    return [accept_one(db, one) for one in additions]
+    try:
+        arrive(db, additions)
+    except sqlite3.IntegrityError:
+        db.execute("BEGIN IMMEDIATE")
+        errors = [accept_one(db, one) for one in additions]
+        db.execute("COMMIT")
+        return errors
+    return [None] * len(additions)
 
 
 def accept_one(db: sqlite3.Connection, one: Addition) -> BadInput | None:
-    """Write a trial after a look at what is there; why it was not accepted, or None."""
+    """Write a trial, in a transaction, after a look at what is there; why it was not accepted, or None."""
     found = db.execute(
         "SELECT samples.id, trials.outcome FROM samples LEFT JOIN trials"
         " ON trials.sample = samples.id AND trials.attempt = ? WHERE samples.run = ? AND samples.name = ?",
@@ -107,9 +83,9 @@ def accept_one(db: sqlite3.Connection, one: Addition) -> BadInput | None:
         "DELETE FROM scores WHERE sample = ? AND attempt = ? AND scorer IN (SELECT id FROM scorers)",
     ):
         db.execute(kept, key)
-    _insert(db, [one._replace(verdicts=())])
+    arrive(db, [one._replace(verdicts=())])
     for verdict in one.verdicts:
-        append_verdict(db, sample, one.attempt, verdict)
+        append_verdict(db, *key, verdict)
     if spent is not None:  # the tries before were paid for too
         spend(db, key, spent)
     return None
@@ -134,7 +110,7 @@ def append_verdict(db: sqlite3.Connection, sample: int, attempt: int, verdict: J
         " WHERE scorer = ? AND sample = ? AND attempt = ?",
         key,
     )
-    record = db.execute("INSERT INTO records (data) VALUES (?)", (pack(verdict.data),)).lastrowid
+    record = db.execute("INSERT INTO records (data) VALUES (?)", (pack(verdict.verdict),)).lastrowid
     row = (*key, verdict.points, verdict.out_of, verdict.why, record)
     db.execute("INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
@@ -155,92 +131,6 @@ def tag_set_number(db: sqlite3.Connection, tags: str) -> int:
         found = db.execute("INSERT INTO tag_sets (tags) VALUES (?) RETURNING id", (tags,)).fetchone()
     number: int = found[0]
     return number
-
-
-def insert(db: sqlite3.Connection, statement: str, rows: Sequence[tuple[Any, ...]]) -> int:
-    """Run a statement with `{rows}` in it for up to 64 rows at a time; says how many rows it changed."""
-    return sum(db.execute(_with_rows(statement, rows), _flat(rows)).rowcount for rows in _portions(rows))
-
-
-def _insert(db: sqlite3.Connection, additions: Sequence[Addition]) -> bool:
-    """Write trials of which none is there yet; False when that is not so, and the transaction has to go back."""
-    record = db.execute("SELECT coalesce(max(id), 0) FROM records").fetchone()[0]
-    scorers: dict[str, int] = {}
-    trials: list[tuple[Any, ...]] = []
-    scores: list[tuple[Any, ...]] = []
-    records: list[tuple[int, bytes]] = []
-    for one in additions:
-        record += 1
-        digest = one.content[0] if one.content is not None else None
-        trials.append((one.run, one.name, one.attempt, one.outcome, *one.usage, digest, record))
-        records.append((record, pack(one.data)))
-        if one.outcome == "agent_failed":
-            scores.append((one.run, one.name, 0, one.attempt, 0.0, 1.0, None, record))
-        for verdict in one.verdicts:
-            record += 1
-            if verdict.scorer not in scorers:
-                scorers[verdict.scorer] = scorer_number(db, verdict.scorer)
-            score = (verdict.points, verdict.out_of, verdict.why, record)
-            scores.append((one.run, one.name, scorers[verdict.scorer], one.attempt, *score))
-            records.append((record, pack(verdict.data)))
-    if insert(db, _TRIALS, trials) < len(trials) or insert(db, _SCORES, scores) < len(scores):
-        return False
-    insert(db, "INSERT INTO records VALUES {rows}", records)
-    _insert_contents(db, [(one.name, *one.content) for one in additions if one.content is not None])
-    return True
-
-
-_TRIALS = """
-INSERT INTO trials
-SELECT samples.id, column3, column4, column5, column6, column7, column8, column9, column10, column11, column12
-FROM (VALUES {rows}) CROSS JOIN samples ON samples.run = column1 AND samples.name = column2
-WHERE true ON CONFLICT DO NOTHING
-"""
-_SCORES = """
-INSERT INTO scores
-SELECT column3, samples.id, column4, column5, column6, column7, column8
-FROM (VALUES {rows}) CROSS JOIN samples ON samples.run = column1 AND samples.name = column2
-WHERE true ON CONFLICT DO NOTHING
-"""
-
-
-_KNOWN = """
-SELECT group_concat(hex(digest)) FROM (VALUES {rows}) CROSS JOIN contents ON name = column1 AND digest = column2
-"""
-
-
-def _insert_contents(db: sqlite3.Connection, contents: Sequence[tuple[str, bytes, bytes]]) -> None:
-    """Keep samples that are not there yet; those are looked for first, to compress no sample in vain."""
-    known: set[str] = set()
-    for keys in _portions([content[:2] for content in contents]):
-        found = db.execute(_with_rows(_KNOWN, keys), _flat(keys)).fetchone()[0] or ""
-        known.update(found.split(","))
-    new = [(name, digest, pack(data)) for name, digest, data in contents if digest.hex().upper() not in known]
-    insert(db, "INSERT INTO contents (name, digest, data) VALUES {rows} ON CONFLICT DO NOTHING", new)
-
-
-def _portions(rows: Sequence[tuple[Any, ...]]) -> Iterator[Sequence[tuple[Any, ...]]]:
-    """Cut into lengths that are powers of two, so that few statements have to be prepared."""
-    start, size = 0, MOST_ROWS
-    while start < len(rows):
-        while size > len(rows) - start:
-            size //= 2
-        yield rows[start : start + size]
-        start += size
-
-
-def _with_rows(statement: str, rows: Sequence[tuple[Any, ...]]) -> str:
-    return _statement(statement, len(rows), len(rows[0]))
-
-
-@cache
-def _statement(statement: str, rows: int, columns: int) -> str:
-    row = "(" + ",".join("?" * columns) + ")"
-    return statement.replace("{rows}", ",".join([row] * rows))
-
-
-def _flat(rows: Sequence[tuple[Any, ...]]) -> list[Any]:
-    return [value for row in rows for value in row]
 
 
 _NO_COLUMNS: Spent = (0, 0, 0, 0, 0, None)

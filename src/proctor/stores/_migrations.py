@@ -18,6 +18,7 @@ from proctor.core.sample import Sample
 from proctor.core.trial import Trial, Verdict
 from proctor.stores import _plan
 from proctor.stores._accept import accept_one, addition, append_verdict, judged
+from proctor.stores._arrivals import prepare
 from proctor.stores.schema import VERSION, create
 
 CHUNK = 500
@@ -62,6 +63,7 @@ def _from_1(db: sqlite3.Connection) -> None:
     for table in old:
         db.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
     create(db)
+    prepare(db)
     for number, (name, record) in enumerate(db.execute("SELECT id, record FROM old_runs ORDER BY rowid"), start=1):
         db.execute("INSERT INTO runs VALUES (?, ?, ?)", (number, name, record.encode()))
         _run_from_1(db, number, name)

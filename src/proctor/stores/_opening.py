@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from proctor.core.errors import BadInput
+from proctor.stores._arrivals import prepare
 from proctor.stores._faults import explain
 from proctor.stores._migrations import migrate
 from proctor.stores.schema import APPLICATION_ID, VERSION, create
@@ -39,7 +40,8 @@ def opened(path: Path, busy_seconds: float) -> sqlite3.Connection:
     db = None
     try:
         db = connect(path, busy_seconds)
-        _prepare(db, path, busy_seconds)
+        _bring_up(db, path, busy_seconds)
+        prepare(db)
     except BaseException as error:
         if db is not None:
             db.close()
@@ -49,7 +51,7 @@ def opened(path: Path, busy_seconds: float) -> sqlite3.Connection:
     return db
 
 
-def _prepare(db: sqlite3.Connection, path: Path, busy_seconds: float) -> None:
+def _bring_up(db: sqlite3.Connection, path: Path, busy_seconds: float) -> None:
     if _version(db, path) == VERSION:
         return
     if _version(db, path) == 0:

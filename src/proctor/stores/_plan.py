@@ -5,9 +5,12 @@ from collections.abc import Sequence
 
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
-from proctor.stores._accept import insert, tag_set_number
+from proctor.stores._accept import tag_set_number
+from proctor.stores._arrivals import insert
 from proctor.stores.blobs import clean, encode
 from proctor.stores.schema import first_sample
+
+_SAMPLES = "INSERT INTO samples SELECT * FROM (VALUES {rows}) WHERE column1 IS NOT NULL ON CONFLICT DO NOTHING"
 
 
 def start(db: sqlite3.Connection, run: int) -> None:
@@ -36,7 +39,7 @@ def extend(db: sqlite3.Connection, run: int, place: int, samples: Sequence[Sampl
             numbers[tags] = tag_set_number(db, tags)
         cluster = None if sample.cluster in (None, sample.id) else clean(sample.cluster)
         rows.append((number, run, sample.id, cluster, numbers[tags]))
-    if insert(db, "INSERT INTO samples VALUES {rows} ON CONFLICT DO NOTHING", rows) < len(rows):
+    if insert(db, _SAMPLES, rows) < len(rows):
         for number, _, name, _, _ in rows:
             _check_place(db, run, number, name)
 

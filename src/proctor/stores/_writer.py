@@ -10,12 +10,13 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
-from proctor.stores._accept import Addition, accept
+from proctor.stores._accept import accept
+from proctor.stores._arrivals import Addition
 
 T = TypeVar("T")
 AT_ONCE = 32  # trials in a transaction: few wake their waiters sooner, and the next are encoded meanwhile
-AT_ONCE_SLOWLY = 512  # where a commit takes so long that more of them would be the bottleneck
-SLOW_SECONDS = 0.002
+AT_ONCE_SLOWLY = 512  # where a transaction takes so long that more of them would be the bottleneck
+SLOW_SECONDS = 0.004
 
 
 class _Waiting(NamedTuple):
@@ -113,9 +114,8 @@ class Writer:
         if not additions:
             return
         try:
-            errors = accept(self._db, additions)
             started = time.monotonic()
-            self._db.execute("COMMIT")
+            errors = accept(self._db, additions)
             self._at_once = AT_ONCE_SLOWLY if time.monotonic() - started > SLOW_SECONDS else AT_ONCE
         except BaseException as error:  # noqa: BLE001 - each waiter hears of it
             self._roll_back()

@@ -1,0 +1,157 @@
+"""How trials get into the tables: as rows of one view, so that a group of them is one statement and one transaction.
+
+Each statement lets go of the GIL and has to win it back from the event loop, which costs more than the writing. The
+triggers of the view, which belong to the connection and not to the file, put each part where it belongs. They do so
+for what is new only: a trial that is there already, a sample that is not in the plan, or a scorer without a number
+breaks a constraint, and with it the whole statement.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from proctor.stores.blobs import LONG_BYTES, pack
+from proctor.stores.schema import SPENT
+
+MOST_ROWS = 64  # of a statement
+
+
+class Judged(NamedTuple):
+    """A verdict as it is stored."""
+
+    scorer: str
+    points: float | None
+    out_of: float | None
+    why: str | None
+    verdict: bytes
+
+
+class Addition(NamedTuple):
+    """A trial as it is stored, with its verdicts and, if it is not known to be there, its sample."""
+
+    run: int
+    name: str
+    attempt: int
+    outcome: str
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    reasoning_tokens: int
+    requests: int
+    cost: float | None
+    content: bytes | None
+    sample: bytes | None
+    trial: bytes
+    verdicts: Sequence[Judged]
+
+
+_COLUMNS = (*Addition._fields[:-1], *Judged._fields)  # a row is a trial with its first verdict, or a further verdict
+_NO_TRIAL = (None,) * (len(Addition._fields) - 4)
+_NO_VERDICT = (None,) * len(Judged._fields)
+_NUMBER = "(SELECT id FROM samples WHERE run = new.run AND name = new.name)"
+_SETUP = (
+    f"CREATE TEMP VIEW IF NOT EXISTS arrivals ({', '.join(_COLUMNS)}) AS SELECT {', '.join('NULL' for _ in _COLUMNS)}",
+    f"""CREATE TEMP TRIGGER IF NOT EXISTS trial_arrives INSTEAD OF INSERT ON arrivals WHEN new.trial IS NOT NULL BEGIN
+        INSERT INTO records (data) VALUES (new.trial);
+        INSERT INTO trials VALUES ({_NUMBER}, new.attempt, new.outcome, {", ".join(f"new.{name}" for name in SPENT)},
+            new.content, last_insert_rowid());
+        INSERT INTO scores SELECT 0, {_NUMBER}, new.attempt, 0.0, 1.0, NULL, last_insert_rowid()
+            WHERE new.outcome = 'agent_failed';
+        INSERT INTO contents (name, digest, data) SELECT new.name, new.content, new.sample
+            WHERE new.sample IS NOT NULL ON CONFLICT DO NOTHING;
+    END""",  # noqa: S608 - constants
+    f"""CREATE TEMP TRIGGER IF NOT EXISTS verdict_arrives INSTEAD OF INSERT ON arrivals WHEN new.verdict IS NOT NULL BEGIN
+        INSERT INTO records (data) VALUES (new.verdict);
+        INSERT INTO scores VALUES ((SELECT id FROM scorers WHERE name = new.scorer), {_NUMBER}, new.attempt,
+            new.points, new.out_of, new.why, last_insert_rowid());
+    END""",  # noqa: S608 - constants
+)
+
+
+def prepare(db: sqlite3.Connection) -> None:
+    """Make the view, for this connection."""
+    for statement in _SETUP:
+        db.execute(statement)
+
+
+def arrive(db: sqlite3.Connection, additions: Sequence[Addition]) -> None:
+    """Write new trials; a few are one statement, which is a transaction of its own where none is open.
+
+    Raises:
+        sqlite3.IntegrityError: one of them is not new; nothing was written.
+    """
+    long = [one for one in additions if one.sample is not None and len(one.sample) > LONG_BYTES]
+    rows = sum(len(one.verdicts) or 1 for one in additions)
+    if db.in_transaction or (rows <= MOST_ROWS and not long):
+        _arrive(db, additions, long)
+        return
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        _arrive(db, additions, long)
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+
+
+def _arrive(db: sqlite3.Connection, additions: Sequence[Addition], long: Sequence[Addition]) -> None:
+    known = _known(db, long) if long else frozenset()
+    rows: list[tuple[Any, ...]] = []
+    for one in additions:
+        head = _packed(one, known)[:-1]
+        verdicts = [_packed_verdict(verdict) for verdict in one.verdicts]
+        rows.append((*head, *(verdicts[0] if verdicts else _NO_VERDICT)))
+        rows.extend((*head[:3], *_NO_TRIAL, *verdict) for verdict in verdicts[1:])
+    insert(db, _ARRIVALS, rows)
+
+
+_ARRIVALS = "INSERT INTO arrivals SELECT * FROM (VALUES {rows}) WHERE column1 IS NOT NULL"
+_KNOWN = """
+SELECT group_concat(hex(digest)) FROM (VALUES {rows}) CROSS JOIN contents ON name = column1 AND digest = column2
+"""
+
+
+def _known(db: sqlite3.Connection, long: Sequence[Addition]) -> frozenset[str]:
+    """The digests of long samples that are there, so that none is compressed in vain."""
+    found: list[str] = []
+    for start in range(0, len(long), MOST_ROWS):
+        keys = [(one.name, one.content) for one in long[start : start + MOST_ROWS]]
+        found += (_execute(db, _KNOWN, keys).fetchone()[0] or "").split(",")
+    return frozenset(found)
+
+
+def _packed(one: Addition, known: frozenset[str]) -> Addition:
+    if one.sample is not None and len(one.sample) > LONG_BYTES:
+        is_known = one.content is not None and one.content.hex().upper() in known
+        one = one._replace(sample=None if is_known else pack(one.sample))
+    return one if len(one.trial) <= LONG_BYTES else one._replace(trial=pack(one.trial))
+
+
+def _packed_verdict(one: Judged) -> Judged:
+    return one if len(one.verdict) <= LONG_BYTES else one._replace(verdict=pack(one.verdict))
+
+
+def insert(db: sqlite3.Connection, statement: str, rows: Sequence[tuple[Any, ...]]) -> int:
+    """Run a statement with `{rows}` in it for up to 64 rows at a time; says how many rows it changed.
+
+    A statement is only prepared for powers of two: where rows are missing, it is given some of NULL, which it has to
+    leave out.
+    """
+    return sum(
+        _execute(db, statement, rows[start : start + MOST_ROWS]).rowcount for start in range(0, len(rows), MOST_ROWS)
+    )
+
+
+def _execute(db: sqlite3.Connection, statement: str, rows: Sequence[tuple[Any, ...]]) -> sqlite3.Cursor:
+    count, columns = 1 << (len(rows) - 1).bit_length(), len(rows[0])
+    values = [value for row in rows for value in row]
+    values.extend([None] * ((count - len(rows)) * columns))
+    return db.execute(_statement(statement, count, columns), values)
+
+
+@cache
+def _statement(statement: str, rows: int, columns: int) -> str:
+    row = "(" + ",".join("?" * columns) + ")"
+    return statement.replace("{rows}", ",".join([row] * rows))
