@@ -157,30 +157,25 @@ async def _run(
         price=job.price,
     )
 
-    async def one(sample: Sample, attempt: int) -> Trial:
-        progress.in_flight += 1
-        try:
-            trial, verdicts = await play(sample, attempt)
-        finally:
-            progress.in_flight -= 1
-        await store.add(trial, verdicts, sample)  # before the next: a kill repeats no more calls than were in flight
-        progress.add(trial, verdicts)
-        return trial
-
-    async def worker() -> None:
+    async def worker(*, is_probe: bool = False) -> None:
         for sample, attempt in todo:
-            await one(sample, attempt)
-            if stop.is_set() or progress.purse.reached() is not None:
+            progress.in_flight += 1
+            try:
+                trial, verdicts = await play(sample, attempt)
+            finally:
+                progress.in_flight -= 1
+            await store.add(
+                trial, verdicts, sample
+            )  # before the next: a kill repeats no more calls than were in flight
+            progress.add(trial, verdicts)
+            if is_probe:
+                _check_probe(trial, fatal)
+            if is_probe or stop.is_set() or progress.purse.reached() is not None:
                 return
-
-    async def probe() -> None:
-        for sample, attempt in todo:
-            _check_probe(await one(sample, attempt), fatal)
-            return
 
     fatal = () if job.replies is not None else NO_WAY if progress.done else CANNOT_GO_ON
     async with Client(concurrency=job.concurrency) as client, _player(job, work, client, progress) as play:
-        for count, work_of_each in ((1, probe), (job.at_once, worker)):
+        for count, work_of_each in ((1, partial(worker, is_probe=True)), (job.at_once, worker)):
             if progress.purse.reached() is None and not stop.is_set():
                 await at_once(count, work_of_each, stop)
 

@@ -29,7 +29,7 @@ import msgspec
 from proctor.config import settings
 from proctor.core.digest import digest
 from proctor.core.sentence import Sentence, say
-from proctor.core.trajectory import Usage
+from proctor.core.trajectory import NOTHING, Usage
 from proctor.models._cache_file import DAMAGED, CacheFile, set_aside
 from proctor.models.chat_format import Json, Reply
 from proctor.transport.repair import strict
@@ -60,7 +60,7 @@ class Use:
     def __init__(self, attempt: int) -> None:
         self.attempt = attempt
         self.hits = 0
-        self.saved = Usage()
+        self.saved = NOTHING
         self._times_by_request: dict[str, int] = {}
 
     def key(self, request: str) -> str:

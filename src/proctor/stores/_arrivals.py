@@ -107,7 +107,7 @@ def _arrive(db: sqlite3.Connection, additions: Sequence[Addition], long: Sequenc
     insert(db, _ARRIVALS, rows)
 
 
-_ARRIVALS = "INSERT INTO arrivals SELECT * FROM (VALUES {rows}) WHERE column1 IS NOT NULL"
+_ARRIVALS = "INSERT INTO arrivals SELECT * FROM (VALUES {rows}) WHERE column1 > 0"
 _KNOWN = """
 SELECT group_concat(hex(digest)) FROM (VALUES {rows}) CROSS JOIN contents ON name = column1 AND digest = column2
 """
@@ -136,7 +136,7 @@ def _packed_verdict(one: Judged) -> Judged:
 def insert(db: sqlite3.Connection, statement: str, rows: Sequence[tuple[Any, ...]]) -> int:
     """Run a statement with `{rows}` in it for up to 64 rows at a time; says how many rows it changed.
 
-    A statement is only prepared for powers of two: where rows are missing, it is given some of NULL, which it has to
+    A statement is only prepared for powers of two: where rows are missing, it is given some of zeros, which it has to
     leave out.
     """
     return sum(
@@ -147,7 +147,7 @@ def insert(db: sqlite3.Connection, statement: str, rows: Sequence[tuple[Any, ...
 def _execute(db: sqlite3.Connection, statement: str, rows: Sequence[tuple[Any, ...]]) -> sqlite3.Cursor:
     count, columns = 1 << (len(rows) - 1).bit_length(), len(rows[0])
     values = [value for row in rows for value in row]
-    values.extend([None] * ((count - len(rows)) * columns))
+    values.extend([0] * ((count - len(rows)) * columns))
     return db.execute(_statement(statement, count, columns), values)
 
 

@@ -10,7 +10,7 @@ from proctor.stores._arrivals import insert
 from proctor.stores.blobs import clean, encode
 from proctor.stores.schema import first_sample
 
-_SAMPLES = "INSERT INTO samples SELECT * FROM (VALUES {rows}) WHERE column1 IS NOT NULL ON CONFLICT DO NOTHING"
+_SAMPLES = "INSERT INTO samples SELECT * FROM (VALUES {rows}) WHERE column1 > 0 ON CONFLICT DO NOTHING"
 
 
 def start(db: sqlite3.Connection, run: int) -> None:

@@ -11,7 +11,7 @@ authorities (SSL_CERT_FILE, SSL_CERT_DIR). Redirects are not followed: a key goe
 import asyncio
 import ssl
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import suppress
 from contextvars import ContextVar, Token
 from types import TracebackType
@@ -176,7 +176,7 @@ class Client:
         found.bound(bounds)
         return found
 
-    async def post(self, target: Target, body: bytes | None, decode: Callable[[bytes], T]) -> T:
+    def post(self, target: Target, body: bytes | None, decode: Callable[[bytes], T]) -> Coroutine[object, object, T]:
         """Send a body and decode the reply, again where that can help.
 
         `decode` raises `msgspec.DecodeError` or `Fault` for a reply that cannot be used.
@@ -199,9 +199,9 @@ class Client:
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 return _decoded_again(data, reply, decode)
 
-        return await self._send(target, body, receive)
+        return self._send(target, body, receive)
 
-    async def stream(self, target: Target, body: bytes, fold: Callable[[], Fold[T]]) -> T:
+    def stream(self, target: Target, body: bytes, fold: Callable[[], Fold[T]]) -> Coroutine[object, object, T]:
         """Send a body and fold the server-sent events that come back; a stream that breaks is begun again."""
 
         async def receive(reply: Reply) -> T:
@@ -212,7 +212,7 @@ class Client:
                 await self._events(reply, folded, target.secret_bytes)
             return folded.done()
 
-        return await self._send(target, body, receive)
+        return self._send(target, body, receive)
 
     async def _send(self, target: Target, body: bytes | None, receive: Receive[T]) -> T:
         endpoint = self._endpoints.get(target.key) or self.endpoint(target)

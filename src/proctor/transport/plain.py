@@ -30,15 +30,18 @@ class Protocol(ResponseHandler):
         super().__init__(loop)
         self._plain: asyncio.Future[Received | None] | None = None
 
-    async def reply(self, silence_seconds: float | None) -> Received:
-        """The next reply; what went wrong is raised here, or where the body is read."""
-        if silence_seconds is None:
-            self._plain = self._loop.create_future()
-            if (received := await self._plain) is not None:
-                return received
-        else:
-            self.set_response_params(read_until_eof=True, read_timeout=silence_seconds)
-            self.start_timeout()
+    def plain(self) -> "asyncio.Future[Received | None]":
+        """The next reply if it is a plain one; None where it is for `parsed`, and where something went wrong."""
+        self._plain = self._loop.create_future()
+        return self._plain
+
+    def watch(self, silence_seconds: float) -> None:
+        """Let no part of the next reply take longer than this; `parsed` gives it."""
+        self.set_response_params(read_until_eof=True, read_timeout=silence_seconds)
+        self.start_timeout()
+
+    async def parsed(self) -> Received:
+        """The next reply as aiohttp parses it; what went wrong is raised here, or where the body is read."""
         message, body = await self.read()
         while 100 <= message.code < 200 and message.code != 101:  # not yet the reply
             message, body = await self.read()

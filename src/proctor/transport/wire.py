@@ -109,7 +109,11 @@ class Line:
         try:
             start = self._start or self._made_start()
             transport.write(start + (b"\r\n" if body is None else b"Content-Length: %d\r\n\r\n%b" % (len(body), body)))
-            received = await protocol.reply(self._silence_seconds)
+            if self._silence_seconds is None:
+                received = await protocol.plain() or await protocol.parsed()
+            else:
+                protocol.watch(self._silence_seconds)
+                received = await protocol.parsed()
             return Reply(self, connection, protocol, received)
         except BaseException as error:
             self._alarms.clear(protocol)
@@ -119,14 +123,14 @@ class Line:
                 raise Fault("not_http", shown(error.message)) from error
             raise
 
-    def take_back(self, connection: Connection, protocol: Protocol) -> None:
+    def take_back(self, connection: Connection, protocol: Protocol, *, is_whole: bool) -> None:
         """Keep a connection for the next request; it is closed where something is still on its way, here or there."""
         self._alarms.clear(protocol)
-        transport = connection.transport
+        transport = protocol.transport
         if transport is not None and transport.get_write_buffer_size():  # an answer before all was sent
             transport.abort()
             connection.close()
-        elif self._idle is None or connection.protocol is None or protocol.should_close:
+        elif self._idle is None or (not is_whole and (connection.protocol is None or protocol.should_close)):
             connection.release()  # aiohttp closes it unless the body is complete
         else:
             self._idle.append(Idle(connection, monotonic()))
@@ -209,7 +213,7 @@ class Reply:
 
     def close(self) -> None:
         """Give the connection back."""
-        self._line.take_back(self._connection, self._protocol)
+        self._line.take_back(self._connection, self._protocol, is_whole=self.whole is not None)
 
 
 def check_headers(headers: Mapping[str, str]) -> None:
