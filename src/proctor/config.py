@@ -6,6 +6,7 @@ Flags win over the environment, the environment over the file.
 import os
 import tomllib
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -102,6 +103,13 @@ def unknown_option(what: str, name: str, known: list[str]) -> BadInput:
 
 
 def _toml(path: Path) -> dict[str, Any]:
+    stat = path.stat()
+    return _parsed(path, stat.st_mtime_ns, stat.st_size)
+
+
+@lru_cache(maxsize=8)
+def _parsed(path: Path, _changed: int, _size: int) -> dict[str, Any]:
+    """The tables of a file as it was when it had this time and size; parsing one of a large project takes a while."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -31,8 +31,14 @@ def run_in_loop(make: Callable[[asyncio.Event], Coroutine[object, object, T]]) -
 
 
 def _run(make: Callable[[asyncio.Event], Coroutine[object, object, T]]) -> T:
+    made: list[T] = []
+
+    async def work() -> None:  # gives nothing back: asyncio takes the repr of a result, and that of a run is a query
+        made.append(await _watched(make))
+
     with asyncio.Runner(loop_factory=_fast_loop()) as runner:
-        return runner.run(_watched(make))
+        runner.run(work())
+    return made[0]
 
 
 async def _watched(make: Callable[[asyncio.Event], Coroutine[object, object, T]]) -> T:

@@ -101,6 +101,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def calls(self) -> tuple[ToolCall, ...]:
         """The tool calls in it, in order."""
+        if len(self.parts) == 1 and isinstance(self.parts[0], Text):  # the usual message
+            return ()
         return tuple(part for part in self.parts if isinstance(part, ToolCall))
 
 

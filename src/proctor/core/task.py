@@ -108,7 +108,7 @@ class Store(Protocol):
         """
         ...
 
-    async def add(self, trial: Trial, verdicts: Sequence[Verdict] = (), sample: Sample | None = None) -> None:
+    def add(self, trial: Trial, verdicts: Sequence[Verdict] = (), sample: Sample | None = None) -> Awaitable[None]:
         """Accept a trial with its verdicts, once for each (run, sample, attempt).
 
         A second trial of the same key is ignored when a final one is there, and replaces one whose outcome

@@ -23,7 +23,7 @@ class Purse:
     def __init__(self, budget: Budget, *, spent: Usage | None = None, seconds: float = 0.0) -> None:
         self.budget = budget
         self.spent = spent or Usage()
-        self._is_bounded = budget != Budget()
+        self.is_bounded = budget != Budget()
         self._started = time.monotonic() - seconds
 
     @property
@@ -37,7 +37,7 @@ class Purse:
 
     def reached(self) -> Sentence | None:
         """The sentence that says which bound is reached; None while there is something left."""
-        if not self._is_bounded:
+        if not self.is_bounded:
             return None
         for bound, used, sentence in self._bounds():
             if bound is not None and used >= bound:

@@ -55,7 +55,7 @@ class Episode:
     def _state(self) -> Mapping[str, Any] | None:
         if self.environment is None:
             state = getattr(self._session, "state", None)  # an agent may have a state of its own
-            return state if isinstance(state, Mapping) else None
+            return state if state is not None and isinstance(state, Mapping) else None
         try:
             return self.environment.state()
         except Exception as error:
@@ -78,7 +78,7 @@ class Episode:
     async def _send(self, session: Session, turn: Turn) -> bool:
         self._sending = True
         steps = await session.send(as_shown(turn, self._agent.tools))
-        if not isinstance(steps, Sequence):
+        if type(steps) is not list and not isinstance(steps, Sequence):  # the first is far cheaper
             raise AgentFailed("The agent gave {type} instead of steps.", type=type(steps).__name__)
         self._steps.extend(_numbered(steps, self._turn))
         self._sending = False

@@ -19,6 +19,7 @@ from proctor.core.trial import INFRASTRUCTURE, Trial, Verdict
 from proctor.engine.budget import Purse
 from proctor.engine.progress import Progress
 from proctor.engine.recorded import Replies, score_recorded
+from proctor.engine.saving import Saving
 from proctor.engine.scoring import BoundScorer
 from proctor.engine.trial import Work, run_trial
 from proctor.engine.watchdog import watched_loop
@@ -164,10 +165,7 @@ async def _run(
                 trial, verdicts = await play(sample, attempt)
             finally:
                 progress.in_flight -= 1
-            await store.add(
-                trial, verdicts, sample
-            )  # before the next: a kill repeats no more calls than were in flight
-            progress.add(trial, verdicts)
+            await saving.save(trial, verdicts, sample)
             if is_probe:
                 _check_probe(trial, fatal)
             if is_probe or stop.is_set() or progress.purse.reached() is not None:
@@ -177,7 +175,9 @@ async def _run(
     async with Client(concurrency=job.concurrency) as client, _player(job, work, client, progress) as play:
         for count, work_of_each in ((1, partial(worker, is_probe=True)), (job.at_once, worker)):
             if progress.purse.reached() is None and not stop.is_set():
+                saving = Saving(store, progress, count)
                 await at_once(count, work_of_each, stop)
+                await saving.settle()
 
 
 async def at_once(count: int, worker: Callable[[], "asyncio._CoroutineLike[None]"], stop: asyncio.Event) -> None:

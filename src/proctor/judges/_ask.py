@@ -13,7 +13,7 @@ from proctor.core.sample import Message
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Step, Usage
 from proctor.i18n import speak
-from proctor.models import cache, ledger, loose_json
+from proctor.models import cache, ledger
 from proctor.models.named import Model, Opened
 from proctor.transport.faults import NotAccepted
 
@@ -156,6 +156,8 @@ def quoted(value: object) -> str:
 
 
 def _read(step: Step, read: Callable[[Any], T]) -> T:
+    from proctor.models import loose_json
+
     stop = step.stop if step.message.text.strip() or step.stop in STOPPED else "empty"
     if stop in STOPPED:
         raise Unread(stop, say(STOPPED[stop]))

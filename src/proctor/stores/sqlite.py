@@ -94,8 +94,10 @@ class SqliteStore:
         await self._write(lambda db: _plan.finish(db, run, place))
         return place
 
-    async def add(self, trial: Trial, verdicts: Sequence[Verdict] = (), sample: Sample | None = None) -> None:
-        await self._writer.add(addition(self._number(trial.run_id), trial, verdicts, sample))
+    def add(
+        self, trial: Trial, verdicts: Sequence[Verdict] = (), sample: Sample | None = None
+    ) -> "asyncio.Future[None]":
+        return self._writer.add(addition(self._number(trial.run_id), trial, verdicts, sample))
 
     async def judge(self, verdicts: Sequence[Verdict]) -> None:
         numbered = [(self._number(verdict.run_id), verdict) for verdict in verdicts]

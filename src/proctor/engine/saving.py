@@ -1,0 +1,96 @@
+"""Trials on their way to the disk.
+
+A worker waits until its trial is there before it begins the next, so that a kill repeats no more calls than were in
+flight. Where many are in flight, their places would stand empty meanwhile, again and again: there, a few trials are
+gathered and handed over together, and nobody waits for them. A kill then repeats so many more.
+"""
+
+import asyncio
+from functools import partial
+from typing import NamedTuple
+
+from proctor.core.sample import Sample
+from proctor.core.task import Store
+from proctor.core.trial import Trial, Verdict
+from proctor.engine.progress import Progress
+
+FEW = 32  # in flight; so few always wait
+SHARE = 8  # of more in flight, one in so many is not waited for
+GATHER_SECONDS = 0.005
+
+
+class _Kept(NamedTuple):
+    trial: Trial
+    verdicts: list[Verdict]
+    sample: Sample
+
+
+class Saving:
+    """Hands trials to the store, and counts each when it is on disk.
+
+    With a budget every trial is waited for, as what it cost is only counted then.
+
+    Args:
+        at_once: trials under way.
+    """
+
+    def __init__(self, store: Store, progress: Progress, at_once: int) -> None:
+        self._store = store
+        self._progress = progress
+        self._most = 0 if at_once <= FEW or progress.purse.is_bounded else at_once // SHARE
+        self._held: list[_Kept] = []
+        self._under_way: set[asyncio.Future[None]] = set()
+        self._timer: asyncio.TimerHandle | None = None
+        self._error: BaseException | None = None
+
+    async def save(self, trial: Trial, verdicts: list[Verdict], sample: Sample) -> None:
+        """Take a trial; it is on disk at the return, unless it is one of the few.
+
+        Raises:
+            BadInput: the store cannot keep it, or could not keep one before.
+        """
+        if self._error is not None:
+            raise self._error
+        if len(self._held) + len(self._under_way) >= self._most:
+            self._hand_over()
+            await self._store.add(trial, verdicts, sample)
+            self._progress.add(trial, verdicts)
+            return
+        self._held.append(_Kept(trial, verdicts, sample))
+        if len(self._held) > self._most // 2:
+            self._hand_over()
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._time_is_up)
+
+    async def settle(self) -> None:
+        """Wait until all are on disk.
+
+        Raises:
+            BadInput: the store could not keep one.
+        """
+        self._hand_over()
+        if self._under_way:
+            await asyncio.wait(self._under_way)
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._error is not None:
+            raise self._error
+
+    def _time_is_up(self) -> None:
+        self._timer = None
+        self._hand_over()
+
+    def _hand_over(self) -> None:
+        held, self._held = self._held, []
+        for kept in held:
+            saved = asyncio.ensure_future(self._store.add(*kept))
+            self._under_way.add(saved)
+            saved.add_done_callback(partial(self._count, kept))
+
+    def _count(self, kept: _Kept, saved: "asyncio.Future[None]") -> None:
+        self._under_way.discard(saved)
+        error = None if saved.cancelled() else saved.exception()
+        if error is not None:
+            self._error = self._error or error
+        elif not saved.cancelled():
+            self._progress.add(kept.trial, kept.verdicts)
