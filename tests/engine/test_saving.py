@@ -58,7 +58,7 @@ async def ended(saving: Saving, count: int) -> int:
     return over
 
 
-@pytest.mark.parametrize(("at_once", "unwaited"), [(1, 0), (32, 0), (64, 8), (256, 32)])
+@pytest.mark.parametrize(("at_once", "unwaited"), [(1, 0), (32, 0), (64, 16), (256, 64)])
 async def test_so_many_are_not_waited_for(at_once: int, unwaited: int) -> None:
     assert await ended(Saving(Disk(), Progress(), at_once), at_once) == unwaited
 
@@ -72,15 +72,15 @@ async def test_with_a_budget_all_are_waited_for() -> None:
 async def test_a_trial_counts_when_it_is_on_disk_and_not_before() -> None:
     disk, progress = Disk(), Progress()
     saving = Saving(disk, progress, 64)
-    for number in range(8):
+    for number in range(16):
         await save(saving, f"s{number}")
     assert progress.done == 0
     settled = asyncio.create_task(saving.settle())
     await asyncio.sleep(0)
-    assert len(disk.asked) == 8
+    assert len(disk.asked) == 16
     disk.work()
     await settled
-    assert (progress.done, progress.scored) == (8, 8)
+    assert (progress.done, progress.scored) == (16, 16)
 
 
 async def test_a_few_do_not_wait_for_more_to_come() -> None:
@@ -98,7 +98,7 @@ async def test_a_few_do_not_wait_for_more_to_come() -> None:
 async def test_an_error_reaches_the_next_trial_and_the_end() -> None:
     disk, progress = Disk(), Progress()
     saving = Saving(disk, progress, 64)
-    for number in range(6):
+    for number in range(12):
         await save(saving, f"s{number}")
     disk.work(BadInput("The disk is full."))
     await asyncio.sleep(0)
@@ -109,4 +109,4 @@ async def test_an_error_reaches_the_next_trial_and_the_end() -> None:
     disk.work()
     with pytest.raises(BadInput, match="full"):
         await settled
-    assert (len(disk.asked), progress.done) == (6, 1)  # what waited for company is not forgotten
+    assert (len(disk.asked), progress.done) == (12, 3)  # what waited for company is not forgotten

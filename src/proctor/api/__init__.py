@@ -13,7 +13,7 @@ from proctor.api.prepare import How, at, check_money, judge_of, no_judge, prepar
 from proctor.api.run import Run
 from proctor.config import converted
 from proctor.core.errors import BadInput
-from proctor.core.garbage import unsought
+from proctor.core.garbage import sought_seldom, unsought
 from proctor.core.run import Budget, RunRecord, Selection
 from proctor.core.task import Scorer, Store
 from proctor.engine.evaluate import Job
@@ -204,7 +204,8 @@ async def _evaluate(task: resolve.TaskLike, agent: resolve.AgentLike, stop: asyn
 async def _run(job: Job, store: Store, shown: Progress | None, stop: asyncio.Event) -> Run:
     progress = shown or Progress()
     try:
-        record = await run_job(job, store, progress=progress, stop=stop)
+        with sought_seldom():
+            record = await run_job(job, store, progress=progress, stop=stop)
     except BadInput as error:
         if progress.done:
             error.run_id = job.record.id

@@ -10,7 +10,6 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
-from proctor.core.garbage import sought_seldom
 from proctor.core.run import Price, RunRecord, RunState
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
@@ -80,7 +79,7 @@ async def evaluate(job: Job, store: Store, *, progress: Progress, stop: asyncio.
         total = record.planned if job.replies is None else sum(map(len, job.replies.values()))
         progress.begin(total, len(finished), purse)
         todo = _todo(job, finished)
-        with watched_loop(progress.warn), sought_seldom(), cache.opened(agents=job.cache, warn=progress.warn):
+        with watched_loop(progress.warn), cache.opened(agents=job.cache, warn=progress.warn):
             await _run(job, store, progress, stop, todo)
         note = purse.reached() if progress.done < progress.total and not stop.is_set() else None
         if note is not None:

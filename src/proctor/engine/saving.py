@@ -15,7 +15,7 @@ from proctor.core.trial import Trial, Verdict
 from proctor.engine.progress import Progress
 
 FEW = 32  # in flight; so few always wait
-SHARE = 8  # of more in flight, one in so many is not waited for
+SHARE = 4  # of more in flight, one in so many is not waited for
 GATHER_SECONDS = 0.005
 
 

@@ -34,7 +34,7 @@ def extend(db: sqlite3.Connection, run: int, place: int, samples: Sequence[Sampl
                 "The sample id '{id}' holds half a character (a lone surrogate). Repair it in the data.",
                 id=clean(sample.id),
             )
-        tags = encode(sample.tags).decode()
+        tags = encode(sample.tags).decode() if sample.tags else "{}"
         if tags not in numbers:
             numbers[tags] = tag_set_number(db, tags)
         cluster = None if sample.cluster in (None, sample.id) else clean(sample.cluster)
