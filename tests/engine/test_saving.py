@@ -17,12 +17,13 @@ from proctor.stores.sqlite import SqliteStore
 
 
 class Disk(SqliteStore):
-    """A store whose disk does nothing until it is told to."""
+    """A store whose disk does nothing until it works, or fails."""
 
     def __init__(self) -> None:
         super().__init__(":memory:")
         self.asked: list[str] = []
-        self.waiting: list[asyncio.Future[None]] = []
+        self._waiting: list[asyncio.Future[None]] = []
+        self._works = False
 
     def add(
         self,
@@ -31,17 +32,24 @@ class Disk(SqliteStore):
         sample: Sample | None = None,
     ) -> "asyncio.Future[None]":
         self.asked.append(trial.sample_id)
-        self.waiting.append(asyncio.get_running_loop().create_future())
-        return self.waiting[-1]
+        written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(written)
+        self.works = self._works
+        return written
 
-    def work(self, error: Exception | None = None) -> None:
-        """End what waits."""
-        while self.waiting:
-            one = self.waiting.pop()
-            if error is None:
-                one.set_result(None)
-            else:
-                one.set_exception(error)
+    @property
+    def works(self) -> bool:
+        return self._works
+
+    @works.setter
+    def works(self, works: bool) -> None:
+        self._works = works
+        while works and self._waiting:
+            self._waiting.pop().set_result(None)
+
+    def fail(self, error: Exception) -> None:
+        while self._waiting:
+            self._waiting.pop().set_exception(error)
 
 
 async def save(saving: Saving, name: str) -> None:
@@ -71,42 +79,59 @@ async def test_with_a_budget_all_are_waited_for() -> None:
 
 async def test_a_trial_counts_when_it_is_on_disk_and_not_before() -> None:
     disk, progress = Disk(), Progress()
-    saving = Saving(disk, progress, 64)
-    for number in range(16):
-        await save(saving, f"s{number}")
-    assert progress.done == 0
-    settled = asyncio.create_task(saving.settle())
-    await asyncio.sleep(0)
+    async with Saving(disk, progress, 64) as saving:
+        for number in range(16):
+            await save(saving, f"s{number}")
+        assert progress.done == 0
+        disk.works = True
     assert len(disk.asked) == 16
-    disk.work()
-    await settled
     assert (progress.done, progress.scored) == (16, 16)
 
 
 async def test_a_few_do_not_wait_for_more_to_come() -> None:
     disk, progress = Disk(), Progress()
-    saving = Saving(disk, progress, 64)
-    await save(saving, "alone")
-    assert disk.asked == []
-    await asyncio.sleep(4 * GATHER_SECONDS)
-    assert disk.asked == ["alone"]
-    disk.work()
-    await saving.settle()
+    async with Saving(disk, progress, 64) as saving:
+        await save(saving, "alone")
+        assert disk.asked == []
+        await asyncio.sleep(4 * GATHER_SECONDS)
+        assert disk.asked == ["alone"]
+        disk.works = True
     assert progress.done == 1
 
 
-async def test_an_error_reaches_the_next_trial_and_the_end() -> None:
+async def test_an_error_of_the_store_reaches_the_next_trial_and_the_end() -> None:
     disk, progress = Disk(), Progress()
-    saving = Saving(disk, progress, 64)
+    saving = await Saving(disk, progress, 64).__aenter__()
     for number in range(12):
         await save(saving, f"s{number}")
-    disk.work(BadInput("The disk is full."))
+    disk.fail(BadInput("The disk is full."))
     await asyncio.sleep(0)
     with pytest.raises(BadInput, match="full"):
         await save(saving, "next")
-    settled = asyncio.create_task(saving.settle())
-    await asyncio.sleep(0)
-    disk.work()
+    disk.works = True
     with pytest.raises(BadInput, match="full"):
-        await settled
+        await saving.__aexit__(None, None, None)
     assert (len(disk.asked), progress.done) == (12, 3)  # what waited for company is not forgotten
+
+
+async def test_a_trial_that_the_store_refuses_at_once_is_no_silent_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = Disk()
+    saving = await Saving(disk, Progress(), 64).__aenter__()
+
+    def refuse(*_: object) -> None:
+        raise BadInput("Not open.")
+
+    monkeypatch.setattr(disk, "add", refuse)
+    await save(saving, "alone")
+    with pytest.raises(BadInput, match="Not open"):
+        await saving.__aexit__(None, None, None)
+
+
+async def test_what_ended_is_saved_also_where_the_run_breaks_off() -> None:
+    disk, progress = Disk(), Progress()
+    disk.works = True
+    saving = await Saving(disk, progress, 64).__aenter__()
+    await save(saving, "ended")
+    error = ValueError("mine")
+    await saving.__aexit__(ValueError, error, None)
+    assert (disk.asked, progress.done) == (["ended"], 1)

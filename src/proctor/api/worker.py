@@ -7,6 +7,7 @@ import sys
 
 from proctor.api import resolve
 from proctor.core.errors import ProctorError
+from proctor.core.garbage import sought_seldom
 from proctor.core.sentence import Sentence
 from proctor.engine import wire
 from proctor.engine.trial import Work, run_trial
@@ -78,7 +79,7 @@ async def _serve(connection: socket.socket) -> None:
     def warn(sentence: Sentence) -> None:  # from the thread that watches
         loop.call_soon_threadsafe(line.send, wire.Warned(sentence=Sentence(sentence.text, wire.plain(sentence.values))))
 
-    with watched_loop(warn), cache.opened(agents=start.cache):
+    with sought_seldom(), watched_loop(warn), cache.opened(agents=start.cache):
         await _work_off(reader, line, work)
 
 

@@ -174,9 +174,8 @@ async def _run(
     async with Client(concurrency=job.concurrency) as client, _player(job, work, client, progress) as play:
         for count, work_of_each in ((1, partial(worker, is_probe=True)), (job.at_once, worker)):
             if progress.purse.reached() is None and not stop.is_set():
-                saving = Saving(store, progress, count)
-                await at_once(count, work_of_each, stop)
-                await saving.settle()
+                async with Saving(store, progress, count) as saving:
+                    await at_once(count, work_of_each, stop)
 
 
 async def at_once(count: int, worker: Callable[[], "asyncio._CoroutineLike[None]"], stop: asyncio.Event) -> None:

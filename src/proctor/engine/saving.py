@@ -7,7 +7,8 @@ gathered and handed over together, and nobody waits for them. A kill then repeat
 
 import asyncio
 from functools import partial
-from typing import NamedTuple
+from types import TracebackType
+from typing import NamedTuple, Self
 
 from proctor.core.sample import Sample
 from proctor.core.task import Store
@@ -26,7 +27,7 @@ class _Kept(NamedTuple):
 
 
 class Saving:
-    """Hands trials to the store, and counts each when it is on disk.
+    """Hands trials to the store, and counts each when it is on disk; at the end of `async with` all are, however it ends.
 
     With a budget every trial is waited for, as what it cost is only counted then.
 
@@ -42,6 +43,9 @@ class Saving:
         self._under_way: set[asyncio.Future[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._error: BaseException | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
 
     async def save(self, trial: Trial, verdicts: list[Verdict], sample: Sample) -> None:
         """Take a trial; it is on disk at the return, unless it is one of the few.
@@ -62,18 +66,15 @@ class Saving:
         elif self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._time_is_up)
 
-    async def settle(self) -> None:
-        """Wait until all are on disk.
-
-        Raises:
-            BadInput: the store could not keep one.
-        """
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._hand_over()
         if self._under_way:
             await asyncio.wait(self._under_way)
         if self._timer is not None:
             self._timer.cancel()
-        if self._error is not None:
+        if self._error is not None and error is None:
             raise self._error
 
     def _time_is_up(self) -> None:
@@ -83,7 +84,11 @@ class Saving:
     def _hand_over(self) -> None:
         held, self._held = self._held, []
         for kept in held:
-            saved = asyncio.ensure_future(self._store.add(*kept))
+            try:
+                saved = asyncio.ensure_future(self._store.add(*kept))
+            except Exception as error:  # noqa: BLE001 - raised for the next trial, or at the end
+                self._error = self._error or error
+                continue
             self._under_way.add(saved)
             saved.add_done_callback(partial(self._count, kept))
 
