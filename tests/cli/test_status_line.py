@@ -1,5 +1,7 @@
 """The line that shows how far a run is."""
 
+import re
+
 import pytest
 
 from proctor.cli import words
@@ -51,3 +53,22 @@ def test_it_warns_when_the_budget_will_not_do() -> None:
 def test_before_the_first_samples_it_promises_nothing() -> None:
     assert status(Progress()) == "Getting ready …"
     assert "left" not in status(progress(0, 100))
+
+
+def test_failures_are_named_in_the_language() -> None:
+    words.choose("zh")
+    assert "服务方故障 2" in status(progress(8, 100))
+    assert not re.search("[a-z]+ failed", status(progress(8, 100)))
+
+
+def test_days_are_counted_in_hours() -> None:
+    shown = progress(1, 100)
+    shown.started -= 3600
+    assert "98:5" in status(shown) or "99:0" in status(shown)
+
+
+def test_the_mean_counts_what_the_agent_failed_as_0() -> None:
+    shown = progress(5, 10)  # of which 2 of 3 that were scored earned a point
+    failed = Trial(run_id="r", sample_id="9", outcome="agent_failed")
+    shown.add(failed, [])
+    assert "mean 50.0%" in status(shown)

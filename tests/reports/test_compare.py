@@ -81,6 +81,60 @@ def test_attempts_are_paired_by_sample_with_another_test(store: str) -> None:
     assert comparison.rows[0].difference.pairs == 40
 
 
+def test_the_same_points_in_another_order_are_no_difference(store: str) -> None:
+    def told(words: str) -> proctor.Run:
+        said: dict[str, list[str]] = {}
+
+        async def agent(question: str) -> str:
+            return said.setdefault(question, words.split()).pop(0)
+
+        samples = [Sample.ask(str(n), str(n), target="") for n in range(20)]
+        task = Task(name="t", samples=samples, scorers=[points_said])
+        return proctor.evaluate(task, agent=agent, attempts=3, concurrency=1, store=store)
+
+    comparison = proctor.compare(told("0.1 0.2 0.3"), told("0.3 0.2 0.1"))
+    row = comparison.rows[0]
+    assert (row.difference.value, row.p_adjusted, row.more) == (0.0, 1.0, None)
+    assert (comparison.wins, comparison.losses, comparison.ties) == ([], [], 20)
+
+
+def points_said(sample: Sample, trajectory: Trajectory) -> Score:
+    return Score(points=float(trajectory.answer))
+
+
+def test_a_scorer_that_changed_between_the_runs_is_told(store: str, tmp_path: Path) -> None:
+    def scored_by(value: str) -> proctor.Run:
+        file = tmp_path / value / "mine.py"
+        file.parent.mkdir()
+        file.write_text(f"def strict(sample, trajectory):\n    return {value}\n")
+        task = Task(name="t", samples=[Sample.ask("0", "0", target="yes")], scorers=[f"{file}:strict"])
+        return proctor.evaluate(task, agent=lambda question: "yes", store=store)
+
+    first, second = scored_by("True"), scored_by("False")
+    notes = [str(note) for note in proctor.compare(first, second).notes]
+    assert any("versions of the scorer strict differ" in note for note in notes)
+    assert not proctor.compare(first, first).notes
+
+
+def test_why_samples_are_not_compared_is_said_in_the_language(store: str) -> None:
+    comparison = proctor.compare(run(store, {1}), run(store, {1}, failing=("5",), count=30))
+    english, chinese = (versus.markdown(comparison, lang) for lang in ("en", "zh"))
+    assert "1 samples are not compared: provider failed (not counted)" in english
+    assert "10 samples are not compared: only in the first run" in english
+    assert "有 1 个样本未参与比较：服务方故障（不计）" in chinese
+    assert "有 10 个样本未参与比较：只在第一次运行中" in chinese
+
+
+@pytest.mark.parametrize("suffix", [".html", ".md", ".json"])
+def test_a_page_that_cannot_be_written_is_bad_input(comparison: Comparison, tmp_path: Path, suffix: str) -> None:
+    from proctor.api.files import write_comparison
+
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(BadInput, match="cannot be written"):
+        write_comparison(comparison, tmp_path / "file" / f"page{suffix}", "en")
+    assert write_comparison(comparison, tmp_path / "new" / f"page{suffix}", "en").exists()
+
+
 def test_runs_that_have_nothing_in_common_are_refused(store: str) -> None:
     first = run(store, {1})
     with pytest.raises(BadInput, match="different tasks"):

@@ -151,7 +151,7 @@ def test_many_clusters_are_drawn_with_a_seed() -> None:
 
 
 def test_a_drawn_p_value_is_never_zero() -> None:
-    assert sign_flips([1.0] * 100, draws=999) == 1 / 1000
+    assert 0 < sign_flips([1.0] * 100, draws=999) < 1 / 1000
 
 
 def test_drawing_comes_near_to_trying_all() -> None:
@@ -231,3 +231,27 @@ def _limit(test: object, count: int) -> int:
 
 def _outside(count: int, limit: int, rate: float) -> float:
     return sum(_binomial(count, hits, rate) + _binomial(count, count - hits, rate) for hits in range(limit + 1))
+
+
+def test_what_only_rounding_tells_apart_is_a_tie() -> None:
+    first, second = (0.1 + 0.2 + 0.3) / 3, (0.3 + 0.2 + 0.1) / 3
+    assert first != second
+    difference = compare([Pair(cluster=str(n), first=first, second=second) for n in range(20)], single=False)
+    assert (difference.value, difference.ties, difference.p_value) == (0.0, 20, 1.0)
+
+
+def test_differences_that_cancel_within_every_cluster_are_none() -> None:
+    pairs = [
+        Pair(cluster=str(n), first=first, second=second)
+        for n in range(20)
+        for first, second in ((1 / 3, 0.0), (2 / 3, 1.0))
+    ]
+    difference = compare(pairs, single=False)
+    assert (difference.value, difference.p_value) == (0.0, 1.0)
+    assert (difference.wins, difference.losses) == (20, 20)
+
+
+def test_a_clear_difference_outlasts_the_correction_for_a_thousand_slices() -> None:
+    clear = sign_flips([0.5] * 100)
+    assert 2 / 2**100 < clear < 1e-10
+    assert sign_flips([0.5, -0.5] * 50) > 0.9

@@ -44,7 +44,11 @@ def official(run: Run, format: str, out: str | None, model: str | None) -> Itera
 
 
 def write_comparison(comparison: Comparison, path: Path, lang: str) -> Path:
-    """Write a comparison as a page; the suffix says which kind: .html, .md or .json."""
+    """Write a comparison as a page; the suffix says which kind: .html, .md or .json.
+
+    Raises:
+        BadInput: another suffix, or the file cannot be written.
+    """
     from proctor.reports import versus
 
     match path.suffix:
@@ -56,7 +60,11 @@ def write_comparison(comparison: Comparison, path: Path, lang: str) -> Path:
             text = msgspec.json.encode(comparison).decode() + "\n"
         case _:
             raise BadInput("A comparison ends in .html, .md or .json, not '{name}'.", name=path.name)
-    path.write_text(text, encoding="utf-8", errors="replace")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise BadInput("{path} cannot be written: {error}.", path=path, error=error.strerror or error) from None
     return path
 
 

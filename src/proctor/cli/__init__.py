@@ -5,6 +5,7 @@ ours, 130 stopped by Ctrl-C.
 """
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -115,10 +116,14 @@ def main() -> None:
             raise
         click.echo(t("Set PROCTOR_DEBUG=1 to see where, and please report it."), err=True)
         sys.exit(70)
+    finally:
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # all is said: Ctrl-C shows no traceback any more
 
 
 def _how_to_go_on(error: BaseException, command: str | None) -> list[str]:
-    run_id = getattr(error, "run_id", None)
+    ids = (getattr(one, "run_id", None) for one in (error, error.__context__))  # a second Ctrl-C may hide the first
+    run_id = next(filter(None, ids), None)
     if run_id is None:
         return []
     if command in JUDGING:

@@ -3,7 +3,6 @@
 import json
 import sys
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Any
@@ -112,6 +111,16 @@ def watching(progress: "Progress", *, quiet: bool) -> Iterator[None]:
             yield
 
 
+FAILED = {  # short names for the status line
+    "agent_failed": "agent failed",
+    "provider_failed": "provider failed",
+    "environment_failed": "environment failed",
+    "user_failed": "user failed",
+    "skipped": "skipped",
+    "cancelled": "cancelled",
+}
+
+
 def status(progress: "Progress") -> str:
     """One line: done of total, rate, in flight, failures by class, spend, time left."""
     if not progress.total:
@@ -126,7 +135,7 @@ def status(progress: "Progress") -> str:
     if progress.scored:
         parts.append(t("mean {mean}", mean=f"{progress.points / progress.scored:.1%}"))
     failures = {name: count for name, count in progress.outcomes.items() if name != "scored"}
-    parts.extend(f"{name.replace('_', ' ')} {count}" for name, count in failures.items())
+    parts.extend(f"{t(FAILED[name])} {count}" for name, count in failures.items())
     spent, forecast = progress.purse.spent, progress.forecast
     if tokens := spent.input_tokens + spent.output_tokens:
         parts.append(t("{tokens} tokens", tokens=f"{tokens:,}"))
@@ -159,4 +168,6 @@ def _plain_lines(progress: "Progress") -> Iterator[None]:
 
 
 def _clock(seconds: float) -> str:
-    return time.strftime("%H:%M:%S" if seconds >= 3600 else "%M:%S", time.gmtime(seconds))
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)  # also more than a day's
+    return f"{hours:02}:{minutes:02}:{rest:02}" if hours else f"{minutes:02}:{rest:02}"

@@ -43,12 +43,25 @@ def writing(target: Path | TextIO, *, newline: str | None = None) -> Iterator[Te
     if not isinstance(target, Path):
         yield target
         return
-    in_place = target.exists() and not target.is_file()  # a pipe or a device such as /dev/stdout
+    with (
+        placing(target) as part,
+        part.open("w", encoding="utf-8", errors="backslashreplace", newline=newline) as file,
+    ):
+        yield file
+
+
+@contextmanager
+def placing(target: Path) -> Iterator[Path]:
+    """Where to write a file, which takes its place at the end; a pipe or device is written to directly.
+
+    Raises:
+        BadInput: the file cannot be written.
+    """
+    in_place = target.exists() and not target.is_file()  # such as /dev/stdout
     part = target if in_place else target.with_name(target.name + ".part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("w", encoding="utf-8", errors="backslashreplace", newline=newline) as file:
-            yield file
+        yield part
         if not in_place:
             part.replace(target)
     except OSError as error:

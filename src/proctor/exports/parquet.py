@@ -5,11 +5,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from proctor.core.errors import BadInput, MissingExtra
+from proctor.core.errors import MissingExtra
 from proctor.core.run import RunRecord
 from proctor.core.task import Store
 from proctor.exports import table
-from proctor.exports._rows import Options
+from proctor.exports._rows import Options, placing
 
 SUFFIX = ".parquet"
 ROWS_AT_ONCE = 10_000
@@ -40,17 +40,10 @@ def write(record: RunRecord, store: Store, path: Path, *, options: Options | Non
         raise MissingExtra("parquet", path.name) from None
     fields = [(name, getattr(pyarrow, NUMBERS.get(name, "string"))()) for name in table.COLUMNS]
     schema = pyarrow.schema([*fields, ("tags", pyarrow.map_(pyarrow.string(), pyarrow.string()))])
-    part = path.with_name(f".{path.name}.part")
     rows = table.rows(record, store, (options or {}).get("lang", "en"))
-    try:
-        with parquet.ParquetWriter(part, schema, compression="zstd") as writer:
-            for chunk in _chunks(rows):
-                writer.write_table(pyarrow.Table.from_pylist(chunk, schema=schema))
-        part.replace(path)
-    except OSError as error:
-        raise BadInput("{path} cannot be written: {error}.", path=path, error=error.strerror or error) from None
-    finally:
-        part.unlink(missing_ok=True)
+    with placing(path) as part, parquet.ParquetWriter(part, schema, compression="zstd") as writer:
+        for chunk in _chunks(rows):
+            writer.write_table(pyarrow.Table.from_pylist(chunk, schema=schema))
     return [path]
 
 

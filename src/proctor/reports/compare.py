@@ -1,7 +1,7 @@
 """Two runs on the same samples: what differs, by how much, and whether that could be chance."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -84,7 +84,7 @@ def compare(
         rows.extend(_rows(prefix, pairs, level=level, seed=seed))
     adjusted = holm([row.difference.p_value for row in rows])
     pairs, left_out = found[0]
-    moved = {id: new.total / new.attempts - old.total / old.attempts for id, (old, new) in pairs.items()}
+    moved = {id: _pair(old, new).difference for id, (old, new) in pairs.items()}
     wins = [id for id, difference in moved.items() if difference > 0]
     losses = [id for id, difference in moved.items() if difference < 0]
     return Comparison(
@@ -95,7 +95,7 @@ def compare(
         losses=losses[:LISTED],
         ties=len(moved) - len(wins) - len(losses),
         not_comparable=left_out,
-        notes=_notes(one, other),
+        notes=_notes(first, second),
     )
 
 
@@ -144,10 +144,7 @@ def _metric(pairs: Mapping[str, tuple[_Sample, _Sample]]) -> str:
 
 
 def _row(name: str, slice_: str, members: Sequence[tuple[_Sample, _Sample]], *, level: float, seed: int) -> Row:
-    pairs = [
-        paired.Pair(cluster=old.cluster, first=new.total / new.attempts, second=old.total / old.attempts)
-        for old, new in members
-    ]
+    pairs = [_pair(old, new) for old, new in members]
     single = all(sample.attempts == 1 for both in members for sample in both)
     difference = paired.compare(pairs, level=level, single=single, seed=seed)
     error = difference.standard_error
@@ -164,6 +161,10 @@ def _row(name: str, slice_: str, members: Sequence[tuple[_Sample, _Sample]], *, 
     )
 
 
+def _pair(old: _Sample, new: _Sample) -> paired.Pair:
+    return paired.Pair(cluster=old.cluster, first=new.total / new.attempts, second=old.total / old.attempts)
+
+
 def _judged(row: Row, p_adjusted: float, alpha: float) -> Row:
     verdict = say("no significant difference")
     if p_adjusted <= alpha:
@@ -171,7 +172,8 @@ def _judged(row: Row, p_adjusted: float, alpha: float) -> Row:
     return replace(row, p_adjusted=p_adjusted, verdict=verdict)
 
 
-def _notes(one: RunRecord, other: RunRecord) -> list[Sentence]:
+def _notes(first: tuple[RunRecord, Store], second: tuple[RunRecord, Store]) -> list[Sentence]:
+    one, other = first[0], second[0]
     notes = []
     if one.task_version != other.task_version:
         notes.append(
@@ -186,10 +188,23 @@ def _notes(one: RunRecord, other: RunRecord) -> list[Sentence]:
             )
         )
     for scorer in one.scorers:
-        notes.extend(judges_compared(one, other, scorer))
+        judged = list(judges_compared(one, other, scorer))
+        notes.extend(judged or _scorer_changed(first, second, scorer))
     notes.extend(
         say("The run {run} is {state}.", run=record.id, state=say(record.state))
         for record in (one, other)
         if record.state != "finished"
     )
     return notes
+
+
+def _scorer_changed(first: tuple[RunRecord, Store], second: tuple[RunRecord, Store], scorer: str) -> Iterator[Sentence]:
+    """What is to be said of a scorer that gave its verdicts in another version in each run."""
+    old, new = (next(store.verdicts(record.id, scorer=scorer), None) for record, store in (first, second))
+    if old is not None and new is not None and old.scorer_version != new.scorer_version:
+        yield say(
+            "The versions of the scorer {scorer} differ: {first} and {second}. Score the first run again to compare like with like.",
+            scorer=scorer,
+            first=old.scorer_version[:12],
+            second=new.scorer_version[:12],
+        )

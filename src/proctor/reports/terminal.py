@@ -116,13 +116,13 @@ def explain(record: RunRecord, store: Store, sample_id: str, attempt: int, lang:
     )
     console.print(_text(f"  {words.seconds(one.seconds)} · {tokens} · {words.stop(one.stop)}"))
     for call in one.retries:
-        again = words.t(
-            "asked again after {cause} {status}, waited {time}",
-            cause=call.cause,
-            status=call.status or "",
-            time=words.seconds(call.waited_seconds),
+        how = (
+            "asked again after {cause} {status}, waited {time}"
+            if call.waited_seconds
+            else "not asked again after {cause}"
         )
-        console.print(_text(f"  {again}", "dim"))
+        told = words.t(how, cause=call.cause, status=call.status or "", time=words.seconds(call.waited_seconds))
+        console.print(_text(f"  {told}", "dim"))
 
 
 def _notes(report: Report, words: Words) -> dict[str, list[str]]:

@@ -112,7 +112,8 @@ def sentences(comparison: Comparison, words: Words) -> list[str]:
         )
     )
     for why, count in comparison.not_comparable.items():
-        found.append(words.t("{count} samples are not compared: {why}", count=words.count(count), why=words.t(why)))
+        count_text, why_text = words.count(count), words.left_out(why)
+        found.append(words.t("{count} samples are not compared: {why}", count=count_text, why=why_text))
     found += [words.t(note) for note in comparison.notes]
     return found
 

@@ -54,6 +54,10 @@ _UNSCORED = {
     "judge_failed": "judge failed",
     "scorer_failed": "scorer failed",
 }
+_NOT_COMPARABLE = {
+    "only in the first run": "only in the first run",
+    "only in the second run": "only in the second run",
+}
 _METRICS = {
     "accuracy": "accuracy",
     "score": "mean score",
@@ -154,6 +158,12 @@ class Words:
 
     def unscored(self, name: str) -> str:
         return self.t(_UNSCORED[name]) if name in _UNSCORED else _spaced(name)
+
+    def left_out(self, why: str) -> str:
+        """Why a sample is in no mean, or in no comparison."""
+        if why in _NOT_COMPARABLE:
+            return self.t(_NOT_COMPARABLE[why])
+        return self.unscored(why) if why in _UNSCORED else self.outcome(why)
 
     def detail(self, name: str) -> str:
         return self.t(_DETAILS[name]) if name in _DETAILS else _spaced(name)
