@@ -116,6 +116,15 @@ def test_a_signal_ends_the_run_politely_and_says_how_to_go_on(folder: Path, numb
     assert outcomes() == {"scored": SAMPLES}
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals as POSIX has them")
+def test_ctrl_c_after_the_last_word_shows_no_traceback() -> None:
+    code = "import atexit, os, signal; atexit.register(os.kill, os.getpid(), signal.SIGINT); from proctor.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, "list", "scorers"], capture_output=True, text=True, check=False)
+    assert "exact" in done.stdout
+    assert done.stderr == ""
+    assert done.returncode == 130
+
+
 def test_one_run_is_open_once_and_others_share_the_store(folder: Path) -> None:
     process = start()
     while sum(calls(folder).values()) < 100:

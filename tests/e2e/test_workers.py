@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,18 @@ def who(question: str) -> str:
 
 def deadly(question: str) -> str:
     if question == "7":
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(0.01)
+    return question
+
+if os.path.exists("dying"):
+    os.remove("dying")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def short_of_memory(question: str) -> str:
+    if question == "7" and not os.path.exists("died"):
+        for name in ("died", "dying"):
+            open(name, "w").close()
         os.kill(os.getpid(), signal.SIGKILL)
     time.sleep(0.01)
     return question
@@ -86,7 +100,10 @@ def test_the_work_is_done_in_other_processes() -> None:
 
 
 def test_what_an_agent_prints_does_not_disturb_the_run() -> None:
-    assert run("./count.py:noisy")["outcomes"] == {"scored": 60}
+    command = ["run", "./count.py:count", "--agent", "./count.py:noisy", "--json", "--quiet", "--workers", "2"]
+    done = subprocess.run([sys.executable, "-m", "proctor", *command], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["outcomes"] == {"scored": 60}
+    assert "not a message of the protocol" in done.stderr
 
 
 def test_a_sample_that_kills_its_worker_fails_alone() -> None:
@@ -100,6 +117,11 @@ def test_a_sample_that_kills_its_worker_fails_alone() -> None:
     assert failed.sample_id == "7"
     assert failed.failure is not None
     assert "SIGKILL" in str(failed.failure.reason)
+
+
+def test_a_worker_that_is_killed_as_it_takes_the_place_of_another_is_replaced_too() -> None:
+    assert run("./count.py:short_of_memory")["outcomes"] == {"scored": 60}
+    assert not Path("dying").exists()
 
 
 def test_a_worker_that_cannot_start_says_why() -> None:

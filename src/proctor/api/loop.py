@@ -3,7 +3,8 @@
 import asyncio
 import signal
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -21,7 +22,9 @@ class Stopped(KeyboardInterrupt):
 def run_in_loop(make: Callable[[asyncio.Event], Coroutine[object, object, T]]) -> T:
     """Run a coroutine to its end in a new event loop; in a thread of its own when a loop is running here.
 
-    The event it is given is set by the first Ctrl-C or SIGTERM; a second one cancels the coroutine.
+    The event it is given is set by the first Ctrl-C or SIGTERM; a second one cancels the coroutine, and a third ends
+    the waiting for threads that block. Until the loop is closed they go through it: an interrupt anywhere else would
+    leave it half closed.
     """
     try:
         asyncio.get_running_loop()
@@ -36,8 +39,13 @@ def _run(make: Callable[[asyncio.Event], Coroutine[object, object, T]]) -> T:
     async def work() -> None:  # gives nothing back: asyncio takes the repr of a result, and that of a run is a query
         made.append(await _watched(make))
 
-    with asyncio.Runner(loop_factory=_fast_loop()) as runner:
-        runner.run(work())
+    runner = asyncio.Runner(loop_factory=_fast_loop())
+    with _handlers_put_back():
+        try:
+            runner.run(work())
+        finally:
+            with suppress(KeyboardInterrupt):
+                runner.close()
     return made[0]
 
 
@@ -47,21 +55,31 @@ async def _watched(make: Callable[[asyncio.Event], Coroutine[object, object, T]]
         return await make(stop)
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
+    count = 0
 
     def stopping() -> None:
-        if stop.is_set():
+        nonlocal count
+        count += 1
+        if count > 2 and task.done():
+            raise KeyboardInterrupt
+        if count > 1:
             task.cancel()
         stop.set()
 
-    previous = {number: signal.getsignal(number) for number in SIGNALS}
     for number in SIGNALS:
         loop.add_signal_handler(number, stopping)
+    return await make(stop)
+
+
+@contextmanager
+def _handlers_put_back() -> Iterator[None]:
+    previous = {number: signal.getsignal(number) for number in SIGNALS}
     try:
-        return await make(stop)
+        yield
     finally:
-        for number in SIGNALS:
-            loop.remove_signal_handler(number)
-            signal.signal(number, previous[number])
+        if threading.current_thread() is threading.main_thread():
+            for number, handler in previous.items():
+                signal.signal(number, handler)
 
 
 def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:

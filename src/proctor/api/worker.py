@@ -1,6 +1,7 @@
 """A worker process: `python -m proctor.api.worker FD`. It plays and scores what the parent sends."""
 
 import asyncio
+import os
 import signal
 import socket
 import sys
@@ -22,6 +23,7 @@ from proctor.transport.permits import RemoteClient
 def main() -> None:
     """Serve the parent at the other end of a socket until it closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    os.dup2(2, 1)  # an agent may print; standard output is for the results of the parent
     asyncio.run(_serve(socket.socket(fileno=int(sys.argv[1]))))
 
 
@@ -79,7 +81,7 @@ async def _serve(connection: socket.socket) -> None:
     def warn(sentence: Sentence) -> None:  # from the thread that watches
         loop.call_soon_threadsafe(line.send, wire.Warned(sentence=Sentence(sentence.text, wire.plain(sentence.values))))
 
-    with sought_seldom(), watched_loop(warn), cache.opened(agents=start.cache):
+    with sought_seldom(), watched_loop(warn), cache.opened(agents=start.cache, warn=warn):
         await _work_off(reader, line, work)
 
 

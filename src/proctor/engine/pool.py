@@ -71,7 +71,7 @@ class Pool:
 
     async def _run_alone(self, sample: Sample, attempt: int) -> Result:
         async with self._alone:
-            worker = await self._hire()
+            worker = await self._hire_another()
             try:
                 result = await worker.run(sample, attempt)
             finally:
@@ -91,12 +91,23 @@ class Pool:
                 return  # another of its samples has seen to it
             self._workers.remove(dead)
             await dead.close()
-            self._deaths += 1
-            if self._deaths > DEATHS:
-                raise BadInput(
-                    "{count} worker processes died ({how}); giving up.", count=self._deaths, how=dead.how_it_ended()
-                )
-            self._workers.append(await self._hire())
+            self._count_death(dead)
+            self._workers.append(await self._hire_another())
+
+    def _count_death(self, dead: "Worker") -> None:
+        self._deaths += 1
+        if self._deaths > DEATHS:
+            raise BadInput(
+                "{count} worker processes died ({how}); giving up.", count=self._deaths, how=dead.how_it_ended()
+            )
+
+    async def _hire_another(self) -> "Worker":
+        """A worker in place of a dead one; what killed that one may kill the next at its start."""
+        while True:
+            try:
+                return await self._hire()
+            except DiedAtStart as died:
+                self._count_death(died.worker)
 
     async def _hire(self) -> "Worker":
         worker = Worker(self._client, self._warn)
@@ -105,6 +116,14 @@ class Pool:
 
     async def _close(self) -> None:
         await asyncio.gather(*(worker.close() for worker in self._workers))
+
+
+class DiedAtStart(BadInput):
+    """A worker process ended before it was ready."""
+
+    def __init__(self, worker: "Worker") -> None:
+        super().__init__("A worker process ended at its start ({how}).", how=worker.how_it_ended())
+        self.worker = worker
 
 
 class Worker:
@@ -247,7 +266,7 @@ class Worker:
             if not future.done():
                 future.set_result(None)
         if not self._ready.done():
-            self._ready.set_exception(BadInput("A worker process ended at its start ({how}).", how=self.how_it_ended()))
+            self._ready.set_exception(DiedAtStart(self))
 
 
 def import_paths() -> tuple[str, ...]:
