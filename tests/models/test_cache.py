@@ -1,6 +1,7 @@
 """The reply cache: what is kept, what is told apart, and that it never harms a run."""
 
 import asyncio
+import random
 import sqlite3
 import subprocess
 import sys
@@ -69,6 +70,17 @@ async def ask(model: ChatModel, question: str = "Capital of France?", **how: Any
 async def run(url: str, **how: Any) -> Run:
     options = {"base_url": url, "retries": 0}
     return await evaluate_async(TASK, agent="openai:mock", agent_options=options, store=MemoryStore(), **how)
+
+
+async def test_a_prompt_that_was_filtered_is_replayed_too() -> None:
+    filtered = data({"error": {"code": "content_filter", "message": "no"}}, 400)
+    async with Endpoint(chat("Paris"), filtered, chat("Paris")) as endpoint:
+        first = await run(endpoint.url, cache=True, concurrency=1)
+        assert first.usage.requests == 5
+    second = await run(endpoint.url, cache=True)
+    assert second.outcomes == first.outcomes == {"scored": 5}
+    assert second.estimate("accuracy").value == first.estimate("accuracy").value == 0.8
+    assert second.usage == Usage()
 
 
 async def test_a_whole_run_is_replayed_with_the_server_switched_off() -> None:
@@ -195,7 +207,7 @@ async def test_nothing_of_a_request_or_key_is_in_the_file(
     tmp_path: Path, kept: cache.Cache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setattr(cache, "LONG_BYTES", 10_000)  # so that we can read it
+    monkeypatch.setattr("zlib.compress", lambda data, level: data)  # so that we can read it
     async with Endpoint(chat(f"you sent {KEY}")) as endpoint:
         model = ChatModel("m", Options(base_url=endpoint.url, headers={"X-Api-Key": "my-other-secret-key"}))
         assert await ask(model, "a private question") == "you sent [hidden]"
@@ -274,6 +286,23 @@ def test_a_damaged_file_is_set_aside_and_begun_anew(tmp_path: Path, damage: str)
     assert text_of(kept.get("new")) == "new"
     assert [sentence.text[:44] for sentence in told] == ["The reply cache {path} was damaged. It is no"]
     assert len(list(tmp_path.glob("replies.db.damaged-*"))) == 1
+    kept.close()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_damage_makes_another_answer_of_one_or_fails(tmp_path: Path, seed: int) -> None:
+    path, drawn = tmp_path / "replies.db", random.Random(seed)
+    kept = cache.Cache(path, warn=lambda sentence: None)
+    for number in range(200):
+        kept.put(str(number), answer(f"{number} " + "long " * number))
+    kept.close()
+    content = bytearray(path.read_bytes())
+    for _ in range(20):
+        content[drawn.randrange(len(content))] = drawn.randrange(256)
+    path.write_bytes(content)
+    for number in range(200):
+        assert text_of(kept.get(str(number))) in (None, f"{number} " + "long " * number)
+    kept.put("new", answer("new"))
     kept.close()
 
 

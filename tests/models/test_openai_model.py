@@ -10,7 +10,7 @@ from endpoint import Answer, Endpoint, body, chat, cut, data, events, raw
 
 from proctor.core.errors import BadInput, ProviderFailed, Refused
 from proctor.core.sample import File, Message, Reasoning, Text, Tool, ToolCall, ToolResult
-from proctor.core.trajectory import Step, Stop
+from proctor.core.trajectory import Step, Stop, Usage
 from proctor.models.openai import ChatModel, Options, options_of
 from proctor.transport import retry
 from proctor.transport.client import Client
@@ -188,6 +188,8 @@ async def test_reasoning_is_kept_apart_from_the_answer(message: Any, thought: st
     [
         ({"message": {"content": "Par"}, "finish_reason": "length"}, "length", "Par"),
         ({"message": {"content": ""}, "finish_reason": "content_filter"}, "filtered", ""),
+        ({"message": {"content": ""}, "finish_reason": "sensitive"}, "filtered", ""),
+        ({"message": {"content": "Par"}, "finish_reason": "model_length"}, "length", "Par"),
         ({"message": {"content": None, "refusal": "I cannot."}, "finish_reason": "stop"}, "refused", "I cannot."),
         ({"message": {"content": None}, "finish_reason": "stop"}, "empty", ""),
         ({"message": {}, "finish_reason": None}, "empty", ""),
@@ -250,6 +252,10 @@ async def test_tokens_are_counted(usage: Any, expected: tuple[Any, ...]) -> None
         data([]),
         data({"error": {"message": "overloaded", "code": 502}}),
         data({"error": "overloaded"}),
+        *(
+            data({"choices": [{"message": {"content": "Par"}, "finish_reason": reason}]})
+            for reason in ("error", "network_error", "insufficient_system_resource", "abort")
+        ),
         body(b"<html></html>", content_type="text/html"),
     ],
 )
@@ -262,6 +268,11 @@ async def test_a_reply_that_is_none_is_asked_for_again(broken: Answer) -> None:
 async def test_an_error_with_a_status_in_a_reply_of_200_counts_as_that_status() -> None:
     with pytest.raises(Refused, match="no such key"):
         await complete(data({"error": {"message": "no such key", "code": 401}}))
+
+
+async def test_a_negative_usage_gives_nothing_back() -> None:
+    reply = {"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": -5, "cost": -1}}
+    assert (await complete(data(reply))).usage == Usage(requests=1, cost=0.0)
 
 
 async def test_a_prompt_that_was_filtered_is_an_answer_of_its_own_kind() -> None:
@@ -338,6 +349,9 @@ async def test_tool_calls_of_a_stream_are_put_together_by_their_index() -> None:
         events(delta(content="Pa"), end=False),
         events("{no json"),
         events({"error": {"message": "overloaded"}}),
+        events(),
+        events({"object": "error", "message": "the engine is dead", "code": 500}),
+        events(delta(content="Pa"), {"choices": [{"delta": {}, "finish_reason": "error"}]}),
         raw(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n5\r\ndata:"),
         cut(b"data: "),
     ],

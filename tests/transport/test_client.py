@@ -289,6 +289,29 @@ async def test_proxies_of_the_environment_are_used_but_never_for_this_machine(mo
     assert Target("http://intern.example/v1").proxy is None
 
 
+def test_a_proxy_without_a_scheme_speaks_http(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("https_proxy", "127.0.0.1:7890")
+    assert str(Target("https://api.example/v1").proxy) == "http://127.0.0.1:7890"
+
+
+@pytest.mark.parametrize("proxy", ["socks5://me:secret@127.0.0.1:1080", "http://[bad", "http://"])
+def test_a_proxy_that_cannot_be_used_is_said_before_anything_is_sent(
+    proxy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("https_proxy", proxy)
+    with pytest.raises(BadInput, match="HTTPS_PROXY cannot be used") as raised:
+        Target("https://api.example/v1")
+    assert "secret" not in str(raised.value)
+
+
+async def test_a_server_that_wants_to_be_left_alone_for_longer_than_the_policy_is_not_asked_again() -> None:
+    refused = data({"error": {"message": "that was all for today"}}, 429, retry_after="7200")
+    async with Endpoint(refused) as endpoint, Client() as client:
+        with pytest.raises(ProviderFailed, match=r"come back in 7200 seconds .*for today.*--retry-failed"):
+            await client.post(target(endpoint), b"{}", msgspec.json.decode)
+    assert len(endpoint.requests) == 1
+
+
 async def test_connections_are_kept_and_no_more_are_opened_than_requests_in_flight() -> None:
     async with Endpoint(data({}, seconds=0.002)) as endpoint, Client(concurrency=8) as client:
         to = target(endpoint)

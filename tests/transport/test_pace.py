@@ -196,6 +196,20 @@ async def test_tokens_that_were_used_make_the_next_call_wait() -> None:
     endpoint.close()
 
 
+async def test_the_first_call_says_how_many_go_out_at_once_under_a_limit_of_tokens() -> None:
+    endpoint = Endpoint(100)
+    endpoint.bound(Bounds(tokens_per_minute=6000))  # 100 a second, 1000 at once
+    await endpoint.enter()
+    endpoint.answered(0.1)
+    endpoint.spent(100)
+    entering = [asyncio.ensure_future(endpoint.enter()) for _ in range(50)]
+    await asyncio.sleep(0.05)
+    assert 9 <= sum(one.done() for one in entering) <= 10
+    for one in entering:
+        one.cancel()
+    endpoint.close()
+
+
 def test_a_bucket_says_how_long_to_wait() -> None:
     bucket, now = Bucket(600, burst_seconds=10), time.monotonic()  # 10 a second, 100 at once
     assert bucket.wait(now, 100) == 0

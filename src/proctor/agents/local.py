@@ -32,6 +32,7 @@ class LocalAgent:
 
     def __init__(self, model: LocalModel) -> None:
         self.name = f"local:{model.name}"
+        self.model = model.name  # its price, if it has one, stands under this
         self.concurrency = model.concurrency
         self._model = model
 

@@ -46,12 +46,16 @@ class ChatAgent:
         tools: "native" offers tools as the model's API does, "text" describes them in words.
         max_steps: replies at most in one turn, the limit of steps of the run if None; a turn that needs more stops
             as "step_limit".
+
+    Attributes:
+        model: the name that its price stands under.
     """
 
     def __init__(
         self, model: Model, *, name: str | None = None, tools: ToolStyle = "native", max_steps: int | None = None
     ) -> None:
         self.name = name or model.name
+        self.model = model.name
         self.tools = tools
         self.concurrency = model.concurrency
         self._model = model

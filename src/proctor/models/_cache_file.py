@@ -11,7 +11,7 @@ from pathlib import Path
 BUSY_SECONDS = 5.0
 USED_SECONDS = 3_600  # a row that was used within the last hour is not marked again: reading seldom writes
 AT_ONCE = 64  # rows that go at a time
-DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)  # the last: a schema that is not ours
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS replies (

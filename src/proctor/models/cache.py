@@ -35,9 +35,7 @@ from proctor.models.chat_format import Json, Reply
 from proctor.transport.repair import strict
 
 FILE = "replies-1.db"  # another number when the layout changes
-LONG_BYTES = 300
 MOST_BYTES = 256_000_000  # of one reply, unpacked
-_COMPRESSED = b"\x78"  # how zlib begins; JSON begins with a brace
 
 T = TypeVar("T")
 Warn = Callable[[Sentence], None]
@@ -129,14 +127,15 @@ class Cache:
         if data is None:
             return None
         try:
-            return _decoder.decode(_unpacked(data))
-        except (msgspec.DecodeError, zlib.error, UnicodeDecodeError):  # of a version that wrote it another way
+            of, _, encoded = zlib.decompressobj().decompress(data, MOST_BYTES).partition(b"\n")
+            return _decoder.decode(encoded if of == key.encode() else b"")
+        except (msgspec.DecodeError, zlib.error, UnicodeDecodeError):  # damaged, or another version wrote it
             return None
 
     def put(self, key: str, answer: Answer) -> None:
         """Keep an answer."""
-        data = msgspec.json.encode(answer)
-        packed = zlib.compress(data, 1) if len(data) > LONG_BYTES else data
+        data = key.encode() + b"\n" + msgspec.json.encode(answer)
+        packed = zlib.compress(data, 1)  # with a checksum, as SQLite has none
         self._try(lambda file: file.put(key, packed))
 
     def close(self) -> None:
@@ -151,8 +150,8 @@ class Cache:
                     return None
                 try:
                     return work(self._file or self._open())
-                except (sqlite3.Error, OSError) as error:
-                    code = getattr(error, "sqlite_errorcode", None)
+                except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
+                    code = _code(error)
                     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):  # others write a lot; this one is not kept
                         return None
                     self._close()
@@ -245,8 +244,10 @@ def _digest(value: Mapping[str, Any]) -> str:
         return digest(strict(value))
 
 
-def _unpacked(data: bytes) -> bytes:
-    return zlib.decompressobj().decompress(data, MOST_BYTES) if data[:1] == _COMPRESSED else data
+def _code(error: Exception) -> int:
+    """The result code of SQLite, without what it adds to one; 0 for other errors."""
+    of_python = 0 if isinstance(error, OSError) else sqlite3.SQLITE_CORRUPT  # a text that cannot be decoded
+    return getattr(error, "sqlite_errorcode", of_python) & 0xFF
 
 
 def _log(sentence: Sentence) -> None:

@@ -22,7 +22,14 @@ Json = dict[str, Any]
 MOST_IMAGE_BYTES = 20_000_000
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
-_STOP_BY_REASON: Mapping[str | None, Stop] = {"length": "length", "max_tokens": "length", "content_filter": "filtered"}
+_STOP_BY_REASON: Mapping[str | None, Stop] = {
+    "length": "length",
+    "max_tokens": "length",
+    "model_length": "length",  # Mistral
+    "content_filter": "filtered",
+    "sensitive": "filtered",  # GLM
+}
+_BROKEN_OFF = ("error", "network_error", "insufficient_system_resource", "abort")  # OpenRouter, GLM, DeepSeek, vLLM
 
 
 class FunctionReply(msgspec.Struct, gc=False):
@@ -97,11 +104,13 @@ class Reply(msgspec.Struct, gc=False):
         """The first choice, and the message in it.
 
         Raises:
-            Fault: there is none.
+            Fault: there is none, or the endpoint says that it broke off.
         """
         choice = self.first()
         if choice.message is None:
             raise Fault("no_reply", "a reply without a message")
+        if choice.finish_reason in _BROKEN_OFF:
+            raise Fault("no_reply", f"a reply that broke off (finish_reason: {choice.finish_reason})")
         return choice, choice.message
 
 
@@ -198,13 +207,18 @@ def to_usage(usage: UsageReply | None) -> Usage:
     if usage.completion_tokens_details is not None:
         thought = usage.completion_tokens_details.reasoning_tokens
     return Usage(
-        input_tokens=int(usage.prompt_tokens or 0),
-        output_tokens=int(usage.completion_tokens or 0),
-        cached_tokens=int(cached or 0),
-        reasoning_tokens=int(thought or 0),
+        input_tokens=_count(usage.prompt_tokens),
+        output_tokens=_count(usage.completion_tokens),
+        cached_tokens=_count(cached),
+        reasoning_tokens=_count(thought),
         requests=1,
-        cost=None if usage.cost is None else float(usage.cost),
+        cost=None if usage.cost is None else max(0.0, float(usage.cost)),
     )
+
+
+def _count(tokens: float | None) -> int:
+    """Never below 0, which would make a budget larger."""
+    return max(0, int(tokens)) if tokens else 0
 
 
 def _call(call: CallReply, function: FunctionReply, own_names: Mapping[str, str], id: str) -> ToolCall:

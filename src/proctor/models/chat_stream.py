@@ -23,7 +23,7 @@ class Stream:
         self._calls: dict[int, CallReply] = {}
         self._reason: str | None = None
         self._usage: UsageReply | None = None
-        self._ended = False
+        self._ended = self._began_to_answer = False
         self._whole: Reply | None = None
 
     def add(self, data: bytes) -> None:
@@ -35,6 +35,7 @@ class Stream:
         self._usage = event.usage or self._usage
         if event.error or event.choices:
             choice = event.first()
+            self._began_to_answer = True
             self._reason = choice.finish_reason or self._reason
             if choice.delta is not None:
                 self._take(choice.delta)
@@ -47,7 +48,7 @@ class Stream:
         """The reply, and the seconds until its first token.
 
         Raises:
-            Fault: the stream ended before the model did.
+            Fault: the stream ended before the model did, or holds no reply.
         """
         if self._whole is not None:
             self._whole.said()
@@ -60,8 +61,10 @@ class Stream:
             reasoning_content="".join(self._thought) or None,
             refusal="".join(self._refusal) or None,
         )
-        choice = ChoiceReply(message=message, finish_reason=self._reason)
-        return Reply(choices=[choice], usage=self._usage), self.first_token_seconds
+        choices = [ChoiceReply(message=message, finish_reason=self._reason)] if self._began_to_answer else None
+        reply = Reply(choices=choices, usage=self._usage)
+        reply.said()
+        return reply, self.first_token_seconds
 
     def _take(self, delta: MessageReply) -> None:
         if isinstance(delta.content, str):

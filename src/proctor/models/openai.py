@@ -11,10 +11,12 @@ from proctor.config import converted
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Tool
 from proctor.core.sentence import Sentence, say
-from proctor.core.trajectory import Step, Usage
+from proctor.core.trajectory import NOTHING, Step
 from proctor.models import cache
 from proctor.models.chat_format import (
+    ChoiceReply,
     Json,
+    MessageReply,
     Reply,
     sent_names,
     to_message,
@@ -32,6 +34,9 @@ from proctor.transport.retry import Policy
 
 OFFICIAL = "https://api.openai.com/v1"
 _PATH = "/chat/completions"
+_FILTERED = cache.Answer(
+    reply=Reply(choices=[ChoiceReply(message=MessageReply(), finish_reason="content_filter")]), seconds=0.0
+)
 _decoder = msgspec.json.Decoder(Reply)
 _encoder = msgspec.json.Encoder()
 
@@ -196,23 +201,21 @@ class ChatModel:
         started = time.time()
         place = cache.place_of(self._endpoint, body)
         answer = place.answer() if place is not None else None
-        is_hit = answer is not None
+        usage = NOTHING
         if answer is None:
             try:
                 answer = await self._asked(body)
-            except NotAccepted as error:
+                usage = to_usage(answer.reply.usage)
+            except NotAccepted as error:  # the request counts among those that failed
                 if error.code != "content_filter":
                     raise
-                usage = Usage(requests=1)
-                return Step(message=Message(role="assistant"), started=started, stop="filtered", usage=usage)
+                answer = _FILTERED
             if place is not None:
                 place.keep(answer)
+        elif place is not None:
+            place.hit(to_usage(answer.reply.usage))
         choice, said = answer.reply.said()
         message = to_message(said, names, len(messages))
-        usage = to_usage(answer.reply.usage)
-        if place is not None and is_hit:
-            place.hit(usage)
-            usage = Usage()
         return Step(
             message=message,
             started=started,

@@ -238,6 +238,7 @@ class Client:
                 fault = fault_or_none
             except BaseException:
                 endpoint.leave()
+                keep(Call(cause="cancelled"))  # the time limit of the sample, or the end of the run
                 raise
             else:
                 endpoint.answered(time.monotonic() - sent)
@@ -271,10 +272,16 @@ class Client:
         wait = policy.wait(failed, fault.asked)
         now = time.monotonic()
         cause = f"{fault.kind}: {fault.text}" if fault.text else fault.kind
-        if not fault.again or failed >= attempts or now - began + wait > policy.budget_seconds:
+        is_late = now - began + wait > policy.budget_seconds
+        if not fault.again or failed >= attempts or is_late:
             keep(Call(cause=cause, status=fault.status))
             raise final_error(
-                fault, where=target.where, host=target.host, attempts=failed, advice=target.advice
+                fault,
+                where=target.where,
+                host=target.host,
+                attempts=failed,
+                advice=target.advice,
+                too_late=is_late and bool(fault.asked),
             ) from None  # the sentence says it all, and a trace of the library might show a key
         keep(Call(cause=cause, status=fault.status, waited_seconds=round(wait, 3)))
         with clock_stopped(now - sent):
@@ -385,4 +392,17 @@ def _proxy(url: URL) -> URL | None:
     if host in _LOOPBACK or proxy_bypass(host):
         return None
     found = getproxies().get(url.scheme)
-    return URL(found) if found else None
+    if not found:
+        return None
+    try:
+        proxy = URL(found if "://" in found else f"http://{found}")
+        usable = proxy.scheme in ("http", "https") and bool(proxy.host)
+    except ValueError:
+        usable = False
+    if not usable:
+        raise BadInput(
+            "The proxy in {variable} cannot be used: '{proxy}'. It has to be the address of an HTTP proxy, such as http://127.0.0.1:8080.",
+            variable=f"{url.scheme.upper()}_PROXY",
+            proxy=shown(found),
+        )
+    return proxy

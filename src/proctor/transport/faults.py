@@ -9,6 +9,7 @@ import aiohttp
 
 from proctor.core.errors import AgentFailed, ProctorError, ProviderFailed, Refused
 from proctor.core.sentence import Sentence, say
+from proctor.core.trial import Call
 from proctor.transport.headers import asked_seconds
 from proctor.transport.redact import redact
 from proctor.transport.retry import AGAIN
@@ -36,6 +37,7 @@ BROKEN = {
     "not_json": "{host} sent no JSON, tried {times} times: {text}. Check that {where} is the address of the API. {advice}",
     "no_reply": "{host} sent no usable reply, tried {times} times: {text}",
     "request_too_large": "The request is above the limit of {text} bytes, so it was not sent to {host}.",
+    "later": "{host} asks to come back in {seconds} seconds (status {status}): {text}. Go on then with --retry-failed, or raise the option 'retry_seconds'.",
     "status": "{host} failed with status {status}, tried {times} times: {text}",
 }
 
@@ -79,6 +81,15 @@ class NotAccepted(ProviderFailed):
         self.code = fault.code
 
 
+def reached(calls: Sequence[Call]) -> int:
+    """How many of the requests that failed had a connection, so that they may have been counted and billed.
+
+    >>> reached([Call(cause="http_500: overloaded", status=500), Call(cause="dns: no such name")])
+    1
+    """
+    return sum(call.cause.partition(":")[0] not in NEVER_CONNECTED for call in calls)
+
+
 def fault_of(error: Exception) -> Fault | None:
     """The fault behind an exception; None when it is none of the network's."""
     match error:
@@ -114,8 +125,13 @@ def fault_of_status(status: int, headers: Mapping[str, str], body: bytes, secret
     return Fault(f"http_{status}", text, status=status, again=again, asked=asked_seconds(headers), code=code)
 
 
-def final_error(fault: Fault, *, where: str, host: str, attempts: int, advice: Sentence | str) -> ProctorError:
-    """The error that ends a call: what happened, where, how often, and what to do."""
+def final_error(
+    fault: Fault, *, where: str, host: str, attempts: int, advice: Sentence | str, too_late: bool = False
+) -> ProctorError:
+    """The error that ends a call: what happened, where, how often, and what to do.
+
+    `too_late` says that the server named a time to come back that is beyond the policy.
+    """
     status, text = fault.status, fault.text.rstrip(".") or "-"
     if fault.kind in REFUSED:
         return Refused(REFUSED[fault.kind], where=where, status=status, text=text, advice=advice)
@@ -136,9 +152,17 @@ def final_error(fault: Fault, *, where: str, host: str, attempts: int, advice: S
     if status and not fault.again:
         said = say("{host} does not accept this request (status {status}): {text}", host=host, status=status, text=text)
         return NotAccepted(said, fault)
-    kind = fault.kind if fault.kind in BROKEN else "status"
+    kind = fault.kind if fault.kind in BROKEN else "later" if too_late else "status"
     return ProviderFailed(
-        BROKEN[kind], kind=fault.kind, where=where, host=host, status=status, times=attempts, text=text, advice=advice
+        BROKEN[kind],
+        kind=fault.kind,
+        where=where,
+        host=host,
+        status=status,
+        times=attempts,
+        seconds=f"{fault.asked or 0:g}",
+        text=text,
+        advice=advice,
     )
 
 

@@ -119,8 +119,9 @@ class Endpoint:
     def spent(self, tokens: int) -> None:
         """Book the tokens that a call used, against a limit of tokens per minute."""
         if self._tokens is not None:
-            self._tokens.take(tokens - self._tokens_a_call)
-            self._tokens_a_call += 0.2 * (tokens - self._tokens_a_call)
+            more = tokens - self._tokens_a_call
+            self._tokens.take(more)
+            self._tokens_a_call += more if not self._tokens_a_call else 0.2 * more
 
     def close(self) -> None:
         """Forget the timer."""
