@@ -201,3 +201,33 @@ def test_bounds_may_be_given_as_plain_values(store: str) -> None:
     assert (run.record.spec.limits.seconds, run.record.spec.budget.requests) == (5, 100)
     with pytest.raises(BadInput, match="Did you mean 'seconds'"):
         proctor.evaluate(capitals, agent=my_agent, store=store, limits={"secnds": 5})
+
+
+@pytest.mark.parametrize(
+    ("agent", "options", "named"),
+    [
+        ("openai:m", {"headers": {"X-Api-Key": "a-secret-of-mine"}}, "agent_options.headers.X-Api-Key"),
+        ("openai:m", {"headers": {"Authorization": "Bearer abc.def.ghi"}}, "agent_options.headers.Authorization"),
+        ("openai:m", {"base_url": "https://me:hunter2@bot.example/v1"}, "agent_options.base_url"),
+        ("http:https://bot.example/ask?api_key=a-secret-of-mine", {}, "agent"),
+    ],
+)
+def test_a_key_among_what_is_stored_is_refused_and_not_shown(
+    store: str, agent: str, options: dict[str, object], named: str
+) -> None:
+    with pytest.raises(BadInput) as caught:
+        proctor.evaluate(capitals(), agent=agent, agent_options=options, store=store)
+    assert f"'{named}' holds a key" in str(caught.value)
+    assert not any(secret in str(caught.value) for secret in ("a-secret-of-mine", "abc.def.ghi", "hunter2"))
+    assert runs(store=store) == []
+
+
+def test_a_header_from_the_environment_and_a_prompt_about_keys_are_no_keys(
+    store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BOT_TOKEN", "a-secret-of-mine")
+    options = {"headers": {"Authorization": "env:BOT_TOKEN"}, "extra_body": {"note": "The password: never tell it"}}
+    with pytest.raises(BadInput, match="could not be run"):
+        proctor.evaluate(
+            capitals(), agent="openai:m", agent_options={**options, "base_url": "http://127.0.0.1:9/v1"}, store=store
+        )

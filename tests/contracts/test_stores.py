@@ -265,6 +265,15 @@ async def test_an_open_run_is_not_opened_again(store: Store) -> None:
     await store.begin(a_record())
 
 
+async def test_a_record_saved_in_between_leaves_the_run_open(store: Store) -> None:
+    await begun(store, [a_sample("fr")])
+    await store.save(a_record(seconds=7.0))
+    assert store.run("r").seconds == 7.0
+    await store.add(a_trial("fr"))
+    await store.end(a_record(seconds=8.0))
+    assert (store.run("r").seconds, store.finished("r")) == (8.0, {("fr", 0)})
+
+
 async def test_an_unknown_run_names_the_nearest(store: Store) -> None:
     await fill(store, [], a_record("capitals-0101"))
     asked: list[Callable[[str], object]] = [store.run, store.finished, store.outcomes, store.usage, store.delete]

@@ -5,15 +5,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proctor.config import converted
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput, MissingExtra
-from proctor.core.run import RunSpec
+from proctor.core.run import Budget, Price, RunSpec
 from proctor.core.sample import File, Message, Reasoning, Sample, Text, ToolCall
 from proctor.core.score import Score
 from proctor.core.sentence import say
 from proctor.core.tally import Case, tally
 from proctor.core.trajectory import Step, Trajectory, Usage
 from proctor.core.trial import Trial
+
+
+def test_a_bound_of_a_budget_is_above_zero() -> None:
+    for bound in ({"tokens": 0}, {"requests": -1}, {"minutes": float("nan")}, {"money": -0.5}):
+        with pytest.raises(BadInput, match="--budget"):
+            converted(bound, Budget, "--budget")
+
+
+def test_cached_tokens_that_are_counted_apart_from_the_input_give_nothing_back() -> None:
+    price = Price(input=2.0, output=8.0, cached=0.5)
+    assert price.of(Usage(input_tokens=10, cached_tokens=1_000_000)) == 0.5
 
 
 def test_a_score_outside_its_range_cannot_be_made() -> None:

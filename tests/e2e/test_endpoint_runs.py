@@ -128,3 +128,58 @@ def test_a_budget_of_requests_overshoots_by_what_is_in_flight_and_goes_on_with_m
         assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)["outcomes"] == {"scored": 10}
     assert len(endpoint.requests) == 10
+
+
+@pytest.mark.parametrize("workers", [(), ("--workers", "2")])
+def test_a_budget_in_money_holds_a_model_at_its_price(folder: Path, workers: tuple[str, ...]) -> None:
+    prices = '[prices."some-model"]\ninput = 100000\noutput = 100000\n'  # so that a reply of 7 and 3 tokens costs 1
+    (folder / "proctor.toml").write_text(prices, encoding="utf-8")
+    with served(chat()) as endpoint:
+        url = f"{endpoint.url}/v1"
+        code, out, error = run(url, "--budget", "money=3.5", "--concurrency", "1", "--json", *workers)
+    assert code == 3, error
+    assert json.loads(out)["outcomes"] == {"scored": 4, "skipped": 6}
+    assert json.loads(out)["usage"]["cost"] == pytest.approx(4)
+
+
+def test_a_budget_in_money_names_the_model_that_has_no_price(folder: Path) -> None:
+    code, _, error = run("http://127.0.0.1:9/v1", "--budget", "money=3")
+    assert (code, 'prices."some-model"' in error) == (2, True)
+    asked = ["run", "./questions.py:questions", "--agent", "http:http://127.0.0.1:9/", "--budget", "money=3"]
+    result = CliRunner().invoke(app, asked)
+    assert result.exit_code == 2
+    assert "cannot hold the agent http:127.0.0.1" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("broken", "more", "each"),
+    [
+        (data({"error": "broken"}, 500), ("--agent-set", "retries=1"), 2),
+        (data({"error": "not so"}, 400), (), 1),
+        (chat(seconds=5), ("--time-limit", "0.1"), 1),
+    ],
+)
+def test_requests_that_fail_count_in_a_budget_of_requests(broken: Answer, more: tuple[str, ...], each: int) -> None:
+    with served(broken) as endpoint:
+        code, out, error = run(f"{endpoint.url}/v1", "--budget", "requests=4", "--concurrency", "1", "--json", *more)
+    assert code == 3, error
+    assert (len(endpoint.requests), json.loads(out)["usage"]["requests"]) == (4, 4)
+    assert json.loads(out)["outcomes"]["skipped"] == 10 - 4 // each
+
+
+def test_requests_of_a_judge_that_fail_count_in_a_budget_of_requests_and_are_in_the_trial(folder: Path) -> None:
+    with served(data({"error": "broken"}, 500)) as endpoint:
+        url = f"base_url={endpoint.url}/v1"
+        result = CliRunner().invoke(
+            app,
+            [
+                *("run", "./questions.py:questions", "--agent", "baseline:echo", "--scorer", "rubric:answer-quality"),
+                *("--judge", "openai:judge", "--judge-set", url, "--judge-set", "retries=1", "--json", "--quiet"),
+                *("--budget", "requests=4", "--concurrency", "1", "--run", "j"),
+            ],
+        )
+        assert result.exit_code == 3, result.stderr
+    assert (len(endpoint.requests), json.loads(result.stdout)["usage"]["requests"]) == (4, 4)
+    shown = CliRunner().invoke(app, ["explain", "j", "0"])
+    assert shown.output.count("asked again after http_500: broken") == 2
+    assert shown.output.count("not asked again after") == 1

@@ -9,10 +9,12 @@ import pytest
 from memory_store import MemoryStore
 
 from proctor.api.prepare import prepare
-from proctor.core.errors import BadInput, ProviderFailed, Refused
+from proctor.core.errors import BadInput, JudgeFailed, ProviderFailed, Refused
 from proctor.core.run import Budget, RunRecord
 from proctor.core.sample import Sample
+from proctor.core.score import Score
 from proctor.core.task import Task
+from proctor.core.trajectory import Trajectory
 from proctor.engine.evaluate import evaluate
 from proctor.engine.progress import Progress
 
@@ -277,6 +279,38 @@ async def test_failures_are_run_again_only_when_asked_for() -> None:
     assert store.outcomes("r") == {"scored": 20}
 
 
+async def test_a_run_of_failures_is_kept_when_it_cannot_go_on() -> None:
+    error: ProviderFailed | Refused = ProviderFailed("Overloaded.", kind="http_503")
+
+    async def shaky(question: str) -> str:
+        raise error
+
+    store = MemoryStore()
+    await run(shaky, store, run_id="r")
+    error = Refused("The key is refused.")
+    with pytest.raises(Refused):
+        await run(shaky, store, run_id="r", retry_failed=True)
+    assert store.outcomes("r") == {"provider_failed": 20}
+    assert [record.state for record in store.runs()] == ["stopped"]
+
+
+async def test_verdicts_that_are_missing_still_count_when_a_run_goes_on() -> None:
+    async def judge(sample: Sample, trajectory: Trajectory) -> Score:
+        raise JudgeFailed("The judge is away.")
+
+    store, task = MemoryStore(), Task(name="judged", samples=SAMPLES, scorers=[judge])
+    assert (await run(number, store, task=task, run_id="r")).state == "inconclusive"
+    assert (await run(number, store, task=task, run_id="r")).state == "inconclusive"
+
+
+async def test_a_bound_that_the_agent_adds_nothing_to_is_told() -> None:
+    record = await run(number, MemoryStore(), budget=Budget(tokens=5, minutes=5))
+    assert [str(warning) for warning in record.warnings] == [
+        "The agent does not tell what it uses, so the budget (tokens) counts only what judges use. Set a budget of minutes too."
+    ]
+    assert (await run(number, MemoryStore(), budget=Budget(minutes=5))).warnings == ()
+
+
 async def test_the_same_sample_id_twice_is_found_before_the_first_call() -> None:
     calls = 0
 
@@ -290,3 +324,16 @@ async def test_the_same_sample_id_twice_is_found_before_the_first_call() -> None
         await run(agent, store, task=Task(name="t", samples=[*SAMPLES, SAMPLES[1]], scorers=["exact"]))
     assert calls == 0
     assert store.runs() == []
+
+
+async def test_the_time_a_run_has_taken_is_kept_while_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proctor.engine.evaluate.KEPT_SECONDS", 0.01)
+    store, seen = MemoryStore(), []
+
+    async def agent(question: str) -> str:
+        await asyncio.sleep(0.05)
+        seen.append(store.runs()[0].seconds)
+        return question
+
+    await run(agent, store, first=3, concurrency=1)
+    assert 0 < seen[0] < seen[-1]

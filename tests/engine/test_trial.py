@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+import msgspec
 import pytest
 
 from proctor.core.errors import (
@@ -21,7 +22,7 @@ from proctor.core.run import Limits
 from proctor.core.sample import Message, Sample, Text, Turn
 from proctor.core.score import Score, Unscored
 from proctor.core.task import Environment, Session, Task
-from proctor.core.trajectory import Step, Stop, ToolStyle, Trajectory
+from proctor.core.trajectory import Step, Stop, ToolStyle, Trajectory, Usage
 from proctor.core.trial import Trial, Verdict
 from proctor.engine.scoring import BoundScorer
 from proctor.engine.trial import Work, run_trial
@@ -171,6 +172,12 @@ async def test_a_reply_above_the_size_limit_is_not_kept() -> None:
     assert trial.failure is not None
     assert trial.failure.kind == "too_large"
     assert trial.trajectory.steps == ()
+
+
+async def test_a_reply_above_the_size_limit_is_paid_for() -> None:
+    used = Usage(output_tokens=9, requests=1)
+    trial, _ = await run(lambda _: [msgspec.structs.replace(step, usage=used) for step in says("x" * 10_000_000)])
+    assert (trial.trajectory.steps, trial.usage) == ((), used)
 
 
 @pytest.mark.parametrize("given", [None, 3, "text"])

@@ -83,8 +83,11 @@ class MemoryStore:
             kept.verdicts.setdefault(key, {})[verdict.scorer] = verdict
             kept.said.setdefault(key, []).append(verdict)
 
-    async def end(self, record: RunRecord) -> None:
+    async def save(self, record: RunRecord) -> None:
         self._kept(record.id).record = record
+
+    async def end(self, record: RunRecord) -> None:
+        await self.save(record)
         self._open.discard(record.id)
 
     def runs(self) -> list[RunRecord]:

@@ -21,6 +21,7 @@ from proctor.engine.progress import Progress
 from proctor.engine.selection import chosen
 from proctor.judges._choice import judging
 from proctor.judges._figures import PROVENANCE
+from proctor.transport.redact import redact
 
 AT_ONCE = 16  # for an agent that does not say how many samples it can take at once
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -130,6 +131,8 @@ def prepare(
         budget=budget if isinstance(budget, Budget) else converted(budget or {}, Budget, "budget"),
         max_failed=max_failed,
     )
+    for what, given in (("agent", spec.agent), ("agent_options", spec.agent_options), ("judge", spec.judge_options)):
+        _check_no_key(what, given)
     samples = chosen(made_task, spec.selection, seed)
     record = RunRecord(
         id=run_id or new_id(made_task.name),
@@ -212,6 +215,28 @@ def judge_of(
         return stored.spec.judge, {**stored.spec.judge_options, **(options or {})}
     found = settings()
     return judge_name(found), {**found.judge_options, **(options or {})}
+
+
+def _check_no_key(name: str, value: object) -> None:
+    """Refuse a key in what is stored with the run.
+
+    Raises:
+        BadInput: names the option, never its value.
+    """
+    match value:
+        case Mapping():
+            for key, item in value.items():
+                _check_no_key(f"{name}.{key}", item)
+        case list() | tuple():
+            for item in value:
+                _check_no_key(name, item)
+        case str() if not value.startswith("env:") and "{" not in value and len(value.split()) <= 2:  # no prose
+            shown = f"{name.rpartition('.')[2]}: {value}"
+            if redact(shown) != shown:
+                raise BadInput(
+                    "'{name}' holds a key, and what a run is made of is stored with it. Put the key into an environment variable, and write env:NAME as the value of the header that carries it.",
+                    name=name,
+                )
 
 
 def no_judge() -> BadInput:
@@ -313,5 +338,10 @@ def _price(agent: Agent, budget: Budget, judges: Mapping[str, Any]) -> Price | N
     model = getattr(agent, "model", None)
     price = settings().prices.get(model) if model else None
     is_known = price is not None or getattr(agent, "reports_cost", False)
-    check_money(budget, judges, () if is_known else (model or "MODEL",))
+    if budget.money is not None and not is_known and not model:
+        raise BadInput(
+            "A budget in money cannot hold the agent {agent}: what it costs is not known. Set a budget of minutes instead, or of tokens or requests if it tells them.",
+            agent=agent.name,
+        )
+    check_money(budget, judges, () if is_known or model is None else (model,))
     return price

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextvars import ContextVar
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -28,10 +28,10 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     Money needs a price: that of the model in the settings, or what the endpoint itself reports.
     """
 
-    money: float | None = None
-    tokens: int | None = None
-    requests: int | None = None
-    minutes: float | None = None
+    money: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    tokens: Annotated[int, msgspec.Meta(gt=0)] | None = None
+    requests: Annotated[int, msgspec.Meta(gt=0)] | None = None
+    minutes: Annotated[float, msgspec.Meta(gt=0)] | None = None
 
 
 class Price(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -48,7 +48,7 @@ class Price(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         3.0
         """
         cached = self.input if self.cached is None else self.cached
-        fresh = usage.input_tokens - usage.cached_tokens
+        fresh = max(0, usage.input_tokens - usage.cached_tokens)  # some count cached input apart
         return (fresh * self.input + usage.cached_tokens * cached + usage.output_tokens * self.output) / 1e6
 
 

@@ -120,6 +120,10 @@ class Store(Protocol):
         """Append verdicts to stored trials; the newest of each scorer counts."""
         ...
 
+    async def save(self, record: RunRecord) -> None:
+        """Save the record as it is now; the run stays open."""
+        ...
+
     async def end(self, record: RunRecord) -> None:
         """Save the record as it is now, and unlock the run."""
         ...

@@ -1,6 +1,7 @@
 """The budget of a run: what is spent, whether a bound is reached, and a forecast from the first samples."""
 
 import time
+from collections.abc import Sequence
 
 import msgspec
 
@@ -43,6 +44,16 @@ class Purse:
             if bound is not None and used >= bound:
                 return say(sentence, bound=f"{bound:g}", used=f"{used:.6g}")
         return None
+
+    def uncounted(self, usage: Usage) -> Sequence[str]:
+        """The bounds that a trial which used this adds nothing to.
+
+        >>> Purse(Budget(tokens=100, requests=5)).uncounted(Usage(requests=1))
+        ['tokens']
+        """
+        tokens = _tokens(usage)
+        used = {"money": usage.cost or tokens, "tokens": tokens, "requests": usage.requests}
+        return [kind for kind, amount in used.items() if not amount and getattr(self.budget, kind) is not None]
 
     def forecast(self, done: int, total: int) -> "Forecast | None":
         """What `total` trials will take at the mean of the `done` ones; None before the first few."""

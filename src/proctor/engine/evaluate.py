@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 
 import msgspec
@@ -28,6 +28,7 @@ from proctor.transport.client import Client
 
 GRACE_SECONDS = 5.0
 CHUNK = 256
+KEPT_SECONDS = 1.0
 NO_WAY = ("connect", "dns", "tls")  # kinds of failure of the first sample that would meet all others
 CANNOT_GO_ON = (*NO_WAY, "timeout", "not_http", "not_json")  # the same where the endpoint has never been of use
 
@@ -80,7 +81,8 @@ async def evaluate(job: Job, store: Store, *, progress: Progress, stop: asyncio.
         progress.begin(total, len(finished), purse)
         todo = _todo(job, finished)
         with watched_loop(progress.warn), cache.opened(agents=job.cache, warn=progress.warn):
-            await _run(job, store, progress, stop, todo)
+            async with _time_kept(record, store, started):
+                await _run(job, store, progress, stop, todo)
         note = purse.reached() if progress.done < progress.total and not stop.is_set() else None
         if note is not None:
             await _skip(record.id, todo, store)
@@ -90,9 +92,26 @@ async def evaluate(job: Job, store: Store, *, progress: Progress, stop: asyncio.
         warnings = (*record.warnings, *(one for one in progress.warnings if one not in record.warnings))
         record = replace(record, state=state, seconds=seconds, note=note, warnings=warnings)
         await store.end(record)
-        if state == "stopped" and not progress.done and not stop.is_set():
+        if state == "stopped" and not stop.is_set() and not store.outcomes(record.id):
             store.delete(record.id)
     return record
+
+
+@asynccontextmanager
+async def _time_kept(record: RunRecord, store: Store, started: float) -> AsyncIterator[None]:
+    """Save now and then how long the run has taken, so that a kill does not give a budget of minutes its time back."""
+
+    async def keep() -> None:
+        with suppress(BadInput):  # a store that cannot be written says so with the next trial
+            while True:
+                await asyncio.sleep(KEPT_SECONDS)
+                await store.save(replace(record, seconds=record.seconds + time.monotonic() - started))
+
+    keeping = asyncio.create_task(keep())
+    try:
+        yield
+    finally:
+        keeping.cancel()
 
 
 async def _planned(job: Job, store: Store) -> RunRecord:
@@ -110,8 +129,8 @@ def _state(
     if progress.done < progress.total:
         return "stopped", None
     failed = sum(count for outcome, count in store.outcomes(record.id).items() if outcome in INFRASTRUCTURE)
-    if progress.judge_failed:
-        failed = max(failed, *(_unjudged(record.id, scorer, store) for scorer in record.scorers))
+    if progress.judge_failed or progress.here < progress.done:  # those of before count too
+        failed = max([failed, *(_unjudged(record.id, scorer, store) for scorer in record.scorers)])
     share, allowed = failed / record.planned, record.spec.max_failed
     if share > allowed:
         return "inconclusive", say(
@@ -167,6 +186,8 @@ async def _run(
             await saving.save(trial, verdicts, sample)
             if is_probe:
                 _check_probe(trial, fatal)
+                if job.replies is None:
+                    _tell_uncounted(trial, job.agent, progress)
             if is_probe or stop.is_set() or progress.purse.reached() is not None:
                 return
 
@@ -232,6 +253,20 @@ def _once(progress: Progress) -> Callable[[Sentence], None]:
             progress.warn(sentence)
 
     return warn
+
+
+def _tell_uncounted(trial: Trial, agent: Agent, progress: Progress) -> None:
+    """Say so where a bound will not be reached because the agent does not tell what it uses."""
+    if trial.outcome != "scored" or "cache_hits" in trial.notes or getattr(agent, "reports_cost", False):
+        return
+    kinds = progress.purse.uncounted(trial.usage)
+    if kinds:
+        progress.warn(
+            say(
+                "The agent does not tell what it uses, so the budget ({kinds}) counts only what judges use. Set a budget of minutes too.",
+                kinds=", ".join(kinds),
+            )
+        )
 
 
 def _check_probe(trial: Trial, fatal: Collection[str]) -> None:

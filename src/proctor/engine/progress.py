@@ -54,6 +54,8 @@ class Progress:
         if verdicts and isinstance(verdicts[0].result, Score):
             self.scored += 1
             self.points += verdicts[0].result.value
+        elif trial.outcome == "agent_failed":
+            self.scored += 1  # as 0
 
     def judged(self, verdict: Verdict) -> None:
         """Count what a verdict cost, and that there is none where a judge failed."""

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.trajectory import Trajectory
@@ -9,6 +11,7 @@ from proctor.core.trial import Failure, Trial, Verdict
 from proctor.engine.scoring import judge
 from proctor.engine.trial import Work
 from proctor.models import cache
+from proctor.transport import retry
 
 Reply = Trajectory | Failure
 Replies = Mapping[str, Sequence[Reply]]
@@ -39,6 +42,7 @@ def collected(
 async def score_recorded(work: Work, replies: Replies, sample: Sample, attempt: int) -> tuple[Trial, list[Verdict]]:
     """What `run_trial` gives, for a recorded reply."""
     cache.begin(attempt)
+    calls = retry.record_calls()
     reply = replies[sample.id][attempt]
     if isinstance(reply, Failure):
         trial = Trial(
@@ -54,4 +58,5 @@ async def score_recorded(work: Work, replies: Replies, sample: Sample, attempt: 
         seconds=sum(step.seconds for step in reply.steps),
         usage=reply.usage,
     )
-    return trial, await judge(trial, sample, work.scorers)
+    verdicts = await judge(trial, sample, work.scorers)
+    return replace(trial, retries=tuple(calls)) if calls else trial, verdicts

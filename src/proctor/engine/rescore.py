@@ -15,6 +15,7 @@ from proctor.engine.progress import Progress
 from proctor.engine.scoring import BoundScorer, judge
 from proctor.models import cache
 from proctor.models.named import Opened
+from proctor.transport import retry
 from proctor.transport.client import Client
 
 JUDGED_AT_ONCE = 256  # as far as the pace of the judges' endpoints allows
@@ -66,6 +67,7 @@ def _chunks(trials: Iterator[Trial], size: int) -> Iterator[list[Trial]]:
 
 async def _judged(trial: Trial, store: Store, scorers: Sequence[BoundScorer]) -> list[Verdict]:
     cache.begin(trial.attempt)
+    retry.record_calls()
     sample = store.sample(trial.run_id, trial.sample_id)
     return await judge(trial, sample, scorers) if sample is not None else _without(trial, scorers)
 

@@ -15,11 +15,12 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Scorer
 from proctor.core.thread import in_thread, is_async
-from proctor.core.trajectory import NOTHING
+from proctor.core.trajectory import NOTHING, Usage
 from proctor.core.trial import Trial, Verdict
 from proctor.models import ledger
 from proctor.transport import retry
 from proctor.transport.deadline import Deadline
+from proctor.transport.faults import reached
 
 DETAIL_CHARACTERS = 4_000
 MOST_SECONDS = 600.0  # for one verdict of a scorer that waits, or runs in a thread
@@ -54,6 +55,8 @@ async def judge(trial: Trial, sample: Sample, scorers: Sequence[BoundScorer]) ->
 
 async def _verdict(trial: Trial, sample: Sample, scorer: BoundScorer) -> Verdict:
     spent: ledger.Ledger | None = None
+    calls = retry.calls.get()
+    before = len(calls) if calls else 0
     result: Any
     try:
         if scorer.inline or inspect.iscoroutinefunction(scorer.function):
@@ -69,6 +72,9 @@ async def _verdict(trial: Trial, sample: Sample, scorer: BoundScorer) -> Verdict
             result = _as_score(result)
     except BaseException as error:  # noqa: BLE001 - raised again, or kept as the reason
         result = _unscored(error)
+    usage = spent.usage if spent is not None else NOTHING
+    if calls and spent is not None:
+        usage = usage + Usage(requests=reached(calls[before:]))
     return Verdict(
         run_id=trial.run_id,
         sample_id=trial.sample_id,
@@ -76,7 +82,7 @@ async def _verdict(trial: Trial, sample: Sample, scorer: BoundScorer) -> Verdict
         scorer=scorer.name,
         scorer_version=scorer.version,
         result=result,
-        usage=spent.usage if spent is not None and spent.usage != NOTHING else None,
+        usage=usage if usage != NOTHING else None,
     )
 
 

@@ -25,6 +25,7 @@ from proctor.engine.scoring import BoundScorer, from_outside, judge, trace_of
 from proctor.models import cache, ledger
 from proctor.transport import retry
 from proctor.transport.deadline import Deadline
+from proctor.transport.faults import reached
 
 OUTCOME_BY_ERROR: dict[type[PartFailed], Outcome] = {
     AgentFailed: "agent_failed",
@@ -61,6 +62,10 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
     asked = ledger.begin() if work.task.user is not None else None
     trajectory, failure, outcome = await _play(work, sample)
     usage = _usage(trajectory, work.price)
+    if calls:
+        usage = usage + Usage(requests=reached(calls))
+    if failure is None:
+        trajectory, failure, outcome = _within_limits(trajectory, work.limits)
     trial = Trial(
         run_id=work.run_id,
         sample_id=sample.id,
@@ -74,7 +79,11 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
         retries=tuple(calls),
         notes=use.notes(),
     )
-    verdicts = await judge(trial, sample, work.scorers) if outcome == "scored" else []
+    if outcome != "scored":
+        return trial, []
+    verdicts = await judge(trial, sample, work.scorers)
+    if len(calls) > len(trial.retries):  # judges had to ask again
+        trial = msgspec.structs.replace(trial, retries=tuple(calls))
     return trial, verdicts
 
 
@@ -103,7 +112,7 @@ async def _play(work: Work, sample: Sample) -> tuple[Trajectory, Failure | None,
             return _out_of_time(episode.so_far("time_limit"), limits)
         reason = say("The agent raised {kind}: {error}", kind=type(error).__name__, error=str(error)[:500])
         return episode.so_far(), Failure(kind="raised", reason=reason, detail=trace_of(error)), "agent_failed"
-    return _within_limits(trajectory, limits)
+    return trajectory, None, "scored"
 
 
 def _environment(task: Task, sample: Sample) -> Environment | None:

@@ -104,10 +104,14 @@ class SqliteStore:
         if numbered:
             await self._write(lambda db: _judge(db, numbered))
 
-    async def end(self, record: RunRecord) -> None:
+    async def save(self, record: RunRecord) -> None:
         number = self._number(record.id)
+        await self._write(lambda db: _save(db, number, record))
+
+    async def end(self, record: RunRecord) -> None:
+        self._number(record.id)  # a run that is not open cannot be ended
         try:
-            await self._write(lambda db: _save(db, number, record))
+            await self.save(record)
         finally:
             self._held.pop(record.id).lock.release()
 
