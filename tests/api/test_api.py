@@ -231,3 +231,10 @@ def test_a_header_from_the_environment_and_a_prompt_about_keys_are_no_keys(
         proctor.evaluate(
             capitals(), agent="openai:m", agent_options={**options, "base_url": "http://127.0.0.1:9/v1"}, store=store
         )
+
+
+def test_a_store_that_is_not_there_is_named_and_not_made(tmp_path: Path) -> None:
+    path = tmp_path / "typo.db"
+    with pytest.raises(BadInput, match=r"There is no store .*typo\.db"):
+        proctor.open_run("r", store=str(path))
+    assert not path.exists()

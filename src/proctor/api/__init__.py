@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from proctor.api import resolve
 from proctor.api.loop import Stopped, run_in_loop
-from proctor.api.prepare import How, at, check_money, judge_of, no_judge, prepare, with_judges
+from proctor.api.prepare import How, at, check_money, judge_of, may_exist, no_judge, prepare, with_judges
 from proctor.api.run import Run
 from proctor.config import converted
 from proctor.core.errors import BadInput
@@ -179,6 +179,8 @@ def open_run(run_id: str, *, store: str | Store | None = None) -> Run:
     Raises:
         BadInput: the store has no such run; the nearest id is named.
     """
+    if isinstance(store, str) and not may_exist(store):
+        raise BadInput("There is no store {path}. `proctor runs` lists the runs of the usual one.", path=store)
     opened = at(store)
     return Run(opened.run(run_id), opened)
 

@@ -5,6 +5,7 @@ import re
 import secrets
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypedDict
 
 import msgspec
@@ -248,6 +249,11 @@ def with_judges(provenance: Mapping[str, Any], judges: Mapping[str, Any]) -> dic
     """Provenance that tells what judged, beside what it told before."""
     known = {**provenance.get(PROVENANCE, {}), **judges}
     return {**provenance, PROVENANCE: known} if known else dict(provenance)
+
+
+def may_exist(store: str) -> bool:
+    """Whether there may be a store under this name: reading from one that is not there would make an empty file."""
+    return store == ":memory:" or "://" in store or Path(store).expanduser().exists()
 
 
 def at(store: str | Store | None) -> Store:
