@@ -497,3 +497,18 @@ def test_nothing_of_a_key_is_in_what_python_shows_of_a_model(monkeypatch: pytest
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-secret")
     model = ChatModel("m")
     assert "sk-secret" not in repr(model) + repr(model.options) + json.dumps(msgspec.to_builtins(model.options))
+
+
+@pytest.mark.parametrize(
+    "usage", [{"prompt_tokens": "12"}, {"prompt_tokens": 3, "prompt_tokens_details": []}, "12", [1]]
+)
+@pytest.mark.parametrize("streams", [False, True])
+async def test_an_answer_with_a_usage_in_another_shape_is_no_lost_answer(usage: object, streams: bool) -> None:
+    reply = {
+        "choices": [{"message": {"content": "Paris"}, "delta": {"content": "Paris"}, "finish_reason": "stop"}],
+        "usage": usage,
+    }
+    answer = events(reply) if streams else data(reply)
+    async with Endpoint(answer) as endpoint:
+        step = await ChatModel("m", Options(base_url=endpoint.url, stream=streams)).complete(ASKED)
+    assert (step.message.text, step.usage) == ("Paris", Usage(requests=1))

@@ -289,6 +289,17 @@ async def test_proxies_of_the_environment_are_used_but_never_for_this_machine(mo
     assert Target("http://intern.example/v1").proxy is None
 
 
+@pytest.mark.parametrize("scheme", ["http", "https"])
+async def test_a_proxy_that_refuses_us_stops_the_run(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with Endpoint(data({}, 407)) as proxy:
+        monkeypatch.setenv(f"{scheme}_proxy", proxy.url.replace("//", "//me:secret@"))
+        async with Client(policy=QUICK) as client:
+            with pytest.raises(Refused, match=r"The proxy on the way to .*api\.example.* refuses us") as raised:
+                await client.post(Target(f"{scheme}://api.example/v1"), b"{}", msgspec.json.decode)
+    assert len(proxy.requests) == 1
+    assert "secret" not in str(raised.value)
+
+
 def test_a_proxy_without_a_scheme_speaks_http(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("https_proxy", "127.0.0.1:7890")
     assert str(Target("https://api.example/v1").proxy) == "http://127.0.0.1:7890"

@@ -114,6 +114,27 @@ class Reply(msgspec.Struct, gc=False):
         return choice, choice.message
 
 
+class _Unaccounted(Reply, gc=False):
+    usage: Any = None
+
+
+_decoder = msgspec.json.Decoder(Reply)
+_lenient = msgspec.json.Decoder(_Unaccounted)
+
+
+def read(data: bytes) -> Reply:
+    """A reply, or an event of a stream. A usage in a shape of its own is left out: no answer is lost for that.
+
+    Raises:
+        msgspec.DecodeError: it is no JSON, or not of this form.
+    """
+    try:
+        return _decoder.decode(data)
+    except msgspec.ValidationError:
+        reply = _lenient.decode(data)
+        return Reply(choices=reply.choices, error=reply.error)
+
+
 def sent_names(tools: Sequence[Tool]) -> Mapping[str, str]:
     """The names tools are offered under where endpoints would refuse their own; empty when all will do.
 

@@ -4,11 +4,9 @@ import time
 
 import msgspec
 
-from proctor.models.chat_format import CallReply, ChoiceReply, FunctionReply, MessageReply, Reply, UsageReply
+from proctor.models.chat_format import CallReply, ChoiceReply, FunctionReply, MessageReply, Reply, UsageReply, read
 from proctor.transport.faults import Fault
 from proctor.transport.repair import repaired
-
-_decoder = msgspec.json.Decoder(Reply)
 
 
 class Stream:
@@ -96,10 +94,10 @@ class Stream:
 
 def _decoded(data: bytes) -> Reply:
     try:
-        return _decoder.decode(data)
+        return read(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
     try:
-        return _decoder.decode(repaired(data))
+        return read(repaired(data))
     except (ValueError, RecursionError) as error:
         raise Fault("not_json", str(error)) from error

@@ -18,6 +18,7 @@ from proctor.models.chat_format import (
     Json,
     MessageReply,
     Reply,
+    read,
     sent_names,
     to_message,
     to_messages,
@@ -37,7 +38,6 @@ _PATH = "/chat/completions"
 _FILTERED = cache.Answer(
     reply=Reply(choices=[ChoiceReply(message=MessageReply(), finish_reason="content_filter")]), seconds=0.0
 )
-_decoder = msgspec.json.Decoder(Reply)
 _encoder = msgspec.json.Encoder()
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
@@ -258,7 +258,7 @@ class ChatModel:
 
 
 def _decoded(data: bytes) -> Reply:
-    reply = _decoder.decode(data)
+    reply = read(data)
     reply.said()
     return reply
 

@@ -25,6 +25,7 @@ REFUSED = {
     "http_402": "{where} wants to be paid first (status {status}): {text}. {advice}",
     "http_403": "{where} refuses the key (status {status}): {text}. {advice}",
     "http_404": "{where} does not know this address or model (status {status}): {text}. {advice}",
+    "http_407": "The proxy on the way to {where} refuses us (status {status}): {text}. Put user and password into HTTP_PROXY or HTTPS_PROXY: http://USER:PASSWORD@HOST:PORT.",
 }
 BROKEN = {
     "dns": "The name of {host} cannot be found (DNS): {text}. Check the address and the network. {advice}",
@@ -99,6 +100,8 @@ def fault_of(error: Exception) -> Fault | None:
             kind = "dns"
         case aiohttp.ClientSSLError() | ssl.SSLError():
             kind = "tls"
+        case aiohttp.ClientHttpProxyError(status=407):
+            return Fault("http_407", shown(error.message), status=407, again=False)
         case aiohttp.ClientConnectorError() | aiohttp.ClientHttpProxyError() | aiohttp.ConnectionTimeoutError():
             kind = "connect"
         case TimeoutError():
