@@ -4,6 +4,7 @@ import asyncio
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -13,6 +14,8 @@ import pytest
 from stored_runs import a_record, a_sample, begun, fill
 
 from proctor.core.errors import BadInput
+from proctor.stores._opening import _version, opened
+from proctor.stores.schema import VERSION
 from proctor.stores.sqlite import SqliteStore
 
 ADDS = """
@@ -153,6 +156,27 @@ def test_several_processes_make_and_write_one_store_at_once(tmp_path: Path) -> N
     for number in range(5):
         assert [trial.sample_id for trial in store.trials(f"run{number}")] == [f"s{place}" for place in range(150)]
     store.close()
+
+
+def test_a_store_that_appears_while_it_is_looked_for_is_a_store(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+
+    class Slow:
+        """A connection, overtaken by another process at each step."""
+
+        def __init__(self) -> None:
+            self.db = sqlite3.connect(path, isolation_level=None)
+
+        def execute(self, statement: str) -> sqlite3.Cursor:
+            found = self.db.execute(statement)
+            rows = found.fetchall()
+            opened(path, 1.0).close()
+            return self.db.execute(f"VALUES ({', '.join(map(str, rows[0]))})")
+
+    slow = Slow()
+    assert _version(slow, path) == 0  # type: ignore[arg-type]  # all that is used of one
+    assert _version(slow, path) == VERSION  # type: ignore[arg-type]
+    slow.db.close()
 
 
 async def test_a_store_opened_twice_in_a_process_opens_a_run_once(tmp_path: Path) -> None:

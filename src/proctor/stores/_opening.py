@@ -71,11 +71,15 @@ def _bring_up(db: sqlite3.Connection, path: Path, busy_seconds: float) -> None:
         raise
 
 
+_LOOK = """
+SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master) FROM pragma_application_id, pragma_user_version
+"""  # one statement, as another process may be making the store
+
+
 def _version(db: sqlite3.Connection, path: Path) -> int:
     """The version of the layout, 0 for an empty file."""
-    application: int = db.execute("PRAGMA application_id").fetchone()[0]
-    version: int = db.execute("PRAGMA user_version").fetchone()[0]
-    if application == 0 and version == 0 and not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+    application, version, tables = db.execute(_LOOK).fetchone()
+    if application == 0 and version == 0 and not tables:
         return 0
     if application != APPLICATION_ID or version < 1:
         raise BadInput(
