@@ -78,7 +78,8 @@ SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master) FROM p
 
 def _version(db: sqlite3.Connection, path: Path) -> int:
     """The version of the layout, 0 for an empty file."""
-    application, version, tables = db.execute(_LOOK).fetchone()
+    row: tuple[int, int, int] = db.execute(_LOOK).fetchone()
+    application, version, tables = row
     if application == 0 and version == 0 and not tables:
         return 0
     if application != APPLICATION_ID or version < 1:
