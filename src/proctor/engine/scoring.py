@@ -54,9 +54,7 @@ async def judge(trial: Trial, sample: Sample, scorers: Sequence[BoundScorer]) ->
 
 
 async def _verdict(trial: Trial, sample: Sample, scorer: BoundScorer) -> Verdict:
-    spent: ledger.Ledger | None = None
-    calls = retry.calls.get()
-    before = len(calls) if calls else 0
+    spent: _Spent | None = None
     result: Any
     try:
         if scorer.inline or inspect.iscoroutinefunction(scorer.function):
@@ -65,16 +63,13 @@ async def _verdict(trial: Trial, sample: Sample, scorer: BoundScorer) -> Verdict
             result = in_thread(partial(scorer.function, sample, trial.trajectory))
         if not isinstance(result, Score):  # the usual case goes on at once
             if inspect.isawaitable(result):
-                spent = ledger.begin()
+                spent = _Spent()
                 result = await _within_time(result)
                 if inspect.isawaitable(result):  # a plain function that returned what it should have awaited
                     result = await _within_time(result)
             result = _as_score(result)
     except BaseException as error:  # noqa: BLE001 - raised again, or kept as the reason
         result = _unscored(error)
-    usage = spent.usage if spent is not None else NOTHING
-    if calls and spent is not None:
-        usage = usage + Usage(requests=reached(calls[before:]))
     return Verdict(
         run_id=trial.run_id,
         sample_id=trial.sample_id,
@@ -82,8 +77,25 @@ async def _verdict(trial: Trial, sample: Sample, scorer: BoundScorer) -> Verdict
         scorer=scorer.name,
         scorer_version=scorer.version,
         result=result,
-        usage=usage if usage != NOTHING else None,
+        usage=spent.usage() if spent is not None else None,
     )
+
+
+class _Spent:
+    """What a scorer that waits asks of models, from here on."""
+
+    def __init__(self) -> None:
+        self._ledger = ledger.begin()
+        calls = retry.calls.get()
+        self._calls = [] if calls is None else calls  # the list itself: failed requests are still to come
+        self._before = len(self._calls)
+
+    def usage(self) -> Usage | None:
+        """The sum, with the requests that failed; None where nothing was asked."""
+        usage = self._ledger.usage
+        if len(self._calls) > self._before:
+            usage = usage + Usage(requests=reached(self._calls[self._before :]))
+        return usage if usage != NOTHING else None
 
 
 async def _within_time(waited_for: Awaitable[Any]) -> Any:

@@ -29,7 +29,9 @@ _STOP_BY_REASON: Mapping[str | None, Stop] = {
     "content_filter": "filtered",
     "sensitive": "filtered",  # GLM
 }
-_BROKEN_OFF = ("error", "network_error", "insufficient_system_resource", "abort")  # OpenRouter, GLM, DeepSeek, vLLM
+_BROKEN_OFF = frozenset(
+    {"error", "network_error", "insufficient_system_resource", "abort"}
+)  # OpenRouter, GLM, DeepSeek, vLLM
 
 
 class FunctionReply(msgspec.Struct, gc=False):
@@ -230,8 +232,8 @@ def to_usage(usage: UsageReply | None) -> Usage:
     return Usage(
         input_tokens=_count(usage.prompt_tokens),
         output_tokens=_count(usage.completion_tokens),
-        cached_tokens=_count(cached),
-        reasoning_tokens=_count(thought),
+        cached_tokens=_count(cached) if cached else 0,
+        reasoning_tokens=_count(thought) if thought else 0,
         requests=1,
         cost=None if usage.cost is None else max(0.0, float(usage.cost)),
     )
