@@ -11,9 +11,11 @@ import proctor
 from proctor import Sample, Score, Task, Trajectory, Unscored
 from proctor.core.errors import BadInput, JudgeFailed, ProviderFailed, Refused
 from proctor.core.trajectory import Usage
+from proctor.core.trial import Call
 from proctor.engine import scoring
 from proctor.engine.progress import Progress
 from proctor.models import ledger
+from proctor.transport import retry
 
 SAMPLES = [Sample.ask(f"s{number}", str(number), target=str(number)) for number in range(12)]
 
@@ -53,6 +55,20 @@ def test_a_judge_that_failed_is_paid_for_all_the_same() -> None:
     run = proctor.evaluate(task(broken), agent=agent, store=MemoryStore())
     assert run.usage.requests == 12
     assert run.record.state == "inconclusive"
+
+
+def test_requests_of_a_judge_that_failed_on_the_way_are_paid_for_too() -> None:
+    async def patient(sample: Sample, trajectory: Trajectory) -> Score:
+        retry.keep(Call(cause="http_500: overloaded", status=500))
+        retry.keep(Call(cause="dns: no such name"))  # never got there
+        return await judge(sample, trajectory)
+
+    run = proctor.evaluate(task(patient), agent=agent, store=MemoryStore())
+    assert run.usage.requests == 24
+    (verdict,) = run.verdicts(sample_id="s3")
+    assert verdict.usage == Usage(input_tokens=10, output_tokens=1, requests=2)
+    scored = proctor.rescore(run, scorers=[patient])
+    assert scored.usage.requests == 48
 
 
 def test_the_budget_holds_for_agent_and_judges_together() -> None:
@@ -167,7 +183,9 @@ SLOW = """
 import asyncio
 from proctor import Score
 from proctor.core.trajectory import Usage
+from proctor.core.trial import Call
 from proctor.models import ledger
+from proctor.transport import retry
 
 together = 0
 
