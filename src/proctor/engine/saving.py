@@ -94,8 +94,9 @@ class Saving:
 
     def _count(self, kept: _Kept, saved: "asyncio.Future[None]") -> None:
         self._under_way.discard(saved)
-        error = None if saved.cancelled() else saved.exception()
-        if error is not None:
+        if saved.cancelled():
+            return
+        if (error := saved.exception()) is not None:
             self._error = self._error or error
-        elif not saved.cancelled():
+        else:
             self._progress.add(kept.trial, kept.verdicts)
