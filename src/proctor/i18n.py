@@ -1,6 +1,7 @@
 """Say sentences in the reader's language. English is in the code; other languages are in `locales/`."""
 
 import os
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -17,6 +18,15 @@ def language(asked: str | None = None) -> str:
         if name:
             return "zh" if name.lower().startswith("zh") else "en"
     return "en"
+
+
+def is_spoken(asked: str) -> bool:
+    """True if there are texts in a language; its name may go on with a country and a character set.
+
+    >>> [is_spoken(name) for name in ("zh_CN.UTF-8", "en", "fr")]
+    [True, True, False]
+    """
+    return re.split(r"[-_.]", asked.lower())[0] in LANGUAGES
 
 
 def speak(sentence: Sentence | str, lang: str, /, **values: Any) -> str:

@@ -26,3 +26,36 @@ def test_ctrl_c_as_the_loop_ends_does_not_lose_the_result() -> None:
     before = signal.getsignal(signal.SIGINT)
     assert run_in_loop(interrupted) == 5
     assert signal.getsignal(signal.SIGINT) is before
+
+
+class Raised(Exception):
+    pass
+
+
+async def raising(_: asyncio.Event) -> None:
+    raise Raised
+
+
+def chain_of(error: BaseException) -> list[type[BaseException]]:
+    """The error and what it was raised from, or while handling."""
+    found: list[type[BaseException]] = []
+    one: BaseException | None = error
+    while one is not None:
+        found.append(type(one))
+        one = one.__cause__ or one.__context__
+    return found
+
+
+def test_an_error_comes_out_of_the_plain_door_alone() -> None:
+    with pytest.raises(Raised) as raised:
+        run_in_loop(raising)
+    assert chain_of(raised.value) == [Raised]
+
+
+def test_an_error_comes_alone_where_a_loop_is_running() -> None:
+    async def notebook() -> None:
+        run_in_loop(raising)
+
+    with pytest.raises(Raised) as raised:
+        asyncio.run(notebook())
+    assert chain_of(raised.value) == [Raised]

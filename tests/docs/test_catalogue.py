@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
+import click
 import jinja2
 import pytest
 from jinja2 import nodes
@@ -49,7 +50,7 @@ def test_every_text_is_translated(language: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_translation_is_used(language: str) -> None:
-    unused = set(_catalogue(language)) - {text for text, _ in _spoken()} - _constants()
+    unused = set(_catalogue(language)) - {text for text, _ in _spoken()} - _constants() - _clicks()
     assert not unused
 
 
@@ -87,6 +88,18 @@ def _constants() -> set[str]:
     """Every text in the code: what is spoken may come out of a field, such as the state of a run."""
     trees = (ast.parse(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py"))
     return {text for tree in trees for text in _strings(tree)}
+
+
+@cache
+def _clicks() -> set[str]:
+    """Every text that click looks up, so that the table of its words can be checked too."""
+    return {
+        text
+        for path in Path(click.__file__).parent.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("_", "ngettext")
+        for text in _strings(node)
+    } | {kind.name for kind in vars(click.types).values() if isinstance(kind, type) and hasattr(kind, "name")}
 
 
 def _in_python(path: Path) -> Iterator[tuple[str | None, str]]:

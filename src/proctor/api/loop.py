@@ -29,8 +29,10 @@ def run_in_loop(make: Callable[[asyncio.Event], Coroutine[object, object, T]]) -
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return _run(make)
-    return _in_a_thread(lambda: _run(make))
+        pass  # and nothing runs in here: it would be the context of every error to come
+    else:
+        return _in_a_thread(lambda: _run(make))
+    return _run(make)
 
 
 def _run(make: Callable[[asyncio.Event], Coroutine[object, object, T]]) -> T:

@@ -15,6 +15,8 @@ from typing import Any
 import click
 
 from proctor.cli import words
+from proctor.cli.click_words import speak_as_click
+from proctor.cli.options import STORE
 from proctor.cli.words import t
 from proctor.core.errors import ProctorError
 
@@ -85,8 +87,13 @@ class Commands(click.Group):
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **more: Any) -> Any:
         given = [*(sys.argv[1:] if args is None else args)]
-        words.choose(_take_language(given))
-        self.store = _store_in(given)
+        try:
+            words.choose(_take_language(given))
+        except ProctorError as error:
+            told = Said(t(error.sentence))
+            told.show()
+            sys.exit(told.exit_code)
+        speak_as_click()
         self.help = t("Evaluate agents and language models, with numbers that can be defended.")
         return super().main(given, *rest, **more)
 
@@ -94,11 +101,9 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except ProctorError as error:
-            raise Said(
-                "\n".join([t(error.sentence), *_how_to_go_on(error, ctx.invoked_subcommand, self.store)])
-            ) from error
+            raise Said("\n".join([t(error.sentence), *_how_to_go_on(error, ctx)])) from error
         except KeyboardInterrupt as stopped:
-            for line in _how_to_go_on(stopped, ctx.invoked_subcommand, self.store):
+            for line in _how_to_go_on(stopped, ctx):
                 click.echo(line, err=True)
             ctx.exit(130)
 
@@ -125,24 +130,16 @@ def main() -> None:
             signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # all is said: Ctrl-C shows no traceback any more
 
 
-def _how_to_go_on(error: BaseException, command: str | None, store: str | None) -> list[str]:
+def _how_to_go_on(error: BaseException, ctx: click.Context) -> list[str]:
     ids = (getattr(one, "run_id", None) for one in (error, error.__context__))  # a second Ctrl-C may hide the first
     run_id = next(filter(None, ids), None)
     if run_id is None:
         return []
-    if store is not None:
-        run_id = f"{run_id} --store {shlex.quote(store)}"
-    if command in JUDGING:
+    if STORE in ctx.meta:  # as it has to be named again
+        run_id = f"{run_id} --store {shlex.quote(ctx.meta[STORE])}"
+    if ctx.invoked_subcommand in JUDGING:
         return [t("Stopped; everything finished is kept. Go on with the same command and --run {run}", run=run_id)]
     return [t("Stopped; everything finished is kept. Go on with: proctor run --run {run}", run=run_id)]
-
-
-def _store_in(args: list[str]) -> str | None:
-    """The store that was named, as it has to be named again to go on."""
-    for option, value in zip(args, [*args[1:], ""], strict=True):
-        if option == "--store" or option.startswith("--store="):
-            return option.partition("=")[2] or value
-    return None
 
 
 def _take_language(args: list[str]) -> str | None:

@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from proctor.core.run import Budget
 
 F = TypeVar("F", bound=Callable[..., Any])
+STORE = "proctor.store"  # where a context's meta keeps the store that was named
 
 
 def store(command: F) -> F:
     """--store"""
     text = t("Where runs are kept: a file or an address (default: PROCTOR_STORE, else one file in your data folder).")
-    return click.option("--store", metavar="URL", help=text)(command)
+    return click.option("--store", metavar="URL", help=text, callback=_remember_store)(command)
 
 
 def as_json(command: F) -> F:
@@ -168,6 +169,12 @@ def texts(values: Iterable[str], flag: str) -> dict[str, str]:
             raise BadInput("{flag} takes key=value, not '{text}'.", flag=flag, text=text)
         found[key] = value
     return found
+
+
+def _remember_store(ctx: click.Context, _: click.Parameter, value: str | None) -> str | None:
+    if value is not None:
+        ctx.meta[STORE] = value
+    return value
 
 
 def _value(text: str) -> Any:

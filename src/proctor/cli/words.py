@@ -1,15 +1,29 @@
 """The language of the command line, chosen once a process, and texts in it."""
 
+import os
 from typing import Any
 
+from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
-from proctor.i18n import language, speak
+from proctor.i18n import LANGUAGES, is_spoken, language, speak
 
 _chosen = language()
 
 
 def choose(asked: str | None) -> None:
-    """Speak the language asked for; that of the environment when None. Called before a command is loaded."""
+    """Speak the language asked for, else that of the environment. Called before a command is loaded.
+
+    Raises:
+        BadInput: the language asked for, or `PROCTOR_LANG`, is none that we speak.
+    """
+    for name, value in (("--lang", asked), ("PROCTOR_LANG", os.environ.get("PROCTOR_LANG"))):
+        if value and not is_spoken(value):
+            raise BadInput(
+                "{name}: '{value}' is not a language of Proctor. Known: {known}.",
+                name=name,
+                value=value,
+                known=", ".join(LANGUAGES),
+            )
     global _chosen  # noqa: PLW0603 - the one setting of the process that help texts need before any option is parsed
     _chosen = language(asked)
 

@@ -2,9 +2,13 @@
 
 import asyncio
 import inspect
+import os
+import sysconfig
 import traceback
 from collections.abc import Awaitable, Sequence
 from functools import partial
+from itertools import dropwhile
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -24,6 +28,9 @@ from proctor.transport.faults import reached
 
 DETAIL_CHARACTERS = 4_000
 MOST_SECONDS = 600.0  # for one verdict of a scorer that waits, or runs in a thread
+NOT_THE_USERS = tuple(
+    f"{folder}{os.sep}" for folder in (Path(__file__).resolve().parent.parent, sysconfig.get_path("stdlib"))
+)
 
 
 class BoundScorer(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,8 +154,17 @@ def from_outside(error: BaseException) -> bool:
 
 
 def trace_of(error: BaseException) -> str:
-    """The last part of a traceback, as kept with a failure."""
-    return clip("".join(traceback.format_exception(error)), DETAIL_CHARACTERS, keep="end")
+    """Return the last part of a traceback, as kept with a failure; it begins where the user's own code does."""
+    told = traceback.TracebackException.from_exception(error)
+    seen: list[traceback.TracebackException] = []
+    todo: list[traceback.TracebackException | None] = [told]
+    while todo:
+        if (one := todo.pop()) is not None and one not in seen:
+            seen.append(one)
+            frames = [*dropwhile(lambda frame: frame.filename.startswith(NOT_THE_USERS), one.stack)]
+            one.stack = traceback.StackSummary.from_list(frames or one.stack)
+            todo += [one.__cause__, one.__context__, *(one.exceptions or ())]
+    return clip("".join(told.format()), DETAIL_CHARACTERS, keep="end")
 
 
 def clip(text: str, characters: int, *, keep: str = "start") -> str:
