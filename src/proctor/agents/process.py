@@ -26,6 +26,7 @@ import msgspec
 from proctor.agents._replies import clean, steps_of
 from proctor.agents._session import Conversation, question
 from proctor.config import converted
+from proctor.core.concurrent import run_to_the_end
 from proctor.core.errors import AgentFailed, BadInput
 from proctor.core.run import Limits
 from proctor.core.sample import Message, Sample, Tool
@@ -87,7 +88,7 @@ class ProcessAgent:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         waiting, self._waiting = self._waiting, []
-        await asyncio.gather(*(program.end() for program in waiting))
+        await run_to_the_end(*(program.end() for program in waiting))
 
     @asynccontextmanager
     async def open(self, sample: Sample, environment: Environment | None) -> AsyncIterator[Session]:

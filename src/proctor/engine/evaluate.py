@@ -9,6 +9,7 @@ from functools import partial
 import msgspec
 from msgspec.structs import replace
 
+from proctor.core.concurrent import run_together
 from proctor.core.errors import BadInput
 from proctor.core.run import Price, RunRecord, RunState
 from proctor.core.sample import Sample
@@ -151,9 +152,9 @@ async def _skip(run_id: str, todo: Iterable[tuple[Sample, int]], store: Store) -
     for sample, attempt in todo:
         chunk.append(Trial(run_id=run_id, sample_id=sample.id, attempt=attempt, outcome="skipped"))
         if len(chunk) >= CHUNK:
-            await asyncio.gather(*(store.add(trial) for trial in chunk))
+            await run_together(*(store.add(trial) for trial in chunk))
             chunk = []
-    await asyncio.gather(*(store.add(trial) for trial in chunk))
+    await run_together(*(store.add(trial) for trial in chunk))
 
 
 def _todo(job: Job, finished: set[tuple[str, int]]) -> Iterator[tuple[Sample, int]]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from proctor.core.concurrent import run_to_the_end, run_together
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
@@ -46,7 +47,7 @@ class Pool:
 
     async def __aenter__(self) -> Self:
         try:
-            self._workers = list(await asyncio.gather(*(self._hire() for _ in range(self._size))))
+            await run_together(*(self._hire_first() for _ in range(self._size)))
         except BaseException:
             await self._close()
             raise
@@ -109,13 +110,16 @@ class Pool:
             except DiedAtStart as died:
                 self._count_death(died.worker)
 
+    async def _hire_first(self) -> None:
+        self._workers.append(await self._hire())  # at once, so that it is closed if another cannot be hired
+
     async def _hire(self) -> "Worker":
         worker = Worker(self._client, self._warn)
         await worker.open(self._start)
         return worker
 
     async def _close(self) -> None:
-        await asyncio.gather(*(worker.close() for worker in self._workers))
+        await run_to_the_end(*(worker.close() for worker in self._workers))
 
 
 class DiedAtStart(BadInput):

@@ -1,6 +1,5 @@
 """Ask a model for JSON of one shape until its reply can be read; what cannot be read never becomes a number."""
 
-import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -8,6 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.config import settings
+from proctor.core.concurrent import run_together
 from proctor.core.errors import AgentFailed, JudgeFailed, ProviderFailed
 from proctor.core.sample import Message
 from proctor.core.sentence import Sentence, say
@@ -135,14 +135,19 @@ async def enough(work: Iterable[Coroutine[Any, Any, T]]) -> tuple[list[T], int]:
     Raises:
         JudgeFailed: half of them or more failed; the first failure is told.
     """
-    results = await asyncio.gather(*work, return_exceptions=True)
+    results = await run_together(*(_or_failure(one) for one in work))
     failures = [one for one in results if isinstance(one, JudgeFailed)]
-    for one in results:
-        if isinstance(one, BaseException) and not isinstance(one, JudgeFailed):
-            raise one
     if len(failures) * 2 >= len(results):
         raise failures[0]
-    return [one for one in results if not isinstance(one, BaseException)], len(failures)
+    return [one for one in results if not isinstance(one, JudgeFailed)], len(failures)
+
+
+async def _or_failure(work: Coroutine[Any, Any, T]) -> T | JudgeFailed:
+    """A failed judgement as a value, so that the siblings go on to their end: they are asked already, and paid."""
+    try:
+        return await work
+    except JudgeFailed as error:
+        return error
 
 
 def quoted(value: object) -> str:

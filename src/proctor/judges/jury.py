@@ -31,6 +31,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from proctor.core.concurrent import run_together
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput, JudgeFailed
 from proctor.core.run import Estimate
@@ -171,7 +172,7 @@ class Jury(Opened):
             if self._checked:
                 return
             controls, needed = self.options.controls, self.options.controls_right
-            found = await asyncio.gather(*(passes(one, controls, needed) for one in self._members.values()))
+            found = await run_together(*(passes(one, controls, needed) for one in self._members.values()))
             for name, (is_right, usage) in zip(self._members, found, strict=True):
                 self._spent[name] = usage
                 if not is_right:
@@ -180,7 +181,7 @@ class Jury(Opened):
 
     async def _all(self, shown: _showing.Shown) -> list[Said]:
         names = [name for name in self._members if name not in self.excluded]
-        return list(await asyncio.gather(*(self._said(name, shown) for name in names)))
+        return await run_together(*(self._said(name, shown) for name in names))
 
     async def _said(self, name: str, shown: _showing.Shown, others: Sequence[str] = ()) -> Said:
         try:
@@ -198,7 +199,7 @@ class Jury(Opened):
     async def _again(self, shown: _showing.Shown, said: Sequence[Said]) -> list[Said]:
         """Each judge once more, after it has read the others; who fails now keeps what it said."""
         told = {one.name: as_text(one.opinion) for one in said if one.opinion is not None}
-        new = await asyncio.gather(
+        new = await run_together(
             *(self._said(name, shown, [text for other, text in told.items() if other != name]) for name in told)
         )
         by_name = {one.name: one for one in new if one.opinion is not None}

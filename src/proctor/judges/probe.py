@@ -19,6 +19,7 @@ Sources: arXiv 2306.05685 (position, verbosity), 2406.07791 (position, stability
 
 import asyncio
 from collections.abc import Mapping
+from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import msgspec
@@ -30,7 +31,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 from proctor.judges import _showing
-from proctor.judges._ask import Asker
+from proctor.judges._ask import Asker, enough
 from proctor.judges._choice import Asking, asker, single
 from proctor.judges._figures import About
 from proctor.judges._opinion import Opinion
@@ -90,6 +91,16 @@ class Probe(Opened):
         self._opinions.clear()  # of an earlier run
         return await super().__aenter__()
 
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        asked = [one for one in self._opinions.values() if not one.done()]
+        for one in asked:
+            one.cancel()
+        if asked:
+            await asyncio.wait(asked)
+        await super().__aexit__(kind, error, trace)
+
     async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         probe, kind = sample.tags["probe"], sample.tags["judged"]
         changed, plain = str(sample.meta["changed"]), str(sample.meta["plain"])
@@ -100,22 +111,22 @@ class Probe(Opened):
             first, second = _two((await self._twice.opinion(shown)).means)
             return _moved(None if first is None or second is None else abs(first - second) / self._width)
         if probe == "labels":
-            before, after = await asyncio.gather(self._opinion(usual), self._turned.opinion(shown))
+            (before, after), _ = await enough((self._opinion(usual), self._turned.opinion(shown)))
             mean = None if after.mean is None else self.rubric.low + self.rubric.high - after.mean
             return self._compared(mean, before.mean)
-        before, after = await asyncio.gather(self._opinion(usual), self._opinion(shown))
+        (before, after), _ = await enough((self._opinion(usual), self._opinion(shown)))
         return self._compared(after.mean, before.mean)
 
     async def _in_pairs(self, probe: str, sample: Sample, changed: str, plain: str) -> Score | Unscored:
         rival, context = Rival(id="plain", text=plain), (("question", sample.question),)
         if probe == "stability":
-            once, again = await asyncio.gather(
-                self._pairs.compared(changed, rival, context), self._pairs.compared(changed, rival, context, 1)
+            (once, again), _ = await enough(
+                (self._pairs.compared(changed, rival, context), self._pairs.compared(changed, rival, context, 1))
             )
             return _moved(float(once.said != again.said), said=[once.said, again.said])
         if probe == "labels":
-            usual, renamed = await asyncio.gather(
-                self._pairs.compared(changed, rival, context), self._renamed.compared(changed, rival, context)
+            (usual, renamed), _ = await enough(
+                (self._pairs.compared(changed, rival, context), self._renamed.compared(changed, rival, context))
             )
             called_a, called_b = (
                 (usual.said.count(place) + renamed.said.count(other)) / 4 for place, other in ("AB", "BA")

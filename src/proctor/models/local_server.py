@@ -137,7 +137,7 @@ class LocalServer:
         finally:
             asked.cancel()
             ended.cancel()
-            await asyncio.gather(asked, ended, return_exceptions=True)
+            await asyncio.wait({asked, ended})
 
     async def __aenter__(self) -> Self:
         await self.start()

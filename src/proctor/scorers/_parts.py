@@ -1,12 +1,12 @@
 """Scorers made of other scorers: call the parts, wait for those that must be waited for, and put them together."""
 
-import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
+from proctor.core.concurrent import run_together
 from proctor.core.digest import digest
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
@@ -80,7 +80,7 @@ def listed(sentences: Sequence[Sentence]) -> Sentence | str:
 
 async def _awaited(results: Sequence[Any], put: Callable[[list[Result]], Result]) -> Result:
     waiting = [result for result in results if inspect.isawaitable(result)]
-    arrived = iter(await asyncio.gather(*waiting))
+    arrived = iter(await run_together(*waiting))
     return put([_as_result(next(arrived) if inspect.isawaitable(result) else result) for result in results])
 
 

@@ -1,9 +1,9 @@
 """Copy a run from any store to any other, with what was replaced in it."""
 
-import asyncio
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from proctor.core.concurrent import run_together
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.task import Store
@@ -26,9 +26,7 @@ async def copy(source: Store, target: Store, run_id: str) -> None:
         await target.plan(run_id, source.planned(run_id))
         for kept in _chunks(source.history(run_id)):
             samples = _samples(source, kept)
-            await asyncio.gather(
-                *(target.add(one, (), samples[one.sample_id]) for one in kept if isinstance(one, Trial))
-            )
+            await run_together(*(target.add(one, (), samples[one.sample_id]) for one in kept if isinstance(one, Trial)))
             await target.judge([one for one in kept if isinstance(one, Verdict)])
     except BaseException:
         await target.end(record)
