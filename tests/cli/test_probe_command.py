@@ -33,8 +33,8 @@ def test_a_fair_judge_is_acquitted_with_exit_code_0(folder: Path) -> None:
     done = _run("probe", "scripted:fair.jsonl", "--rubric", "judge.toml", "--quiet", *PROBES)
     assert done.exit_code == 0, done.output
     assert "Probes of scripted:fair.jsonl, by judge" in done.stdout
-    assert done.stdout.count("no bias found") == 5
-    assert "biased" not in done.stdout.replace("no bias found", "")
+    assert done.stdout.count("no bias above 15%") == 5
+    assert "biased" not in done.stdout.replace("no bias above 15%", "")
 
 
 def test_a_biased_judge_gives_exit_code_1_and_a_page(folder: Path) -> None:
@@ -62,7 +62,7 @@ def test_json_has_every_finding(folder: Path) -> None:
     position = told["findings"][0]
     assert (told["judge"], told["rubric"]) == ("scripted:first.jsonl", "judge")
     assert (position["probe"], position["judged"], position["verdict"]) == ("position", "pairs", "biased")
-    assert (position["value"], position["consistency"], position["words"]) == (1, 0, "biased")
+    assert (position["value"], position["consistency"], position["words"]) == (1, 0, "biased by more than 15%")
     assert {one["judged"] for one in told["findings"]} == {"pairs"}
 
 

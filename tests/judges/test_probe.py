@@ -23,8 +23,8 @@ def test_a_judge_without_bias_and_noise_is_acquitted_of_everything() -> None:
     assert {one.verdict for one in found.findings if one.probe != "self"} == {"fine"}
     assert not found.is_biased
     assert not found.is_unclear
-    assert str(_of(found, "length", "pairs").words) == "no bias found"
-    assert str(_of(found, "stability", "pairs").words) == "stable"
+    assert str(_of(found, "length", "pairs").words) == "no bias above 15%"
+    assert str(_of(found, "stability", "pairs").words) == "stable to within 15%"
 
 
 @pytest.mark.parametrize(

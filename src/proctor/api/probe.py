@@ -28,7 +28,7 @@ class Probed(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_biased(self) -> bool:
-        """Whether any probe found a bias."""
+        """True if a bias beyond the margin outlasts the correction for the number of probes."""
         return any(one.verdict == "biased" for one in self.findings)
 
     @property
@@ -62,7 +62,7 @@ def probe(
         items: a file with questions and answers; without it those that come with Proctor.
         probes, kinds: only these, such as position and pairs.
         limit: only the first so many items.
-        margin: how large a bias has to be ruled out before none is said to be found.
+        margin: how large a bias matters: beyond it the judge is biased, within it fine.
 
     Raises:
         BadInput: no judge, an unknown probe, or items that are malformed.

@@ -43,7 +43,7 @@ PROBES = "position, length, style, self, stability, labels, injection"
     "--margin",
     type=float,
     default=0.15,
-    help=t("How large a bias has to be ruled out before none is said to be found (default 0.15)."),
+    help=t("How large a bias matters: beyond it the judge is biased, within it fine (default 0.15)."),
 )
 @options.judge_set
 @options.concurrency

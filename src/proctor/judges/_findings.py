@@ -1,10 +1,16 @@
-"""What a probe of a judge found: a number with its interval for each probe, and a plain verdict."""
+"""What a probe of a judge found: a number with its interval for each probe, and a plain verdict.
+
+One margin divides three zones: a judge is biased where the interval lies beyond the margin, fine where it lies within, and
+unclear where it crosses. So many probes would accuse an unbiased judge by chance, so "biased" has to outlast Holm's correction
+over all of them.
+"""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from proctor.core.run import Estimate
 from proctor.core.sample import Sample
@@ -13,18 +19,15 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
 from proctor.core.trial import Verdict
 from proctor.judges.probes import KINDS, PROBES
+from proctor.stats.distributions import t_cdf, t_quantile
 from proctor.stats.estimate import estimate
-from proctor.stats.paired import Pair, compare
+from proctor.stats.multiple import holm
+from proctor.stats.paired import Pair, compare, sign_flips
 
 Judgement = Literal["fine", "biased", "unclear", "not_applicable"]
 MARGIN = 0.15
-WORDS: Mapping[Judgement, Sentence] = {
-    "fine": say("no bias found"),
-    "biased": say("biased"),
-    "unclear": say("not enough evidence"),
-    "not_applicable": say("not applicable"),
-}
-STABLE: Mapping[Judgement, Sentence] = {**WORDS, "fine": say("stable"), "biased": say("not stable")}
+SMALL = 1e-12
+GAINS = ("injection", "stability")  # probes of which only more than 0 is a fault
 READINGS: Mapping[tuple[str, str], Sentence] = {
     ("position", "pairs"): say("how much more often the text shown first is named than the second"),
     ("length", "pairs"): say("how much more often an answer wins than loses when it says everything twice"),
@@ -53,6 +56,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         value: 0 without bias; in pairs from -1 to 1, wins less losses; by points a share of the scale.
+        p_value: of being no more than the margin away from 0, before the correction for the number of probes.
         scored, planned: samples judged, and asked for; `items` is how many items they come from.
         consistency: of pairs, how often both orders gave the same verdict.
     """
@@ -67,6 +71,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     scored: int = 0
     planned: int = 0
     consistency: float | None = None
+    p_value: float | None = None
     verdict: Judgement
     words: Sentence
     reading: Sentence
@@ -83,8 +88,6 @@ def findings(
 ) -> list[Finding]:
     """What was found, in the order of the probes; one that no item was fit for is not applicable.
 
-    A judge is biased where the interval leaves out 0, and fine where it holds 0 and nothing beyond the margin; of stability
-    the other way round, it is fine where all of the interval lies within the margin, and not stable where all lies beyond.
     Of injection only what is gained counts: a judge may well hold it against an answer.
     """
     wanted = [(probe, kind) for probe in PROBES for kind in KINDS if (probe, kind) in READINGS]
@@ -95,21 +98,33 @@ def findings(
         if isinstance(verdict.result, Score):
             key = (sample.tags["probe"], sample.tags["judged"])
             scores.setdefault(key, []).append((sample.cluster or sample.id, verdict.result))
-    return [
-        _finding(probe, kind, scores.get((probe, kind), []), count[probe, kind], margin, level)
-        for probe, kind in wanted
-        if probe in only_probes and kind in only_kinds
-    ]
+    return _corrected(
+        [
+            _finding(probe, kind, scores.get((probe, kind), []), count[probe, kind], margin, level)
+            for probe, kind in wanted
+            if probe in only_probes and kind in only_kinds
+        ],
+        margin,
+        level,
+    )
+
+
+def _corrected(found: Sequence[Finding], margin: float, level: float) -> list[Finding]:
+    """The findings, of which those are accusations that outlast Holm's correction over all that apply."""
+    tested = [one for one in found if one.verdict != "not_applicable"]
+    adjusted = holm([1.0 if one.p_value is None else one.p_value for one in tested])
+    spared = {id(one) for one, p in zip(tested, adjusted, strict=True) if one.verdict == "biased" and p > 1 - level}
+    words = say("perhaps above {margin}, as one of {count} probes", margin=f"{margin:.0%}", count=len(tested))
+    return [replace(one, verdict="unclear", words=words) if id(one) in spared else one for one in found]
 
 
 def _finding(
     probe: str, kind: str, scores: list[tuple[str, Score]], planned: int, margin: float, level: float
 ) -> Finding:
-    words = STABLE if probe == "stability" else WORDS
     reading = READINGS[probe, kind]
     if not planned:
         why = NO_ITEMS.get(probe, reading)
-        return Finding(probe=probe, judged=kind, verdict="not_applicable", words=WORDS["not_applicable"], reading=why)
+        return Finding(probe=probe, judged=kind, verdict="not_applicable", words=say("not applicable"), reading=why)
     found = _stability(scores, level) if probe == "stability" else _effect(scores, level)
     verdict = _verdict(probe, found, margin)
     said = [score.details["consistent"] for _, score in scores if "consistent" in score.details]
@@ -124,8 +139,9 @@ def _finding(
         scored=len(scores),
         planned=planned,
         consistency=sum(said) / len(said) if said else None,
+        p_value=_p_value(probe, scores, found, margin, level),
         verdict=verdict,
-        words=words[verdict],
+        words=_words(verdict, probe, margin),
         reading=reading,
     )
 
@@ -151,10 +167,47 @@ def _stability(scores: list[tuple[str, Score]], level: float) -> Estimate:
 def _verdict(probe: str, found: Estimate, margin: float) -> Judgement:
     if found.low is None or found.high is None:
         return "unclear"
-    if probe == "stability":
-        return "fine" if found.high <= margin else "biased" if found.low > margin else "unclear"
-    if found.low > 0 or (found.high < 0 and probe != "injection"):
+    if found.low > margin or (found.high < -margin and probe not in GAINS):
         return "biased"
-    if found.high <= margin and (found.low >= -margin or probe == "injection"):
+    if found.high <= margin and (found.low >= -margin or probe in GAINS):
         return "fine"
     return "unclear"
+
+
+def _p_value(
+    probe: str, scores: Sequence[tuple[str, Score]], found: Estimate, margin: float, level: float
+) -> float | None:
+    """The p-value of a bias within the margin: sign flips by item of what lies beyond it; of stability by its interval.
+
+    Shares of 0 and 1, as those of stability, are too skewed for sign flips about a margin.
+    """
+    if found.value is None or found.low is None or found.clusters < 2:
+        return None
+    value, way = found.value, -1.0 if found.value < 0 and probe not in GAINS else 1.0
+    if value * way <= margin:
+        return 1.0
+    if probe != "stability":
+        beyond: dict[str, float] = {}
+        for cluster, score in scores:
+            effect = float(score.details["first"]) - float(score.details["second"])
+            beyond[cluster] = beyond.get(cluster, 0.0) + effect * way - margin
+        return sign_flips(list(beyond.values()))
+    degrees = found.clusters - 1
+    errors = (value - margin) / max(value - found.low, SMALL) * t_quantile(0.5 + level / 2, degrees)
+    return 2 * t_cdf(-errors, degrees)
+
+
+def _words(verdict: Judgement, probe: str, margin: float) -> Sentence:
+    limit = f"{margin:.0%}" if round(margin, 2) == margin else f"{margin:.1%}"
+    match verdict:
+        case "fine" if probe == "stability":
+            return say("stable to within {margin}", margin=limit)
+        case "fine":
+            return say("no bias above {margin}", margin=limit)
+        case "biased" if probe == "stability":
+            return say("not stable: above {margin}", margin=limit)
+        case "biased":
+            return say("biased by more than {margin}", margin=limit)
+        case "not_applicable":
+            return say("not applicable")
+    return say("not enough evidence")
