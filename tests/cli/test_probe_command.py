@@ -68,7 +68,7 @@ def test_json_has_every_finding(folder: Path) -> None:
 
 def test_the_table_speaks_chinese(folder: Path) -> None:
     done = _run("--lang", "zh", "probe", "scripted:fair.jsonl", "--rubric", "judge.toml", "--quiet", *PROBES)
-    assert "未发现偏向" in done.stdout
+    assert "没有超过 15% 的偏向" in done.stdout
 
 
 def test_a_run_of_probes_goes_on_and_asks_nothing_again(folder: Path) -> None:
