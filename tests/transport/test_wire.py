@@ -1,17 +1,22 @@
 """Connections: the shortcut for plain replies, what is used again, and what never gets into the next reply."""
 
 import asyncio
+import socket
+import threading
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 import pytest
+from aiohttp.connector import Connection
 from endpoint import Answer, Endpoint, Request, chat, data
 
 from proctor.core.errors import BadInput, ProctorError
 from proctor.transport import retry
 from proctor.transport.client import Client, Target
-from proctor.transport.faults import NotAccepted
+from proctor.transport.faults import Fault, NotAccepted
 from proctor.transport.plain import plain
 from proctor.transport.retry import Policy
 
@@ -91,6 +96,89 @@ async def test_what_nobody_asked_for_is_never_the_next_reply(after: bytes) -> No
         await asyncio.sleep(0.05)
         assert await post(client, endpoint) == {"a": 2}
         assert endpoint.connections == 2
+
+
+def answering_twice(pause: float) -> Answer:
+    """Every answer comes again, `pause` seconds after the first."""
+
+    async def answer(request: Request, writer: asyncio.StreamWriter) -> None:
+        reply = b'{"asked":%s}' % request.body
+        head = OK + b"Content-Length: %d\r\n\r\n" % len(reply)
+        writer.write(head + reply)
+        await writer.drain()
+        await asyncio.sleep(pause)
+        writer.write(head + reply)
+
+    return answer
+
+
+async def test_where_one_reply_was_too_many_each_request_has_a_connection_of_its_own() -> None:
+    async with Endpoint(answering_twice(0.01)) as endpoint, Client(policy=ONCE) as client:
+        assert await post(client, endpoint, b"1") == {"asked": 1}
+        await asyncio.sleep(0.05)
+        for number in range(2, 8):
+            assert await post(client, endpoint, b"%d" % number) == {"asked": number}
+        assert endpoint.connections == 7
+
+
+async def test_bytes_that_wait_on_a_connection_end_it_before_it_is_used_again() -> None:
+    """A server in a thread of its own, so that the loop of the client does not run between its two replies."""
+    ready, port = threading.Event(), 0
+    requests: list[bytes] = []
+
+    def serve() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            nonlocal port
+            port = server.getsockname()[1]
+            ready.set()
+            for reply in (b'{"a":1}', b'{"a":2}'):
+                way, _ = server.accept()
+                requests.append(way.recv(65536))
+                way.sendall(OK + b"Content-Length: 7\r\n\r\n" + reply)
+                time.sleep(0.02)
+                way.sendall(PLAIN)  # nobody has asked for it
+                ways.append(way)
+
+    ways: list[socket.socket] = []
+    thread = threading.Thread(target=serve)
+    thread.start()
+    ready.wait()
+    async with Client(policy=ONCE) as client:
+        target = Target(f"http://127.0.0.1:{port}/v1")
+        assert await client.post(target, b"{}", msgspec.json.decode) == {"a": 1}
+        time.sleep(0.1)  # noqa: ASYNC251 - the loop must not read meanwhile
+        assert await client.post(target, b"{}", msgspec.json.decode) == {"a": 2}
+    thread.join()
+    for way in ways:
+        way.close()
+    assert len(requests) == 2
+
+
+async def test_a_reply_before_the_request_is_refused() -> None:
+    tasks: list[asyncio.Task[None] | None] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        tasks.append(asyncio.current_task())
+        writer.write(PLAIN)
+        with suppress(ConnectionError):
+            await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with server, Client(policy=ONCE) as client:
+        line = client._line(Target(url))
+        connected = line._connected
+
+        async def slowly_connected() -> Connection:
+            connection = await connected()
+            await asyncio.sleep(0.05)  # a handshake, or a loop that is busy
+            return connection
+
+        line._connected = slowly_connected  # type: ignore[method-assign]  # a pause that a test cannot make otherwise
+        with pytest.raises(Fault, match="no_reply"):
+            await line.send(b"{}")
+        await asyncio.gather(*(task for task in tasks if task is not None))
 
 
 async def test_what_follows_a_reply_in_the_same_piece_ends_the_connection() -> None:

@@ -82,8 +82,9 @@ class _Events:
     def __init__(self) -> None:
         self._lines: list[bytes] = []
 
-    def add(self, data: bytes) -> None:
-        self._lines.append(b"data: " + data + b"\n\n")
+    def add(self, data: bytes) -> bool:
+        self._lines.append(b"data: " + data.replace(b"\n", b"\ndata: ") + b"\n\n")
+        return False
 
     def whole(self, body: bytes) -> None:
         self._lines = [_checked(body)]

@@ -20,6 +20,8 @@ from proctor.transport.repair import repaired
 
 Json = dict[str, Any]
 MOST_IMAGE_BYTES = 20_000_000
+MOST_COST = 1e6  # of one request; what is above is no price, and would be in every sum
+MOST_TOKENS = 10**9
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
 _STOP_BY_REASON: Mapping[str | None, Stop] = {
@@ -235,13 +237,13 @@ def to_usage(usage: UsageReply | None) -> Usage:
         cached_tokens=_count(cached) if cached else 0,
         reasoning_tokens=_count(thought) if thought else 0,
         requests=1,
-        cost=None if usage.cost is None else max(0.0, float(usage.cost)),
+        cost=None if usage.cost is None or usage.cost > MOST_COST else max(0.0, float(usage.cost)),
     )
 
 
 def _count(tokens: float | None) -> int:
-    """Never below 0, which would make a budget larger."""
-    return max(0, int(tokens)) if tokens else 0
+    """Never below 0, which would make a budget larger; 0 beyond what a request can hold."""
+    return int(tokens) if tokens and 0 < tokens <= MOST_TOKENS else 0
 
 
 def _call(call: CallReply, function: FunctionReply, own_names: Mapping[str, str], id: str) -> ToolCall:

@@ -1,34 +1,44 @@
 """Put a streamed reply together again, and note when its first token came."""
 
 import time
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
 from proctor.models.chat_format import CallReply, ChoiceReply, FunctionReply, MessageReply, Reply, UsageReply, read
-from proctor.transport.faults import Fault
+from proctor.transport.events import END
+from proctor.transport.faults import Fault, not_json
+from proctor.transport.redact import HIDDEN
 from proctor.transport.repair import repaired
 
 
 class Stream:
-    """Folds the events of a stream into one reply, and keeps the time until the first token."""
+    """Folds the events of a stream into one reply, and keeps the time until the first token.
 
-    def __init__(self) -> None:
+    Args:
+        secrets: what is hidden in the reply, once it is joined: an echo of a key may come in two pieces.
+    """
+
+    def __init__(self, secrets: Sequence[str] = ()) -> None:
+        self._secrets = secrets
         self.first_token_seconds: float | None = None
         self._began = time.perf_counter()
         self._text: list[str] = []
         self._thought: list[str] = []
         self._refusal: list[str] = []
         self._calls: dict[int, CallReply] = {}
+        self._arguments: dict[int, list[Any]] = {}  # text in pieces, or one object
         self._reason: str | None = None
         self._usage: UsageReply | None = None
         self._ended = self._began_to_answer = False
         self._whole: Reply | None = None
 
-    def add(self, data: bytes) -> None:
-        """Take one event."""
-        if data == b"[DONE]":
+    def add(self, data: bytes) -> bool:
+        """Take one event; true at the last one."""
+        if data == END:
             self._ended = True
-            return
+            return True
         event = _decoded(data)
         self._usage = event.usage or self._usage
         if event.error or event.choices:
@@ -37,6 +47,7 @@ class Stream:
             self._reason = choice.finish_reason or self._reason
             if choice.delta is not None:
                 self._take(choice.delta)
+        return False
 
     def whole(self, body: bytes) -> None:
         """Take a reply that is no stream."""
@@ -54,15 +65,21 @@ class Stream:
         if not self._ended and self._reason is None:
             raise Fault("truncated", "the stream ended before the model did")
         message = MessageReply(
-            content="".join(self._text) or None,
-            tool_calls=[self._calls[index] for index in sorted(self._calls)] or None,
-            reasoning_content="".join(self._thought) or None,
-            refusal="".join(self._refusal) or None,
+            content=self._joined(self._text),
+            tool_calls=[self._call(index) for index in sorted(self._calls)] or None,
+            reasoning_content=self._joined(self._thought),
+            refusal=self._joined(self._refusal),
         )
         choices = [ChoiceReply(message=message, finish_reason=self._reason)] if self._began_to_answer else None
         reply = Reply(choices=choices, usage=self._usage)
         reply.said()
         return reply, self.first_token_seconds
+
+    def _joined(self, pieces: Sequence[str]) -> str | None:
+        text = "".join(pieces)
+        for secret in self._secrets:
+            text = text.replace(secret, HIDDEN)
+        return text or None
 
     def _take(self, delta: MessageReply) -> None:
         if isinstance(delta.content, str):
@@ -86,10 +103,19 @@ class Stream:
             return
         call.function.name = piece.function.name or call.function.name
         more = piece.function.arguments
-        if isinstance(more, str):
-            call.function.arguments = (call.function.arguments or "") + more
-        elif more is not None:
-            call.function.arguments = more
+        if more is None:
+            return
+        pieces = self._arguments.setdefault(index, [])
+        pieces.append(more)
+        if len(pieces) > 1 and not (isinstance(pieces[0], str) and isinstance(more, str)):
+            raise Fault("no_reply", "the arguments of a tool call came as text and as something else")
+
+    def _call(self, index: int) -> CallReply:
+        call = self._calls[index]
+        pieces = self._arguments.get(index)
+        if pieces and call.function is not None:
+            call.function.arguments = self._joined(pieces) if isinstance(pieces[0], str) else pieces[0]
+        return call
 
 
 def _decoded(data: bytes) -> Reply:
@@ -100,4 +126,4 @@ def _decoded(data: bytes) -> Reply:
     try:
         return read(repaired(data))
     except (ValueError, RecursionError) as error:
-        raise Fault("not_json", str(error)) from error
+        raise Fault("not_json", not_json(data, error)) from error

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -192,7 +193,6 @@ class ChatModel:
         Raises:
             Refused: the endpoint refuses key, model or address.
             ProviderFailed: it failed after all retries, or does not accept this request.
-            AgentFailed: the reply is above the size limit.
         """
         names = sent_names(tools) if tools else {}
         body = self._body(messages, tools, names, response_format)
@@ -233,7 +233,7 @@ class ChatModel:
         data, clock = _encoded(body), time.perf_counter()
         first_token_seconds = None
         if self.options.stream:
-            reply, first_token_seconds = await client.stream(self._target, data, Stream)
+            reply, first_token_seconds = await client.stream(self._target, data, partial(Stream, self._target.secrets))
         else:
             reply = await client.post(self._target, data, _decoded)
         if self._counts_tokens:

@@ -11,8 +11,8 @@ authorities (SSL_CERT_FILE, SSL_CERT_DIR). Redirects are not followed: a key goe
 import asyncio
 import ssl
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
+from contextlib import aclosing, suppress
 from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
@@ -27,7 +27,17 @@ from yarl import URL
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
 from proctor.core.trial import Call
-from proctor.transport.faults import NEVER_CONNECTED, Fault, fault_of, fault_of_status, final_error, shown
+from proctor.transport.events import Splitter, are_events
+from proctor.transport.faults import (
+    NEVER_WORKED,
+    Fault,
+    fault_of,
+    fault_of_status,
+    final_error,
+    not_json,
+    shown,
+    without_traces,
+)
 from proctor.transport.headers import REMAINING_AND_RESET, used_up_seconds
 from proctor.transport.pace import Bounds, Endpoint
 from proctor.transport.redact import HIDDEN, SHORTEST
@@ -42,6 +52,7 @@ KEEP_ALIVE_SECONDS = 4.0  # below the 5 seconds after which common servers close
 MOST_REPLY_BYTES = 32_000_000
 MOST_REQUEST_BYTES = 64_000_000
 MOST_ERROR_BYTES = 64_000
+REST_SECONDS = 0.05  # for what may follow the end of a stream, so that its connection can be used again
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _OPEN_HEADERS = ("accept", "accept-encoding", "accept-language", "content-type", "user-agent")
 _LIMITS = tuple(istr(remaining) for remaining, _ in REMAINING_AND_RESET)
@@ -56,10 +67,11 @@ current: ContextVar["Client | None"] = ContextVar("proctor_client", default=None
 class Fold(Protocol[T_co]):
     """Takes the events of a stream one by one, and makes a reply of them.
 
-    `whole` gets a body that is no stream (the server ignored the wish), `done` raises `Fault` when the end is missing.
+    `add` is true at the last event, `whole` gets a body that is no stream (the server ignored the request for one),
+    `done` raises `Fault` when the end is missing.
     """
 
-    def add(self, data: bytes) -> None: ...
+    def add(self, data: bytes) -> bool: ...
 
     def whole(self, body: bytes) -> None: ...
 
@@ -184,16 +196,13 @@ class Client:
         Raises:
             Refused: 401, 402, 403, 404, or a quota that is used up; the run has to stop.
             ProviderFailed: everything else, after the last attempt; `kind` is that of the last fault.
-            AgentFailed: the reply is larger than the limit.
         """
 
         async def receive(reply: Reply) -> T:
             data = reply.whole
             if data is None or len(data) > self.most_reply_bytes:
                 data = await self._body(reply)
-            for secret in target.secret_bytes:
-                if secret in data:  # an endpoint that echoes what it was sent
-                    data = data.replace(secret, HIDDEN.encode())
+            data = _hidden(data, target.secret_bytes)
             try:
                 return decode(data)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -206,10 +215,10 @@ class Client:
 
         async def receive(reply: Reply) -> T:
             folded = fold()
-            if reply.content_type == "application/json":
-                folded.whole(await self._body(reply))
-            else:
-                await self._events(reply, folded, target.secret_bytes)
+            try:
+                await self._fold(reply, folded, target.secret_bytes)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                raise Fault("not_json", shown(str(error))) from error
             return folded.done()
 
         return self._send(target, body, receive)
@@ -235,6 +244,7 @@ class Client:
                 _give_back(endpoint, fault_or_none)
                 if fault_or_none is None:
                     raise
+                without_traces(error)
                 fault = fault_or_none
             except BaseException:
                 endpoint.leave()
@@ -268,7 +278,8 @@ class Client:
     ) -> None:
         """Keep what happened, then wait; or raise the error that ends the call."""
         policy = target.policy or self.policy
-        attempts = policy.attempts if endpoint.seen else min(policy.attempts, policy.attempts_at_first)
+        is_likely = endpoint.seen and fault.kind != "too_large"  # each attempt costs as many bytes as we accept
+        attempts = policy.attempts if is_likely else min(policy.attempts, policy.attempts_at_first)
         wait = policy.wait(failed, fault.asked)
         now = time.monotonic()
         cause = f"{fault.kind}: {fault.text}" if fault.text else fault.kind
@@ -288,28 +299,34 @@ class Client:
             await asyncio.sleep(wait)
 
     async def _body(self, reply: Reply) -> bytes:
-        pieces, size = [], 0
-        async for piece in reply.pieces():
-            size += len(piece)
-            if size > self.most_reply_bytes:
-                raise Fault("too_large", str(self.most_reply_bytes), again=False)
-            pieces.append(piece)
-        return b"".join(pieces)
+        return b"".join([piece async for piece in self._pieces(reply)])
 
-    async def _events(self, reply: Reply, fold: Fold[T], secrets: tuple[bytes, ...]) -> None:
-        rest, size = b"", 0
+    async def _pieces(self, reply: Reply) -> AsyncIterator[bytes]:
+        size = 0
         async for piece in reply.pieces():
             size += len(piece)
             if size > self.most_reply_bytes:
-                raise Fault("too_large", str(self.most_reply_bytes), again=False)
-            *lines, rest = (rest + piece).split(b"\n")
-            for line in lines:
-                if line.startswith(b"data:"):
-                    for secret in secrets:
-                        line = line.replace(secret, HIDDEN.encode())  # noqa: PLW2901
-                    fold.add(line[5:].strip())
-        if rest.startswith(b"data:"):
-            fold.add(rest[5:].strip())
+                raise Fault("too_large", str(self.most_reply_bytes))
+            yield piece
+
+    async def _fold(self, reply: Reply, fold: Fold[T], secrets: tuple[bytes, ...]) -> None:
+        """Give a body to `fold`, as events or whole; the end of the events ends it, even if the server sends no end."""
+        splitter, start, are = Splitter(), b"", None
+        async with aclosing(self._pieces(reply)) as pieces:
+            async for piece in pieces:
+                if are is None:
+                    start += piece
+                    are = are_events(start, reply.content_type)
+                    piece = start  # noqa: PLW2901
+                if are is False:
+                    fold.whole(_hidden(b"".join([piece, *[other async for other in pieces]]), secrets))
+                elif are and any(fold.add(_hidden(data, secrets)) for data in splitter.feed(piece)):
+                    await reply.drop_rest(REST_SECONDS)
+                    return
+        if are is None and start.strip():
+            fold.whole(_hidden(start, secrets))
+        for data in splitter.end():
+            fold.add(_hidden(data, secrets))
 
     def _line(self, target: Target) -> Line:
         connector = self._connector
@@ -334,11 +351,19 @@ class Client:
         return self._tls
 
 
+def _hidden(data: bytes, secrets: tuple[bytes, ...]) -> bytes:
+    """The data without keys, as some endpoints echo what they were sent."""
+    for secret in secrets:
+        if secret in data:
+            data = data.replace(secret, HIDDEN.encode())
+    return data
+
+
 def _give_back(endpoint: Endpoint, fault: Fault | None) -> None:
     if fault is None:
         endpoint.leave()
         return
-    endpoint.seen = endpoint.seen or fault.kind not in NEVER_CONNECTED
+    endpoint.seen = endpoint.seen or fault.kind not in NEVER_WORKED
     if fault.status in (429, 503):
         endpoint.refused(fault.asked)
     else:
@@ -361,9 +386,7 @@ def _decoded_again(data: bytes, reply: Reply, decode: Callable[[bytes], T]) -> T
     try:
         return decode(repaired(data, reply.charset))
     except (ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors
-        start = data[:200].decode("utf-8", "replace").strip()
-        said = "an empty body" if not start else "a web page" if start.startswith("<") else f"{error}; {start!r}"
-        raise Fault("not_json", shown(said)) from error
+        raise Fault("not_json", not_json(data, error)) from error
 
 
 def _secrets(headers: Mapping[str, str]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import aiohttp
 
-from proctor.core.errors import AgentFailed, ProctorError, ProviderFailed, Refused
+from proctor.core.errors import ProctorError, ProviderFailed, Refused
 from proctor.core.sentence import Sentence, say
 from proctor.core.trial import Call
 from proctor.transport.headers import asked_seconds
@@ -15,7 +15,9 @@ from proctor.transport.redact import redact
 from proctor.transport.retry import AGAIN
 
 SHOWN = 300
+MOST_CAUSES = 20
 NEVER_CONNECTED = ("dns", "connect", "tls")
+NEVER_WORKED = (*NEVER_CONNECTED, "not_http", "not_json")  # with a wrong address too, so that it is not tried for long
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{1,200})", re.IGNORECASE)
 _OUT_OF_MONEY = ("insufficient_quota", "billing_hard_limit_reached", "insufficient_balance")
@@ -37,6 +39,7 @@ BROKEN = {
     "not_http": "{host} does not speak HTTP: {text}. Check the address. {advice}",
     "not_json": "{host} sent no JSON, tried {times} times: {text}. Check that {where} is the address of the API. {advice}",
     "no_reply": "{host} sent no usable reply, tried {times} times: {text}",
+    "too_large": "{host} sent a reply above the limit of {text} bytes, tried {times} times.",
     "request_too_large": "The request is above the limit of {text} bytes, so it was not sent to {host}.",
     "later": "{host} asks to come back in {seconds} seconds (status {status}): {text}. Go on then with --retry-failed, or raise the option 'retry_seconds'.",
     "status": "{host} failed with status {status}, tried {times} times: {text}",
@@ -97,12 +100,18 @@ def fault_of(error: Exception) -> Fault | None:
         case Fault():
             return error
         case aiohttp.ClientConnectorDNSError():
-            kind = "dns"
+            return Fault("dns", shown(str(error.os_error)))
+        case aiohttp.ClientConnectorCertificateError():
+            return Fault("tls", shown(str(error.certificate_error)))
+        case aiohttp.ClientConnectorSSLError():
+            return Fault("tls", shown(str(error.os_error)))
         case aiohttp.ClientSSLError() | ssl.SSLError():
             kind = "tls"
         case aiohttp.ClientHttpProxyError(status=407):
             return Fault("http_407", shown(error.message), status=407, again=False)
-        case aiohttp.ClientConnectorError() | aiohttp.ClientHttpProxyError() | aiohttp.ConnectionTimeoutError():
+        case aiohttp.ClientConnectorError():  # its own text shows the address in memory of a TLS context
+            return Fault("connect", shown(str(error.os_error)))
+        case aiohttp.ClientHttpProxyError() | aiohttp.ConnectionTimeoutError():
             kind = "connect"
         case TimeoutError():
             kind = "timeout"
@@ -117,6 +126,18 @@ def fault_of(error: Exception) -> Fault | None:
     return Fault(kind, shown(str(error) or type(error).__name__))
 
 
+def without_traces(error: BaseException | None) -> None:
+    """Let go of the frames that an error, and those before it, went through: they hold what was being read.
+
+    The error would keep itself alive by them, until the garbage collector looks: with a large reply for every attempt.
+    """
+    for _ in range(MOST_CAUSES):
+        if error is None:
+            return
+        error.__traceback__ = None
+        error = error.__cause__ or error.__context__
+
+
 def fault_of_status(status: int, headers: Mapping[str, str], body: bytes, secrets: Sequence[str] = ()) -> Fault:
     """The fault that a status other than 2xx stands for; the text is the server's own."""
     text, code = _said(body, secrets)
@@ -124,7 +145,7 @@ def fault_of_status(status: int, headers: Mapping[str, str], body: bytes, secret
     if status == 402 or code in _OUT_OF_MONEY:
         again = False
     if 300 <= status < 400:
-        text = headers.get("Location", "")
+        text = shown(re.split("[?#]", headers.get("Location", ""), maxsplit=1)[0], secrets)  # a query may hold keys
     return Fault(f"http_{status}", text, status=status, again=again, asked=asked_seconds(headers), code=code)
 
 
@@ -140,10 +161,6 @@ def final_error(
         return Refused(REFUSED[fault.kind], where=where, status=status, text=text, advice=advice)
     if status == 429 and not fault.again:
         return Refused("The quota at {where} is used up: {text}. {advice}", where=where, text=text, advice=advice)
-    if fault.kind == "too_large":
-        return AgentFailed(
-            "{host} sent a reply above the limit of {text} bytes.", kind=fault.kind, host=host, text=text
-        )
     if 300 <= status < 400:
         return Refused(
             "{where} redirects to {text} (status {status}). Give the final address. {advice}",
@@ -177,6 +194,12 @@ def shown(text: str, secrets: Sequence[str] = ()) -> str:
     """
     text = _CONTROL.sub(" ", redact(text[: 4 * SHOWN], secrets)).strip()
     return text if len(text) <= SHOWN else text[:SHOWN] + "…"
+
+
+def not_json(data: bytes, error: Exception) -> str:
+    """What came instead of JSON, in a few words."""
+    start = data[:200].decode("utf-8", "replace").strip()
+    return shown("an empty body" if not start else "a web page" if start.startswith("<") else f"{error}; {start!r}")
 
 
 def _said(body: bytes, secrets: Sequence[str]) -> tuple[str, str]:

@@ -5,7 +5,7 @@ A reply that is plain and comes in one piece needs no parser; that halves what r
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from aiohttp import StreamReader
@@ -24,7 +24,13 @@ class Received(NamedTuple):
 
 
 class Protocol(ResponseHandler):
-    """One connection; one request at a time."""
+    """One connection; one request at a time.
+
+    Attributes:
+        on_stray: called when bytes come although no request is under way; None while one is.
+    """
+
+    on_stray: Callable[[], None] | None = None
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(loop)
@@ -54,6 +60,10 @@ class Protocol(ResponseHandler):
         self.set_exception(TimeoutError())
 
     def data_received(self, data: bytes) -> None:
+        if self.on_stray is not None:
+            self.on_stray()
+            self.force_close()
+            return
         if self._plain is not None:
             received = plain(data)
             if received is not None:

@@ -1,30 +1,43 @@
-"""Make strict JSON of a reply that is not quite: another charset, a byte order mark, lone surrogates, NaN."""
+"""Make strict JSON of a reply that is not quite: another charset, a byte order mark, lone surrogates, NaN, 1e999."""
 
 import json
 import re
+from math import isfinite
 from typing import Any
 
+MOST_DIGITS = 300  # no float is longer, and Python refuses to read integers of a few thousand
 _LONE = re.compile(r"[\ud800-\udfff]")
 
 
 def repaired(data: bytes, charset: str | None = None) -> bytes:
-    """The same JSON in UTF-8, with U+FFFD for what is no character and null for what is no number.
+    """Return the same JSON in UTF-8, with U+FFFD for lone surrogates and null for what is no number that fits.
 
     Raises:
-        ValueError: it is no JSON at all.
+        ValueError: it is no JSON, or no text in its charset: a guess at the characters would change the answer.
 
-    >>> repaired(b'{"a": "x\\\\ud800", "b": NaN}').decode()
-    '{"a":"x\\ufffd","b":null}'
+    >>> repaired(b'{"a": "x\\ud800", "b": NaN, "c": 1e999}').decode()
+    '{"a":"x\ufffd","b":null,"c":null}'
     """
     try:
-        text = data.decode(charset or "utf-8", "replace")
+        text = data.decode(charset or json.detect_encoding(data))
     except LookupError:  # a charset nobody knows
-        text = data.decode("utf-8", "replace")
+        text = data.decode(json.detect_encoding(data))
     try:
-        value = json.loads(text.removeprefix("\ufeff"), parse_constant=lambda _: None)
+        value = json.loads(
+            text.removeprefix("\ufeff"), parse_constant=lambda _: None, parse_float=_float, parse_int=_integer
+        )
         return without_surrogates(json.dumps(value, ensure_ascii=False, separators=(",", ":"))).encode()
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def _float(text: str) -> float | None:
+    number = float(text)
+    return number if isfinite(number) else None
+
+
+def _integer(text: str) -> int | None:
+    return int(text) if len(text) <= MOST_DIGITS else None
 
 
 def without_surrogates(text: str) -> str:

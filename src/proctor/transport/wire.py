@@ -9,8 +9,12 @@ that makes it), the same from 3.11 to 3.14.
 
 import asyncio
 import re
+import select
+import socket
 import ssl
+import sys
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from email.message import Message
 from functools import partial
 from time import monotonic
@@ -45,12 +49,14 @@ class Connector(aiohttp.TCPConnector):
     Attributes:
         keep_seconds: how long a connection is used again after it was used.
         idle: connections by what they lead to, the last one used at the end. aiohttp keeps those through a proxy.
+        distrusted: where a reply came that nobody had asked for; no connection to it is used twice.
     """
 
     def __init__(self, *, keep_seconds: float, dns_seconds: int) -> None:
         super().__init__(limit=0, keepalive_timeout=keep_seconds, ttl_dns_cache=dns_seconds)
         self.keep_seconds = keep_seconds
         self.idle: dict[ConnectionKey, list[Idle]] = {}
+        self.distrusted: set[ConnectionKey] = set()
         self._factory = partial(Protocol, asyncio.get_running_loop())  # type: ignore[assignment]  # a kind of its own
 
     async def aclose(self) -> None:
@@ -90,7 +96,8 @@ class Line:
         self._request = aiohttp.ClientRequest(
             method, url, headers=headers, proxy=proxy, ssl=tls or True, loop=self._alarms.loop
         )
-        self._idle = connector.idle.setdefault(self._request.connection_key, []) if proxy is None else None
+        self._key = self._request.connection_key
+        self._idle = connector.idle.setdefault(self._key, []) if proxy is None else None
         self._start = b""
 
     async def send(self, body: bytes | None) -> "Reply":
@@ -105,6 +112,10 @@ class Line:
         if transport is None:
             connection.close()
             raise aiohttp.ServerDisconnectedError
+        if protocol.should_close:
+            connection.close()
+            raise Fault("no_reply", "a reply before the request was sent")
+        protocol.on_stray = None
         self._alarms.set(protocol, self._alarms.loop.time() + self._seconds)
         try:
             start = self._start or self._made_start()
@@ -132,22 +143,41 @@ class Line:
             connection.close()
         elif self._idle is None or (not is_whole and (connection.protocol is None or protocol.should_close)):
             connection.release()  # aiohttp closes it unless the body is complete
+        elif self._key in self._connector.distrusted:
+            connection.close()
         else:
+            protocol.on_stray = self._distrust
             self._idle.append(Idle(connection, monotonic()))
 
     def _kept(self) -> Connection | None:
         while self._idle:
             connection, since = self._idle.pop()
-            protocol = connection.protocol
+            protocol, transport = connection.protocol, connection.transport
             if (
                 protocol is not None
+                and transport is not None
                 and protocol.is_connected()
-                and not protocol.should_close  # it said something that nobody had asked for
+                and not protocol.should_close
                 and monotonic() - since <= self._connector.keep_seconds
+                and not self._has_waiting_bytes(transport)
             ):
                 return connection
             connection.close()
         return None
+
+    def _has_waiting_bytes(self, transport: asyncio.WriteTransport) -> bool:
+        """True if something came that the event loop has not read yet: a reply nobody asked for, or the end."""
+        number = transport.get_extra_info("socket").fileno()
+        if not _is_readable(number):
+            return False
+        with suppress(OSError), socket.fromfd(number, socket.AF_INET, socket.SOCK_STREAM) as waiting:
+            if waiting.recv(1, socket.MSG_PEEK) and self._request.url.scheme == "http":  # TLS sends bytes of its own
+                self._distrust()
+        return True
+
+    def _distrust(self) -> None:
+        """HTTP cannot tell whose reply it is once there is one too many: each request gets a connection of its own."""
+        self._connector.distrusted.add(self._key)
 
     async def _connected(self) -> Connection:
         try:
@@ -211,9 +241,24 @@ class Reply:
         while not self._body.at_eof():
             yield await self._body.readany()
 
+    async def drop_rest(self, seconds: float) -> None:
+        """Wait so long for the end of the body, so that the connection can be used again; what comes is dropped."""
+        with suppress(TimeoutError, aiohttp.ClientError, OSError):
+            async with asyncio.timeout(seconds):
+                async for _ in self.pieces():
+                    pass
+
     def close(self) -> None:
         """Give the connection back."""
         self._line.take_back(self._connection, self._protocol, is_whole=self.whole is not None)
+
+
+def _is_readable(number: int) -> bool:
+    if sys.platform == "win32":  # no poll there, and `select` takes any number
+        return bool(select.select([number], [], [], 0)[0])
+    poll = select.poll()
+    poll.register(number, select.POLLIN)
+    return bool(poll.poll(0))
 
 
 def check_headers(headers: Mapping[str, str]) -> None:
