@@ -11,7 +11,7 @@ authorities (SSL_CERT_FILE, SSL_CERT_DIR). Redirects are not followed: a key goe
 import asyncio
 import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import aclosing, suppress
 from contextvars import ContextVar, Token
 from types import TracebackType
@@ -301,7 +301,7 @@ class Client:
     async def _body(self, reply: Reply) -> bytes:
         return b"".join([piece async for piece in self._pieces(reply)])
 
-    async def _pieces(self, reply: Reply) -> AsyncIterator[bytes]:
+    async def _pieces(self, reply: Reply) -> AsyncGenerator[bytes, None]:
         size = 0
         async for piece in reply.pieces():
             size += len(piece)
