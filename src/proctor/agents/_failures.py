@@ -11,6 +11,7 @@ from typing import Literal
 
 from proctor.core.errors import AgentFailed, ProctorError, ProviderFailed, Refused
 from proctor.transport.faults import shown
+from proctor.transport.redact import quoted
 
 CLIENTS = (
     "openai",
@@ -76,7 +77,7 @@ def failure_of(error: BaseException, raised_by: RaisedBy = None) -> ProctorError
         if found is not None:
             return found
     return AgentFailed(
-        "The agent raised {type}: {error}", kind="raised", type=type(error).__name__, error=str(error)[:500]
+        "The agent raised {type}: {error}", kind="raised", type=type(error).__name__, error=quoted(error)
     )
 
 

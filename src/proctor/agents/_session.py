@@ -10,6 +10,7 @@ from proctor.core.run import limits_now
 from proctor.core.sample import File, Message, Text, Tool, ToolCall, ToolResult, Turn
 from proctor.core.task import Environment
 from proctor.core.trajectory import Step, Trajectory
+from proctor.transport.redact import quoted
 
 Ask = Callable[[Sequence[Message], Sequence[Tool]], Awaitable[Sequence[Step]]]
 
@@ -100,7 +101,7 @@ async def result_of(environment: Environment, call: ToolCall) -> ToolResult:
             "The tool '{name}' broke: {type}: {error}",
             name=call.name,
             type=type(error).__name__,
-            error=str(error)[:500],
+            error=quoted(error),
         ) from error
     return result if result.id == call.id else replace(result, id=call.id)
 

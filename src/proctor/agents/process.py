@@ -33,6 +33,7 @@ from proctor.core.sample import Message, Sample, Tool
 from proctor.core.task import Agent, Environment, Session
 from proctor.core.trajectory import Step, ToolStyle
 from proctor.models.chat_format import to_messages, to_tools
+from proctor.transport.redact import redact
 
 LINE_BYTES = Limits().reply_bytes * 4
 TAIL_BYTES = 4_096
@@ -240,4 +241,6 @@ def _steps(line: bytes) -> Sequence[Step]:
 
 
 def _plain(text: str) -> str:
+    """What the program wrote as it may stand in a message: without keys and control characters."""
+    text = redact(text)
     return "".join(character if character.isprintable() or character == "\n" else "�" for character in text)

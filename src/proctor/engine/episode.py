@@ -10,6 +10,7 @@ from proctor.core.errors import AgentFailed, EnvironmentFailed, ProctorError, Us
 from proctor.core.sample import Sample, Turn
 from proctor.core.task import Agent, Environment, Session, User
 from proctor.core.trajectory import Step, Stop, ToolStyle, Trajectory
+from proctor.transport.redact import quoted
 
 
 class Episode:
@@ -60,7 +61,7 @@ class Episode:
             return self.environment.state()
         except Exception as error:
             raise EnvironmentFailed(
-                "The environment broke: {type}: {error}", type=type(error).__name__, error=str(error)[:500]
+                "The environment broke: {type}: {error}", type=type(error).__name__, error=quoted(error)
             ) from error
 
     async def _reply(self, sample: Sample) -> Turn | None:
@@ -72,7 +73,7 @@ class Episode:
             raise
         except Exception as error:
             raise UserFailed(
-                "The simulated user broke: {type}: {error}", type=type(error).__name__, error=str(error)[:500]
+                "The simulated user broke: {type}: {error}", type=type(error).__name__, error=quoted(error)
             ) from error
 
     async def _send(self, session: Session, turn: Turn) -> bool:

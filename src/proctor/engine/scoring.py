@@ -25,6 +25,7 @@ from proctor.models import ledger
 from proctor.transport import retry
 from proctor.transport.deadline import Deadline
 from proctor.transport.faults import reached
+from proctor.transport.redact import quoted, redact
 
 DETAIL_CHARACTERS = 4_000
 MOST_SECONDS = 600.0  # for one verdict of a scorer that waits, or runs in a thread
@@ -131,7 +132,7 @@ def _unscored(error: BaseException) -> Unscored:
         return Unscored(
             why="scorer_failed", reason=say("The scorer took more than {seconds} seconds.", seconds=f"{MOST_SECONDS:g}")
         )
-    reason = say("The scorer raised {kind}: {error}", kind=type(error).__name__, error=clip(str(error), 500))
+    reason = say("The scorer raised {kind}: {error}", kind=type(error).__name__, error=quoted(error))
     return Unscored(why="scorer_failed", reason=reason, details={"traceback": trace_of(error)})
 
 
@@ -154,7 +155,7 @@ def from_outside(error: BaseException) -> bool:
 
 
 def trace_of(error: BaseException) -> str:
-    """Return the last part of a traceback, as kept with a failure; it begins where the user's own code does."""
+    """Return the last part of a traceback, without keys; it begins where the user's own code does."""
     told = traceback.TracebackException.from_exception(error)
     seen: list[traceback.TracebackException] = []
     todo: list[traceback.TracebackException | None] = [told]
@@ -164,7 +165,8 @@ def trace_of(error: BaseException) -> str:
             frames = [*dropwhile(lambda frame: frame.filename.startswith(NOT_THE_USERS), one.stack)]
             one.stack = traceback.StackSummary.from_list(frames or one.stack)
             todo += [one.__cause__, one.__context__, *(one.exceptions or ())]
-    return clip("".join(told.format()), DETAIL_CHARACTERS, keep="end")
+    text = "".join(told.format())
+    return clip(redact(text[-4 * DETAIL_CHARACTERS :]), DETAIL_CHARACTERS, keep="end")
 
 
 def clip(text: str, characters: int, *, keep: str = "start") -> str:

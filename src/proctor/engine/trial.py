@@ -26,6 +26,7 @@ from proctor.models import cache, ledger
 from proctor.transport import retry
 from proctor.transport.deadline import Deadline
 from proctor.transport.faults import reached
+from proctor.transport.redact import quoted
 
 OUTCOME_BY_ERROR: dict[type[PartFailed], Outcome] = {
     AgentFailed: "agent_failed",
@@ -110,7 +111,7 @@ async def _play(work: Work, sample: Sample) -> tuple[Trajectory, Failure | None,
             raise
         if isinstance(error, TimeoutError) and limit.expired():
             return _out_of_time(episode.so_far("time_limit"), limits)
-        reason = say("The agent raised {kind}: {error}", kind=type(error).__name__, error=str(error)[:500])
+        reason = say("The agent raised {kind}: {error}", kind=type(error).__name__, error=quoted(error))
         return episode.so_far(), Failure(kind="raised", reason=reason, detail=trace_of(error)), "agent_failed"
     return trajectory, None, "scored"
 
@@ -122,7 +123,7 @@ def _environment(task: Task, sample: Sample) -> Environment | None:
         raise
     except Exception as error:
         raise EnvironmentFailed(
-            "The environment broke: {type}: {error}", type=type(error).__name__, error=str(error)[:500]
+            "The environment broke: {type}: {error}", type=type(error).__name__, error=quoted(error)
         ) from error
 
 

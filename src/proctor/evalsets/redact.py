@@ -14,16 +14,12 @@ import msgspec
 from proctor.evalsets.read import converted
 from proctor.evalsets.schema import EvalCase, builtins
 from proctor.scorers._matcher import checked
+from proctor.transport.redact import ANY_KEY
 
 NAMED = re.compile(r"([A-Za-z][\w-]*)=(.+)", re.DOTALL)
 FREE = ("args", "response", "state", "extra")  # below these the names are the agent's own, not those of the schema
 COMMON: Mapping[str, str] = {
-    "key": r"\b(?:sk|pk|rk|gsk|xai|hf|ghp|gho|ghs|glpat|nvapi|pplx|xox[abprs])[-_][A-Za-z0-9_-]{12,}"
-    r"|\bAKIA[0-9A-Z]{16}\b|\bAIza[A-Za-z0-9_-]{20,}|\bAKLT[A-Za-z0-9_-]{12,}|\bLTAI[A-Za-z0-9]{12,}"
-    r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+"
-    r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\s\\]*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?"
-    r"|(?i:\b(?:bearer|basic)\s{1,4}[A-Za-z0-9._~+/=-]{12,})"
-    r"|(?i:(?:(?:api|access|secret|auth)[-_ ]?(?:key|token)|password|passwd|secret)[\"']?\s{0,4}[:=]\s{0,4}[\"']?)[^\s\"',;&}]{4,}",
+    "key": ANY_KEY,
     "email": r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}\b",
     "phone": r"(?<![\w.+-])(?:\+\d{1,3}[ .-]?(?:\(\d{1,4}\)[ .-]?)?\d{1,4}(?:[ .-]?\d{2,4}){2,4}"
     r"|(?:86[ -]?)?1[3-9]\d[ -]?\d{4}[ -]?\d{4}"

@@ -29,6 +29,7 @@ from proctor.judges._rubric_file import Rubric, rubric
 from proctor.judges.pairwise import warnings
 from proctor.review import labels
 from proctor.stats.estimate import estimate
+from proctor.transport.redact import quoted
 
 T = TypeVar("T")
 Item = Mapping[str, Any]
@@ -75,7 +76,7 @@ class Steps:
         except ProctorError as error:
             self.failures[name] = error.sentence
         except Exception as error:  # noqa: BLE001 - one part must not cost the others
-            self.failures[name] = say("It broke: {kind}: {error}", kind=type(error).__name__, error=str(error)[:500])
+            self.failures[name] = say("It broke: {kind}: {error}", kind=type(error).__name__, error=quoted(error))
         if self._tell is not None:
             self._tell(say("{part} failed: {reason}", part=name, reason=self.failures[name]))
         return None

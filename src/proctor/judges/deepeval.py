@@ -30,6 +30,7 @@ from proctor.judges._figures import About
 from proctor.models import ledger
 from proctor.scorers._adk import mean
 from proctor.scorers.trajectory import _expected
+from proctor.transport.redact import quoted
 
 if TYPE_CHECKING:
     from deepeval.test_case import ConversationalTestCase, LLMTestCase
@@ -170,7 +171,7 @@ class DeepEvalScorer:
                 kind="metric",
                 metric=self.name,
                 type=type(error).__name__,
-                error=str(error)[:500],
+                error=quoted(error),
             ) from error
         _spend(metric)
         score = metric.score

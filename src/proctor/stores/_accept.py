@@ -10,7 +10,7 @@ from proctor.core.score import Unscored
 from proctor.core.trajectory import NOTHING, Usage
 from proctor.core.trial import RETRYABLE, Trial, Verdict
 from proctor.stores._arrivals import Addition, Judged, arrive
-from proctor.stores.blobs import clean, encode, pack
+from proctor.stores.blobs import clean, encode, encode_without, pack
 from proctor.stores.schema import SPENT
 
 MOST_TOKENS = 10**12  # what a provider claims for one trial; more would overflow the sum of a run
@@ -19,8 +19,10 @@ MOST_TOKENS = 10**12  # what a provider claims for one trial; more would overflo
 Spent = tuple[int, int, int, int, int, float | None]
 
 
-def addition(run: int, trial: Trial, verdicts: Sequence[Verdict], sample: Sample | None) -> Addition:
-    """Encode a trial with what belongs to it."""
+def addition(
+    run: int, trial: Trial, verdicts: Sequence[Verdict], sample: Sample | None, keys: Sequence[bytes] = ()
+) -> Addition:
+    """Encode a trial with what belongs to it; `keys` are not written, whoever said them."""
     outcome = trial.outcome
     content = None if sample is None else encode(sample)
     return Addition(
@@ -31,19 +33,19 @@ def addition(run: int, trial: Trial, verdicts: Sequence[Verdict], sample: Sample
         *_spent(trial, verdicts),
         None if content is None else bytes.fromhex(digest_bytes(content)),
         content,
-        encode(trial),
-        [judged(verdict, outcome) for verdict in verdicts],
+        encode_without(keys, trial),
+        [judged(verdict, outcome, keys) for verdict in verdicts],
     )
 
 
-def judged(verdict: Verdict, outcome: str) -> Judged:
+def judged(verdict: Verdict, outcome: str, keys: Sequence[bytes] = ()) -> Judged:
     """Encode a verdict; it counts only where the trial was scored."""
-    scorer, result = clean(verdict.scorer), verdict.result
+    scorer, result, record = clean(verdict.scorer), verdict.result, encode_without(keys, verdict)
     if outcome != "scored":
-        return Judged(scorer, None, None, outcome, encode(verdict))
+        return Judged(scorer, None, None, outcome, record)
     if isinstance(result, Unscored):
-        return Judged(scorer, None, None, result.why, encode(verdict))
-    return Judged(scorer, float(result.points), float(result.out_of), None, encode(verdict))
+        return Judged(scorer, None, None, result.why, record)
+    return Judged(scorer, float(result.points), float(result.out_of), None, record)
 
 
 def accept(db: sqlite3.Connection, additions: Sequence[Addition]) -> list[BadInput | None]:

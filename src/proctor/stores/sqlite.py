@@ -28,6 +28,7 @@ from proctor.stores._opening import connect, opened
 from proctor.stores._writer import Writer
 from proctor.stores.blobs import clean, encode
 from proctor.stores.schema import SPENT, first_sample
+from proctor.transport.redact import keys_of_the_environment
 
 T = TypeVar("T")
 BUSY_SECONDS = 30.0
@@ -65,6 +66,7 @@ class SqliteStore:
         self._pid = os.getpid()
         self._idle: list[sqlite3.Connection] = []
         self._held: dict[str, _Held] = {}
+        self._keys: tuple[bytes, ...] = ()  # of the user; they are not written
         where = self._path
         db = opened(where, busy_seconds)
         if folder is not None:
@@ -77,6 +79,7 @@ class SqliteStore:
 
     async def begin(self, record: RunRecord) -> None:
         lock = RunLock(self._path, record.id)
+        self._keys = tuple(key.encode() for key in keys_of_the_environment())
         try:
             number = await self._write(lambda db: _begin(db, record))
         except BaseException:
@@ -97,12 +100,12 @@ class SqliteStore:
     def add(
         self, trial: Trial, verdicts: Sequence[Verdict] = (), sample: Sample | None = None
     ) -> "asyncio.Future[None]":
-        return self._writer.add(addition(self._number(trial.run_id), trial, verdicts, sample))
+        return self._writer.add(addition(self._number(trial.run_id), trial, verdicts, sample, self._keys))
 
     async def judge(self, verdicts: Sequence[Verdict]) -> None:
         numbered = [(self._number(verdict.run_id), verdict) for verdict in verdicts]
         if numbered:
-            await self._write(lambda db: _judge(db, numbered))
+            await self._write(lambda db: _judge(db, numbered, self._keys))
 
     async def save(self, record: RunRecord) -> None:
         number = self._number(record.id)
@@ -261,7 +264,7 @@ def _save(db: sqlite3.Connection, number: int, record: RunRecord) -> None:
     db.execute("UPDATE runs SET record = ? WHERE id = ?", (encode(record), number))
 
 
-def _judge(db: sqlite3.Connection, numbered: Sequence[tuple[int, Verdict]]) -> None:
+def _judge(db: sqlite3.Connection, numbered: Sequence[tuple[int, Verdict]], keys: Sequence[bytes]) -> None:
     for run, verdict in numbered:
         found = db.execute(_read.ACCEPTED, (run, clean(verdict.sample_id), verdict.attempt)).fetchone()
         if found is None:
@@ -270,7 +273,7 @@ def _judge(db: sqlite3.Connection, numbered: Sequence[tuple[int, Verdict]]) -> N
                 id=verdict.sample_id,
                 attempt=verdict.attempt,
             )
-        append_verdict(db, found[0], verdict.attempt, judged(verdict, found[1]))
+        append_verdict(db, found[0], verdict.attempt, judged(verdict, found[1], keys))
         if verdict.usage is not None:
             spend(db, (found[0], verdict.attempt), bounded(verdict.usage))
 
