@@ -55,7 +55,7 @@ async def test_a_failure_of_the_endpoint_and_a_broken_scorer_are_no_failed_sampl
 async def test_the_sections_go_from_the_whole_to_the_small() -> None:
     report, _ = await small()
     assert [section.key for section in report.sections] == ["", "official", "group", "category"]
-    assert [one.name for one in report.headline] == ["accuracy", "overall", "official_overall"]
+    assert [one.name for one in report.headline] == ["accuracy", "official_overall"]
 
 
 async def test_the_headline_of_several_scorers_has_one_number_each() -> None:

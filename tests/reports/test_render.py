@@ -1,6 +1,9 @@
+import json
 import re
 import time
+from base64 import b64encode
 from collections.abc import Sequence
+from hashlib import sha256
 from html.parser import HTMLParser
 
 import example_runs
@@ -11,6 +14,7 @@ from proctor.core.sentence import say
 from proctor.i18n import LANGUAGES, catalogue
 from proctor.reports import render, words
 from proctor.reports.build import Report, build
+from proctor.reports.listing import stories
 from proctor.reports.words import Words
 
 VOID = {"meta", "br", "img", "link", "input", "hr"}
@@ -62,8 +66,30 @@ def lang(request: pytest.FixtureRequest) -> str:
 @pytest.mark.parametrize("make", ["small", "hostile", "large"])
 async def test_a_page_is_well_formed_and_asks_nothing_of_anyone(make: str, lang: str) -> None:
     page = Page(render.html(await report_of(make), lang))
-    assert not {"script", "img", "link", "iframe", "object", "form", "a", "base"} & set(page.tags)
-    assert not {"src", "href", "srcset", "action", "xlink:href"} & {name for name, _ in page.attributes}
+    assert "script" not in page.tags
+    _assert_asks_nothing(page)
+
+
+@pytest.mark.parametrize("make", ["small", "hostile"])
+async def test_a_page_with_all_samples_runs_one_script_and_asks_nothing_of_anyone(make: str, lang: str) -> None:
+    store = MemoryStore()
+    run, estimates = await getattr(example_runs, f"{make}_run")(store)
+    text = render.html(build(run, store, estimates), lang, stories(run, store))
+    page = Page(text)
+    assert page.tags.count("script") == 2  # the data, which no browser runs, and the script whose digest is allowed
+    data, script = re.findall(r"<script[^>]*>(.*?)</script>", text, flags=re.DOTALL)
+    assert "<" not in data
+    assert json.loads(data)["rows"]
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}';" in text
+    assert not WITHOUT_SIGN.search(text)
+    _assert_asks_nothing(page)
+
+
+def _assert_asks_nothing(page: Page) -> None:
+    assert not {"img", "link", "iframe", "object", "form", "base"} & set(page.tags)
+    assert not {"src", "srcset", "action", "xlink:href"} & {name for name, _ in page.attributes}
+    assert all((value or "").startswith("#") for name, value in page.attributes if name == "href")
     assert not [name for name, _ in page.attributes if name.startswith("on")]
     styles = [value or "" for name, value in page.attributes if name == "style"]
     assert all(re.fullmatch(r"width:\d+\.\d\d%", style) for style in styles)

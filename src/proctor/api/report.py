@@ -33,13 +33,14 @@ def write_report(record: RunRecord, store: Store, estimates: Sequence[Estimate],
 def _text(record: RunRecord, store: Store, estimates: Sequence[Estimate], path: Path, lang: str) -> str:
     from proctor.reports import render
     from proctor.reports.build import build, json_summary
+    from proctor.reports.listing import stories
 
     match path.suffix:
         case ".json":
             summary = json_summary(record, store, estimates)
             return json.dumps(msgspec.to_builtins(summary), ensure_ascii=False, indent=2) + "\n"
         case ".html":
-            return render.html(build(record, store, estimates), lang)
+            return render.html(build(record, store, estimates), lang, stories(record, store))
         case ".md":
             return render.markdown(build(record, store, estimates), lang)
         case _:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from proctor.core.sentence import Sentence
+from proctor.reports.render import policy
 from proctor.reports.words import Words
 
 if TYPE_CHECKING:
@@ -75,7 +76,9 @@ def html(page: Page, lang: str) -> str:
 
 def _rendered(template: str, page: Page, lang: str) -> str:
     words = Words(lang)
-    values: dict[str, Any] = {"page": page, "lang": lang, "t": words.t, "kind": lambda block: type(block).__name__}
+    values: dict[str, Any] = {
+        "page": page, "lang": lang, "t": words.t, "kind": lambda block: type(block).__name__, "policy": policy()
+    }  # fmt: skip
     return _environment(template.endswith(".html.jinja")).get_template(template).render(values)
 
 

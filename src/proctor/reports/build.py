@@ -58,12 +58,13 @@ class ErrorCount(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Beside(msgspec.Struct, frozen=True, kw_only=True):
-    """The mean of a number that a scorer gives beside its verdict."""
+    """The mean of a number that a scorer gives beside its verdict; `of_calls` where it compared tool calls."""
 
     scorer: str
     name: str
     mean: float
     count: int
+    of_calls: bool = False
 
 
 class Unmeasured(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,6 +102,21 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str | Sentence, ...] = ()
     options: tuple[Fact, ...] = ()
     provenance: tuple[Fact, ...] = ()
+
+    @property
+    def has_classes(self) -> bool:
+        """True if any error has a class or a type, so that a table of them says something."""
+        return any(error.error_class or error.error_type for error in self.errors)
+
+    @property
+    def has_times(self) -> bool:
+        """True if the time of a trial is known."""
+        return self.median_seconds is not None
+
+    @property
+    def has_usage(self) -> bool:
+        """True if a model was asked, as far as the agent tells."""
+        return self.usage != Usage()
 
 
 def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, failures: int = 50) -> Report:
@@ -211,6 +227,7 @@ class _Verdicts:
         self.lost: Counter[tuple[str, str]] = Counter()
         self.examples: dict[tuple[str, str], str | Sentence] = {}
         self.sums: dict[tuple[str, str], list[float]] = {}
+        self.compared: set[str] = set()  # scorers that compared tool calls
 
     def add(self, verdicts: Sequence[Verdict]) -> None:
         for verdict in verdicts:
@@ -226,7 +243,7 @@ class _Verdicts:
 
     def beside(self) -> tuple[Beside, ...]:
         return tuple(
-            Beside(scorer=scorer, name=name, mean=total / count, count=round(count))
+            Beside(scorer=scorer, name=name, mean=total / count, count=round(count), of_calls=scorer in self.compared)
             for (scorer, name), (total, count) in self.sums.items()
         )
 
@@ -235,6 +252,8 @@ class _Verdicts:
             yield Unmeasured(what=why, kind=scorer, count=count, example=self.examples[why, scorer])
 
     def _add_details(self, scorer: str, details: Mapping[str, Any]) -> None:
+        if "sides" in details:
+            self.compared.add(scorer)
         for name in BESIDE:
             value = details.get(name)
             if isinstance(value, int | float) and not isinstance(value, bool):
@@ -284,7 +303,7 @@ def _headline(estimates: Sequence[Estimate]) -> tuple[Estimate, ...]:
     """The main numbers of the whole run, then the official overall number where a benchmark has one."""
     whole = [one for one in estimates if not one.slice]
     main = [one for one in whole if _metric(one) in ("accuracy", "score", "win_rate")]
-    overall = [one for one in whole if _metric(one) in ("overall", "official_overall")]
+    overall = [one for one in whole if _metric(one) in ("overall", "official_overall") and one.value is not None]
     return (*(main or whole[:1]), *(one for one in overall if one not in main))
 
 

@@ -5,20 +5,27 @@ only what this module made itself, as `Markup`, passes unchanged.
 """
 
 import re
-from collections.abc import Callable
+from base64 import b64encode
+from collections.abc import Callable, Iterable
 from functools import cache
+from hashlib import sha256
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import msgspec
 
 from proctor.core.run import Estimate
 from proctor.reports import plot
 from proctor.reports.build import METRICS, Report
-from proctor.reports.visible import one_line, visible
+from proctor.reports.listing import Rule, listing
+from proctor.reports.story import Story
+from proctor.reports.visible import names_only, one_line, visible
 from proctor.reports.words import Words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 LIVE_MARKDOWN = re.compile(r"[\\`*\[\]|~$#!]|(?<!\w)_|_(?!\w)")
 
@@ -32,9 +39,47 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     note: str
 
 
-def html(report: Report, lang: str) -> str:
-    """One self-contained HTML file."""
-    return _render("report.html.jinja", report, lang)
+def html(report: Report, lang: str, stories: Iterable[Story] = ()) -> str:
+    """One self-contained HTML file; with `stories`, those of all trials, it lists them and can search and filter."""
+    from markupsafe import Markup
+
+    rules = [Rule(one.error_class, one.error_type) for one in report.errors]
+    total = sum(count for name, count in report.outcomes.items() if name != "not_run")
+    found = listing(stories, rules, total, Words(lang))
+    if not found.listed:
+        return _render("report.html.jinja", report, lang, listing=None, policy=policy())
+    script = files("proctor.reports").joinpath("templates", "samples.js").read_text(encoding="utf-8")
+    return _render(
+        "report.html.jinja",
+        report,
+        lang,
+        listing=found,
+        data=Markup(found.data),  # noqa: S704 - JSON without "<"
+        script=Markup(script),  # noqa: S704 - ours
+        policy=policy(script),
+    )
+
+
+def policy(script: str = "") -> "Markup":
+    """What a page may do: show its own style and run its own script; load nothing, send nothing, make no HTML of text."""
+    from markupsafe import Markup
+
+    rules = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    if not script:
+        return Markup(rules)  # noqa: S704 - ours
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    return Markup(  # noqa: S704 - ours
+        f"{rules}; script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
+    )
+
+
+def anchor(sample_id: str, attempt: int) -> str:
+    """The name of a sample's place on a page, as `samples.js` makes it.
+
+    >>> anchor("a b", 0), anchor("x", 2)
+    ('s-a%20b', 's-x~3')
+    """
+    return f"s-{quote(visible(sample_id), safe='')}" + (f"~{attempt + 1}" if attempt else "")
 
 
 def markdown(report: Report, lang: str) -> str:
@@ -63,8 +108,9 @@ def methods(report: Report, words: Words) -> str:
     return ", ".join(words.t(method) for method in dict.fromkeys(used) if method)
 
 
-def _render(template: str, report: Report, lang: str) -> str:
+def _render(template: str, report: Report, lang: str, **more: Any) -> str:
     words = Words(lang)
+    numbers = {(one.error_class, one.error_type): number for number, one in enumerate(report.errors, 1)}
     return (
         environment(template.endswith(".html.jinja"))
         .get_template(template)
@@ -76,6 +122,8 @@ def _render(template: str, report: Report, lang: str) -> str:
             t=words.t,
             lines=lambda key: lines(report, words, key),
             methods=methods(report, words),
+            class_number=lambda error: numbers.get(error, 0),
+            **more,
         )
     )
 
@@ -106,6 +154,8 @@ def environment(is_html: bool) -> "Environment":
         fence=lambda text: Markup(_fence(text)),  # noqa: S704 - a fence no line of the text can close
         code=lambda text: Markup(_code(text)),  # noqa: S704 - the same within a line
         one_line=one_line,
+        names_only=names_only,
+        anchor=anchor,
     )
     return made
 

@@ -28,10 +28,19 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
+class Mark(msgspec.Struct, frozen=True):
+    """The points a judge gave in one dimension, on its scale; None where it could not tell."""
+
+    name: str
+    points: float | None
+    low: float = 0.0
+    high: float = 1.0
+
+
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """What one scorer said; `value` is None when it gave no score, and `why` says why.
 
-    `passed`: full marks, or what a scorer with a pass mark of its own lets pass.
+    `passed`: full marks, or what a scorer with a pass mark of its own lets pass. `marks`: what a judge gave by dimension.
     """
 
     scorer: str
@@ -44,6 +53,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     error_class: str = ""
     error_type: str = ""
     passed: bool = False
+    marks: tuple[Mark, ...] = ()
 
 
 class Story(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,7 +123,23 @@ def finding(verdict: Verdict) -> Finding:
         error_class=_name(details, "error_class") or "",
         error_type=_name(details, "error_type") or "",
         passed=result.passed,
+        marks=tuple(_marks(details)),
     )
+
+
+def _marks(details: Mapping[str, Any]) -> Iterator[Mark]:
+    """What a judge gave by dimension; nothing where the details of a scorer mean something else."""
+    given, scale = details.get("dimensions"), details.get("scale")
+    if not isinstance(given, Mapping):
+        return
+    match scale:
+        case [int() | float() as low, int() | float() as high]:
+            pass
+        case _:
+            low, high = 0, 1
+    for name, points in given.items():
+        if points is None or isinstance(points, int | float):
+            yield Mark(str(name), points, low, high)
 
 
 def error_of(outcome: Outcome, failure: Failure | None, findings: Sequence[Finding]) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from proctor.reports import plot
 from proctor.reports.compare import Comparison, Row
-from proctor.reports.render import environment
+from proctor.reports.render import environment, policy
 from proctor.reports.visible import one_line, visible
 from proctor.reports.words import Words
 
@@ -169,6 +169,7 @@ def _page(template: str, comparison: Comparison, lang: str) -> str:
             span=span,
             p_text=p_text,
             listed=LISTED,
+            policy=policy(),
         )
     )
 

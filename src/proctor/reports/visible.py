@@ -10,6 +10,10 @@ _HIDDEN = re.compile(
     "\U000e0000-\U000e007f"  # tags: invisible ASCII
     "]"
 )
+_FOLDERS = re.compile(
+    r"(?<![\w./\\:~-])(?:file://)?(?:(?:/|~[\w.-]*/)(?:[^\s/:\"'|]+/)+|~[\w.-]*/|[A-Za-z]:[\\/](?:[^\s\\/:\"'|]+[\\/])*)"
+    r"|(?<=[:])(?:/(?:[^\s/:\"'|]+/)+|~/(?:[^\s/:\"'|]+/)*)"
+)
 
 
 def visible(text: str) -> str:
@@ -29,6 +33,17 @@ def one_line(text: str, characters: int = 200) -> str:
     """
     flat = " ".join(visible(text[: 4 * characters + 100]).split())
     return flat if len(flat) <= characters else flat[:characters] + "…"
+
+
+def names_only(text: str) -> str:
+    """The text with absolute paths cut to the name of the file: a page that is sent around tells nobody's folders.
+
+    >>> names_only("/home/ann/work/agent.py:answer"), names_only("process:python ~/bots/bot.py --fast")
+    ('agent.py:answer', 'process:python bot.py --fast')
+    >>> names_only("http://localhost:8000/v1"), names_only("bfcl/simple_python"), names_only("C:\\\\Users\\\\ann\\\\a.csv")
+    ('http://localhost:8000/v1', 'bfcl/simple_python', 'a.csv')
+    """
+    return _FOLDERS.sub("", text)
 
 
 def _sign(found: re.Match[str]) -> str:

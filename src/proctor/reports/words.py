@@ -92,6 +92,11 @@ _METRICS = {
 }
 _DETAILS = {
     "parameter_accuracy": "parameter accuracy",
+    "precision": "precision",
+    "recall": "recall",
+    "f1": "F1",
+}
+_DETAILS_OF_CALLS = {
     "precision": "precision of calls",
     "recall": "recall of calls",
     "f1": "F1 of calls",
@@ -165,7 +170,10 @@ class Words:
             return self.t(_NOT_COMPARABLE[why])
         return self.unscored(why) if why in _UNSCORED else self.outcome(why)
 
-    def detail(self, name: str) -> str:
+    def detail(self, name: str, *, of_calls: bool = False) -> str:
+        """A number beside the verdict; `of_calls` where the scorer compared tool calls."""
+        if of_calls and name in _DETAILS_OF_CALLS:
+            return self.t(_DETAILS_OF_CALLS[name])
         return self.t(_DETAILS[name]) if name in _DETAILS else _spaced(name)
 
     def state(self, name: str) -> str:

@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
-from starlette.routing import BaseRoute, Mount
+from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from proctor.core.errors import BadInput
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 def app(routes: Sequence[BaseRoute], access: Access, lang: str) -> "ASGIApp":
     """The app with these pages, for those who have access; `lang` is the language until somebody chooses another."""
     static = StaticFiles(directory=str(files("proctor.web").joinpath("static")))
+    look = files("proctor.reports").joinpath("templates", "look.css")  # what these pages share with reports
     inner = Starlette(
-        routes=[*routes, Mount("/static", static)],
+        routes=[*routes, Route("/static/look.css", lambda _: FileResponse(str(look))), Mount("/static", static)],
         exception_handlers={BadInput: _bad_input, HTTPException: _http_error, Exception: _our_error},
     )
     return Guard(inner, access, lang)

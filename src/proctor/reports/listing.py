@@ -1,0 +1,238 @@
+"""The samples of a run as compact JSON, for the script of its page.
+
+Ten thousand samples have to stay one file that opens in a moment. So every long text is kept once and named by its number,
+what is empty is left out, and the texts of a run share a budget: the more samples, the shorter each text, with the number of
+characters that are missing. `samples.js` reads what is written here.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+import msgspec
+
+from proctor.core.run import RunRecord
+from proctor.core.task import Store
+from proctor.core.trial import IN_THE_MEAN, Verdict
+from proctor.reports.pairs import Pair
+from proctor.reports.story import Finding, Line, Story, cut, story
+from proctor.reports.visible import visible
+from proctor.reports.words import Words
+
+CHARACTERS = 20_000_000  # of all texts of a page, shared out over its samples
+LEAST, MOST = 300, 8_000  # of one text
+MOST_BYTES = 30_000_000  # of the JSON; what comes after that is not listed
+SHORT = 24  # texts up to here stand where they are needed; a number would not be shorter
+Ref = str | int
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """A class and type of error, as the page counts them."""
+
+    error_class: str
+    error_type: str
+
+
+class Listing(msgspec.Struct, frozen=True, kw_only=True):
+    """The JSON, how many trials it lists, and how many there are."""
+
+    data: str
+    listed: int
+    total: int
+
+
+def stories(record: RunRecord, store: Store) -> Iterator[Story]:
+    """Every trial of a run in the order of the plan, its texts cut so that all of them fit on a page."""
+    characters = text_characters(sum(store.outcomes(record.id).values()))
+    by_trial = groupby(store.verdicts(record.id), key=lambda verdict: (verdict.sample_id, verdict.attempt))
+    key, verdicts = _next(by_trial)
+    for trial in store.trials(record.id):
+        own: list[Verdict] = []
+        if key == (trial.sample_id, trial.attempt):
+            own = verdicts
+            key, verdicts = _next(by_trial)
+        yield story(trial, store.sample(record.id, trial.sample_id), own, characters=characters)
+
+
+def text_characters(trials: int) -> int:
+    """How long one text may be, so that those of so many trials fit on a page.
+
+    >>> text_characters(40), text_characters(10_000)
+    (8000, 500)
+    """
+    return max(LEAST, min(MOST, CHARACTERS // (4 * max(trials, 1))))
+
+
+def listing(stories: Iterable[Story], rules: Iterable[Rule], total: int, words: Words) -> Listing:
+    """The JSON of a run's trials; `rules` are numbered as they come, as the page links to them."""
+    page = _Page(words, rules, total)
+    size, rows = 0, []
+    for one in stories:
+        rows.append(msgspec.json.encode(page.row(one)))
+        size += len(rows[-1]) + 1
+        if size + page.size > MOST_BYTES:
+            break
+    tables = msgspec.json.encode(
+        {"texts": page.texts, "tags": page.tags, "scorers": page.scorers, "rules": page.rules, "words": _words(words)}
+    )
+    data = tables[:-1] + b',"rows":[' + b",".join(rows) + b"]}"
+    # "<" is the only character with which a text could leave the script element
+    return Listing(data=data.decode().replace("<", "\\u003c"), listed=len(rows), total=total)
+
+
+def state(one: Story) -> str:
+    """What became of a trial: passed, failed, unscored, or lost where nothing could be measured.
+
+    >>> state(Story(sample_id="a", attempt=0, outcome="provider_failed"))
+    'lost'
+    """
+    if one.outcome not in IN_THE_MEAN:
+        return "lost"
+    scored = [found for found in one.findings if found.value is not None]
+    if one.outcome != "scored" or not all(found.passed for found in scored):
+        return "failed"
+    return "passed" if scored else "unscored"
+
+
+class _Page:
+    """The tables that rows refer to by number, filled while rows are made."""
+
+    def __init__(self, words: Words, rules: Iterable[Rule], trials: int) -> None:
+        self.words = words
+        self.texts: list[str] = []
+        self.size = 0
+        self.tags: list[str] = []
+        self.scorers: list[str] = []
+        self.rules: list[tuple[str, str]] = []
+        self._share = max(4 * LEAST, CHARACTERS // max(trials, 1))
+        self._characters = text_characters(trials)
+        self._number_by_text: dict[str, int] = {}
+        self._number_by_tag: dict[str, int] = {}
+        self._number_by_scorer: dict[str, int] = {}
+        self._number_by_rule: dict[tuple[str, str], int] = {}
+        for rule in rules:
+            self._rule((rule.error_class, rule.error_type))
+
+    def row(self, one: Story) -> dict[str, Any]:
+        """One trial; what is empty is left out."""
+        before = self.size
+        row = {
+            "n": visible(one.sample_id),
+            "a": one.attempt,
+            "z": state(one),
+            "o": self.words.outcome(one.outcome) if one.outcome != "scored" else "",
+            "c": self._rule(one.error) + 1 if state(one) == "failed" else 0,
+            "g": [_number(f"{key}={value}", self.tags, self._number_by_tag) for key, value in one.tags.items()],
+            "q": self._ref(one.question),
+            "f": [self._finding(found) for found in one.findings],
+            "x": self._ref(self._cut(self.words.t(one.failure.reason))) if one.failure is not None else "",
+            "p": [self._pair(pair) for pair in one.pairs],
+            "e": self._ref(one.expected),
+            "m": self._ref(one.made),
+            "s": self.words.seconds(one.seconds),
+            "v": round(one.seconds, 3),
+            "k": one.usage.input_tokens + one.usage.output_tokens,
+            "w": self.words.stop(one.stop) if one.stop != "done" else "",
+        }
+        lines, left_out = self._conversation(one, self._share - (self.size - before))
+        row |= {"l": lines, "d": left_out}
+        return {key: value for key, value in row.items() if value not in ("", 0, [], None)}
+
+    def _conversation(self, one: Story, characters: int) -> tuple[list[list[Ref]], int]:
+        """Its lines as far as so many characters go; a text that is on the page already costs none."""
+        lines: list[list[Ref]] = []
+        left_out = one.left_out
+        for line in one.lines:
+            new = 0 if line.text in self._number_by_text else len(line.text)
+            if new > characters:
+                left_out += 1
+                continue
+            characters -= new
+            lines.append([self._role(line), self._ref(line.text)])
+        return lines, left_out
+
+    def _role(self, line: Line) -> Ref:
+        role = self.words.role(line.role)
+        return self._ref(role if line.kind == "text" else f"{role} {self.words.kind(line.kind)}")
+
+    def _finding(self, found: Finding) -> list[Any]:
+        scorer = _number(found.scorer, self.scorers, self._number_by_scorer)
+        reason = self._ref(self._cut(self.words.t(found.reason)))
+        if found.value is None:
+            return [scorer, None, self.words.unscored(found.why), reason]
+        points = "" if found.out_of == 1 and found.value in (0, 1) else f"{found.points:g} / {found.out_of:g}"
+        marks = [[visible(mark.name), mark.points, mark.low, mark.high] for mark in found.marks]
+        return [scorer, round(found.value, 4), points, reason, int(found.passed), *([marks] if marks else [])]
+
+    def _pair(self, pair: Pair) -> list[Any]:
+        rows = [
+            [visible(row.parameter), self._cell(row.expected), self._cell(row.made), int(row.marked)]
+            for row in pair.rows
+        ]
+        kind = self._ref(self.words.call(pair.kind)) if pair.kind else ""
+        sign = "✗" if pair.marked else "✓" if pair.kind == "matched" else ""
+        return [self._cell(pair.expected), self._cell(pair.made), sign, kind, pair.turn, rows]
+
+    def _cell(self, text: str | None) -> Ref | None:
+        return None if text is None else self._ref(self._cut(text))
+
+    def _cut(self, text: str) -> str:
+        return cut(text, self._characters)
+
+    def _ref(self, text: str) -> Ref:
+        """The text where it is short, else its number."""
+        if len(text) <= SHORT:
+            return visible(text)
+        if text not in self._number_by_text:
+            shown = visible(text)
+            self.size += len(shown.encode())
+            self._number_by_text[text] = len(self.texts)
+            self.texts.append(shown)
+        return self._number_by_text[text]
+
+    def _rule(self, error: tuple[str, str]) -> int:
+        if error not in self._number_by_rule:
+            self._number_by_rule[error] = len(self.rules)
+            self.rules.append((visible(self.words.error(error[0])) if error[0] else "", visible(error[1])))
+        return self._number_by_rule[error]
+
+
+def _next(
+    by_trial: Iterator[tuple[tuple[str, int], Iterator[Verdict]]],
+) -> tuple[tuple[str, int] | None, list[Verdict]]:
+    found = next(by_trial, None)
+    return (None, []) if found is None else (found[0], list(found[1]))
+
+
+def _number(text: str, table: list[str], number_by_text: dict[str, int]) -> int:
+    if text not in number_by_text:
+        number_by_text[text] = len(table)
+        table.append(visible(text))
+    return number_by_text[text]
+
+
+def _words(words: Words) -> Mapping[str, str]:
+    """What the script says."""
+    return {
+        "passed": words.t("passed"),
+        "failed": words.t("failed"),
+        "unscored": words.t("not scored"),
+        "lost": words.t("not measured"),
+        "shown": words.t("{shown} of {count} trials"),
+        "more": words.t("Show more"),
+        "attempt": words.t("attempt {number}"),
+        "call": words.t("Call"),
+        "expected": words.t("Expected"),
+        "made": words.t("Made"),
+        "no_call": words.t("no call"),
+        "instead": words.t("What came instead of a call"),
+        "came": words.t("What came"),
+        "turn": words.t("Turn {number}"),
+        "conversation": words.t("Conversation"),
+        "left_out": words.t("{count} more parts are left out."),
+        "no_reason": words.t("No reason was given."),
+        "question": words.t("Question"),
+        "tokens": words.t("{tokens} tokens"),
+        "link": words.t("Link to this sample"),
+        "none": words.t("No sample is like that."),
+    }

@@ -1,0 +1,163 @@
+"""The page of a run in a real browser: search, filter, links to samples, hostile texts, a phone, print."""
+
+import asyncio
+import shutil
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import example_runs
+import pytest
+from memory_store import MemoryStore
+from playwright.sync_api import Browser, Dialog, Page, Request, expect, sync_playwright
+
+from proctor.core.run import Estimate, RunRecord
+from proctor.core.sample import Sample
+from proctor.core.score import Score
+from proctor.reports import render
+from proctor.reports.build import build
+from proctor.reports.listing import stories
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: chromium"),
+    pytest.mark.xdist_group("browser"),
+]
+Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(chromium: Browser, tmp_path: Path) -> Iterator[Open]:
+    """Open a page from a file; it must ask for nothing else, show no dialog and raise nothing."""
+    troubles: list[str] = []
+
+    def begin(text: str, fragment: str = "", **context: Any) -> Page:
+        path = tmp_path / "page.html"
+        path.write_text(text, encoding="utf-8")
+        page = chromium.new_context(**context).new_page()
+
+        def dialog(one: Dialog) -> None:
+            troubles.append(f"dialog {one.message}")
+            one.dismiss()
+
+        def request(one: Request) -> None:
+            if one.url.partition("#")[0] != path.as_uri():
+                troubles.append(one.url)
+
+        page.on("dialog", dialog)
+        page.on("request", request)
+        page.on("pageerror", lambda one: troubles.append(str(one)))
+        page.on("console", lambda one: troubles.append(one.text))
+        page.goto(f"{path.as_uri()}{fragment}")
+        return page
+
+    yield begin
+    assert not troubles
+
+
+def report(make: Callable[[MemoryStore], Coroutine[Any, Any, Any]]) -> str:
+    """The page of a run made by hand; in a thread, as playwright's loop runs in this one."""
+    store = MemoryStore()
+    with ThreadPoolExecutor(1) as pool:
+        run, estimates = pool.submit(lambda: asyncio.run(make(store))).result()
+    return render.html(build(run, store, estimates), "en", stories(run, store))
+
+
+@pytest.fixture
+def small() -> str:
+    return report(example_runs.small_run)
+
+
+@pytest.fixture
+def hostile() -> str:
+    return report(example_runs.hostile_run)
+
+
+@pytest.fixture
+def many() -> str:
+    return report(many_run)
+
+
+async def many_run(store: MemoryStore) -> tuple[RunRecord, list[Estimate]]:
+    """250 questions, every tenth of them wrong."""
+    run = example_runs.record("many", planned=250, scorers=("exact",))
+    played = [
+        example_runs.played(
+            "many",
+            Sample.ask(f"q {n}", f"What is {n}?", target=str(n), tags={"level": str(n % 3)}),
+            Score(points=n % 10 != 0, reason="" if n % 10 else f"Not {n}."),
+            answer=f"It is {n}.",
+            scorer="exact",
+        )
+        for n in range(250)
+    ]
+    return run, await example_runs.fill(store, run, played)
+
+
+def test_all_samples_are_found_searched_and_filtered(many: str, visit: Open) -> None:
+    page = visit(many)
+    expect(page.locator("#count")).to_have_text("25 of 250 trials")
+    page.select_option("#state", "")
+    expect(page.locator(".sample")).to_have_count(100)
+    page.click("#more")
+    expect(page.locator(".sample")).to_have_count(200)
+    page.fill("#find", "it is 123.")
+    expect(page.locator("#count")).to_have_text("1 of 250 trials")
+    page.click(".sample summary")
+    expect(page.locator(".sample .body")).to_contain_text("It is 123.")
+    page.fill("#find", "nobody wrote this")
+    expect(page.locator("#none")).to_be_visible()
+    page.fill("#find", "")
+    page.select_option("#tag", label="level=2")
+    expect(page.locator("#count")).to_have_text("83 of 250 trials")
+
+
+def test_a_link_opens_its_sample_however_the_list_is_filtered(many: str, visit: Open) -> None:
+    page = visit(many, "#s-q%20249")
+    expect(page.locator(".sample[open] .body")).to_contain_text("It is 249.")
+    expect(page.locator(".sample[open]")).to_be_in_viewport()
+
+
+def test_a_class_of_errors_links_to_its_samples(small: str, visit: Open) -> None:
+    page = visit(small)
+    page.click("a:text('wrong parameter value')")
+    expect(page.locator("#count")).to_have_text("1 of 7 trials")
+    page.click(".sample summary")
+    expect(page.locator(".sample tr.marked")).to_contain_text("height")
+
+
+def test_hostile_texts_stay_texts_when_every_sample_is_open(hostile: str, visit: Open) -> None:
+    page = visit(hostile)
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    page.wait_for_function("document.querySelectorAll('.sample .body').length > 0")
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    assert page.locator("script").count() == 2
+    assert page.locator("img, iframe, form").count() == 0
+    expect(page.locator(".sample .body").first).to_contain_text("<script>alert(1)</script>")
+
+
+def test_a_phone_shows_the_page_without_scrolling_sideways(small: str, visit: Open) -> None:
+    page = visit(small, viewport={"width": 390, "height": 844}, is_mobile=True)
+    page.evaluate("for (const one of document.querySelectorAll('.sample')) one.open = true")
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_without_scripts_and_on_paper_the_failed_samples_are_there(small: str, visit: Open) -> None:
+    page = visit(small, java_script_enabled=False)
+    expect(page.locator(".failure").first).to_be_visible()
+    expect(page.locator("#samples")).to_be_hidden()
+    page = visit(small)
+    expect(page.locator(".failure").first).to_be_hidden()
+    page.emulate_media(media="print")
+    expect(page.locator(".failure").first).to_be_visible()
+    expect(page.locator("#samples")).to_be_hidden()
