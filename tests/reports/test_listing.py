@@ -78,13 +78,13 @@ def test_dimensions_that_mean_something_else_break_nothing(dimensions: object) -
 
 async def test_a_report_of_questions_has_no_empty_sections_and_no_folder() -> None:
     store = MemoryStore()
-    run = example_runs.record("r", planned=1, agent="/home/ann/secret/bot.py:answer", scorers=("exact",))
+    run = example_runs.record("r", planned=1, agent="/srv/ann/secret/bot.py:answer", scorers=("exact",))
     sample = Sample.ask("q1", "Why?", target="x")
     one = example_runs.played("r", sample, Score(points=0), scorer="exact", answer="y", usage=Usage())
     estimates = await example_runs.fill(store, run, [one])
     report = build(run, store, estimates)
     for text in (render.html(report, "en", stories(run, store)), render.markdown(report, "en")):
-        assert "/home/ann" not in text
+        assert "/srv/ann" not in text
         assert "bot.py:answer" in text
         assert "Errors by class" not in text
         assert "Input tokens" not in text

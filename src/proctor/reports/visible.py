@@ -38,9 +38,9 @@ def one_line(text: str, characters: int = 200) -> str:
 def names_only(text: str) -> str:
     """The text with absolute paths cut to the name of the file: a page that is sent around tells nobody's folders.
 
-    >>> names_only("/home/ann/work/agent.py:answer"), names_only("process:python ~/bots/bot.py --fast")
+    >>> names_only("/srv/ann/agent.py:answer"), names_only("process:python ~/bots/bot.py --fast")
     ('agent.py:answer', 'process:python bot.py --fast')
-    >>> names_only("http://localhost:8000/v1"), names_only("bfcl/simple_python"), names_only("C:\\\\Users\\\\ann\\\\a.csv")
+    >>> names_only("http://localhost:8000/v1"), names_only("bfcl/simple_python"), names_only("C:\\\\data\\\\ann\\\\a.csv")
     ('http://localhost:8000/v1', 'bfcl/simple_python', 'a.csv')
     """
     return _FOLDERS.sub("", text)
