@@ -1,5 +1,6 @@
 """A run that is killed, stopped or paused at any moment: nothing that was finished is lost, repeated or counted twice."""
 
+import asyncio
 import os
 import random
 import re
@@ -11,7 +12,7 @@ from collections import Counter
 from contextlib import closing
 
 import pytest
-from endpoint import never
+from endpoint import Answer, Request, never
 from stage import RUN, Model, Stage, assert_sound, ended, served, wait_until
 
 from proctor.stores import open_store
@@ -170,6 +171,35 @@ def test_a_second_signal_ends_a_run_at_once(stage: Stage) -> None:
         assert stage.run(stage.go_on()).code == 0
     assert_sound(stage)
     assert all(model.asked[n] == 1 for n in range(stage.samples // 2))
+
+
+@pytest.mark.fault(
+    "process that is paused for longer than the time limit", "SIGSTOP, then SIGCONT", "all scored; nobody is blamed"
+)
+@pytest.mark.parametrize("agent", ["function", "model"])
+def test_a_pause_longer_than_the_time_limit_is_nobodys_fault(stage: Stage, agent: str) -> None:
+    stage.samples = 100
+    stage.script("agents.py", COUNTED.replace("0.004", "0.2"))
+    model = Model()
+    with served(slow(model)) as endpoint:
+        command = stage.model(endpoint.url, timeout=2) if agent == "model" else stage.command("./agents.py:answer")
+        process = stage.start([*command, "--time-limit", "2"])
+        wait_until(lambda: model.asked.total() >= 20 or (stage.folder / "calls.txt").exists())
+        time.sleep(0.4)
+        os.kill(process.pid, signal.SIGSTOP)
+        time.sleep(3.5)
+        os.kill(process.pid, signal.SIGCONT)
+        done = ended(process)
+    assert done.code == 0, done.error
+    assert_sound(stage)
+
+
+def slow(model: Model) -> Answer:
+    async def answer(request: Request, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(0.2)
+        await model(request, writer)
+
+    return answer
 
 
 @pytest.mark.fault("process that is paused", "SIGSTOP for seconds, then SIGCONT", "all scored; nobody is blamed for it")

@@ -1,12 +1,13 @@
 """The time limit of an attempt keeps the promises of `asyncio.timeout`."""
 
 import asyncio
+import time
 from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from proctor.transport.deadline import Deadline
+from proctor.transport.deadline import Deadline, alarms
 
 
 async def test_time_that_is_up_is_a_time_out_and_the_task_goes_on() -> None:
@@ -78,6 +79,20 @@ async def test_it_can_be_moved_and_stopped() -> None:
             await asyncio.sleep(5)
     assert limit.expired()
     limit.move(0.0)  # over: nothing happens
+
+
+async def test_time_in_which_the_loop_did_not_run_is_not_charged() -> None:
+    limit = Deadline(1.0)
+    began = asyncio.get_running_loop().time()
+    with limit:
+        await asyncio.sleep(0)
+        time.sleep(1.8)  # noqa: ASYNC251 - as a process that is stopped
+        await asyncio.sleep(0.1)
+        assert alarms().paused_since(began) == pytest.approx(1.3, abs=0.3)
+        assert not limit.expired()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.sleep(5)
+    assert limit.expired()
 
 
 async def test_one_inside_the_other_ends_alone() -> None:

@@ -28,6 +28,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
 from proctor.core.trial import Call
 from proctor.transport.events import Splitter, are_events
+from proctor.transport.deadline import alarms
 from proctor.transport.faults import (
     NEVER_WORKED,
     Fault,
@@ -283,7 +284,7 @@ class Client:
         wait = policy.wait(failed, fault.asked)
         now = time.monotonic()
         cause = f"{fault.kind}: {fault.text}" if fault.text else fault.kind
-        is_late = now - began + wait > policy.budget_seconds
+        is_late = now - began - alarms().paused_since(began) + wait > policy.budget_seconds
         if not fault.again or failed >= attempts or is_late:
             keep(Call(cause=cause, status=fault.status))
             raise final_error(

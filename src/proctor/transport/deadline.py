@@ -1,12 +1,20 @@
 """Time limits that cost little, as every sample pays for two: that of the attempt, and that of its request.
 
 A timer of the event loop for each costs ten times as much, and is nearly always taken back before it is of use.
+
+Time in which the loop itself did not run is charged to nobody: a process that was stopped (Ctrl-Z), a machine that
+slept, a clock that jumped. The timer looks twice a second; where it comes late, all limits move by as much.
 """
 
 import asyncio
 import threading
+from collections import deque
 from types import TracebackType
 from typing import Protocol, Self
+
+BEAT_SECONDS = 0.5
+LATE_SECONDS = 0.5  # a loop that is as late as that was not merely busy
+PAUSES_KEPT = 100
 
 
 class Timed(Protocol):
@@ -23,6 +31,7 @@ class Alarms:
         self._when: dict[Timed, float] = {}
         self._next = float("inf")
         self._timer: asyncio.TimerHandle | None = None
+        self._pauses: deque[tuple[float, float]] = deque(maxlen=PAUSES_KEPT)  # when each ended, and how long it was
 
     def set(self, timed: Timed, when: float) -> None:
         """Call `timed.time_is_up()` at this time of the loop; an earlier wish of the same is forgotten."""
@@ -34,15 +43,26 @@ class Alarms:
         """Do not; nothing happens when there was no wish. The timer stays, and looks again when it is up."""
         self._when.pop(timed, None)
 
+    def when(self, timed: Timed) -> float | None:
+        """The time of the loop at which it is called; None without a wish."""
+        return self._when.get(timed)
+
+    def paused_since(self, when: float) -> float:
+        """How long the loop stood still since a time of it."""
+        return sum(seconds for end, seconds in self._pauses if end > when)
+
     def _arm(self, when: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._next = when
-        self._timer = self.loop.call_at(when, self._look)
+        self._next = min(when, self.loop.time() + BEAT_SECONDS)
+        self._timer = self.loop.call_at(self._next, self._look)
 
     def _look(self) -> None:
-        self._timer, self._next = None, float("inf")
         now = self.loop.time()
+        if (late := now - self._next) > LATE_SECONDS:
+            self._pauses.append((now, late))
+            self._when = {timed: when + late for timed, when in self._when.items()}
+        self._timer, self._next = None, float("inf")
         for timed in [timed for timed, when in self._when.items() if when <= now]:
             del self._when[timed]
             timed.time_is_up()
@@ -68,12 +88,11 @@ class Deadline:
     It can be moved and stopped while it runs, as waiting for an endpoint is not the agent's time.
     """
 
-    __slots__ = ("_alarms", "_before", "_expired", "_seconds", "_task", "_when")
+    __slots__ = ("_alarms", "_before", "_expired", "_seconds", "_task")
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._expired = False
-        self._when: float | None = None
         self._task: asyncio.Task[object] | None = None
 
     def __enter__(self) -> Self:
@@ -81,8 +100,7 @@ class Deadline:
         task = self._task = asyncio.current_task()
         assert task is not None
         self._before = task.cancelling()
-        self._when = self._alarms.loop.time() + self._seconds
-        self._alarms.set(self, self._when)
+        self._alarms.set(self, self._alarms.loop.time() + self._seconds)
         return self
 
     def __exit__(
@@ -99,13 +117,12 @@ class Deadline:
 
     def when(self) -> float | None:
         """The time of the loop when it is up; None while it is stopped."""
-        return self._when
+        return self._alarms.when(self)
 
     def move(self, when: float | None) -> None:
         """Let it be up at another time, or not at all; nothing happens outside `with`, or after it was up."""
         if self._task is None or self._expired:
             return
-        self._when = when
         if when is None:
             self._alarms.clear(self)
         else:
