@@ -27,8 +27,8 @@ from yarl import URL
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
 from proctor.core.trial import Call
-from proctor.transport.events import Splitter, are_events
 from proctor.transport.deadline import alarms
+from proctor.transport.events import Splitter, are_events
 from proctor.transport.faults import (
     NEVER_WORKED,
     Fault,
