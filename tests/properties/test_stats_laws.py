@@ -74,7 +74,7 @@ def test_copies_within_a_cluster_add_no_certainty(earned: list[float], copies: i
     single = [Case(cluster=str(i), values=(value,), planned=1) for i, value in enumerate(earned)]
     one, copied = estimate("", tally(single)), estimate("", tally(single * copies))
     assert copied.value == pytest.approx(one.value)
-    if one.method == "t over samples" and copied.method == "t over clusters":
+    if one.method == "Wilson with t over samples" and copied.method == "Wilson with t over clusters":
         assert copied.standard_error == pytest.approx(one.standard_error, rel=1e-6, abs=1e-9)
         assert (copied.low, copied.high) == pytest.approx((one.low, one.high), rel=1e-6, abs=1e-6)
 

@@ -26,9 +26,11 @@ def test_samples_of_a_cluster_move_together() -> None:
     clustered = estimate("accuracy", _clusters(NINE))
     assert clustered.value == pytest.approx(0.5555556, abs=1e-6)
     assert clustered.standard_error == pytest.approx(0.1900593, abs=1e-6)
-    assert clustered.method == "t over clusters"
-    assert clustered.low == pytest.approx(max(0.5555556 - t_quantile(0.975, 2) * 0.1900593, 0))
-    assert clustered.high == 1
+    assert clustered.method == "Wilson with t over clusters"
+    degrees = 9**2 / (3**2 + 2**2 + 4**2) - 1
+    expected = wilson(5 / 9, 5 / 9 * 4 / 9 / 0.1900593**2, quantile=t_quantile(0.975, degrees))
+    assert clustered.degrees == pytest.approx(degrees)
+    assert (clustered.low, clustered.high) == pytest.approx((expected.low, expected.high), abs=1e-6)
 
 
 def test_the_clustered_error_agrees_with_the_published_form() -> None:
@@ -45,23 +47,72 @@ def test_the_clustered_error_agrees_with_the_published_form() -> None:
 def test_points_get_t_over_samples() -> None:
     one = estimate("score", _points([0.2, 0.4, 0.9]))
     error = math.sqrt((0.3**2 + 0.1**2 + 0.4**2) / 6)
-    assert one.method == "t over samples"
+    assert one.method == "Wilson with t over samples"
     assert one.standard_error == pytest.approx(error)
-    half = t_quantile(0.975, 2) * error
-    assert (one.low, one.high) == (max(0.5 - half, 0), min(0.5 + half, 1))
+    expected = wilson(0.5, 0.25 / error**2, quantile=t_quantile(0.975, 2))
+    assert (one.low, one.high) == pytest.approx((expected.low, expected.high))
 
 
-def test_a_narrow_interval_is_t_with_one_degree_less_than_clusters() -> None:
+def test_a_narrow_interval_is_nearly_t_with_one_degree_less_than_clusters() -> None:
     for one in (estimate("", _points([0.4, 0.5, 0.6])), estimate("", _clusters([(0.4, 0.4), (0.5, 0.5), (0.6, 0.6)]))):
         half = 4.302652730 * 0.1 / math.sqrt(3)
-        assert (one.low, one.high) == pytest.approx((0.5 - half, 0.5 + half))
+        assert (one.low, one.high) == pytest.approx((0.5 - half, 0.5 + half), abs=0.03)
+
+
+def _lows(cases: Sequence[Sequence[Case]]) -> list[float]:
+    lows = [estimate("", tally(one)).low for one in cases]
+    return [low for low in lows if low is not None]
+
+
+def _repeats(samples: int, attempts: int, wrong: int) -> list[Case]:
+    """So many wrong attempts, each at another sample."""
+    return [_case(str(i), (0,) * (i < wrong) + (1,) * (attempts - (i < wrong))) for i in range(samples)]
+
+
+@pytest.mark.parametrize(("samples", "attempts"), [(20, 5), (10, 5), (100, 3), (5, 2)])
+def test_a_run_with_wrong_attempts_is_never_surer_than_one_without(samples: int, attempts: int) -> None:
+    lows = _lows([_repeats(samples, attempts, wrong) for wrong in range(samples + 1)])
+    assert len(lows) == samples + 1
+    assert lows == sorted(lows, reverse=True)
+
+
+@pytest.mark.parametrize("points", [0.99, 0.999999, 0.75, 0.0])
+@pytest.mark.parametrize("attempts", [1, 4])
+def test_one_sample_short_of_full_points_is_never_surer_than_none(points: float, attempts: int) -> None:
+    full = [_case(str(i), (1.0,) * attempts) for i in range(30)]
+    lows = _lows([full, [_case("short", (points,) + (1.0,) * (attempts - 1)), *full[1:]]])
+    assert lows[1] <= lows[0]
+    highs = [
+        estimate("", tally(_case(one.cluster, [1 - value for value in one.values]) for one in cases)).high
+        for cases in (full, [_case("short", (points,) + (1.0,) * (attempts - 1)), *full[1:]])
+    ]
+    assert highs[0] is not None
+    assert highs[1] is not None
+    assert highs[1] >= highs[0]
+
+
+def test_one_wrong_answer_in_a_cluster_is_never_surer_than_none() -> None:
+    groups = [(1, 1, 1)] * 12
+    lows = _lows([[_case(str(i), (value,)) for i, group in enumerate(each) for value in group]
+                  for each in (groups, [(0, 1, 1), *groups[1:]])])  # fmt: skip
+    assert lows[1] <= lows[0]
+
+
+def test_strata_with_a_wrong_attempt_are_never_surer_than_without() -> None:
+    lows = []
+    for wrong in (0, 1):
+        parts = [estimate("", tally(_repeats(20, 5, wrong))), estimate("", tally(_repeats(20, 5, 0)))]
+        lows.append(combine("", "", [(0.5, part) for part in parts]).low)
+    assert lows[0] is not None
+    assert lows[1] is not None
+    assert lows[1] <= lows[0]
 
 
 def test_attempts_at_a_sample_are_not_new_samples() -> None:
     one = estimate(
         "accuracy", tally(_case(str(i), values) for i, values in enumerate([(1, 1, 1), (0, 0, 0), (1, 0, 1)]))
     )
-    assert (one.method, one.scored, one.clusters) == ("t over samples", 9, 3)
+    assert (one.method, one.scored, one.clusters) == ("Wilson with t over samples", 9, 3)
     assert one.value == pytest.approx(5 / 9)
     assert one.standard_error == estimate("", _points([1, 0, 2 / 3])).standard_error
 
@@ -142,14 +193,13 @@ def test_a_scorer_with_points_has_a_score_and_points() -> None:
         Case(cluster="b", values=(1.0,), planned=1, points=8, out_of=8),
     ]
     score, points = metrics(tally(cases), slice="subject=law")
-    assert (score.name, score.value, score.method) == ("score", 0.75, "t over samples")
+    assert (score.name, score.value, score.method) == ("score", 0.75, "Wilson with t over samples")
     assert (points.name, points.value, points.slice) == ("points", 0.9, "subject=law")
-    assert (points.low, points.high, points.standard_error, points.method) == (
-        None,
-        None,
-        None,
-        "ratio of sums, no interval",
-    )
+    error = math.sqrt(2 * 2 * (1 - 0.9 * 2) ** 2) / 10  # G / (G - 1) times the residuals 1 - 1.8 and 8 - 7.2
+    assert points.standard_error == pytest.approx(error)
+    assert points.low is not None
+    assert points.high is not None
+    assert 0 < points.low < 0.9 < points.high <= 1
     assert (points.floor, points.ceiling) == (0.9, 0.9)
 
 
@@ -225,9 +275,18 @@ def test_strata_of_points_take_t_with_few_degrees() -> None:
     parts = [estimate("", _points([0.2, 0.4])), estimate("", _points([0.5, 0.7]))]
     whole = combine("", "", [(0.5, part) for part in parts])
     error = math.sqrt(2 * 0.25 * 0.01)
-    assert whole.method == "weighted strata, t"
-    assert whole.standard_error == pytest.approx(error)
-    assert whole.low == pytest.approx(0.45 - t_quantile(0.975, 2) * error)
+    assert whole.method == "weighted strata, Wilson with t"
+    assert (whole.standard_error, whole.degrees) == pytest.approx((error, 2))
+    assert whole.low == pytest.approx(wilson(0.45, 0.45 * 0.55 / error**2, quantile=t_quantile(0.975, 2)).low)
+
+
+def test_points_of_equal_maxima_have_the_interval_of_the_score() -> None:
+    cases = [
+        Case(cluster=str(i // 2), values=(value,), planned=1, points=4 * value, out_of=4)
+        for i, value in enumerate([0.5, 1, 0.25, 0.75, 1, 1])
+    ]
+    score, points = metrics(tally(cases))
+    assert (points.low, points.high) == pytest.approx((score.low, score.high))
 
 
 def test_a_missing_part_leaves_no_value_but_bounds() -> None:

@@ -50,7 +50,7 @@ def test_the_mean_over_samples_has_an_interval_over_samples() -> None:
     at, hat = estimate_at_k(cases, 2), estimate_hat_k(cases, 2, slice="domain=retail")
     assert (at.name, at.method, at.scored) == ("pass@2", "Wilson", 3)
     assert at.value == pytest.approx(2 / 3)
-    assert (hat.name, hat.method) == ("pass^2", "t over samples")
+    assert (hat.name, hat.method) == ("pass^2", "Wilson with t over samples")
     assert hat.value == pytest.approx((1 / 3 + 1) / 3)
     assert hat.slice == "domain=retail"
 

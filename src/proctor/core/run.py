@@ -115,8 +115,9 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
     `value` is None when nothing was scored, `low` and `high` when no interval can be given. `slice` is
     '' for the whole run, else 'key=value'. `floor` and `ceiling` are the value if all planned but
-    unscored trials were wrong, or right. `standard_error` lets estimates be combined. A `share` is shown in
-    percent, a `number` (such as steps or seconds) as it is.
+    unscored trials were wrong, or right. `standard_error` lets estimates be combined, with its `degrees` of freedom
+    where it was estimated from the spread of samples or clusters. A `share` is shown in percent, a `number` (such as
+    steps or seconds) as it is.
     """
 
     name: str
@@ -132,5 +133,6 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     floor: float | None = None
     ceiling: float | None = None
     standard_error: float | None = None
+    degrees: float | None = None
     note: str | Sentence = ""
     unit: Literal["share", "number"] = "share"

@@ -13,6 +13,8 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
         total, squares, cross, sizes: sums over clusters of t_c, t_c squared, n_c t_c and n_c squared.
         sample_squares: sum over samples of the squared sample value (for t over samples).
         points, out_of: sums over scored trials (for the metric `points`).
+        point_squares, point_cross, out_of_squares: sums over clusters of their points squared, points times out_of, and
+            out_of squared (for the interval of `points`).
         binary: every trial's value is 0 or 1, and every sample has one scored attempt.
         all_or_nothing: every trial's value is 0 or 1.
         scored, planned: trials.
@@ -27,6 +29,9 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
     sample_squares: float = 0.0
     points: float = 0.0
     out_of: float = 0.0
+    point_squares: float = 0.0
+    point_cross: float = 0.0
+    out_of_squares: float = 0.0
     binary: bool = True
     all_or_nothing: bool = True
     scored: int = 0
@@ -51,7 +56,9 @@ def tally(cases: Iterable[Case]) -> Tally:
     """
     size_by_cluster: dict[str, int] = {}
     total_by_cluster: dict[str, float] = {}
-    sample_squares = points = out_of = 0.0
+    points_by_cluster: dict[str, float] = {}
+    out_of_by_cluster: dict[str, float] = {}
+    sample_squares = 0.0
     scored = planned = 0
     single = whole = True
     for case in cases:
@@ -63,8 +70,8 @@ def tally(cases: Iterable[Case]) -> Tally:
         total_by_cluster[case.cluster] = total_by_cluster.get(case.cluster, 0.0) + mean
         sample_squares += mean * mean
         scored += len(case.values)
-        points += case.points
-        out_of += case.out_of
+        points_by_cluster[case.cluster] = points_by_cluster.get(case.cluster, 0.0) + case.points
+        out_of_by_cluster[case.cluster] = out_of_by_cluster.get(case.cluster, 0.0) + case.out_of
         single = single and len(case.values) == 1
         whole = whole and all(value in (0.0, 1.0) for value in case.values)
     return Tally(
@@ -75,8 +82,11 @@ def tally(cases: Iterable[Case]) -> Tally:
         cross=sum(size_by_cluster[name] * total for name, total in total_by_cluster.items()),
         sizes=sum(size**2 for size in size_by_cluster.values()),
         sample_squares=sample_squares,
-        points=points,
-        out_of=out_of,
+        points=sum(points_by_cluster.values()),
+        out_of=sum(out_of_by_cluster.values()),
+        point_squares=sum(points**2 for points in points_by_cluster.values()),
+        point_cross=sum(points * out_of_by_cluster[name] for name, points in points_by_cluster.items()),
+        out_of_squares=sum(out_of**2 for out_of in out_of_by_cluster.values()),
         binary=single and whole,
         all_or_nothing=whole,
         scored=scored,

@@ -1,18 +1,28 @@
-"""Numbers with intervals, out of the sums of a run.
+"""Compute numbers with intervals from the sums of a run.
 
 The value is the mean over samples of each sample's mean over its scored attempts. Its interval, by what was measured:
 
     one 0/1 attempt of independent samples        Wilson
-    several attempts, points, or clusters         t over clusters (samples where each is its own), G - 1 degrees
+    several attempts, points, or clusters         Wilson on an effective number of samples, with t
     the same, but all clusters earned the same    Wilson over clusters, because the standard error is 0
     one cluster only                              none
 
     SE² = G / (G - 1) · Σ_c (t_c - n_c · value)² / n²       over G clusters of n_c samples that earned t_c in all
 
-With one sample in each cluster this is the plain SE² = Σ (x - value)² / (n (n - 1)).
+With one sample in each cluster this is the plain SE² = Σ (x - value)² / (n (n - 1)). The effective number of samples is
+value · (1 - value) / SE², for 0/1 at most the number of trials; t has Kish's effective number of clusters
+(Σ n_c)² / Σ n_c², less 1, as degrees of freedom, which for clusters of equal size is G - 1.
+
+Near 0 and 1 the standard error rests on the few clusters that are not perfect. So a lower end lies no higher than where
+all clusters are perfect, G / (G + z²), and an upper end accordingly: 99 of 100 is never surer than 100 of 100. For
+points and for clusters that bound gives way as more clusters lose something: with m = (Σ loss)² / Σ loss², from none at
+m = 1 to all of it at m = 8.
+
+Coverage of 95 % in the settings of `tests/stats/test_coverage.py`: 92 to 99.5 %.
 
 Source: Miller 2024, "Adding Error Bars to Evals", arXiv 2411.00640, the sandwich form of the clustered error; small
-samples after Bowyer, Aitchison and Ivanova 2025, arXiv 2503.01747.
+samples after Bowyer, Aitchison and Ivanova 2025, arXiv 2503.01747; the effective number after Korn and Graubard 1998
+and Dean and Pagano 2015; the degrees of freedom after Kish 1965.
 """
 
 import math
@@ -29,12 +39,11 @@ from proctor.stats.rate import Interval, checked_level, two_sided_z, wilson
 
 WILSON = "Wilson"
 WILSON_OVER_CLUSTERS = "Wilson over clusters"
-T_OVER_SAMPLES = "t over samples"
-T_OVER_CLUSTERS = "t over clusters"
-RATIO = "ratio of sums, no interval"
+OVER_SAMPLES = "Wilson with t over samples"
+OVER_CLUSTERS = "Wilson with t over clusters"
 STRATA = "weighted strata"
 STRATA_WILSON = "weighted strata, Wilson"
-STRATA_T = "weighted strata, t"
+STRATA_T = "weighted strata, Wilson with t"
 NOTHING_SCORED = "nothing scored"
 ONE_SAMPLE = "no interval: one sample"
 ONE_CLUSTER = "no interval: one cluster"
@@ -42,6 +51,9 @@ PART_MISSING = "no value: a part is missing"
 PART_WITHOUT_INTERVAL = "no interval: a part has none"
 
 _ROUNDING = 1e-12  # what is left of a sum of squares when all are equal
+_BLURRED = 1e-6  # a share of the whole sum of squares, from which losses are more than what rounding leaves
+_SPREAD_OUT = 7.0  # clusters with losses beyond the first, from which their standard error is taken at its word
+_LEAST_DEGREES = 0.5  # where one cluster is nearly all; the interval is then nearly the whole scale
 _FEW = 40  # effective successes or failures from which the normal interval of strata covers what it says
 
 
@@ -50,7 +62,19 @@ class _Spread(msgspec.Struct, frozen=True, kw_only=True):
 
     method: str
     standard_error: float | None = None
+    degrees: float | None = None
     interval: Interval | None = None
+
+
+class _Sums(msgspec.Struct, frozen=True, kw_only=True):
+    """Sums over clusters c of size n_c that earned t_c: of n_c, t_c, t_c squared, n_c t_c, n_c squared."""
+
+    clusters: int
+    size: float
+    total: float
+    squares: float
+    cross: float
+    sizes: float
 
 
 def metrics(
@@ -101,6 +125,7 @@ def estimate(name: str, tally: Tally, *, slice: str = "", level: float = 0.95) -
         floor=floor,
         ceiling=ceiling,
         standard_error=spread.standard_error,
+        degrees=spread.degrees,
     )
 
 
@@ -114,7 +139,9 @@ def combine(
     The interval is normal where strata of rates are large. With few effective successes or failures,
     n·min(value, 1 - value) < 40 for n = 1 / Σ (w² / n_c), it is Wilson's for n (or for the number that the standard
     error speaks of, if that is fewer): the plain standard errors of small strata are too small, and covered 74 % in
-    10 strata of 2 samples (rate 0.8), where this covers 95 %. Strata of points take t, with Satterthwaite's degrees.
+    10 strata of 2 samples (rate 0.8), where this covers 95 %. Where standard errors of parts were estimated from the
+    spread of samples or clusters, it is Wilson's for the number that the whole error speaks of, with t and
+    Satterthwaite's degrees.
 
     Raises:
         BadInput: a weight below 0, or no weight at all.
@@ -142,6 +169,7 @@ def combine(
         floor=min(floor, _first(value, floor)),
         ceiling=max(min(ceiling, 1.0), _first(value, 0.0)),
         standard_error=spread.standard_error,
+        degrees=spread.degrees,
         note=note,
     )
 
@@ -151,24 +179,63 @@ def _of_tally(value: float, tally: Tally, level: float) -> _Spread:
     if tally.binary and independent:
         error = math.sqrt(max(value * (1 - value), 0.0) / tally.samples)
         return _Spread(method=WILSON, standard_error=error, interval=wilson(value, tally.samples, level))
-    if tally.clusters == 1:
+    sums = _Sums(
+        clusters=tally.clusters,
+        size=tally.samples,
+        total=tally.total,
+        squares=tally.squares,
+        cross=tally.cross,
+        sizes=tally.sizes,
+    )
+    trials = tally.scored if tally.all_or_nothing else math.inf
+    return _over_clusters(value, sums, level, independent=independent, trials=trials)
+
+
+def _over_clusters(value: float, sums: _Sums, level: float, *, independent: bool, trials: float) -> _Spread:
+    if sums.clusters == 1:
         return _Spread(method=ONE_SAMPLE if independent else ONE_CLUSTER)
-    error = _sandwich(value, tally)
-    if error == 0:
-        interval = wilson(value, tally.clusters, level)
+    error = _sandwich(value, sums)
+    count = value * (1 - value) / error**2 if error else 0.0
+    if count <= 0:
+        interval = wilson(value, sums.clusters, level)
         return _Spread(method=WILSON_OVER_CLUSTERS, standard_error=0.0, interval=interval)
-    half = t_quantile(0.5 + level / 2, tally.clusters - 1) * error
-    method = T_OVER_SAMPLES if independent else T_OVER_CLUSTERS
-    return _Spread(method=method, standard_error=error, interval=_clipped(value, half))
+    degrees = max(sums.size**2 / sums.sizes - 1, _LEAST_DEGREES)
+    interval = wilson(value, min(count, trials), quantile=t_quantile(0.5 + level / 2, degrees))
+    losses = gains = 0.0
+    if not independent or trials == math.inf:
+        losses = _known(sums.size - sums.total, sums.sizes - 2 * sums.cross + sums.squares, sums.sizes)
+        gains = _known(sums.total, sums.squares, sums.sizes)
+    return _Spread(
+        method=OVER_SAMPLES if independent else OVER_CLUSTERS,
+        standard_error=error,
+        degrees=degrees,
+        interval=_no_surer(interval, sums.clusters, level, losses, gains),
+    )
 
 
-def _sandwich(value: float, tally: Tally) -> float:
-    """The clustered standard error, 0 where the residuals are nothing but rounding."""
-    explained = value * value * tally.sizes
-    residuals = tally.squares - 2 * value * tally.cross + explained
-    if residuals <= _ROUNDING * (tally.squares + explained):
+def _no_surer(interval: Interval, count: float, level: float, losses: float, gains: float) -> Interval:
+    """The interval, no end of it closer to 0 or 1 than where nothing varies, as far as losses (gains) are not known."""
+    full, none = wilson(1.0, count, level), wilson(0.0, count, level)
+    return Interval(
+        low=min(interval.low, full.low + losses * (1 - full.low)),
+        high=max(interval.high, none.high - gains * none.high),
+    )
+
+
+def _known(total: float, squares: float, scale: float = 1.0) -> float:
+    """How far the spread of what clusters lost (or earned) is known: 0 from one cluster alone, 1 from eight alike."""
+    if squares <= _BLURRED * scale:
         return 0.0
-    return math.sqrt(residuals * tally.clusters / (tally.clusters - 1)) / tally.samples
+    return min(max((total**2 / squares - 1 - _BLURRED) / _SPREAD_OUT, 0.0), 1.0)
+
+
+def _sandwich(value: float, sums: _Sums) -> float:
+    """The clustered standard error, 0 where the residuals are nothing but rounding."""
+    explained = value * value * sums.sizes
+    residuals = sums.squares - 2 * value * sums.cross + explained
+    if residuals <= _ROUNDING * (sums.squares + explained):
+        return 0.0
+    return math.sqrt(residuals * sums.clusters / (sums.clusters - 1)) / sums.size
 
 
 def _bounds(value: float | None, tally: Tally) -> tuple[float | None, float | None]:
@@ -189,19 +256,34 @@ def _bounds(value: float | None, tally: Tally) -> tuple[float | None, float | No
 
 
 def _points(name: str, tally: Tally, score: Estimate) -> Estimate:
-    """The points over what could be had; unscored trials count as worth the mean of the scored ones."""
+    """The points over what could be had; unscored trials count as worth the mean of the scored ones.
+
+    The interval is that of a ratio (linearised) over samples or clusters, whose sizes are their maxima.
+    """
     value = min(tally.points / tally.out_of, 1.0) if tally.out_of else None
     share = tally.scored / tally.planned if 0 < tally.scored < tally.planned else 1.0
+    spread = _Spread(method=NOTHING_SCORED)
+    if value is not None:
+        sums = _Sums(
+            clusters=tally.clusters,
+            size=tally.out_of,
+            total=tally.points,
+            squares=tally.point_squares,
+            cross=tally.point_cross,
+            sizes=tally.out_of_squares,
+        )
+        spread = _over_clusters(value, sums, score.level, independent=tally.clusters == tally.samples, trials=math.inf)
     return msgspec.structs.replace(
         score,
         name=name,
         value=value,
-        low=None,
-        high=None,
-        method=NOTHING_SCORED if value is None else RATIO,
+        low=spread.interval.low if spread.interval else None,
+        high=spread.interval.high if spread.interval else None,
+        method=spread.method,
         floor=score.floor if value is None else value * share,
         ceiling=score.ceiling if value is None else max(value * share + 1 - share, value),
-        standard_error=None,
+        standard_error=spread.standard_error,
+        degrees=spread.degrees,
     )
 
 
@@ -209,19 +291,23 @@ def _of_parts(value: float, shares: Sequence[tuple[float, Estimate]], level: flo
     errors = [(share, part, part.standard_error) for share, part in shares if part.standard_error is not None]
     if len(errors) < len(shares) or not all(part.clusters for _, part in shares):
         return _Spread(method=PART_WITHOUT_INTERVAL)
-    variances = [(share * error) ** 2 for share, _, error in errors]
-    variance = math.fsum(variances)
+    variance = math.fsum((share * error) ** 2 for share, _, error in errors)
     error = math.sqrt(variance)
-    if all(part.method in (T_OVER_SAMPLES, T_OVER_CLUSTERS, STRATA_T) for _, part in shares):
-        pairs = zip(variances, shares, strict=True)
-        degrees = variance**2 / math.fsum(one**2 / max(part.clusters - 1, 1) for one, (_, part) in pairs)
-        half = t_quantile(0.5 + level / 2, degrees) * error
-        return _Spread(method=STRATA_T, standard_error=error, interval=_clipped(value, half))
     count = 1 / math.fsum(share**2 / part.clusters for share, part in shares)
+    spoken_of = value * (1 - value) / variance if variance else 0.0
+    unsure = math.fsum((share * error) ** 4 / part.degrees for share, part, error in errors if part.degrees)
+    if unsure and spoken_of > 0:
+        degrees = max(variance**2 / unsure, _LEAST_DEGREES)
+        interval = wilson(value, spoken_of, quantile=t_quantile(0.5 + level / 2, degrees))
+        lost, earned = (
+            [share * abs(part.value - end) for share, part in shares if part.value is not None] for end in (1, 0)
+        )
+        known = [_known(math.fsum(each), math.fsum(one * one for one in each)) for each in (lost, earned)]
+        interval = _no_surer(interval, count, level, *known)
+        return _Spread(method=STRATA_T, standard_error=error, degrees=degrees, interval=interval)
     if count * min(value, 1 - value) >= _FEW:
         interval = _clipped(value, two_sided_z(level) * error)
         return _Spread(method=STRATA, standard_error=error, interval=interval)
-    spoken_of = value * (1 - value) / variance if variance else count
     interval = wilson(value, min(count, spoken_of) or count, level)
     return _Spread(method=STRATA_WILSON, standard_error=error, interval=interval)
 

@@ -15,10 +15,13 @@ class Interval(msgspec.Struct, frozen=True, kw_only=True):
     high: float
 
 
-def wilson(rate: float, count: float, level: float = 0.95) -> Interval:
+def wilson(rate: float, count: float, level: float = 0.95, *, quantile: float | None = None) -> Interval:
     """The score interval; for small counts it covers what it says, where the normal one does not.
 
-    `count` is above 0 and need not be whole: it is then an effective number of samples.
+    Args:
+        count: above 0; it need not be whole, and is then an effective number of samples.
+        quantile: how many standard errors the interval reaches, such as that of Student's t; by default the normal
+            one of the level.
 
     >>> interval = wilson(18 / 20, 20)
     >>> round(interval.low, 6), round(interval.high, 6)
@@ -26,7 +29,7 @@ def wilson(rate: float, count: float, level: float = 0.95) -> Interval:
 
     Source: Wilson 1927; the choice for evaluations is that of arXiv 2503.01747.
     """
-    z = two_sided_z(level)
+    z = two_sided_z(level) if quantile is None else quantile
     scale = 1 + z * z / count
     centre = (rate + z * z / (2 * count)) / scale
     half = z / scale * math.sqrt(max(rate * (1 - rate), 0.0) / count + z * z / (4 * count * count))

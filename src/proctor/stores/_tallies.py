@@ -37,7 +37,8 @@ FROM ({samples}) GROUP BY {group}coalesce(cluster, id)
 """
 _TALLIES = """
 SELECT tags, count(*), sum(samples), sum(total), sum(total * total), sum(samples * total), sum(samples * samples),
-       sum(squares), sum(points), sum(out_of), min(whole), max(most), sum(trials)
+       sum(squares), sum(points), sum(out_of), sum(points * points), sum(points * out_of), sum(out_of * out_of),
+       min(whole), max(most), sum(trials)
 FROM ({clusters}) GROUP BY tags
 """
 
@@ -100,6 +101,9 @@ def _tally(
     sample_squares: float,
     points: float,
     out_of: float,
+    point_squares: float,
+    point_cross: float,
+    out_of_squares: float,
     whole: int,
     most: int,
     scored: int,
@@ -114,6 +118,9 @@ def _tally(
         sample_squares=sample_squares,
         points=points,
         out_of=out_of,
+        point_squares=point_squares,
+        point_cross=point_cross,
+        out_of_squares=out_of_squares,
         binary=bool(whole) and most == 1,
         all_or_nothing=bool(whole),
         scored=scored,
