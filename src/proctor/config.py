@@ -34,7 +34,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     concurrency: int | None = None
     attempts: int | None = None
     seed: int | None = None
-    limits: Limits = Limits()
+    limits: Limits | None = None
     budget: Budget = Budget()
     max_failed: float | None = None
     cache_megabytes: Annotated[int, msgspec.Meta(ge=1)] = 2_000

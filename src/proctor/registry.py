@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
 
 KNOWN_SHOWN = 40
+LOADED = "proctor_user_"  # how the names of modules begin that were loaded from a path
 ROOMS = {
     "benchmarks": "benchmark",
     "agents": "agent",
@@ -105,6 +106,14 @@ def load_object(name: str, default: str) -> Any:
     return value
 
 
+def path_of(module: str) -> str | None:
+    """The path that names a module which was loaded from one, such as `./agent.py`; None for any other module."""
+    if not module.startswith(LOADED) or module not in sys.modules:
+        return None
+    path, here = Path(str(sys.modules[module].__file__)), Path.cwd()
+    return f"./{path.relative_to(here).as_posix()}" if path.is_relative_to(here) else str(path)
+
+
 def _entry_points(room: str, name: str | None = None) -> "EntryPoints":
     from importlib.metadata import entry_points  # slow to import, and to look through
 
@@ -116,7 +125,7 @@ def _load_file(where: str) -> ModuleType:
     path = Path(where).expanduser().resolve()
     if not path.is_file():
         raise BadInput("There is no file {path}.", path=path)
-    name = f"proctor_user_{path.stem}_{digest_bytes(str(path).encode())[:8]}"
+    name = f"{LOADED}{path.stem}_{digest_bytes(str(path).encode())[:8]}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)

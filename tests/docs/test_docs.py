@@ -65,6 +65,7 @@ def test_the_shown_settings_are_read(tmp_path: Path) -> None:
     [shown] = [block for block in pages.blocks(ROOT / "docs" / "commands.md") if block.file_name == "proctor.toml"]
     (tmp_path / "proctor.toml").write_text(shown.text, encoding="utf-8")
     read = settings(tmp_path)
+    assert read.limits is not None
     assert (read.attempts, read.limits.seconds, read.budget.minutes, read.prices["my-model"].output) == (
         3,
         120,

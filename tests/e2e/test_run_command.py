@@ -209,4 +209,4 @@ def test_a_stored_run_cannot_go_on_with_other_code(folder: Path) -> None:
     (folder / "agent.py").write_text("def answer(question):\n    return 'changed'\n", encoding="utf-8")
     changed = proctor_anew("run", "--run", "first")
     assert changed.returncode == 2
-    assert "agent_source" in changed.stderr
+    assert "agent.py (agent)" in changed.stderr

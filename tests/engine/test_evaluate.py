@@ -226,7 +226,7 @@ async def test_another_agent_task_or_option_cannot_go_on_with_a_run() -> None:
 
     with pytest.raises(BadInput, match=r"other conditions.*agent"):
         await run(other, store, run_id="r")
-    with pytest.raises(BadInput, match=r"other conditions.*attempts: 1 -> 2"):
+    with pytest.raises(BadInput, match=r"other conditions: --attempts: 1 → 2"):
         await run(number, store, run_id="r", attempts=2)
 
 

@@ -138,7 +138,7 @@ def test_other_replies_cannot_go_on_with_a_scored_run(tmp_path: Path) -> None:
     store, path = MemoryStore(), replies(tmp_path, 3)
     proctor.score(task("exact"), replies=path, store=store, run_id="r")
     path.write_text('{"id": "s0", "answer": "other"}\n')
-    with pytest.raises(BadInput, match="agent_source"):
+    with pytest.raises(BadInput, match=r"other code: .*jsonl \(agent\)"):
         proctor.score(task("exact"), replies=path, store=store, run_id="r")
 
 

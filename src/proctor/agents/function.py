@@ -74,7 +74,13 @@ def wrap(target: object, *, name: str | None = None) -> Agent:
 
 
 def identity(target: object) -> str:
-    """The name something is recorded by: `module:name`, for an object that of its class."""
+    """The name something is recorded by, and can be found by again: `module:name` or `./file.py:name`."""
+    module, _, name = qualified_name(target).partition(":")
+    return f"{registry.path_of(module) or module}:{name}"
+
+
+def qualified_name(target: object) -> str:
+    """`module:name`, for an object that of its class."""
     owner = _unwrapped(target)
     owner = owner if hasattr(owner, "__qualname__") else type(owner)
     return f"{getattr(owner, '__module__', '')}:{getattr(owner, '__qualname__', '')}"
@@ -92,7 +98,7 @@ def source_digest(target: object) -> str | None:
 
 def continuable(target: object) -> bool:
     """Whether another process finds the same object by `identity`: not in `__main__`, no lambda, no inner function."""
-    module, _, path = identity(target).partition(":")
+    module, _, path = qualified_name(target).partition(":")
     if module == "__main__":
         return False
     found: object = sys.modules.get(module)

@@ -1,6 +1,7 @@
 """What the doors call: evaluate, score, rescore, open_run, compare and the Run object."""
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -9,13 +10,15 @@ from msgspec.structs import replace
 
 from proctor.api import resolve
 from proctor.api.loop import Stopped, run_in_loop
-from proctor.api.prepare import How, at, check_money, judge_of, may_exist, no_judge, prepare, with_judges
+from proctor.api.prepare import How, Prepared, at, check_money, judge_of, may_exist, no_judge, prepare, with_judges
 from proctor.api.run import Run
 from proctor.config import converted
 from proctor.core.errors import BadInput
 from proctor.core.garbage import sought_seldom, unsought
 from proctor.core.run import Budget, RunRecord, Selection
+from proctor.core.sentence import Sentence, say
 from proctor.core.task import Scorer, Store
+from proctor.core.trial import INFRASTRUCTURE
 from proctor.engine.evaluate import Job
 from proctor.engine.evaluate import evaluate as run_job
 from proctor.engine.progress import Progress
@@ -105,7 +108,7 @@ def score(
     is_whole = spec.selection == Selection()
     kept = collected(found, job.samples(), task=job.task.name, attempts=spec.attempts, is_whole=is_whole)
     job = replace(job, replies=kept)
-    return run_in_loop(lambda stop: _run(job, prepared.store, how.get("progress"), stop))
+    return run_in_loop(lambda stop: _run(job, prepared, how.get("progress"), stop))
 
 
 def rescore(
@@ -134,7 +137,9 @@ def rescore(
     limit = budget if isinstance(budget, Budget) else converted(budget or {}, Budget, "budget")
     check_money(limit, judges)
     names = [*run.record.scorers, *(scorer.name for scorer in bound if scorer.name not in run.record.scorers)]
-    references = [*run.record.spec.scorers, *(scorer.reference for scorer in bound)]
+    replaced = {scorer.name for scorer in bound}
+    kept = (one for one in run.record.spec.scorers if not replaced & {one, one.rpartition(":")[2]})
+    references = [*kept, *(scorer.reference for scorer in bound)]
     spec = replace(run.record.spec, scorers=tuple(dict.fromkeys(references)))
     if judges:
         spec = replace(spec, judge=model, judge_options=model_options)
@@ -200,11 +205,11 @@ def copy_run(run_id: str, source: Store, target: Store) -> None:
 async def _evaluate(task: resolve.TaskLike, agent: resolve.AgentLike, stop: asyncio.Event, how: How) -> Run:
     with unsought():
         prepared = prepare(task, agent, **how)
-    return await _run(prepared.job, prepared.store, how.get("progress"), stop)
+    return await _run(prepared.job, prepared, how.get("progress"), stop)
 
 
-async def _run(job: Job, store: Store, shown: Progress | None, stop: asyncio.Event) -> Run:
-    progress = shown or Progress()
+async def _run(job: Job, prepared: Prepared, shown: Progress | None, stop: asyncio.Event) -> Run:
+    progress, store = shown or Progress(), prepared.store
     try:
         with sought_seldom():
             record = await run_job(job, store, progress=progress, stop=stop)
@@ -219,4 +224,26 @@ async def _run(job: Job, store: Store, shown: Progress | None, stop: asyncio.Eve
         raise
     if stop.is_set() and record.state == "stopped":
         raise Stopped(record.id)
+    if prepared.resumed and not progress.here and progress.done == progress.total:
+        progress.tell(_nothing_run(record, store, retried=job.retry_failed))
     return Run(record, store, job.task)
+
+
+def _nothing_run(record: RunRecord, store: Store, *, retried: bool) -> Sentence:
+    """Why calling a stored run again ran nothing."""
+    values = {
+        "count": record.planned,
+        "run": record.id,
+        "when": time.strftime("%Y-%m-%d %H:%M", time.localtime(record.created)),
+    }
+    failed = sum(count for outcome, count in store.outcomes(record.id).items() if outcome in INFRASTRUCTURE)
+    if failed and not retried:
+        return say(
+            "Nothing was run: every one of the {count} trials of '{run}' (begun {when}) has ended, {failed} of them without a result. To run those again add --retry-failed; for a new run choose another name (--run).",
+            **values,
+            failed=failed,
+        )
+    return say(
+        "Nothing was run: the {count} trials of '{run}' (begun {when}) were finished before, with the same code and options. For a new run choose another name (--run).",
+        **values,
+    )

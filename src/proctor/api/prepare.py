@@ -1,5 +1,6 @@
 """From what a caller gives to a job that the engine can run: every name resolved, every mistake found."""
 
+import math
 import platform
 import re
 import secrets
@@ -13,18 +14,22 @@ from msgspec.structs import replace
 
 import proctor
 from proctor.api import resolve
+from proctor.api.resuming import MOVABLE, check_code, check_conditions
+from proctor.api.sources import git_state
 from proctor.config import converted, judge_name, settings, store_url
 from proctor.core.errors import BadInput
 from proctor.core.run import Budget, Limits, Price, RunRecord, RunSpec, Selection
 from proctor.core.task import Agent, Scorer, Store, Task
 from proctor.engine.evaluate import Job
 from proctor.engine.progress import Progress
+from proctor.engine.scoring import BoundScorer
 from proctor.engine.selection import chosen
 from proctor.judges._choice import judging
 from proctor.judges._figures import PROVENANCE
 from proctor.transport.redact import redact
 
 AT_ONCE = 16  # for an agent that does not say how many samples it can take at once
+LARGEST_SEED = 2**63 - 1  # as a stored number can be
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
@@ -38,7 +43,7 @@ class How(TypedDict, total=False):
     store: a path, an address, or an open store. run_id: the name of the run; that of a stored run goes on with it.
     budget, limits: bounds of the run and of one attempt.
     max_failed: the share of infrastructure failures above which a run is inconclusive. retry_failed: when
-    going on, run those again. cache: take the model's replies from the reply cache. progress: counts that a
+    going on, run those again. accept_changes: go on although files of the agent, the task or a scorer changed. cache: take the model's replies from the reply cache. progress: counts that a
     display can read.
     """
 
@@ -59,8 +64,9 @@ class How(TypedDict, total=False):
     run_id: str | None
     budget: Budget | Mapping[str, Any] | None
     limits: Limits | Mapping[str, Any] | None
-    max_failed: float
+    max_failed: float | None
     retry_failed: bool
+    accept_changes: bool
     cache: bool
     progress: Progress | None
 
@@ -94,8 +100,9 @@ def prepare(
     run_id: str | None = None,
     budget: Budget | Mapping[str, Any] | None = None,
     limits: Limits | Mapping[str, Any] | None = None,
-    max_failed: float = 0.05,
+    max_failed: float | None = None,
     retry_failed: bool = False,
+    accept_changes: bool = False,
     cache: bool = False,
     progress: Progress | None = None,  # noqa: ARG001 - part of the same arguments, used by the caller
 ) -> Prepared:
@@ -104,16 +111,17 @@ def prepare(
     Raises:
         BadInput: whatever the caller can fix.
     """
-    _check_counts(limit=limit, first=first, attempts=attempts, concurrency=concurrency, workers=workers)
+    _check_counts(seed, limit=limit, first=first, attempts=attempts, concurrency=concurrency, workers=workers)
     made_task, named_task = resolve.task(task, options or {})
     made_agent, named_agent = resolve.agent(agent, agent_options or {})
     opened = at(store)
     stored = _stored(opened, run_id)
-    if scorers is None:
-        scorers = stored.spec.scorers if stored is not None else made_task.scorers
+    if stored is not None and stored.spec.task != named_task.name:
+        check_conditions(stored, replace(stored, spec=replace(stored.spec, task=named_task.name)))
+    kept = stored.spec if stored is not None else None
     model, model_options = judge_of(judge, judge_options, stored)
     with judging(model, model_options):
-        bound = resolve.scorers_of(made_task, scorers)
+        bound = resolve.scorers_of(made_task, scorers or (kept.scorers if kept is not None else made_task.scorers))
     judges = resolve.judges_of(bound)
     if judge is not None and not judges:
         raise no_judge()
@@ -122,15 +130,17 @@ def prepare(
         agent=named_agent.name,
         task_options=options or {},
         agent_options=agent_options or {},
-        scorers=tuple(scorer.reference for scorer in bound),
+        scorers=kept.scorers if kept is not None and not scorers else tuple(one.reference for one in bound),
         judge=model if judges else None,
         judge_options=model_options if judges else {},
         attempts=attempts,
         seed=seed,
         selection=Selection(limit=limit, first=first, ids=tuple(ids), tags=tags or {}),
-        limits=limits if isinstance(limits, Limits) else converted(limits or {}, Limits, "limits"),
+        limits=_limits(limits, kept),
         budget=budget if isinstance(budget, Budget) else converted(budget or {}, Budget, "budget"),
-        max_failed=max_failed,
+        max_failed=_share(max_failed, kept),
+        concurrency=concurrency if concurrency is not None or kept is None else kept.concurrency,
+        workers=workers if workers is not None or kept is None else kept.workers,
     )
     for what, given in (("agent", spec.agent), ("agent_options", spec.agent_options), ("judge", spec.judge_options)):
         _check_no_key(what, given)
@@ -144,13 +154,12 @@ def prepare(
         scorers=tuple(scorer.name for scorer in bound),
         created=time.time(),
         proctor_version=proctor.__version__,
-        provenance=_provenance(made_task, named_task, named_agent) | with_judges({}, judges),
+        provenance=_provenance(made_task, named_task, named_agent, bound) | with_judges({}, judges),
     )
     if stored is not None:
-        _check_same(stored, record)
-        record = replace(
-            stored, spec=replace(stored.spec, limits=spec.limits, budget=spec.budget, max_failed=max_failed)
-        )
+        check_conditions(stored, record)
+        movable = {name: getattr(spec, name) for name in MOVABLE}
+        record = replace(check_code(stored, record, accept=accept_changes), spec=replace(stored.spec, **movable))
     return Prepared(
         job=Job(
             record=record,
@@ -161,9 +170,9 @@ def prepare(
             retry_failed=retry_failed,
             cache=cache,
             price=_price(made_agent, spec.budget, judges),
-            concurrency=concurrency,
-            at_once=concurrency or getattr(made_agent, "concurrency", None) or AT_ONCE,
-            processes=_processes(workers, record),
+            concurrency=spec.concurrency,
+            at_once=spec.concurrency or getattr(made_agent, "concurrency", None) or AT_ONCE,
+            processes=_processes(spec.workers, record),
         ),
         store=opened,
         resumed=stored is not None,
@@ -201,7 +210,8 @@ def how_of(run_id: str, store: str | Store | None, *, concurrency: int | None = 
         "limits": spec.limits,
         "budget": spec.budget,
         "max_failed": spec.max_failed,
-        "concurrency": concurrency,
+        "concurrency": spec.concurrency if concurrency is None else concurrency,
+        "workers": spec.workers,
         "store": opened,
     }
 
@@ -275,10 +285,38 @@ def new_id(task: str) -> str:
     return f"{slug}-{time.strftime('%m%d-%H%M%S')}-{secrets.token_hex(2)}"
 
 
-def _check_counts(**counts: int | None) -> None:
+def _check_counts(seed: int, **counts: int | None) -> None:
     for name, value in counts.items():
         if value is not None and value < 1:
             raise BadInput("{name} must be at least 1, not {value}.", name=name, value=value)
+    if not -LARGEST_SEED <= seed <= LARGEST_SEED:
+        raise BadInput(
+            "{name} must be between {low} and {high}, not {value}.",
+            name="seed",
+            low=-LARGEST_SEED,
+            high=LARGEST_SEED,
+            value=seed,
+        )
+
+
+def _limits(asked: Limits | Mapping[str, Any] | None, kept: RunSpec | None) -> Limits:
+    """The limits asked for, else those of the stored run, else the usual ones."""
+    if asked is None and kept is not None:
+        return kept.limits
+    found = asked if isinstance(asked, Limits) else converted(asked or {}, Limits, "limits")
+    for name, value in msgspec.structs.asdict(found).items():
+        if not 0 < value < math.inf:
+            raise BadInput("{name} must be greater than 0, not {value}.", name=f"limits.{name}", value=value)
+    return found
+
+
+def _share(asked: float | None, kept: RunSpec | None) -> float:
+    """The share of failures allowed: asked for, else that of the stored run, else the usual one."""
+    if asked is None:
+        return kept.max_failed if kept is not None else RunSpec(task="", agent="").max_failed
+    if not 0 <= asked <= 1:
+        raise BadInput("max_failed is a share from 0 to 1, not {value}.", value=asked)
+    return asked
 
 
 def _stored(store: Store, run_id: str | None) -> RunRecord | None:
@@ -289,31 +327,15 @@ def _stored(store: Store, run_id: str | None) -> RunRecord | None:
     return next((record for record in store.runs() if record.id == run_id), None)
 
 
-def _check_same(stored: RunRecord, asked: RunRecord) -> None:
-    """Refuse to go on with a run under other conditions: its numbers would mix two things."""
-    before, now = _conditions(stored), _conditions(asked)
-    changed = [f"{key}: {before[key]!r} -> {now[key]!r}" for key in before if before[key] != now[key]]
-    if changed:
-        raise BadInput(
-            "The run '{run}' was made under other conditions, so it cannot go on: {changed}. Start a new run instead.",
-            run=stored.id,
-            changed="; ".join(changed),
-        )
-
-
-def _conditions(record: RunRecord) -> dict[str, Any]:
-    spec = msgspec.to_builtins(record.spec)
-    for bound in ("limits", "budget", "max_failed"):  # these may be moved
-        del spec[bound]
-    sources = {part: record.provenance.get(part) for part in ("task_source", "agent_source")}
-    judges = {
-        name: (about["model"], about["rubric_digest"]) for name, about in record.provenance.get(PROVENANCE, {}).items()
-    }
-    return {"task_version": record.task_version, **spec, **sources, "judges": judges}
-
-
-def _provenance(task: Task, named_task: resolve.Named, named_agent: resolve.Named) -> dict[str, Any]:
+def _provenance(
+    task: Task, named_task: resolve.Named, named_agent: resolve.Named, scorers: Sequence[BoundScorer]
+) -> dict[str, Any]:
     found: dict[str, Any] = {"python": platform.python_version(), "machine": platform.machine(), **task.provenance}
+    parts = {"agent": named_agent.files, "task": named_task.files, "scorers": resolve.files_of_scorers(scorers)}
+    if files := {part: files for part, files in parts.items() if files}:
+        found["files"] = files
+    if git := git_state(Path.cwd()):
+        found["git"] = git
     if named_task.source:
         found["task_source"] = named_task.source
     if named_agent.source:

@@ -13,6 +13,7 @@ import msgspec
 
 from proctor import registry
 from proctor.agents import function
+from proctor.api.sources import files_of
 from proctor.config import unknown_option
 from proctor.core.digest import digest_file
 from proctor.core.errors import BadInput
@@ -39,11 +40,13 @@ class Named(msgspec.Struct, frozen=True, kw_only=True):
     """What is recorded of a part: a name it can be found by again, and a digest of its source.
 
     `again` is False for what lives in `__main__` or in a lambda: only the same Python object can continue it.
+    `files` are the user's files behind it, with their digests.
     """
 
     name: str
     source: str | None = None
     again: bool = True
+    files: Mapping[str, str] = {}
 
 
 def task(given: TaskLike, options: Mapping[str, Any]) -> tuple[Task, Named]:
@@ -54,7 +57,7 @@ def task(given: TaskLike, options: Mapping[str, Any]) -> tuple[Task, Named]:
         return given, Named(name=given.name, again=False)
     if isinstance(given, str):
         made, arguments = _task_by_name(given)
-        named = Named(name=given, source=_source(made) if _is_users(given) else None)
+        named = _named_users(given, made) if _is_users(given) else Named(name=given)
     else:
         made, arguments = given, ()
         named = _named(given)
@@ -72,7 +75,7 @@ def task(given: TaskLike, options: Mapping[str, Any]) -> tuple[Task, Named]:
 def agent(given: AgentLike, options: Mapping[str, Any]) -> tuple[Agent, Named]:
     """The agent behind a name (`openai:gpt-x`), a path (`./agent.py:answer`), a function or an object."""
     if isinstance(given, Recorded):
-        return given, Named(name=given.name, source=given.source)
+        return given, Named(name=given.name, source=given.source, files=files_of(given.name))
     if not isinstance(given, str):
         if options:
             raise BadInput("Options go with an agent given by name; give an object its values where it is made.")
@@ -83,12 +86,12 @@ def agent(given: AgentLike, options: Mapping[str, Any]) -> tuple[Agent, Named]:
         module = registry.find("agents", room)
         make = module.make if isinstance(module, ModuleType) else module
         made: Agent = make(argument, options)
-        return made, Named(name=given)
+        return made, Named(name=given, files=files_of(argument))
     if registry.is_path(given) or (colon and argument.isidentifier() and find_spec(kind.partition(".")[0])):
         found = registry.load_object(given, "agent")
         if options:
             raise BadInput("Options go with an agent given by name; give an object its values where it is made.")
-        return function.wrap(found, name=given), Named(name=given, source=_source(found))
+        return function.wrap(found, name=given), _named_users(given, found)
     raise registry.unknown("agent", given, [f"{name}:" for name in registry.names("agents") if _makes(name)])
 
 
@@ -108,18 +111,27 @@ class Recorded:
 
 
 def scorers(given: Sequence[str | Scorer]) -> list[BoundScorer]:
-    """Scorers by name (`exact`, `exact:contains`), path, file of scorers or object, with names that are different."""
-    bound = [scorer for one in given for scorer in _scorers(one)]
-    names = [scorer.name for scorer in bound]
-    for name in names:
-        if names.count(name) > 1:
-            raise BadInput("Two scorers are called '{name}'.", name=name)
-    return bound
+    """Scorers by name (`exact`, `exact:contains`), path, file of scorers or object; one that is named twice counts once.
+
+    Raises:
+        BadInput: there is no such scorer, or two that differ have one name.
+    """
+    found: dict[str, BoundScorer] = {}
+    for scorer in (scorer for one in given for scorer in _scorers(one)):
+        before = found.setdefault(scorer.name, scorer)
+        if before.function is not scorer.function and before.reference != scorer.reference:
+            raise BadInput("Two scorers are called '{name}'.", name=scorer.name)
+    return [*found.values()]
 
 
 def scorers_of(task: Task, given: Sequence[str | Scorer]) -> list[BoundScorer]:
     """Scorers for a run of a task; a reference to one of the task's own objects (of a stored run) is that object."""
-    own = {function.identity(one): one for one in task.scorers if not isinstance(one, str)}
+    own = {
+        name: one
+        for one in task.scorers
+        if not isinstance(one, str)
+        for name in (function.identity(one), function.qualified_name(one))  # the latter in runs of earlier releases
+    }
     return scorers([own.get(one, one) if isinstance(one, str) else one for one in given])
 
 
@@ -127,6 +139,15 @@ def judges_of(bound: Sequence[BoundScorer]) -> dict[str, Any]:
     """What is recorded of the models behind scorers, by the name of the scorer; empty where none asks one."""
     found = {scorer.name: recorded_judge(scorer.function) for scorer in bound}
     return {name: about for name, about in found.items() if about is not None}
+
+
+def files_of_scorers(bound: Sequence[BoundScorer]) -> dict[str, str]:
+    """The user's files behind scorers, with their digests."""
+    found: dict[str, str] = {}
+    for scorer in bound:
+        is_path = registry.is_path(scorer.reference) or "." in scorer.reference.partition(":")[0]
+        found |= files_of(scorer.reference if is_path else None, scorer.function)
+    return found
 
 
 def with_oracle(agent: Agent, task: Task) -> Agent:
@@ -237,7 +258,13 @@ def _bound(found: Any, name: str, reference: str) -> BoundScorer:
 
 
 def _named(given: object) -> Named:
-    return Named(name=function.identity(given), source=_source(given), again=function.continuable(given))
+    name, again = function.identity(given), function.continuable(given)
+    return Named(name=name, source=_source(given), again=again, files=files_of(None, given))
+
+
+def _named_users(name: str, found: object) -> Named:
+    """What is recorded of a part of the user's that was given by name."""
+    return Named(name=name, source=_source(found), files=files_of(name, found))
 
 
 def _source(given: object) -> str | None:

@@ -70,7 +70,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     "--response-match-score-threshold", type=float, help=t("The threshold of the response match (default 0.8).")
 )
 @click.option(
-    "--num-runs", type=int, default=1, help=t("How often each case is run; its scores are averaged (default 1).")
+    "--num-runs",
+    type=options.AT_LEAST_ONE,
+    default=1,
+    help=t("How often each case is run; its scores are averaged (default 1)."),
 )
 @click.option("--print-detailed-results", is_flag=True, help=t("Print a grid for each case that did not pass."))
 @click.option(
@@ -91,7 +94,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 )
 @options.task_set
 @options.judge
-@click.option("--concurrency", type=int, help=t("How many samples at once."))
+@click.option("--concurrency", type=options.AT_LEAST_ONE, help=t("How many samples at once."))
 @click.option("--run", "run_id", metavar="ID", help=t("The name of the run; that of a stored run goes on with it."))
 @options.store
 @options.as_json

@@ -178,7 +178,7 @@ def merge(files: tuple[Path, ...], out: Path) -> None:
 
 @command.command("split", help=t("Put the cases of a file into several new ones beside it; the file stays."))
 @click.argument("file", type=FILE)
-@click.option("--parts", type=int, required=True, help=t("How many files."))
+@click.option("--parts", type=options.AT_LEAST_ONE, required=True, help=t("How many files."))
 def split(file: Path, parts: int) -> None:
     from proctor.evalsets import cases
     from proctor.evalsets.read import read, set_id

@@ -25,7 +25,7 @@ EXITS = {"met": 0, "missed": 1, "open": 3}
     )
 )
 @click.argument("generator", required=False)
-@click.option("--count", "-n", type=int, help=t("How many items (default 30)."))
+@click.option("--count", "-n", type=options.AT_LEAST_ONE, help=t("How many items (default 30)."))
 @click.option("--agent", help=t("Who writes: openai:MODEL, local:NAME, ./agent.py:object … as in proctor run."))
 @click.option(
     "--agent-set",
@@ -51,7 +51,7 @@ EXITS = {"met": 0, "missed": 1, "open": 3}
 @click.option(
     "--examples/--no-examples", default=None, help=t("Show an item of the reference set in each prompt (default: yes).")
 )
-@click.option("--tries", type=int, help=t("How often an item is asked for at most (default 3)."))
+@click.option("--tries", type=options.AT_LEAST_ONE, help=t("How often an item is asked for at most (default 3)."))
 @click.option("--near", type=float, help=t("The share of wording from which an item is a copy (default 0.6)."))
 @click.option(
     "--meaning", is_flag=True, default=None, help=t("Nearly the same meaning makes a copy, too (extra semantic).")
@@ -59,7 +59,11 @@ EXITS = {"met": 0, "missed": 1, "open": 3}
 @click.option("--evaluate", "data", metavar="FILE", help=t("Generate nothing; look at the items of this file."))
 @options.judge
 @click.option("--rubric", metavar="NAME|FILE", help=t("What to judge by (default: that of the generator)."))
-@click.option("--comparisons", type=int, help=t("How many items are compared with reference items (default: all)."))
+@click.option(
+    "--comparisons",
+    type=options.AT_LEAST_ONE,
+    help=t("How many items are compared with reference items (default: all)."),
+)
 @click.option("--solver", metavar="AGENT", help=t("An agent that solves the items again, to check the stated answers."))
 @click.option(
     "--solver-set",
@@ -80,7 +84,9 @@ EXITS = {"met": 0, "missed": 1, "open": 3}
 )
 @click.option("--seed", type=int, help=t("The seed of every draw (default 0)."))
 @options.concurrency
-@click.option("--time-limit", type=float, metavar="SECONDS", help=t("Time limit of one sample (default 600)."))
+@click.option(
+    "--time-limit", type=options.SECONDS, metavar="SECONDS", help=t("Time limit of one sample (default 600).")
+)
 @options.budget
 @click.option(
     "--cache",
@@ -165,7 +171,7 @@ def _generate(ctx: click.Context, plan: "Plan | None", given: dict[str, Any]) ->
     progress: Progress = ItemProgress(tell=output.tell, show=None if given["quiet"] else output.message)
     how: How = {
         "budget": options.budget_of(given["budget"]) or found.budget,
-        "limits": Limits(seconds=given["time_limit"]) if given["time_limit"] else found.limits,
+        "limits": Limits(seconds=given["time_limit"]) if given["time_limit"] is not None else found.limits,
         "concurrency": given["concurrency"] or found.concurrency,
         "cache": given["cache"],
         "store": given["store"],

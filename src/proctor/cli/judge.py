@@ -26,7 +26,7 @@ from proctor.core.errors import BadInput
     ),
 )
 @options.judge_set
-@click.option("--repeats", type=int, help=t("Judgements of each item (default 1)."))
+@click.option("--repeats", type=options.AT_LEAST_ONE, help=t("Judgements of each item (default 1)."))
 @click.option(
     "--scorer",
     "scorers",

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from proctor.core.run import Budget
 
 F = TypeVar("F", bound=Callable[..., Any])
+AT_LEAST_ONE = click.IntRange(min=1)
+SECONDS = click.FloatRange(min=0, min_open=True)
 STORE = "proctor.store"  # where a context's meta keeps the store that was named
 
 
@@ -55,12 +57,12 @@ def items(command: F) -> F:
 def limit(command: F) -> F:
     """--limit"""
     text = t("Take N samples at random (with the seed), spread over the categories.")
-    return click.option("--limit", type=int, help=text)(command)
+    return click.option("--limit", type=AT_LEAST_ONE, help=text)(command)
 
 
 def first(command: F) -> F:
     """--first"""
-    return click.option("--first", type=int, help=t("Take the first N samples."))(command)
+    return click.option("--first", type=AT_LEAST_ONE, help=t("Take the first N samples."))(command)
 
 
 def seed(command: F) -> F:
@@ -122,7 +124,7 @@ def reports(command: F) -> F:
 
 def concurrency(command: F) -> F:
     """--concurrency"""
-    return click.option("--concurrency", type=int, help=t("How many samples at once."))(command)
+    return click.option("--concurrency", type=AT_LEAST_ONE, help=t("How many samples at once."))(command)
 
 
 def budget(command: F) -> F:

@@ -38,7 +38,7 @@ PROBES = "position, length, style, self, stability, labels, injection"
     help=t("Only this probe: {probes}; may be given several times.", probes=PROBES),
 )
 @click.option("--kind", "kinds", metavar="pairs|points", multiple=True, help=t("Only in pairs, or only by points."))
-@click.option("--limit", type=int, help=t("Take the first N items."))
+@click.option("--limit", type=options.AT_LEAST_ONE, help=t("Take the first N items."))
 @click.option(
     "--margin",
     type=float,

@@ -2,13 +2,17 @@
 
 import sys
 from contextlib import redirect_stdout
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from proctor.cli import options, output
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
+
+if TYPE_CHECKING:
+    from proctor.core.run import Limits
 
 
 @click.command(help=t("Run a task with an agent and show the numbers."))
@@ -29,9 +33,11 @@ from proctor.core.errors import BadInput
     multiple=True,
     help=t("Take the samples with this tag; may be given several times."),
 )
-@click.option("--attempts", type=int, help=t("How often each sample is tried (default 1)."))
+@click.option("--attempts", type=options.AT_LEAST_ONE, help=t("How often each sample is tried (default 1)."))
 @options.concurrency
-@click.option("--workers", type=int, help=t("In how many processes, for agents that need CPU (default 1)."))
+@click.option(
+    "--workers", type=options.AT_LEAST_ONE, help=t("In how many processes, for agents that need CPU (default 1).")
+)
 @options.seed
 @options.task_set
 @options.columns
@@ -44,7 +50,9 @@ from proctor.core.errors import BadInput
 @click.option("--base-url", help=t("The endpoint of an OpenAI-compatible model (else OPENAI_BASE_URL)."))
 @options.scorer
 @options.judge
-@click.option("--time-limit", type=float, metavar="SECONDS", help=t("Time limit of one sample (default 600)."))
+@click.option(
+    "--time-limit", type=options.SECONDS, metavar="SECONDS", help=t("Time limit of one sample (default 600).")
+)
 @options.budget
 @click.option(
     "--max-failed",
@@ -53,6 +61,11 @@ from proctor.core.errors import BadInput
 )
 @click.option(
     "--retry-failed", is_flag=True, help=t("When going on with a run, run its infrastructure failures again.")
+)
+@click.option(
+    "--accept-changes",
+    is_flag=True,
+    help=t("When going on with a run, do so although files of the agent, the task or a scorer changed."),
 )
 @click.option(
     "--cache",
@@ -98,7 +111,6 @@ def command(
 def _how(task: str | None, run_id: str | None, given: dict[str, Any]) -> dict[str, Any]:
     """The arguments of `evaluate`: those of a stored run, the flags, then the project's settings."""
     from proctor.config import settings
-    from proctor.core.run import Limits
 
     found = settings()
     if task is None:
@@ -124,16 +136,17 @@ def _how(task: str | None, run_id: str | None, given: dict[str, Any]) -> dict[st
         "first": given["first"],
         "ids": given["ids"],
         "tags": options.texts(given["tags"], "--tag"),
-        "attempts": given["attempts"] or found.attempts or 1,
-        "concurrency": given["concurrency"] or found.concurrency,
+        "attempts": _first_given(given["attempts"], found.attempts, 1),
+        "concurrency": _first_given(given["concurrency"], found.concurrency, None),
         "workers": given["workers"],
         "seed": _first_given(given["seed"], found.seed, 0),
         "scorers": given["scorers"] or None,
         **options.judge_of(given["judge"], given["judge_set"]),
-        "limits": Limits(seconds=given["time_limit"]) if given["time_limit"] else found.limits,
+        "limits": _limits(given["time_limit"], found.limits),
         "budget": options.budget_of(given["budget"]) or found.budget,
-        "max_failed": _first_given(given["max_failed"], found.max_failed, 0.05),
+        "max_failed": _first_given(given["max_failed"], found.max_failed, None),
         "retry_failed": given["retry_failed"],
+        "accept_changes": given["accept_changes"],
         "cache": given["cache"],
         "store": given["store"],
     }
@@ -163,8 +176,18 @@ def _stored(run_id: str, given: dict[str, Any]) -> dict[str, Any]:
     how = how_of(run_id, given["store"], concurrency=given["concurrency"])
     how["budget"] = options.budget_of(given["budget"]) or how["budget"]
     how["max_failed"] = _first_given(given["max_failed"], how["max_failed"])
-    return {**how, "retry_failed": given["retry_failed"], "workers": given["workers"], "cache": given["cache"]}
+    how["workers"] = _first_given(given["workers"], how["workers"])
+    how["limits"] = _limits(given["time_limit"], how["limits"])
+    return {**how, **{name: given[name] for name in ("retry_failed", "accept_changes", "cache")}}
+
+
+def _limits(seconds: float | None, kept: "Limits | None") -> "Limits | None":
+    """The limits with the time that was given; None where nothing was said, so that a stored run keeps its own."""
+    from proctor.core.run import Limits
+
+    return kept if seconds is None else replace(kept or Limits(), seconds=seconds)
 
 
 def _first_given(*values: Any) -> Any:
-    return next(value for value in values if value is not None)
+    """The first value that is not None, the last where all are."""
+    return next((value for value in values if value is not None), None)

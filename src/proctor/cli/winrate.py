@@ -15,9 +15,15 @@ from proctor.core.errors import BadInput
 @click.argument("sets", nargs=-1)
 @click.option("--rubric", metavar="NAME|FILE", help=t("Whose dimensions say what is better (default: answer-quality)."))
 @options.judge
-@click.option("--repeats", type=int, help=t("How often each pair is judged, in both orders each time (default 1)."))
 @click.option(
-    "--references", type=int, help=t("With how many drawn items of the second set each item is compared (default 1).")
+    "--repeats",
+    type=options.AT_LEAST_ONE,
+    help=t("How often each pair is judged, in both orders each time (default 1)."),
+)
+@click.option(
+    "--references",
+    type=options.AT_LEAST_ONE,
+    help=t("With how many drawn items of the second set each item is compared (default 1)."),
 )
 @click.option(
     "--pair",

@@ -65,7 +65,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     """What a run is: names and JSON only, so that it can be digested, resumed and shipped.
 
     `judge` is the model that scorers ask, where they ask one and name none of their own. A run whose share of
-    infrastructure failures is above `max_failed` ends as inconclusive.
+    infrastructure failures is above `max_failed` ends as inconclusive. `concurrency` and `workers` are kept
+    so that the run goes on as wide as it began.
     """
 
     task: str
@@ -81,6 +82,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     budget: Budget = Budget()
     max_failed: float = 0.05
+    concurrency: int | None = None
+    workers: int | None = None
 
 
 RunState = Literal["running", "stopped", "finished", "inconclusive"]

@@ -69,6 +69,10 @@ class Progress:
         self.warnings.append(sentence)
         self._tell(sentence)
 
+    def tell(self, sentence: Sentence) -> None:
+        """Say something that is not kept with the run."""
+        self._tell(sentence)
+
     @property
     def rate(self) -> float:
         """Trials a second in this process; 0 before the first."""

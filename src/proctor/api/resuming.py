@@ -1,0 +1,138 @@
+"""Check that a stored run goes on under the conditions and with the code that it was made with."""
+
+from collections.abc import Iterator, Mapping
+from functools import reduce
+from typing import Any
+
+import msgspec
+
+from proctor.api.sources import changed_files
+from proctor.core.errors import BadInput
+from proctor.core.run import RunRecord
+from proctor.core.sentence import Sentence, say
+from proctor.judges._figures import PROVENANCE
+
+MOST_SHOWN = 4
+SOURCES = {"agent": "agent_source", "task": "task_source"}  # of a function or class alone, where it has no file
+PARTS = {"agent": "agent", "task": "task", "scorers": "scorers"}
+MOVABLE = ("limits", "budget", "max_failed", "concurrency", "workers")
+FLAGS = {
+    "task": "TASK",
+    "agent": "--agent",
+    "attempts": "--attempts",
+    "seed": "--seed",
+    "judge": "--judge",
+    "scorers": "--scorer",
+    "task_options": "--set",
+    "agent_options": "--agent-set",
+    "judge_options": "--judge-set",
+    "selection.limit": "--limit",
+    "selection.first": "--first",
+    "selection.ids": "--id",
+    "selection.tags": "--tag",
+}
+
+
+def check_conditions(stored: RunRecord, asked: RunRecord) -> None:
+    """Refuse to go on with a run under other conditions: its numbers would mix two things.
+
+    Raises:
+        BadInput: says which option was what, and is what now.
+    """
+    before, now = _conditions(stored), _conditions(asked)
+    if before["task"] != now["task"]:  # all else differs with it
+        before, now = {"task": before["task"]}, {"task": now["task"]}
+    changed = [_difference(key, before.get(key), now.get(key)) for key in {**before, **now}]
+    told = [one for one in changed if one is not None]
+    if told:
+        raise BadInput(
+            "The run '{run}' was made under other conditions: {changed}. Choose another name for a new run (--run).",
+            run=stored.id,
+            changed=_joined(told[:MOST_SHOWN]),
+        )
+
+
+def check_code(stored: RunRecord, asked: RunRecord, *, accept: bool) -> RunRecord:
+    """The stored run with the code that is there now.
+
+    Raises:
+        BadInput: that code is not the one it was made with, and this was not accepted; says which files changed.
+    """
+    told = [*_code_changes(stored.provenance, asked.provenance)]
+    if not told:
+        return stored
+    changed = _joined(told[:MOST_SHOWN])
+    if not accept:
+        raise BadInput(
+            "The run '{run}' was made with other code: {changed}. Nothing was run and its numbers are those of the old code. Choose another name for a new run (--run), or go on with this one and mix both (--accept-changes).",
+            run=stored.id,
+            changed=changed,
+        )
+    code = {key: asked.provenance[key] for key in ("files", "git", *SOURCES.values()) if key in asked.provenance}
+    warning = say("The run went on after a change of its code: {changed}. Its numbers mix both.", changed=changed)
+    return msgspec.structs.replace(
+        stored, provenance={**stored.provenance, **code}, warnings=(*stored.warnings, warning)
+    )
+
+
+def _code_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Sentence]:
+    """What changed, a sentence for each part; a run of an earlier release knows its functions and no files."""
+    seen: set[str] = set()
+    for part in ("agent", "task", "scorers"):
+        old, new = (one.get("files", {}).get(part) for one in (before, now))
+        source = SOURCES.get(part, "")
+        if old is not None and new is not None:
+            names = [name for name in changed_files(old, new) if name not in seen]
+            seen.update(names)
+            if names:
+                yield say("{files} ({part})", files=", ".join(names[:MOST_SHOWN]), part=say(PARTS[part]))
+        elif before.get(source) != now.get(source):
+            yield say("the source of the {part}", part=say(PARTS[part]))
+
+
+def _conditions(record: RunRecord) -> dict[str, Any]:
+    spec = msgspec.to_builtins(record.spec)
+    for bound in MOVABLE:
+        del spec[bound]
+    selection = spec.pop("selection")
+    judges = {
+        name: (about["model"], about["rubric_digest"]) for name, about in record.provenance.get(PROVENANCE, {}).items()
+    }
+    return {
+        **spec,
+        **{f"selection.{key}": value for key, value in selection.items()},
+        "task_version": record.task_version,
+        "judges": judges,
+    }
+
+
+def _difference(key: str, before: Any, now: Any) -> Sentence | None:
+    """What an option was and is; of options with names of their own, those that differ."""
+    if before == now:
+        return None
+    if key == "task_version":
+        return say("version of the task: {before} → {now}", before=_shown(before), now=_shown(now))
+    if key == "judges":
+        return say("the model or the rubric of a judge")
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+        before = {name: before[name] for name in names if name in before}
+        now = {name: now[name] for name in names if name in now}
+    return say("{option}: {before} → {now}", option=FLAGS[key], before=_shown(before), now=_shown(now))
+
+
+def _shown(value: Any) -> str | Sentence:
+    match value:
+        case None | "" | () | []:
+            return say("not set")
+        case Mapping() if not value:
+            return say("not set")
+        case Mapping():
+            return ", ".join(f"{name}={item}" for name, item in value.items())
+        case list() | tuple():
+            return ", ".join(map(str, value))
+    return str(value)
+
+
+def _joined(sentences: list[Sentence]) -> Sentence:
+    return reduce(lambda one, other: say("{one}; {other}", one=one, other=other), sentences)

@@ -1,0 +1,268 @@
+"""Find the files of the user that a run is made of: its code, what that imports, and the data that the code names.
+
+Only what belongs to the project counts: not the standard library, no installed package, nothing of Proctor. Imports
+are read from the source, without running it, so that one inside a function counts too. A file that the code names in
+a literal counts where it exists and is a text such as a prompt; one that the code writes does not.
+"""
+
+import ast
+import os
+import re
+import shlex
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor.core.digest import digest_file
+
+MOST_FILES = 500
+MOST_BYTES = 64_000_000  # of one file; of a larger one only the size is compared
+MOST_CHARACTERS = 300  # of a literal that may be a path
+TEXTS = frozenset(
+    f".{name}"
+    for name in (
+        *("cfg", "ini", "json", "jsonl", "toml", "xml", "yaml", "yml", "csv", "tsv", "sql"),
+        *("txt", "md", "markdown", "rst", "prompt", "j2", "jinja", "jinja2", "mustache", "tmpl", "html", "htm"),
+        *("py", "js", "ts", "sh"),
+    )
+)
+WRITERS = frozenset(("write_text", "write_bytes", "touch", "unlink", "mkdir"))
+_NOT_OURS = (  # Proctor, the standard library, installed packages
+    str(Path(__file__).resolve().parent.parent),
+    *{sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")},
+)
+GIT_SECONDS = 5.0
+
+
+def files_of(name: str | None, *objects: object) -> dict[str, str]:
+    """The digest of each file behind a part, by its path as seen from the first of them.
+
+    Args:
+        name: the part as it was named: a path, `kind:path`, `package.module:object`, a command; None for an object.
+        objects: what it turned out to be.
+    """
+    starts = dict.fromkeys([*(_named(name) if name is not None else ()), *_modules(objects)])
+    return _digests(list(starts))
+
+
+def git_state(folder: Path) -> dict[str, Any]:
+    """The commit of a folder's repository and whether the tracked files are as committed; empty where there is none."""
+    if not any((place / ".git").exists() for place in (folder, *folder.parents)):
+        return {}
+    command = ["git", "-C", str(folder), "status", "--porcelain=v2", "--branch", "--untracked-files=no"]
+    environment = os.environ | {"GIT_OPTIONAL_LOCKS": "0"}
+    try:
+        done = subprocess.run(  # noqa: S603 - a fixed command with the folder as one argument
+            command, capture_output=True, text=True, timeout=GIT_SECONDS, check=True, env=environment, errors="replace"
+        )
+    except (OSError, subprocess.SubprocessError):  # no git here, or a folder that it does not want to look into
+        return {}
+    lines = done.stdout.splitlines()
+    commit = next((line.split()[-1] for line in lines if line.startswith("# branch.oid ")), "(initial)")
+    return {"commit": commit, "clean": all(line.startswith("#") for line in lines)} if commit != "(initial)" else {}
+
+
+def _named(name: str) -> Iterator[Path]:
+    """The files that a name means: each word of it that is a file or a folder, also without `kind:` and `:object`."""
+    try:
+        words = shlex.split(name)
+    except ValueError:
+        words = [name]
+    for word in words:
+        whole = [word, word.partition(":")[2], word.partition(":")[0], word.partition(":")[2].rpartition(":")[0]]
+        for text in whole:
+            path = Path(text).expanduser() if text else None
+            if path is not None and _is_file(path):
+                yield path.resolve()
+                break
+            if path is not None and text not in (".", "..", "/") and path.is_dir():
+                found = sorted(one for one in path.rglob("*") if one.suffix in TEXTS and one.is_file())
+                yield from (one.resolve() for one in found[:MOST_FILES])
+                break
+
+
+def _modules(objects: Iterable[object]) -> Iterator[Path]:
+    """The files of the modules that objects, or their classes, come from."""
+    for one in objects:
+        target = one
+        while isinstance(target, partial):
+            target = target.func
+        owner = target if hasattr(target, "__qualname__") else type(target)
+        module = sys.modules.get(getattr(owner, "__module__", None) or "")
+        file = getattr(module, "__file__", None)
+        if file is not None and Path(file).suffix == ".py" and not _is_under(Path(file), _NOT_OURS):
+            yield Path(file).resolve()
+
+
+def _digests(starts: list[Path]) -> dict[str, str]:
+    if not starts:
+        return {}
+    todo, found = list(starts), dict[Path, str]()
+    roots = tuple(dict.fromkeys([*(path.parent for path in starts), Path.cwd(), *_own_folders()]))
+    while todo and len(found) < MOST_FILES:
+        path = todo.pop(0)
+        if path in found:
+            continue
+        stat = path.stat()
+        key = (path, stat.st_mtime_ns, stat.st_size)
+        found[path] = _digest(*key)
+        if path.suffix == ".py":
+            read = _read(*key)
+            todo += [one for one in (*_imported(path, read, roots), *_data(path, read)) if one not in found]
+    home = starts[0].parent
+    return {Path(os.path.relpath(path, home)).as_posix(): said for path, said in sorted(found.items())}
+
+
+class _Read(msgspec.Struct, frozen=True):
+    """What a Python file says of other files: modules (with the dots before them), and paths in literals."""
+
+    modules: tuple[tuple[int, str], ...] = ()
+    paths: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=4096)
+def _digest(path: Path, _changed: int, size: int) -> str:
+    return digest_file(path) if size <= MOST_BYTES else f"{size} bytes"
+
+
+@lru_cache(maxsize=4096)
+def _read(path: Path, _changed: int, size: int) -> _Read:
+    if size > MOST_BYTES:
+        return _Read()
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # it is compared, but says nothing of others
+        return _Read()
+    written = _written(tree)
+    paths = dict.fromkeys(text for text in _paths(tree) if text not in written and text.split("/")[-1] not in written)
+    return _Read(tuple(dict.fromkeys(_modules_named(tree))), tuple(paths))
+
+
+def _modules_named(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from ((0, one.name) for one in names)
+            case ast.ImportFrom(module=module, names=names, level=level):
+                yield level, module or ""
+                yield from ((level, f"{module}.{one.name}" if module else one.name) for one in names)
+            case ast.Call(
+                func=ast.Attribute(attr="import_module") | ast.Name(id="import_module" | "__import__"),
+                args=[ast.Constant(value=str(text)), *_],
+            ):
+                yield 0, text
+
+
+def _paths(tree: ast.AST) -> Iterator[str]:
+    """Literals that may be paths: one alone, those put together with `/`, and those given to a call such as `join`."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(value=str(text)) if Path(text[:MOST_CHARACTERS]).suffix in TEXTS:
+                yield from _if_path(text)
+            case ast.BinOp(op=ast.Div()):
+                yield from _if_path("/".join(_constants(node)))
+            case ast.Call(args=[_, _, *_] as args):
+                texts = [one.value for one in args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+                yield from _if_path("/".join(texts))
+
+
+def _if_path(text: str) -> Iterator[str]:
+    if len(text) <= MOST_CHARACTERS and text.isprintable() and Path(text).suffix in TEXTS:
+        yield text
+
+
+def _constants(node: ast.AST) -> list[str]:
+    """The literals of `folder / "a" / "b.txt"`, in their order."""
+    if isinstance(node, ast.BinOp):
+        return [*_constants(node.left), *_constants(node.right)]
+    return [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) else []
+
+
+def _written(tree: ast.AST) -> set[str]:
+    """Literals of files that the code writes, directly or by a name that they were given to."""
+    nodes: list[ast.AST] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            modes = [one.value for one in (*node.args, *(key.value for key in node.keywords)) if _is_mode(one)]  # type: ignore[attr-defined]  # a constant
+            if called in WRITERS or (called == "open" and modes):
+                nodes += [node.func, *node.args[:1]]
+    names = {one.id for node in nodes for one in ast.walk(node) if isinstance(one, ast.Name)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and any(isinstance(one, ast.Name) and one.id in names for one in node.targets):
+            nodes.append(node.value)
+    return {
+        one.value
+        for node in nodes
+        for one in ast.walk(node)
+        if isinstance(one, ast.Constant) and isinstance(one.value, str)
+    }
+
+
+def _is_mode(node: ast.AST) -> bool:
+    value = node.value if isinstance(node, ast.Constant) else None
+    return isinstance(value, str) and bool(re.fullmatch(r"[rbt]*[wax+][wax+rbt]*", value))
+
+
+def _imported(path: Path, read: _Read, roots: Iterable[Path]) -> Iterator[Path]:
+    """The project's own files that a file imports; of a module in a package that package's `__init__` too."""
+    for level, module in read.modules:
+        parts = [part for part in module.split(".") if part]
+        bases = [path.parents[level - 1]] if 0 < level <= len(path.parents) else [] if level else roots
+        found = next((one for base in bases if (one := _in_folder(base, parts))), None)
+        if found is None and level == 0:  # as a hook found it, such as that of an editable install
+            file = getattr(sys.modules.get(module), "__file__", None)
+            found = [Path(file)] if file is not None and file.endswith(".py") and _is_file(Path(file)) else None
+        yield from (one.resolve() for one in found or () if not _is_under(one, _NOT_OURS))
+
+
+def _in_folder(base: Path, parts: list[str]) -> list[Path]:
+    """The files that importing a module from a folder loads; none where it is not there."""
+    packages = [base.joinpath(*parts[:count], "__init__.py") for count in range(1, len(parts) + 1)]
+    whole = [base.joinpath(*parts[:-1], f"{parts[-1]}.py")] if parts else [base / "__init__.py"]
+    last = [one for one in (*whole, *packages[-1:]) if _is_file(one)]
+    return [*(one for one in packages[:-1] if _is_file(one)), *last[:1]] if last else []
+
+
+def _data(path: Path, read: _Read) -> Iterator[Path]:
+    for text in read.paths:
+        for base in (path.parent, path.parent.parent, Path.cwd()):
+            found = base / Path(text).expanduser() if not text.startswith("/") else Path(text)
+            if _is_file(found):
+                if not _is_under(found, _NOT_OURS):
+                    yield found.resolve()
+                break
+
+
+def _own_folders() -> Iterator[Path]:
+    for entry in sys.path:
+        path = Path(entry or ".")
+        if path.is_dir() and not _is_under(path, _NOT_OURS):
+            yield path.resolve()
+
+
+def _is_under(path: Path, folders: Iterable[str]) -> bool:
+    text = str(path)
+    return "site-packages" in path.parts or "dist-packages" in path.parts or text.startswith(tuple(folders))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # too long, or no path at all
+        return False
+
+
+def changed_files(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """The names of files that were changed, added or taken away.
+
+    >>> changed_files({"a.py": "1", "b.py": "2"}, {"a.py": "1", "c.txt": "3"})
+    ['b.py', 'c.txt']
+    """
+    return sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
