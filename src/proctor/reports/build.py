@@ -170,6 +170,7 @@ def json_summary(record: RunRecord, store: Store, estimates: Sequence[Estimate])
             "estimates": list(estimates),
             "usage": store.usage(record.id),
             "seconds": record.seconds,
+            **({"git": record.provenance["git"]} if "git" in record.provenance else {}),
         }
     )
     return dict(plain)
@@ -379,7 +380,9 @@ def _facts(provenance: Mapping[str, Any], prefix: str = "", depth: int = 0) -> I
     for name, value in provenance.items():
         if (name == "warnings" and not prefix) or (is_judge and name not in JUDGE_FACTS):
             continue
-        if isinstance(value, Mapping) and depth < 3:
+        if name == "files" and not prefix:  # the record and its JSON have the digest of each
+            yield from (Fact(name=f"files · {part}", text=_text([*files])) for part, files in value.items())
+        elif isinstance(value, Mapping) and depth < 3:
             yield from _facts(value, f"{prefix}{name} · ", depth + 1)
         elif value not in (None, "", [], ()):
             yield Fact(name=f"{prefix}{name}", text=_text(value))

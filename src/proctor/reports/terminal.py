@@ -3,7 +3,7 @@
 Every text goes through `visible`, and as `Text`, in which rich reads no markup.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from proctor.core.errors import BadInput
@@ -38,6 +38,7 @@ def terminal(report: Report, lang: str, console: "Console") -> None:
         words.when(record.created),
         words.seconds(record.seconds),
         words.state(record.state),
+        *_commit(record, words),
     )
     console.print(_text(" · ".join(facts), "dim"))
     console.print()
@@ -53,6 +54,14 @@ def terminal(report: Report, lang: str, console: "Console") -> None:
     console.print(_text(_usage(report, words), "dim"))
     for one in report.notes:
         console.print(_text(f"! {words.t(one)}", "yellow"))
+
+
+def _commit(record: RunRecord, words: Words) -> Iterator[str]:
+    git = record.provenance.get("git")
+    if git and git["clean"]:
+        yield words.t("commit {commit}", commit=git["commit"][:10])
+    elif git:
+        yield words.t("commit {commit} with changes", commit=git["commit"][:10])
 
 
 def failures(report: Report, lang: str, console: "Console") -> None:
