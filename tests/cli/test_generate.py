@@ -132,7 +132,7 @@ def test_a_dry_run_shows_the_first_prompt_and_asks_nothing() -> None:
         (("aimee", "--agent", "./a.py:x"), "Did you mean 'aime'"),
         (("aime",), "by which agent"),
         (("aime", "--agent", "./none.py:x"), "no file"),
-        (("aime", "-n", "0", "--agent", "./a.py:x"), ">= 1"),
+        (("aime", "-n", "0", "--agent", "./a.py:x"), "x>=1"),
         (("aime", "--near", "7", "--agent", "./a.py:x"), "near is a share"),
         (("aime", "--reference", "none.json", "--agent", "./a.py:x"), "no file none.json"),
         (("aime", "--evaluate", "none.json"), "no file none.json"),
