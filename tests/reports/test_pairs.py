@@ -41,6 +41,21 @@ def test_only_the_parameter_the_scorer_names_is_marked() -> None:
     ]
 
 
+def test_of_several_calls_only_the_wrong_one_has_its_parameter_marked() -> None:
+    expected = calls_in(
+        [{"f": {"x": [1], "y": [2]}}, {"f": {"x": [3], "y": [4]}}, {"f": {"x": [5], "y": [6]}}], allowed=True
+    )
+    made = calls_in([{"f": {"x": 5, "y": 6}}, {"f": {"x": 1, "y": 2}}, {"f": {"x": 3, "y": 9}}])
+    found = pairs(expected or (), made or (), function="f", parameter="y")
+    assert [[row.marked for row in pair.rows] for pair in found] == [[False, False], [False, True], [False, False]]
+
+
+def test_calls_stand_together_so_that_most_is_alike() -> None:
+    expected = calls_in([{"f": {"x": [1, 2], "y": [1]}}, {"f": {"x": [1], "y": [2]}}], allowed=True) or ()
+    made = calls_in([{"f": {"x": 1, "y": 2}}, {"f": {"x": 2, "y": 1}}]) or ()
+    assert [[row.made for row in pair.rows] for pair in pairs(expected, made)] == [["2", "1"], ["1", "2"]]
+
+
 def test_a_call_of_another_function_is_marked() -> None:
     (pair,) = pairs((Shown("f", {}),), (Shown("g", {}),))
     assert (pair.expected, pair.made, pair.marked) == ("f", "g", True)

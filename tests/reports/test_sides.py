@@ -87,8 +87,47 @@ def test_calls_of_several_turns_are_told_by_turn_with_their_responses() -> None:
 
 def test_a_run_of_other_scorers_shows_the_calls_too() -> None:
     one = told(sample({"calls": WANTED, "response": "Booked."}), steps(MADE), Score(points=0), name="adk:passed")
-    assert {kind for kind, _, _ in rows(one)} == {"matched", "wrong arguments", "missing", "extra"}
+    assert {kind for kind, _, _ in rows(one)} == {"matched", "out of order", "wrong arguments", "missing", "extra"}
     assert (one.expected, one.made) == ("Booked.", "Done.")
+
+
+PRICES = {"calls": [{"name": "p", "arguments": {"x": "B"}}, {"name": "p", "arguments": {"x": "A"}}]}
+
+
+@pytest.mark.parametrize(
+    ("match_type", "kinds"),
+    [("EXACT", {"matched", "out of order"}), ("IN_ORDER", {"matched", "out of order"}), ("ANY_ORDER", {"matched"})],
+)
+def test_calls_in_another_order_are_told_by_the_match_type_of_the_criteria(match_type: str, kinds: set[str]) -> None:
+    one = Sample(id="a", turns=sample(PRICES).turns, meta={"adk": {"match_type": match_type}})
+    made = steps([("p", {"x": "A"}), ("p", {"x": "B"})])
+    assert {kind for kind, _, _ in rows(told(one, made, Score(points=0), name="adk:passed"))} == kinds
+    assert {kind for kind, _, _ in rows(told(one, made, Score(points=0), name="adk:exact"))} == {
+        "matched",
+        "out of order",
+    }
+
+
+def test_no_arguments_and_an_empty_object_differ_where_a_metric_of_adk_says_so() -> None:
+    made = steps([("p", {})])
+    one = told(sample({"calls": [{"name": "p"}]}), made, Score(points=0), name="adk:tool_trajectory_avg_score")
+    assert [pair.kind for pair in one.pairs] == ["wrong arguments"]
+    assert [(row.expected, row.made) for row in one.pairs[0].rows] == [("null", "{}")]
+    assert [pair.kind for pair in told(sample({"calls": [{"name": "p"}]}), made).pairs] == ["matched"]
+
+
+def test_a_null_among_the_arguments_is_told() -> None:
+    one = told(sample({"calls": [{"name": "p", "arguments": {"x": None}}]}), steps([("p", {"x": 1})]))
+    assert [(row.parameter, row.expected, row.made) for row in one.pairs[0].rows] == [("x", "null", "1")]
+
+
+def test_a_call_of_which_nothing_was_expected_is_no_mistake() -> None:
+    scenario = Sample.ask("a", "Talk to me.")
+    one = told(scenario, steps([("price", {"x": 1})]), Score(points=0), name="rubric:polite")
+    assert [(pair.kind, pair.marked, pair.expects_none) for pair in one.pairs] == [("free", False, False)]
+    wrong = Score(points=0, details={"error_class": "call_not_wanted"})
+    one = told(scenario, steps([("price", {"x": 1})]), wrong, name="bfcl")
+    assert [(pair.kind, pair.marked, pair.expects_none) for pair in one.pairs] == [("", True, True)]
 
 
 def test_a_rule_of_the_sample_holds_where_another_scorer_scored() -> None:

@@ -171,7 +171,14 @@ class _Page:
         ]
         kind = self._ref(self.words.call(pair.kind)) if pair.kind else ""
         sign = "✗" if pair.marked else "✓" if pair.kind == "matched" else ""
-        return [self._cell(pair.expected), self._cell(pair.made), sign, kind, pair.turn, rows]
+        return [
+            self._cell(pair.expected) if pair.expected or pair.expects_none else "",
+            self._cell(pair.made),
+            sign,
+            kind,
+            pair.turn,
+            rows,
+        ]
 
     def _cell(self, text: str | None) -> Ref | None:
         return None if text is None else self._ref(self._cut(text))

@@ -1,15 +1,17 @@
 """Put the calls a sample expects beside the calls the agent made, parameter by parameter."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from proctor.core.sample import ToolCall
+from proctor.scorers.trajectory._assign import best
 
 SHOWN_CALLS = 40
 SHOWN_CHARACTERS = 1_000
+EITHER = " | "
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,7 +27,8 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     """An expected call and the call made in its place, by the names of their functions; None where one is missing.
 
     Where a scorer compared the calls, they are told whole, `kind` is what it found, and `rows` are the arguments that are
-    wrong; `turn` counts from 1, and is 0 where there is only one.
+    wrong; `turn` counts from 1, and is 0 where there is only one. The kind "free" is a call of which nothing was expected,
+    not even that it is left out.
     """
 
     expected: str | None = None
@@ -34,6 +37,11 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     marked: bool = False
     kind: str = ""
     turn: int = 0
+
+    @property
+    def expects_none(self) -> bool:
+        """True if no call was expected where this one was made."""
+        return self.expected is None and self.kind not in ("more", "free")
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -61,24 +69,31 @@ def calls_in(value: Any, *, allowed: bool = False) -> tuple[Shown, ...] | None:
 
 
 def pairs(
-    expected: Sequence[Shown], made: Sequence[Shown], *, function: str | None = None, parameter: str | None = None
+    expected: Sequence[Shown],
+    made: Sequence[Shown],
+    *,
+    function: str | None = None,
+    parameter: str | None = None,
+    free: bool = False,
 ) -> tuple[Pair, ...]:
-    """Each expected call beside a made one, the most similar ones first, then the calls that are left over.
+    """Each expected call with a made one, by the assignment in which most is alike, then the calls that are left over.
 
-    This is for the eye only: the verdict is the scorer's. `function` and `parameter` are where it found the error.
+    This is for the eye only: the verdict is the scorer's. `function` and `parameter` are where it found the error; of
+    several calls of the function, those are marked whose parameter differs. With `free`, nothing was expected of calls.
     """
-    alike = sorted(
-        ((at, to) for at in range(len(expected)) for to in range(len(made))),
-        key=lambda places: _likeness(expected[places[0]], made[places[1]]),
-        reverse=True,
-    )
-    to_by_at: dict[int, int] = {}
-    for at, to in alike:
-        if at not in to_by_at and to not in to_by_at.values():
-            to_by_at[at] = to
-    beside = [(call, made[to_by_at[at]] if at in to_by_at else None) for at, call in enumerate(expected)]
-    left = [(None, call) for to, call in enumerate(made) if to not in to_by_at.values()]
-    return tuple(_pair(wanted, call, function, parameter) for wanted, call in (*beside, *left))
+    alike = [[_likeness(wanted, call) for call in made] for wanted in expected]
+    to_by_at = best(alike)
+    rest = [to for to in range(len(made)) if to not in to_by_at.values()]
+    for at in range(len(expected)):  # what has nothing in common still stands in one row
+        if at not in to_by_at and rest:
+            to_by_at[at] = rest.pop(0)
+    found = [
+        *(_pair(wanted, made[to_by_at[at]] if at in to_by_at else None) for at, wanted in enumerate(expected)),
+        *(_pair(None, made[to]) for to in rest),
+    ]
+    if free:
+        return tuple(msgspec.structs.replace(pair, kind="free", marked=False) for pair in found)
+    return tuple(_marked(found, function, parameter))
 
 
 def found_pairs(sides: Any) -> tuple[Pair, ...]:
@@ -98,7 +113,7 @@ def found_pairs(sides: Any) -> tuple[Pair, ...]:
             rows=tuple(
                 Row(parameter=name, expected=wanted, made=made, marked=True) for name, wanted, made in one.faults
             ),
-            marked=one.kind not in ("matched", "more"),
+            marked=one.kind not in ("matched", "more", "free"),
             kind=one.kind,
             turn=one.turn,
         )
@@ -158,15 +173,14 @@ def _shown(name: Any, arguments: Any, *, allowed: bool = False) -> Shown | None:
     )
 
 
-def _likeness(wanted: Shown, call: Shown) -> tuple[bool, int]:
-    texts_by_name = call.arguments
-    same = sum(texts_by_name[name][0] in texts for name, texts in wanted.arguments.items() if name in texts_by_name)
-    return wanted.name == call.name, same
+def _likeness(wanted: Shown, call: Shown) -> float:
+    """How much of two calls is alike: the name above all, then the parameters that have the same value."""
+    names = {*wanted.arguments, *call.arguments}
+    same = sum(call.arguments[name][0] in wanted.arguments[name] for name in wanted.arguments if name in call.arguments)
+    return 2 * (wanted.name == call.name) + (same / len(names) if names else 0)
 
 
-def _pair(wanted: Shown | None, made: Shown | None, function: str | None, parameter: str | None) -> Pair:
-    names = [call.name for call in (wanted, made) if call is not None]
-    here = function is None or function in names
+def _pair(wanted: Shown | None, made: Shown | None) -> Pair:
     expected_by_name = wanted.arguments if wanted else {}
     made_by_name = made.arguments if made else {}
     rows = tuple(
@@ -174,7 +188,6 @@ def _pair(wanted: Shown | None, made: Shown | None, function: str | None, parame
             parameter=name,
             expected=_either(expected_by_name[name]) if name in expected_by_name else None,
             made=made_by_name[name][0] if name in made_by_name else None,
-            marked=here and name == parameter,
         )
         for name in dict.fromkeys((*expected_by_name, *made_by_name))
     )
@@ -186,9 +199,32 @@ def _pair(wanted: Shown | None, made: Shown | None, function: str | None, parame
     )
 
 
+def _marked(found: Sequence[Pair], function: str | None, parameter: str | None) -> Iterator[Pair]:
+    """The pairs with the parameter marked that a scorer named, where it differs; where it differs nowhere, in all of them."""
+    if parameter is None:
+        yield from found
+        return
+    named = [function is None or function in (pair.expected, pair.made) for pair in found]
+    wrong = {
+        at
+        for at, pair in enumerate(found)
+        if named[at] and any(row.parameter == parameter and _differs(row) for row in pair.rows)
+    }
+    for at, pair in enumerate(found):
+        if at in wrong or (named[at] and not wrong):
+            rows = [msgspec.structs.replace(row, marked=row.parameter == parameter) for row in pair.rows]
+            yield msgspec.structs.replace(pair, rows=tuple(rows))
+        else:
+            yield pair
+
+
+def _differs(row: Row) -> bool:
+    return row.made is None or row.expected is None or row.made not in row.expected.split(EITHER)
+
+
 def _key(key: Any) -> str:
     return "" if key is None else str(key)
 
 
 def _either(texts: Sequence[str]) -> str:
-    return " | ".join(texts)
+    return EITHER.join(texts)

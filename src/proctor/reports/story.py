@@ -12,11 +12,16 @@ from proctor.core.sentence import Sentence
 from proctor.core.trajectory import Trajectory, Usage
 from proctor.core.trial import Call, Failure, Outcome, Trial, Verdict
 from proctor.reports.pairs import Pair, Shown, call_text, calls_in, found_pairs, pairs, value_text
+from proctor.scorers import adk
 from proctor.scorers.trajectory._expected import answer
 from proctor.scorers.trajectory._options import compared
 
 Kind = Literal["text", "reasoning", "file", "call", "result"]
 SHOWN_LINES = 60
+NO_CALL_IS_RIGHT = (
+    "call_not_wanted",
+    "unnecessary_call",
+)  # classes of errors of samples that expect no call, and say nothing
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
@@ -201,19 +206,33 @@ def _sides(
     (wanted, expected), (calls, made) = _expected(sample), _made(trajectory, verdicts)
     if wanted and made:  # text that no scorer read calls in stands beside the expected calls as text
         wanted, expected = (), "\n".join(map(call_text, wanted))
-    found = pairs(wanted, calls, function=_name(details, "function"), parameter=_name(details, "parameter"))
+    found = pairs(
+        wanted,
+        calls,
+        function=_name(details, "function"),
+        parameter=_name(details, "parameter"),
+        free=not (wanted or expected or _is_expected(sample)) and details.get("error_class") not in NO_CALL_IS_RIGHT,
+    )
     return found, expected, made
 
 
+def _is_expected(sample: Sample | None) -> bool:
+    """True if the sample says what is expected, and be it an empty list of calls."""
+    return sample is not None and any(
+        one is not None for one in (sample.target, *(turn.reference for turn in sample.turns))
+    )
+
+
 def _compared(sample: Sample | None, trajectory: Trajectory, verdicts: Sequence[Verdict]) -> tuple[Pair, ...] | None:
-    """The calls as a scorer of trajectories compared them, else by its usual rules; None where the sample asks for none."""
+    """The calls as a scorer of trajectories or of ADK's compared them, else by the usual rules; None where none are asked for."""
     told = [one for verdict in verdicts if (one := found_pairs(verdict.result.details.get("sides")))]
     if told:
         return next((one for one in told if any(pair.marked for pair in one)), told[0])
     if sample is None or not any(map(_is_trajectory, (sample.target, *(turn.reference for turn in sample.turns)))):
         return None
+    metric = next((verdict.scorer for verdict in verdicts if verdict.scorer.startswith("adk:")), None)
     try:
-        return found_pairs(compared(sample, trajectory))
+        return found_pairs(compared(sample, trajectory) if metric is None else adk.sides(sample, trajectory, metric))
     except BadInput:  # a reference that cannot be understood; the scorer says so
         return None
 

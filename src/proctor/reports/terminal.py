@@ -268,7 +268,7 @@ def _pairs(pairs: Iterable[Pair], words: Words) -> "Table":
             turn = pair.turn
             table.add_row(_text(f"  {words.t('Turn {number}', number=turn)}", "dim"))
         style = "red" if pair.marked else "" if pair.kind else "bold"
-        names = (_call(one, pair, words) for one in (pair.expected, pair.made))
+        names = (_call(pair.expected, pair.expects_none, words), _call(pair.made, pair.made is None, words))
         table.add_row(*(_text(cell, style) for cell in (f"  {number}{_mark(pair, words)}", *names)))
         for row in pair.rows:
             values = (_value(row.expected, pair.expected), _value(row.made, pair.made))
@@ -283,10 +283,8 @@ def _mark(pair: Pair, words: Words) -> str:
     return f" {'✗' if pair.marked else '✓' if pair.kind == 'matched' else ''} {words.call(pair.kind)}"
 
 
-def _call(name: str | None, pair: Pair, words: Words) -> str:
-    if name is None:
-        return "" if pair.kind == "more" else words.t("no call")
-    return one_line(name)
+def _call(name: str | None, none: bool, words: Words) -> str:
+    return words.t("no call") if none else one_line(name or "")
 
 
 def _value(text: str | None, call: str | None) -> str:

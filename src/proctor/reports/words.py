@@ -136,6 +136,7 @@ _CALLS = {
     "repeated": "repeated",
     "forbidden": "forbidden",
     "more": "more",
+    "free": "nothing was expected",
 }
 
 

@@ -17,6 +17,8 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Trajectory
 from proctor.scorers._adk import AdkCall, MatchType, calls_match, match_type, mean, rouge_1
 from proctor.scorers.trajectory import _expected
+from proctor.scorers.trajectory._arguments import Fault
+from proctor.scorers.trajectory._options import compared
 
 Metric = Literal["tool_trajectory_avg_score", "response_match_score"]
 
@@ -91,6 +93,29 @@ def _trajectory(sample: Sample, trajectory: Trajectory, how: MatchType | None) -
         for turn in _expected.turns(sample, trajectory)
     ]
     return _average(scores, options.trajectory_threshold, say("calls compared as {match_type}", match_type=chosen))
+
+
+def sides(sample: Sample, trajectory: Trajectory, metric: str) -> list[dict[str, Any]]:
+    """The calls of every turn with those it expects, by the match type of a metric such as `adk:in_order`.
+
+    They are those of `trajectory`, except that arguments that are `null` are not `{}`.
+
+    Raises:
+        BadInput: a reference that cannot be understood.
+    """
+    options = _options(sample)
+    name = metric.partition(":")[2]
+    how = match_type(name if name in ("exact", "in_order", "any_order") else options.match_type)
+    fixed = {"order": how.lower(), "arguments": "ignore" if options.ignore_args else "equal"}
+    return compared(sample, trajectory, check=None if options.ignore_args else _null_fault, **fixed)
+
+
+def _null_fault(expected: _expected.ExpectedCall, made: ToolCall) -> Fault | None:
+    """What differs between calls whose arguments are alike: one has none, the other an empty object."""
+    wanted, given = expected.arguments, made_call(made).args
+    if (wanted is None) == (given is None):
+        return None
+    return Fault(kind="wrong_param_value", argument="", expected=wanted, made=given)
 
 
 def made_call(call: ToolCall) -> AdkCall:

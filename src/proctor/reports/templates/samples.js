@@ -64,10 +64,7 @@
 
   // One sample
 
-  function side(ref, kind) {
-    if (ref !== null && ref !== undefined) return el("td", null, code(ref));
-    return el("td", null, kind === "more" ? "" : soft(words.no_call));
-  }
+  const side = (ref) => el("td", null, ref === null ? soft(words.no_call) : ref === "" ? "" : code(ref));
 
   function calls(pairs) {
     const table = el("table", { class: "sides" });

@@ -51,12 +51,12 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Fault(msgspec.Struct, frozen=True, kw_only=True):
-    """One argument that is not as expected."""
+    """One argument that is not as expected; ABSENT on the side that does not give it, None for `null`."""
 
     kind: str
     argument: str
-    expected: Any = None
-    made: Any = None
+    expected: Any = ABSENT
+    made: Any = ABSENT
 
 
 class Closeness(msgspec.Struct, frozen=True, kw_only=True):

@@ -158,7 +158,7 @@ def _side(one: Shown) -> dict[str, Any]:
 
 
 def _value(value: Any) -> str:
-    return "" if value is None or value is ABSENT else value_text(value)
+    return "" if value is ABSENT else value_text(value)
 
 
 def _line(one: Shown) -> str:

@@ -1,20 +1,22 @@
 """The options of the scorer of trajectories, and what they make of a sample."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from proctor.config import converted
-from proctor.core.sample import Sample
+from proctor.core.sample import Sample, ToolCall
 from proctor.core.trajectory import Trajectory
 from proctor.scorers.trajectory import _expected
-from proctor.scorers.trajectory._arguments import Rules
-from proctor.scorers.trajectory._compare import compare
+from proctor.scorers.trajectory._arguments import Fault, Rules
+from proctor.scorers.trajectory._compare import Comparison, compare
 from proctor.scorers.trajectory._expected import ExpectedCall, Order, Policy
 from proctor.scorers.trajectory._explain import shown, sides
-from proctor.scorers.trajectory._pairing import How
+from proctor.scorers.trajectory._pairing import Entry, How
 
+Check = Callable[[ExpectedCall, ToolCall], Fault | None]
 Measure = Literal["f1", "precision", "recall", "passed", "efficiency"]
 
 
@@ -83,19 +85,41 @@ def says_something(expected: _expected.Expected) -> bool:
     return expected.calls is not None or bool(expected.alternatives) or bool(rules)
 
 
-def compared(sample: Sample, trajectory: Trajectory) -> list[dict[str, Any]]:
-    """The calls of every turn beside those it expects, as `details["sides"]` has them, for runs that another scorer scored.
+def compared(
+    sample: Sample, trajectory: Trajectory, *, check: Check | None = None, **fixed: Any
+) -> list[dict[str, Any]]:
+    """The calls of every turn with those it expects, as `details["sides"]` has them, for runs that another scorer scored.
+
+    Args:
+        check: finds a fault in calls that match by these rules, for a scorer that is stricter.
+        fixed: options that come before those of the sample.
 
     Raises:
         BadInput: a reference that cannot be understood.
     """
-    options = options_of(sample)
+    options = options_of(sample, **fixed)
     turns = [turn for turn in _expected.turns(sample, trajectory) if says_something(turn.expected)]
     several = len(turns) > 1
     return [
         side
         for turn in turns
         for side in sides(
-            shown(compare(turn.expected, turn.made, how_of(options, turn.tools))), turn.place + 1 if several else None
+            shown(_checked(compare(turn.expected, turn.made, how_of(options, turn.tools)), check)),
+            turn.place + 1 if several else None,
         )
     ]
+
+
+def _checked(found: Comparison, check: Check | None) -> Comparison:
+    return (
+        found
+        if check is None
+        else replace(found, entries=tuple(_entry(entry, found, check) for entry in found.entries))
+    )
+
+
+def _entry(entry: Entry, found: Comparison, check: Check) -> Entry:
+    if entry.kind != "matched" or entry.expected is None or entry.made is None:
+        return entry
+    fault = check(found.calls[entry.expected], found.made[entry.made])
+    return entry if fault is None else replace(entry, kind="wrong arguments", faults=(fault,))
