@@ -21,7 +21,8 @@ T = TypeVar("T", bound=msgspec.Struct)
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a project file may set; a flag of the same name wins.
 
-    `prices` are by model, for a million tokens; `cache_megabytes` is the size of the reply cache.
+    `prices` are by model, for a million tokens; `cache_megabytes` is the size of the reply cache. `least_agreement` is what the lower
+    end of a judge's alpha with people has to reach, so that its figures are no longer called uncalibrated.
     """
 
     store: str | None = None
@@ -31,6 +32,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     task_options: Mapping[str, Any] = {}
     judge: str | None = None
     judge_options: Mapping[str, Any] = {}
+    least_agreement: Annotated[float, msgspec.Meta(ge=0, le=1)] = (
+        2 / 3
+    )  # the least that Krippendorff draws conclusions from
     concurrency: int | None = None
     attempts: int | None = None
     seed: int | None = None

@@ -110,19 +110,60 @@ def test_a_judged_run_is_uncalibrated_until_it_is_held_against_people(tmp_path: 
     assert "uncalibrated" in str(raw.note)
     found = agree([labels, run])
     again = open_run(run.id, store=run.store)
-    assert "uncalibrated" not in str(again.estimate("average").note)
-    assert "held against 50 items labelled by 2" in str(again.estimate("average").note)
+    assert "uncalibrated: checked against 50 items labelled by 2: alpha" in str(again.estimate("average").note)
+    assert "not shown to reach 0.67" in str(again.estimate("average").note)
     corrected = again.estimate("average (corrected)")
     assert again.estimate("average").value == raw.value
     assert (corrected.method, corrected.scored, corrected.planned) == ("PPI++", 50, 80)
     assert corrected.unit == "number"
     assert (corrected.high or 0) < (raw.low or 0)
-    assert again.estimate("pass_rate (corrected)").method == "Rogan-Gladen"
+    assert again.estimate("pass_rate (corrected)").method == "labels alone, Wilson"  # 50 of 80: the judge adds nothing
     names = [one.name for one in again.estimates]
     assert names.index("average (corrected)") == names.index("average") + 1
     [held] = found.held
     assert (held.labels, held.judged) == (50, 80)
     assert {one.name for one in held.raw} >= {"average", "pass_rate", "clarity"}
+
+
+def test_a_judge_is_calibrated_when_its_agreement_is_shown_to_be_enough(tmp_path: Path) -> None:
+    run, labels = _judged_run(tmp_path, gain=0.9)
+    [held] = agree([labels, run], least=0.0).held
+    assert held.calibrated
+    assert "uncalibrated" not in str(open_run(run.id, store=run.store).estimate("average").note)
+    assert "at least 0" in str(held.calibration)
+
+
+def test_the_least_agreement_is_a_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, labels = _judged_run(tmp_path, gain=0.9)
+    (tmp_path / "proctor.toml").write_text("least_agreement = 0.1\n")
+    monkeypatch.chdir(tmp_path)
+    assert agree([labels, run], keep=False).held[0].calibrated
+
+
+def test_items_of_one_document_are_not_so_many_items() -> None:
+    """Twenty documents of five items that share what is said of them."""
+    source = random.Random(7)
+    said = [(source.randint(1, 5), source.randint(-1, 1)) for _ in range(20)]
+    values = {f"p{n}": (float(a), float(min(max(a + off, 1), 5))) for n, (a, off) in enumerate(said * 5)}
+    documents = {f"p{n}": str(n % 20) for n in range(100)}
+    people = [_rated(item, "people", first, passed=first > 2) for item, (first, _) in values.items()]
+    judged = [_rated(item, "judge", second, passed=second > 2) for item, (_, second) in values.items()]
+    for clusters in ({}, documents):
+        rows = calibrate.agree([*people, *judged], FIVE, clusters=clusters)
+        assert {row.alpha.clusters for row in rows} == {20 if clusters else 100}
+    alone, together = (
+        [
+            one
+            for row in calibrate.agree([*people, *judged], FIVE, clusters=clusters)
+            for one in (row.alpha, row.equal, row.kappa, row.difference)
+            if one is not None
+        ]
+        + calibrate.corrected(judged, people[:60], FIVE, clusters=clusters)
+        for clusters in ({}, documents)
+    )
+    for one, other in zip(alone, together, strict=True):
+        assert one.value == other.value
+        assert (other.high or 0) - (other.low or 0) > 1.5 * ((one.high or 0) - (one.low or 0)), one.name
 
 
 def test_the_judge_of_a_run_is_compared_with_what_people_say_together(tmp_path: Path) -> None:

@@ -242,3 +242,26 @@ def _low(one: Estimate) -> float:
 def _high(one: Estimate) -> float:
     assert one.high is not None
     return one.high
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [10, 20, 50])
+def test_agreement_on_what_nearly_always_passes_is_covered(count: int) -> None:
+    """90 % pass, two raters who are right nine times in ten: the jackknife alone covered 73, 84 and 93 %."""
+    source = random.Random(2)
+
+    def rated() -> tuple[int, int]:
+        truth = source.random() < 0.9
+        first, second = (int(truth == (source.random() < 0.9)) for _ in range(2))
+        return first, second
+
+    both_right, agree = 0.9 * 0.9 + 0.1 * 0.1, 0.9 * 0.9 + 0.1 * 0.1
+    truth = (agree - (0.82**2 + 0.18**2)) / (1 - (0.82**2 + 0.18**2))
+    assert both_right == pytest.approx(0.82)  # as often as each of them says pass
+    hits = rounds = 0
+    for _ in range(400):
+        found = krippendorff_alpha([rated() for _ in range(count)])
+        if found.low is not None and found.high is not None:
+            rounds += 1
+            hits += found.low <= truth <= found.high
+    assert hits / rounds >= 0.94

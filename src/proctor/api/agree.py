@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from proctor.api.loop import run_in_loop
 from proctor.api.prepare import at
 from proctor.api.run import Run
+from proctor.config import settings
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence
@@ -32,6 +33,7 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         labels: items that both have rated; `judged` is how many it judged in all.
         raw: its estimates as they are; `corrected` what they would be if people had judged.
+        calibrated: the agreement was shown to be enough.
     """
 
     run: str
@@ -43,6 +45,7 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
     raw: tuple[Estimate, ...] = ()
     corrected: tuple[Estimate, ...] = ()
     calibration: Sentence
+    calibrated: bool = False
 
 
 class Agreement(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +68,7 @@ def agree(
     scorer: str | None = None,
     scale: Scale | None = None,
     level: float = 0.95,
+    least: float | None = None,
     store: str | Store | None = None,
     keep: bool = True,
 ) -> Agreement:
@@ -74,6 +78,8 @@ def agree(
         sources: verification files, and runs (or their ids) whose scorers take part.
         scorer: only this one of the runs.
         scale: of the labels; without it that of the rubric of a run, or 1 to 5.
+        least: what the lower end of alpha has to reach, so that a judge is no longer called uncalibrated; without it
+            `least_agreement` of the settings.
         keep: keep with each run how its judge was held against people, so that its reports tell it.
 
     Raises:
@@ -88,15 +94,19 @@ def agree(
     for run in runs:
         _check_texts(run, digests)
     weights = judged[0].weights if judged else {}
+    clusters = {one.id: one.cluster for run in runs for one in run.store.planned(run.id) if one.cluster}
+    least = settings().least_agreement if least is None else least
     people, together = ([calibrate.with_average(one, weights) for one in rated] for rated in (people, together))
     found = Agreement(
         people=tuple(dict.fromkeys(one.rater for one in people)),
         scorers=tuple(one.name for one in judged),
         items=len({one.item for one in [*people, *(one for each in judged for one in each.rated)]}),
         scale=scale,
-        between_people=tuple(calibrate.agree(people, scale, level=level)),
-        between_scorers=tuple(calibrate.agree([one for each in judged for one in each.rated], scale, level=level)),
-        held=tuple(_held(one, people, together, scale, level) for one in judged) if people else (),
+        between_people=tuple(calibrate.agree(people, scale, clusters=clusters, level=level)),
+        between_scorers=tuple(
+            calibrate.agree([one for each in judged for one in each.rated], scale, clusters=clusters, level=level)
+        ),
+        held=tuple(_held(one, people, together, scale, clusters, level, least) for one in judged) if people else (),
         raters_apart=tuple(calibrate.raters_apart(people, scale)),
         items_apart=tuple(one for one in calibrate.items_apart(people, scale) if one.distance)[:SHOWN_APART],
     )
@@ -227,12 +237,20 @@ def _check_texts(run: Run, digests: Mapping[str, str]) -> None:
         )
 
 
-def _held(judged: _Judged, people: Sequence[Rated], together: Sequence[Rated], scale: Scale, level: float) -> Held:
+def _held(
+    judged: _Judged,
+    people: Sequence[Rated],
+    together: Sequence[Rated],
+    scale: Scale,
+    clusters: Mapping[str, str],
+    level: float,
+    least: float,
+) -> Held:
     items = {one.item for one in judged.rated}
     both = [one for one in together if one.item in items]
-    rows = calibrate.agree([*both, *judged.rated], scale, level=level) if both else []
+    rows = calibrate.agree([*both, *judged.rated], scale, clusters=clusters, level=level) if both else []
     raters = {one.rater for one in people if one.item in items}
-    corrected = calibrate.corrected(judged.rated, both, scale, level=level) if both else []
+    corrected = calibrate.corrected(judged.rated, both, scale, clusters=clusters, level=level) if both else []
     figures = {one.name: one for one in judged.about.figures} if judged.about else {}
     main = judged.about.main if judged.about and judged.about.kind else "accuracy"
     shown = []
@@ -258,7 +276,8 @@ def _held(judged: _Judged, people: Sequence[Rated], together: Sequence[Rated], s
             if not one.slice and one.name.removeprefix(f"{judged.scorer}.") in raw_names
         ),
         corrected=tuple(shown),
-        calibration=calibrate.calibration(rows, len(both), len(raters)),
+        calibration=calibrate.calibration(rows, len(both), len(raters), least),
+        calibrated=calibrate.is_calibrated(rows, least),
     )
 
 
@@ -268,7 +287,7 @@ def _keep(judged: _Judged, held: Held) -> None:
         return
     run = judged.run
     record = run.store.run(run.id)
-    noted = replace(judged.about, calibration=held.calibration, corrected=held.corrected)
+    noted = replace(judged.about, calibration=held.calibration, calibrated=held.calibrated, corrected=held.corrected)
     abouts = {**record.provenance[PROVENANCE], judged.scorer: msgspec.to_builtins(noted)}
     record = replace(record, provenance={**record.provenance, PROVENANCE: abouts})
 

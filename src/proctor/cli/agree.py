@@ -28,17 +28,30 @@ MOST_SHOWN = 5
 @click.option(
     "--scale", metavar="LOW,HIGH", help=t("The scale of the labels (default: that of the judge's rubric, else 1,5).")
 )
+@click.option(
+    "--least",
+    type=click.FloatRange(0, 1),
+    help=t(
+        "What the lower end of alpha has to reach, so that a judge is no longer called uncalibrated (default 0.667)."
+    ),
+)
 @click.option("--out", "-o", metavar="FILE", help=t("Write a page too: .md."))
 @options.store
 @options.as_json
 def command(
-    sources: tuple[str, ...], scorer: str | None, scale: str | None, out: str | None, store: str | None, as_json: bool
+    sources: tuple[str, ...],
+    scorer: str | None,
+    scale: str | None,
+    least: float | None,
+    out: str | None,
+    store: str | None,
+    as_json: bool,
 ) -> None:
     from proctor.api.agree import agree
 
     if not sources:
         raise BadInput("Name verification files, or runs, or both: proctor agree mine_verifications.json RUN")
-    found = agree(sources, scorer=scorer, scale=scale_of(scale), store=store)
+    found = agree(sources, scorer=scorer, scale=scale_of(scale), least=least, store=store)
     if as_json:
         output.print_json({"agreement": _tables.told(found)})
     else:

@@ -50,6 +50,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
         unpriced: the models behind it of which it is not known what they cost.
         by: the tag by which alone its figures mean something, such as the pair of systems compared.
         calibration: how it was checked against people; '' where it was not.
+        calibrated: the agreement was shown to be enough.
         corrected: what its numbers would be if people had judged, as `calibrate` found.
     """
 
@@ -63,6 +64,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     figures: tuple[Figure, ...] = ()
     unpriced: tuple[str, ...] = ()
     calibration: str | Sentence = ""
+    calibrated: bool = False
     corrected: tuple[Estimate, ...] = ()
 
 
@@ -114,9 +116,11 @@ def _is_told(one: Estimate, judge: About) -> bool:
 
 def marked(judge: About) -> Sentence:
     """The note of every figure of a judge."""
-    if judge.calibration:
-        return say("judged by {judge}; {calibration}", judge=judge.model, calibration=judge.calibration)
-    return say("judged by {judge}, uncalibrated", judge=judge.model)
+    if not judge.calibration:
+        return say("judged by {judge}, uncalibrated", judge=judge.model)
+    if not judge.calibrated:
+        return say("judged by {judge}, uncalibrated: {calibration}", judge=judge.model, calibration=judge.calibration)
+    return say("judged by {judge}; {calibration}", judge=judge.model, calibration=judge.calibration)
 
 
 def compared(one: RunRecord, other: RunRecord, scorer: str) -> Iterator[Sentence]:

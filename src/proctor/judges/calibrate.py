@@ -5,7 +5,7 @@ together is the mean of their points, and that it passes when all of them pass i
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from statistics import fmean
 
 import msgspec
@@ -29,6 +29,7 @@ __all__ = [
     "agree",
     "calibration",
     "corrected",
+    "is_calibrated",
     "items_apart",
     "of_verdicts",
     "raters_apart",
@@ -37,6 +38,9 @@ __all__ = [
     "with_average",
 ]
 
+WANTED_LABELS = (
+    50  # from which on the corrected figures are narrow enough to be of use; below 10 the labels alone count
+)
 RELIABLE, TENTATIVE = 0.8, 2 / 3  # Krippendorff 2004, "Reliability in Content Analysis"
 
 
@@ -65,8 +69,11 @@ class Apart(msgspec.Struct, frozen=True, kw_only=True):
     ratings: int
 
 
-def agree(rated: Sequence[Rated], scale: Scale, *, level: float = 0.95) -> list[Row]:
+def agree(rated: Sequence[Rated], scale: Scale, *, clusters: Mapping[str, str] = {}, level: float = 0.95) -> list[Row]:
     """How far raters agree, by dimension; what only one of them rated is left out.
+
+    Args:
+        clusters: of items that are not independent, such as those of one document, by item.
 
     Raises:
         BadInput: somebody rated an item twice.
@@ -80,8 +87,13 @@ def agree(rated: Sequence[Rated], scale: Scale, *, level: float = 0.95) -> list[
         said[one.rater] = one.values()
     names = dict.fromkeys(name for one in rated for name in one.values())
     tables = {name: _table(by_item.values(), raters, name) for name in names}
+    of_items = [clusters.get(item, item) for item in by_item]
+    if len({*of_items}) == len(of_items):
+        of_items = []
     return [
-        _row(name, table, scale, level) for name, table in tables.items() if any(_count(unit) > 1 for unit in table)
+        _row(name, table, of_items, scale, level)
+        for name, table in tables.items()
+        if any(_count(unit) > 1 for unit in table)
     ]
 
 
@@ -105,11 +117,17 @@ def items_apart(rated: Sequence[Rated], scale: Scale) -> list[Apart]:
     return _sorted(distances)
 
 
-def corrected(judged: Sequence[Rated], people: Sequence[Rated], scale: Scale, *, level: float = 0.95) -> list[Estimate]:
+def corrected(
+    judged: Sequence[Rated],
+    people: Sequence[Rated],
+    scale: Scale,
+    *,
+    clusters: Mapping[str, str] = {},
+    level: float = 0.95,
+) -> list[Estimate]:
     """What the mean of each dimension, and the pass rate, would be if people had judged; shares from 0 to 1.
 
-    Means are corrected by PPI++, which takes the labelled items for a random draw; the pass rate by Rogan-Gladen, and as a mean
-    where that refuses. The note of each says from how many labels.
+    All are corrected by PPI++, which takes the labelled items for a random draw. The note of each says from how many labels.
     """
     human = {one.item: one for one in people}
     labelled = [(human[one.item], one) for one in judged if one.item in human]
@@ -118,25 +136,41 @@ def corrected(judged: Sequence[Rated], people: Sequence[Rated], scale: Scale, *,
         for name in dict.fromkeys(n for one in judged for n in one.points)
         if any(name in h.points for h, _ in labelled)
     ]
-    found = [_mean(name, labelled, [one for one in judged if one.item not in human], scale, level) for name in names]
+    shares = {name: {one.item: scale.share(one.points[name]) for one in judged if name in one.points} for name in names}
+    wanted = {name: {one.item: scale.share(one.points[name]) for one in people if name in one.points} for name in names}
     if any(person.passed is not None and judge.passed is not None for person, judge in labelled):
-        rate = _pass_rate(labelled, judged, level)
-        found.append(rate if rate.value is not None else _passing(labelled, judged, level))
-    return found
+        shares[PASSES] = {one.item: float(one.passed) for one in judged if one.passed is not None}
+        wanted[PASSES] = {one.item: float(one.passed) for one in people if one.passed is not None}
+    return [_mean(name, shares[name], wanted[name], human.keys(), clusters, level) for name in shares]
 
 
-def calibration(rows: Sequence[Row], labels: int, raters: int) -> Sentence:
-    """What the note of a judge's figures says, once it was held against people."""
-    main = next((row for name in (AVERAGE, PASSES) for row in rows if row.name == name), rows[0] if rows else None)
-    if main is None or main.alpha.value is None:
-        return say("held against {labels} labelled items, agreement cannot be told", labels=labels)
+def is_calibrated(rows: Sequence[Row], least: float) -> bool:
+    """True if all of the interval of alpha lies at or above the threshold."""
+    main = _main(rows)
+    return main is not None and main.alpha.low is not None and main.alpha.low >= least
+
+
+def calibration(rows: Sequence[Row], labels: int, raters: int, least: float) -> Sentence:
+    """What the note of a judge's figures says, once it was compared with people; `least` is the agreement that is enough."""
+    main = _main(rows)
+    if main is None or main.alpha.value is None or main.alpha.low is None or main.alpha.high is None:
+        return say("checked against {labels} labelled items, agreement cannot be told", labels=labels)
+    values = {
+        "labels": labels,
+        "raters": raters,
+        "alpha": f"{main.alpha.value:.2f}",
+        "low": f"{main.alpha.low:.2f}",
+        "high": f"{main.alpha.high:.2f}",
+        "least": f"{least:.2g}",
+    }
+    if is_calibrated(rows, least):
+        return say(
+            "checked against {labels} items labelled by {raters}: alpha {alpha} [{low}, {high}], at least {least}",
+            **values,
+        )
     return say(
-        "held against {labels} items labelled by {raters}: alpha {alpha} [{low}, {high}]",
-        labels=labels,
-        raters=raters,
-        alpha=f"{main.alpha.value:.2f}",
-        low="" if main.alpha.low is None else f"{main.alpha.low:.2f}",
-        high="" if main.alpha.high is None else f"{main.alpha.high:.2f}",
+        "checked against {labels} items labelled by {raters}: alpha {alpha} [{low}, {high}], not shown to reach {least}",
+        **values,
     )
 
 
@@ -151,8 +185,13 @@ def reading(alpha: Estimate) -> Sentence:
     if alpha.low >= RELIABLE:
         return say("reliable")
     if alpha.low >= TENTATIVE:
-        return say("tentative at best")
+        return say("at least tentative")
     return say("too low to rely on") if alpha.high < TENTATIVE else say("not enough evidence")
+
+
+def _main(rows: Sequence[Row]) -> Row | None:
+    """The row by which a judge is trusted or not: its average, else passing, else the first dimension."""
+    return next((row for name in (AVERAGE, PASSES) for row in rows if row.name == name), rows[0] if rows else None)
 
 
 def _table(
@@ -161,19 +200,28 @@ def _table(
     return [tuple(said.get(rater, {}).get(name) for rater in raters) for said in items]
 
 
-def _row(name: str, table: Sequence[tuple[float | None, ...]], scale: Scale, level: float) -> Row:
+def _row(
+    name: str, table: Sequence[tuple[float | None, ...]], clusters: Sequence[str], scale: Scale, level: float
+) -> Row:
     is_pass = name == PASSES
-    alpha = krippendorff_alpha(table, scale="nominal" if is_pass else "ordinal", level=level)
+    alpha = krippendorff_alpha(table, scale="nominal" if is_pass else "ordinal", clusters=clusters, level=level)
     kappa = difference = None
     if len(table[0]) == 2:
         first, second = ([unit[place] for unit in table] for place in (0, 1))
-        kappa = cohen_kappa(first, second, weights=None if is_pass else "quadratic", level=level)
-        told = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
+        kappa = cohen_kappa(first, second, weights=None if is_pass else "quadratic", clusters=clusters, level=level)
+        named = clusters or [str(place) for place in range(len(table))]
+        told = [
+            (cluster, a, b)
+            for cluster, a, b in zip(named, first, second, strict=True)
+            if a is not None and b is not None
+        ]
         difference = _difference(told, Scale(low=0, high=1) if is_pass else scale, level)
     return Row(
         name=name,
         alpha=alpha,
-        equal=share_equal([[_nearest(value, scale) for value in unit] for unit in table], level=level),
+        equal=share_equal(
+            [[_nearest(value, scale) for value in unit] for unit in table], clusters=clusters, level=level
+        ),
         kappa=kappa,
         difference=difference,
         verdict=reading(alpha),
@@ -185,13 +233,13 @@ def _nearest(value: float | None, scale: Scale) -> float | None:
     return value if value is None or scale.high - scale.low < 2 else math.floor(value + 0.5)
 
 
-def _difference(pairs: Sequence[tuple[float, float]], scale: Scale, level: float) -> Estimate:
+def _difference(pairs: Sequence[tuple[str, float, float]], scale: Scale, level: float) -> Estimate:
     """The mean of second - first, in points."""
     width = scale.high - scale.low
     found = compare(
         [
-            Pair(cluster=str(place), first=scale.share(second), second=scale.share(first))
-            for place, (first, second) in enumerate(pairs)
+            Pair(cluster=cluster, first=scale.share(second), second=scale.share(first))
+            for cluster, first, second in pairs
         ],
         level=level,
     )
@@ -204,41 +252,32 @@ def _difference(pairs: Sequence[tuple[float, float]], scale: Scale, level: float
         method=found.method,
         scored=len(pairs),
         planned=len(pairs),
-        clusters=len(pairs),
+        clusters=found.clusters,
         unit="number",
     )
 
 
 def _mean(
-    name: str, labelled: Sequence[tuple[Rated, Rated]], others: Sequence[Rated], scale: Scale, level: float
+    name: str,
+    judged: Mapping[str, float],
+    people: Mapping[str, float],
+    labelled: Container[str],
+    clusters: Mapping[str, str],
+    level: float,
 ) -> Estimate:
     pairs = [
-        correction.Labelled(human=scale.share(person.points[name]), judge=scale.share(judge.points[name]))
-        for person, judge in labelled
-        if name in person.points and name in judge.points
+        correction.Labelled(human=people[item], judge=share, cluster=clusters.get(item, ""))
+        for item, share in judged.items()
+        if item in people
     ]
-    unlabelled = [scale.share(one.points[name]) for one in others if name in one.points]
-    return _named(name, correction.ppi(pairs, unlabelled, level=level))
-
-
-def _pass_rate(labelled: Sequence[tuple[Rated, Rated]], judged: Sequence[Rated], level: float) -> Estimate:
-    told = [(person.passed, judge.passed) for person, judge in labelled if None not in (person.passed, judge.passed)]
-    labels = correction.Confusion(
-        passed=sum(person is True for person, _ in told),
-        passed_by_both=told.count((True, True)),
-        failed=sum(person is False for person, _ in told),
-        failed_by_both=told.count((False, False)),
+    others = [item for item in judged if item not in labelled]
+    found = correction.ppi(
+        pairs,
+        [judged[item] for item in others],
+        clusters=[clusters.get(item, "") for item in others],
+        level=level,
     )
-    verdicts = [one.passed for one in judged if one.passed is not None]
-    return _named(PASSES, correction.rogan_gladen(sum(verdicts), len(verdicts), labels, among=True, level=level))
-
-
-def _passing(labelled: Sequence[tuple[Rated, Rated]], judged: Sequence[Rated], level: float) -> Estimate:
-    items = {person.item for person, _ in labelled}
-    told = [(person.passed, judge.passed) for person, judge in labelled if None not in (person.passed, judge.passed)]
-    pairs = [correction.Labelled(human=float(person is True), judge=float(judge is True)) for person, judge in told]
-    others = [float(one.passed) for one in judged if one.item not in items and one.passed is not None]
-    return _named(PASSES, correction.ppi(pairs, others, level=level))
+    return _named(name, found)
 
 
 def _named(name: str, found: Estimate) -> Estimate:

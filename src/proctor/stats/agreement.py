@@ -5,8 +5,10 @@ agreement, 0 what chance gives, below 0 is worse. Where everybody always said th
 about: no value, and the note says so.
 
 The interval is the jackknife over items on Fisher's scale with Student's t, which covered 93 to 98 % in simulations of 12
-to 200 items where the bootstrap covered 85 to 95 %. Where the jackknife has nothing to go by (perfect agreement, or a value that
-hangs on a single item) it is Wilson's for the share that agrees, on the scale of the coefficient. The bootstrap by item, and
+to 200 items where the bootstrap covered 85 to 95 %. Of two ratings, such as pass and fail, it is joined with Wilson's (below): where
+90 % pass, the jackknife alone covered 73 to 89 % (10 to 20 items), both together 96 to 99 %. Where the jackknife has nothing to go by (perfect agreement, or a value that
+hangs on a single item) it is Wilson's for the share that agrees, on the scale of the coefficient. Clusters of items are left out
+as a whole. The bootstrap by item, and
 for Cohen's kappa the normal interval, are there on request.
 
 Sources: Cohen 1960 and 1968 (kappa, weighted); Fleiss, Cohen and Everitt 1969 (its standard error); Fleiss 1971; Krippendorff
@@ -61,6 +63,7 @@ def cohen_kappa(
     *,
     weights: Weights | None = None,
     method: Method = "jackknife",
+    clusters: Sequence[str] = (),
     level: float = 0.95,
     resamples: int = RESAMPLES,
     seed: int = 0,
@@ -78,7 +81,8 @@ def cohen_kappa(
         raise BadInput(
             "Two raters rate the same items; one has {first}, the other {second}.", first=len(first), second=len(second)
         )
-    pairs = [(_checked(a, weights), _checked(b, weights)) for a, b in zip(first, second, strict=True) if _both(a, b)]
+    both = [place for place, (a, b) in enumerate(zip(first, second, strict=True)) if _both(a, b)]
+    pairs = [(_checked(first[place], weights), _checked(second[place], weights)) for place in both]
     return _agreement(
         "kappa",
         lambda times: kappa(times, weights),
@@ -87,6 +91,7 @@ def cohen_kappa(
         chance=lambda times: kappa_chance(times, weights),
         method=method,
         normal=lambda value: _normal(value, kappa_error(Counter(pairs), weights), level),
+        clusters=[clusters[place] for place in both] if clusters else (),
         level=level,
         resamples=resamples,
         seed=seed,
@@ -98,6 +103,7 @@ def krippendorff_alpha(
     *,
     scale: Scale = "nominal",
     method: Method = "jackknife",
+    clusters: Sequence[str] = (),
     level: float = 0.95,
     resamples: int = RESAMPLES,
     seed: int = 0,
@@ -111,7 +117,8 @@ def krippendorff_alpha(
         BadInput: ratings that are no numbers (below 0 on a ratio scale) where the scale needs them.
     """
     rated = [_ratings(unit, scale) for unit in units]
-    paired = [unit for unit in rated if len(unit) > 1]
+    several = [place for place, unit in enumerate(rated) if len(unit) > 1]
+    paired = [rated[place] for place in several]
     if scale == "ratio" and len({rating for unit in paired for rating in unit}) > _MOST_RATIOS:
         raise BadInput(
             "On a ratio scale at most {most} different ratings can be compared. Round them first.", most=_MOST_RATIOS
@@ -122,6 +129,7 @@ def krippendorff_alpha(
         paired,
         planned=len(rated),
         chance=equal_by_chance,
+        clusters=[clusters[place] for place in several] if clusters else (),
         method=method,
         level=level,
         resamples=resamples,
@@ -161,7 +169,9 @@ def fleiss_kappa(
     )
 
 
-def share_equal(units: Iterable[Sequence[Rating | None]], *, level: float = 0.95) -> Estimate:
+def share_equal(
+    units: Iterable[Sequence[Rating | None]], *, clusters: Sequence[str] = (), level: float = 0.95
+) -> Estimate:
     """The share of pairs of raters that say exactly the same, averaged over items; chance is not taken off.
 
     >>> share_equal([(1, 1), (1, 2), (3, 3), (2, None)]).value
@@ -169,7 +179,11 @@ def share_equal(units: Iterable[Sequence[Rating | None]], *, level: float = 0.95
     """
     rated = [_ratings(unit, "nominal") for unit in units]
     cases = [
-        Case(cluster=str(place), values=(equal_pairs(unit),) if len(unit) > 1 else (), planned=1)
+        Case(
+            cluster=clusters[place] if clusters else str(place),
+            values=(equal_pairs(unit),) if len(unit) > 1 else (),
+            planned=1,
+        )
         for place, unit in enumerate(rated)
     ]
     return estimate("share equal", tally(cases), level=level)
@@ -186,9 +200,13 @@ def _agreement(
     level: float,
     resamples: int,
     seed: int,
+    clusters: Sequence[str] = (),
     normal: Callable[[float], Interval] | None = None,
 ) -> Estimate:
-    items = sorted(items, key=lambda unit: [(isinstance(rating, str), rating) for rating in unit])
+    if not clusters:
+        items = sorted(items, key=lambda unit: [(isinstance(rating, str), rating) for rating in unit])
+    elif method != "jackknife":
+        raise BadInput("Only the jackknife knows clusters of items.")
     times = Counter(items)
     value = statistic(times)
     note: str | Sentence = ""
@@ -203,7 +221,7 @@ def _agreement(
     elif method == "normal" and normal is not None and value < 1 - SAME:
         how, interval = NORMAL, normal(value)
     else:
-        how, interval, error = _jackknifed(statistic, items, value, chance(times), level)
+        how, interval, error = _jackknifed(statistic, items, clusters, value, chance(times), level)
     if value is not None and interval is None:
         note = (
             say("One item alone gives no interval.") if len(items) == 1 else say("Too little varies for an interval.")
@@ -217,7 +235,7 @@ def _agreement(
         method=how,
         scored=len(items),
         planned=planned,
-        clusters=len(items),
+        clusters=len({*clusters}) if clusters else len(items),
         standard_error=error,
         note=note,
         unit="number",
@@ -231,17 +249,26 @@ def _why_undefined(items: Sequence[Unit]) -> Sentence:
 
 
 def _jackknifed(
-    statistic: Statistic[Unit], items: Sequence[Unit], value: float, chance: float, level: float
+    statistic: Statistic[Unit],
+    items: Sequence[Unit],
+    clusters: Sequence[str],
+    value: float,
+    chance: float,
+    level: float,
 ) -> tuple[str, Interval | None, float | None]:
-    spread = jackknife(statistic, items)
+    spread = jackknife(statistic, items, clusters=clusters)
     if spread is None:
         return "", None, None
     error = spread.standard_error
+    mapped = _mapped(value, chance, spread.degrees + 1, level)
     if error <= SAME or spread.undefined or abs(value) >= 1 - SAME:
-        return WILSON_MAPPED, _mapped(value, chance, len(items), level), None
+        return WILSON_MAPPED, mapped, None
     half = t_quantile(0.5 + level / 2, spread.degrees) * error / (1 - value * value)
     centre = math.atanh(value)
-    return JACKKNIFE, Interval(low=math.tanh(centre - half), high=math.tanh(centre + half)), error
+    low, high = math.tanh(centre - half), math.tanh(centre + half)
+    if mapped is not None and len({rating for item in items for rating in item}) == 2:
+        low, high = min(low, mapped.low), max(high, mapped.high)
+    return JACKKNIFE, Interval(low=low, high=high), error
 
 
 def _mapped(value: float, chance: float, count: int, level: float) -> Interval | None:

@@ -60,20 +60,26 @@ def percentiles(values: Sequence[float], level: float = 0.95) -> Interval:
     return Interval(low=_quantile(ascending, tail), high=_quantile(ascending, 1 - tail))
 
 
-def jackknife(statistic: Statistic[T], items: Sequence[T], *, seed: int = 0) -> Jackknife | None:
+def jackknife(
+    statistic: Statistic[T], items: Sequence[T], *, clusters: Sequence[str] = (), seed: int = 0
+) -> Jackknife | None:
     """The standard error from leaving out each item; None with fewer than two items, or where nothing has a value.
 
-    Beyond 200 different items they are dealt at random into 200 groups, and the groups are left out.
+    Beyond 200 different items they are dealt at random into 200 groups, and the groups are left out. Items of the same
+    cluster are left out together.
     """
-    if len(items) < 2:
+    if len(items) < 2 or (clusters and len({*clusters}) < 2):
         return None
     times = Counter(items)
-    if len(times) <= _GROUPS:
+    if clusters:
+        of_cluster: dict[str, Counter[T]] = {}
+        for item, name in zip(items, clusters, strict=True):
+            of_cluster.setdefault(name, Counter())[item] += 1
+        groups = [(one, 1) for one in of_cluster.values()]
+    elif len(times) <= _GROUPS:
         groups = [(Counter({item: 1}), count) for item, count in times.items()]
     else:
-        dealt = list(items)
-        random.Random(seed).shuffle(dealt)  # noqa: S311 - an error must be the same again
-        groups = [(Counter(dealt[start::_GROUPS]), 1) for start in range(_GROUPS)]
+        groups = [(one, 1) for one in _dealt(items, seed)]
     count = sum(equal for _, equal in groups)
     left = [(statistic(times - group), equal) for group, equal in groups]
     values = [(value, equal) for value, equal in left if value is not None]
@@ -85,6 +91,12 @@ def jackknife(statistic: Statistic[T], items: Sequence[T], *, seed: int = 0) -> 
     return Jackknife(
         standard_error=math.sqrt((count - 1) / count * squares), degrees=count - 1, undefined=count - defined
     )
+
+
+def _dealt(items: Sequence[T], seed: int) -> list[Counter[T]]:
+    dealt = list(items)
+    random.Random(seed).shuffle(dealt)  # noqa: S311 - an error must be the same again
+    return [Counter(dealt[start::_GROUPS]) for start in range(_GROUPS)]
 
 
 def _quantile(ascending: Sequence[float], share: float) -> float:
