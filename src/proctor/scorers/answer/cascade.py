@@ -16,6 +16,7 @@ from proctor.scorers.answer.similarity import blocker, similarity
 from proctor.scorers.answer.text import quasi_exact, tidy
 from proctor.scorers.answer.units import units
 from proctor.scorers.answer.verdict import AnswerOptions, Match, accept, refuse
+from proctor.scorers.answer.versions import versions
 
 LONGEST = 20_000
 LONGEST_VALUE = 1_000  # of a number, a quantity or a date
@@ -36,7 +37,7 @@ def match(answer: str, target: str, *, options: AnswerOptions = DEFAULT) -> Matc
     one, other = tidy(answer), tidy(target)
     if not one and other:
         return refuse("quasi exact", say("The answer is empty."))
-    verdict = quasi_exact(one, other)
+    verdict = versions(one, other) or quasi_exact(one, other)
     if verdict is None and len(one) <= LONGEST_VALUE and len(other) <= LONGEST_VALUE:
         verdict = numeric(one, other, options) or units(one, other, options) or dates(one, other)
     return verdict or _slow(one, other, options)

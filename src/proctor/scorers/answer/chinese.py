@@ -7,7 +7,7 @@ Value = int | Fraction
 
 DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | dict.fromkeys("两兩", 2) | {"〇": 0}
 DIGITS |= {char: value for value, char in enumerate("壹贰叁肆伍陆柒捌玖", start=1)}
-DIGITS |= {"貳": 2, "參": 3, "叄": 3, "陸": 6}
+DIGITS |= {"貳": 2, "參": 3, "叄": 3, "参": 3, "陸": 6}
 SMALL = {"十": 10, "拾": 10, "百": 100, "佰": 100, "千": 1000, "仟": 1000}
 LARGE = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 ROUND = {"百": 100, "千": 1000, "万": 10_000}
@@ -16,6 +16,9 @@ CHARACTERS = frozenset([*DIGITS, *SMALL, *LARGE, *WRITTEN_OUT, *"负負点點半
 PIECE = re.compile(r"\d[\d,]*(?:\.\d+)?|.")
 FRACTION = re.compile(r"(?:(.+)又)?(.+?)分之(.+)")
 POINT = re.compile(r"([^点點]*)[点點]([零〇一二三四五六七八九壹贰叁肆伍陆柒捌玖0-9]+)([百千]?[万萬亿億]*)")
+ROUGHLY = re.compile(  # 三五个, 七八个: from three to five; 十来个, 一百多
+    r"(?:一二|[二两]三|三[四五]|四五|五六|六七|七八|八九)[个個]"
+)
 POSITIONAL = re.compile("[零〇一二三四五六七八九壹贰叁肆伍陆柒捌玖]{2,}")
 GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
 LONGEST = 60
@@ -29,7 +32,7 @@ def chinese_number(text: str) -> tuple[Value, bool] | None:
     >>> chinese_number("一万二"), chinese_number("二〇二四"), chinese_number("三点一四"), chinese_number("一个半")
     ((12000, False), (2024, False), (Fraction(157, 50), False), (Fraction(3, 2), False))
     """
-    if len(text) > LONGEST or not CHARACTERS.issuperset(text):
+    if len(text) > LONGEST or not CHARACTERS.issuperset(text) or ROUGHLY.fullmatch(text):
         return None
     text = text.replace(" ", "").replace("负的", "负")
     if text[:1] == "第":

@@ -20,7 +20,9 @@ SEMICOLON = re.compile(r"\s*;\s*")
 COMMA = re.compile(r"\s*(?:,(?!\d{3}(?!\d))|,(?=\d{3}\s*,\s)|(?<!\d),|、)\s*")
 EVERY_COMMA = re.compile(r"\s*[,、]\s*")
 LAST = re.compile(r"\s*,?\s+(and|&|or)\s+|\s*(以及|还有|和|与|及|跟|或者|或)\s*", re.IGNORECASE)
-FIRST_WORD = re.compile(r"(?:and|or|以及|和|与|及|或)\s*(?=\S)", re.IGNORECASE)
+FIRST_WORD = re.compile(r"(?:(?:and|or)\b|以及|和|与|及|或)\s*(?=\S)", re.IGNORECASE)
+BOTH = re.compile(r"both\s+(?=.*\band\b)", re.IGNORECASE)
+NAMED = re.compile(r"\s*([^\W\d_]\w{0,2})\s*=\s*([^=]+)")
 NUMERIC = re.compile(r"[\d∞]")
 OR = frozenset(["or", "或", "或者"])
 Same = Callable[[str, str], Match]
@@ -52,6 +54,7 @@ def lists(answer: str, target: str, options: AnswerOptions, same: Same) -> Match
             "A list of {made} elements, expected {expected}.", made=len(made.elements), expected=len(expected.elements)
         )
         return refuse(RULE, reason)
+    made, expected = _coordinates(made, expected)
     if not (verdict := _in_order(made.elements, expected.elements, same)).right:
         ordered = options.ordered if options.ordered is not None else _inferred(made, expected)
         if ordered is True:
@@ -82,7 +85,7 @@ def read_items(text: str) -> Items | None:
         bracket = text[0]
         ordered = False if text[0] == "{" else None
         text = next(group for group in found.groups() if group is not None)
-    items = _lines(text) or _separated(text)
+    items = _lines(text) or _separated(BOTH.sub("", text))
     if items is None or not 2 <= len(items.elements) <= MOST_ELEMENTS or not all(items.elements):
         return None
     elements = tuple(element.strip("\"'") if len(element) > 2 else element for element in items.elements)
@@ -136,6 +139,16 @@ def _split(text: str, separator: re.Pattern[str]) -> list[str]:
             parts.append(text[start:at].strip())
             start = marks[at]
     return [*parts, text[start:].strip()]
+
+
+def _coordinates(made: Items, expected: Items) -> tuple[Items, Items]:
+    """`y=3, x=2` beside `(2, 3)`: the values in the order of their names, which then counts."""
+    named = [[NAMED.fullmatch(element) for element in items.elements] for items in (made, expected)]
+    if all(named[0]) == all(named[1]):
+        return made, expected
+    pairs = sorted((found[1], found[2]) for found in named[not all(named[0])] if found is not None)
+    values = Items(tuple(value for _, value in pairs), ordered=True)
+    return (values, expected) if all(named[0]) else (made, values)
 
 
 def _may_be_interval(made: Items, expected: Items) -> bool:

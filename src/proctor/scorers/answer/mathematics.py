@@ -16,6 +16,9 @@ from proctor.scorers.answer.verdict import AnswerOptions, Match, accept, differ,
 
 RULE = "mathematics"
 NO_DIFFERENCE = re.compile(r"[\d.,]+(?:\s*-\s*[\d.,]+)+|\d+/\d+/\d+")  # a range, a score or a date
+RADIANS = re.compile(r"\s*(?:\brad(?:ians?)?|弧度)$")
+DEGREES = re.compile(r"\s*(?:\bdeg(?:rees?)?|度)$")
+BARE_LIST = re.compile(r"[^=(){}\[\],]+(?:,[^=(){}\[\],]+)+")
 MOST_ALTERNATIVES = 16
 MOST_WORK = 20_000  # nodes to look at when every member of one set meets every member of the other
 TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
@@ -28,9 +31,12 @@ def mathematics(answer: str, target: str, options: AnswerOptions) -> Match | Non
 
     An equation and a bare value fit (`x = 3` and `3`); equations are equal when one is a multiple of the other.
     """
+    answer, target = _alike(answer, target), _alike(target, answer)
     expected, made = _tree(target), _tree(answer)
     if made is None or expected is None or (made.op == expected.op == "name" and made != expected):
         return None
+    if ("==" in answer) != ("==" in target) and "=" in answer and "=" in target:
+        return refuse(RULE, say("One is a test with ==, the other sets a value with =."), ambiguous=True)
     try:
         if _same(made, expected) or _close(made, expected, options):
             return accept(RULE, say("Both are the same in mathematics."))
@@ -39,6 +45,15 @@ def mathematics(answer: str, target: str, options: AnswerOptions) -> Match | Non
     except OutOfReach:
         return too_large(RULE, answer, target)
     return differ(RULE, answer, target)
+
+
+def _alike(text: str, other: str) -> str:
+    """A text in the notation of the other: `π/2 rad` beside degrees, `5, -5` beside ±."""
+    if "°" in other or DEGREES.search(other):
+        text = RADIANS.sub("", text)
+    if RADIANS.search(other):
+        text = DEGREES.sub("°", text)
+    return "\\{" + text + "\\}" if "±" in other + other.replace("\\pm", "±") and BARE_LIST.fullmatch(text) else text
 
 
 def _tree(text: str) -> Tree | None:

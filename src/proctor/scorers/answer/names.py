@@ -30,8 +30,9 @@ SHORT_FORMS |= {
 }
 SHORT_FORMS |= {"colour": "color", "favourite": "favorite", "grey": "gray", "centre": "center", "theatre": "theater"}
 SHORT_FORMS |= {"aluminium": "aluminum", "sulphur": "sulfur", "behaviour": "behavior", "organisation": "organization"}
-LAST_FIRST = re.compile(r"([^\W\d]+(?:[ -][^\W\d]+)?), ([^\W\d][\w.' -]*)")
+LAST_FIRST = re.compile(r"([^\W\d]{2,}(?:[ -][^\W\d]+)?), ([^\W\d][\w.' -]*)")
 SUFFIX = re.compile(r", (jr|sr|inc|ltd)$")
+PERSON = re.compile(r"[A-Z](?:[^\W\d_]|['-])*\.?")
 INITIALS = re.compile(r"\b([a-z]) (?=[a-z]\b)")
 
 
@@ -50,6 +51,8 @@ def names(answer: str, target: str) -> Match | None:
     made, expected = _forms(answer), _forms(target)
     if made & expected or made & _untitled(expected) or _untitled(made) & expected:
         return accept(RULE, say("Both name the same."))
+    if _middle_agrees(answer, target):
+        return accept(RULE, say("The same first and last name; a middle name is left out or shortened."))
     return None
 
 
@@ -88,7 +91,24 @@ def _untitled(forms: frozenset[str]) -> frozenset[str]:
 
 
 def _without_accents(text: str) -> str:
-    """São Paulo is Sao Paulo; a word in lower case (`año`) keeps its accents."""
-    if text.isascii() or not text[:1].isupper():
+    """São Paulo is Sao Paulo, naïve is naive; an ñ in lower case (`año`) is another letter."""
+    if text.isascii() or (not text[:1].isupper() and "ñ" in text):
         return text
     return "".join(char for char in unicodedata.normalize("NFD", text) if unicodedata.category(char) != "Mn")
+
+
+def _middle_agrees(answer: str, target: str) -> bool:
+    """`John F. Kennedy` is `John Kennedy`, `George Walker Bush` is `George W. Bush`; another initial is another person."""
+    one, other = (_without_accents(text).replace(".", ". ").split() for text in (answer, target))
+    if min(len(one), len(other)) < 2 or not all(PERSON.fullmatch(word) for word in (*one, *other)):
+        return False
+    if any(len(word.rstrip(".")) < 2 for word in (one[0], one[-1], other[0], other[-1])):
+        return False
+    if (one[0].casefold(), one[-1].casefold()) != (other[0].casefold(), other[-1].casefold()):
+        return False
+    first, second = ([word.rstrip(".") for word in words[1:-1]] for words in (one, other))
+    if not first or not second:
+        return all(len(word) == 1 for word in (*first, *second)) and len(first) + len(second) == 1
+    return len(first) == len(second) and all(
+        a == b or (1 in (len(a), len(b)) and a[0] == b[0]) for a, b in zip(first, second, strict=True)
+    )

@@ -25,13 +25,17 @@ MIXED = re.compile(r"(?:(\d+)\s+)?(\d+)\s*/\s*(\d+)")
 DECIMAL_FRACTION = re.compile(rf"({NUMERAL})\s*/\s*({NUMERAL})")
 SIGN = re.compile(r"([+-])\s?")
 SHARE = re.compile(r"\s*(?:(%|per ?cent\b|pct)|(‰|per mill?e))$", re.IGNORECASE)
+SCALED = re.compile(r"(\d[\d,]*(?:\.\d+)?)\s?([kKMB]|mn|bn|mln)")
+SCALES = {"k": 10**3, "K": 10**3, "M": 10**6, "mn": 10**6, "mln": 10**6, "B": 10**9, "bn": 10**9}
+TWICE = re.compile(r"([^()]{1,60}?)\s?\(([^()]{1,60})\)")
 COUNTED = re.compile(r"(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
 ROMAN = re.compile(r"M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 FORMS = (  # (form, marks to drop, decimal mark); a comma is no decimal mark in English or Chinese
     (re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)"), "", "."),
     (re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?"), ",", "."),
-    (re.compile(r"[1-9]\d{0,2}(?: \d{3}){2,}(?:\.\d*)?"), " ", "."),
+    (re.compile(r"[1-9]\d{0,2}(?: \d{3})+(?:\.\d*)?"), " ", "."),
+    (re.compile(r"[1-9]\d?(?:,\d{2})+,\d{3}(?:\.\d*)?"), ",", "."),  # Indian: 10,00,000
     (re.compile(r"[1-9]\d{0,2}(?:'\d{3})+(?:\.\d*)?"), "'", "."),
     (re.compile(r"[1-9]\d{0,2}(?:_\d{3})+(?:\.\d*)?"), "_", "."),
     (re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+,\d+"), ".", ","),
@@ -70,6 +74,9 @@ def read_number(text: str) -> Number | None:
         return None
     share = SHARE.search(body) if body[-1] in "%‰tTeE" else None
     number = _amount(body[: share.start()] if share else body)
+    if number is None and text[-1] == ")" and (twice := TWICE.fullmatch(text)) is not None:  # five (5)
+        number = read_number(twice[1].strip().lower())
+        return number if number is not None and number == read_number(twice[2].strip().lower()) else None
     if number is None or (number.ordinal and (sign or share)):
         return None
     if not sign and not share:
@@ -171,6 +178,11 @@ def _quotient(found: re.Match[str]) -> Number | None:
     return Number(_plain(Fraction(above.value) / below.value))
 
 
+def _scaled(found: re.Match[str]) -> Number | None:
+    amount = _numeral(found[1])
+    return None if amount is None or amount.doubtful else Number(_plain(Fraction(amount.value) * SCALES[found[2]]))
+
+
 def _ordinal(found: re.Match[str]) -> Number | None:
     return Number(int(found[1]), ordinal=True)
 
@@ -181,6 +193,7 @@ _COMPOSED = (
     (MIXED, _mixed),
     (DECIMAL_FRACTION, _quotient),
     (COUNTED, _ordinal),
+    (SCALED, _scaled),
 )
 
 

@@ -1,6 +1,7 @@
 """The rule for ranges, ratios and uncertainties: two ends, each compared as a number, a quantity or a date."""
 
 import re
+from fractions import Fraction
 
 import msgspec
 
@@ -42,8 +43,12 @@ def ranges(answer: str, target: str, options: AnswerOptions) -> Match | None:
     made = read_span(answer) if expected is not None else None
     if made is None or expected is None:
         return None
+    if {made.kind, expected.kind} == {"ratio", "range"} and (" to " in answer or " to " in target):  # 3 to 2
+        made, expected = (msgspec.structs.replace(span, kind="ratio") for span in (made, expected))
     if made.kind != expected.kind:
         return differ(RULE, answer, target)
+    if expected.kind == "ratio" and _multiple(made, expected):
+        return accept(RULE, say("Both are the same ratio."))
     for one, other in ((made.first, expected.first), (made.second, expected.second)):
         verdict = _end(one, other, options)
         if verdict is None:
@@ -51,6 +56,15 @@ def ranges(answer: str, target: str, options: AnswerOptions) -> Match | None:
         if not verdict.right:
             return refuse(RULE, verdict.reason, ambiguous=verdict.ambiguous)
     return accept(RULE, say("Both have the same two ends."))
+
+
+def _multiple(one: Span, other: Span) -> bool:
+    """3:2 is 6:4; 3:20 may be a time, and is only itself."""
+    if any(re.fullmatch(r"\d\d", span.second) for span in (one, other)):
+        return False
+    ends = [read_number(text) for span in (one, other) for text in (span.first, span.second)]
+    first, second, third, fourth = (Fraction(end.value) if end else None for end in ends)
+    return None not in (first, second, third, fourth) and first * fourth == second * third
 
 
 def read_span(text: str) -> Span | None:

@@ -152,6 +152,8 @@ class _Reader:
             return self.mixed(Tree("number", value=Fraction(mark)))
         if mark == "\\frac":
             return Tree("*", (self.argument(), Tree("/", (self.argument(),))))
+        if mark == "\\binom":
+            return _binomial(self.argument(), self.argument())
         if mark in FUNCTIONS:
             return self.function(mark)
         if mark in ("π", "∞") or (mark.isalpha() and (len(mark) == 1 or mark in GREEK)):
@@ -259,7 +261,7 @@ class _Reader:
 
     def starts_factor(self) -> bool:
         mark = self.peek()
-        if mark in ("(", "\\frac", "π", "∞") or mark in FUNCTIONS:
+        if mark in ("(", "\\frac", "\\binom", "π", "∞") or mark in FUNCTIONS:
             return True
         if mark in CLOSERS or not mark:
             return False
@@ -286,6 +288,11 @@ class _Reader:
 
     def fail(self) -> NoReturn:
         raise NotMathematics
+
+
+def _binomial(all_of: Tree, chosen: Tree) -> Tree:
+    rest = Tree("!", (Tree("+", (all_of, Tree("neg", (chosen,)))),))
+    return Tree("*", (Tree("!", (all_of,)), Tree("/", (Tree("!", (chosen,)),)), Tree("/", (rest,))))
 
 
 def _degrees(tree: Tree) -> Tree:

@@ -6,7 +6,8 @@ Like GAIA's rule it forgets case, quotes and light punctuation. Unlike it, it ke
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 
 from proctor.core.sentence import say
 from proctor.scorers.answer.unit_table import read_unit
@@ -27,6 +28,7 @@ ONE_SIGN = str.maketrans(
         **dict.fromkeys("‘’‚‛", "'"),
         **dict.fromkeys("∕⁄", "/"),
         **dict.fromkeys("∼〜", "~"),
+        "∶": ":",
         **dict.fromkeys("・‧•⋅∙", "·"),
     }
 )
@@ -48,6 +50,9 @@ CHOICE = re.compile(
     re.IGNORECASE,
 )
 END = ".。,;、:?"
+FENCED = re.compile(r"```[\w+-]*[ \t]*\n(.*?)\n?```", re.DOTALL)
+LABEL = re.compile(r"(?:no\.|number|#)\s?(?=\d)|(?:[-·*•]|\d{1,2}\.|>|#{1,4}) (?=[^\W\d_])", re.IGNORECASE)  # `#5`, `- Paris`
+MATRIX = re.compile(r"\\begin\{([bpvBV]?matrix)\}(.*?)\\end\{\1\}", re.DOTALL)
 MEANING = re.compile(  # signs that text without them may be compared loosely
     r"[\d=^_\\+*/<>|{}()\[\]√π∞±≤≥≠×÷%$€£¥°#~,;、&]|(?<![^\W\d_])-|-(?![^\W\d_])|\b[^\W\d_]['!](?![^\W\d_])"
 )
@@ -56,6 +61,7 @@ BLANKS = re.compile(r"\s+")
 LOOSE_BLANKS = re.compile(r"\s+(?!\w)|(?<![\w,;、])\s+")  # `1, 234` is not `1,234`
 HAN_BLANKS = re.compile(r"(?<=[\u3400-\u9fff])\s+|\s+(?=[\u3400-\u9fff])")
 ARTICLE = re.compile(r"(?:[Tt]he|THE|an?|An|A(?=\s[a-z]{3})(?!\s(?:minor|major|flat|sharp)))\s+")
+CASED = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,2}(?![^\W\d_])|\d\s?[^\W\d_]{3}(?![^\W\d_])")  # 5 mW, 5 MHz
 SHORT_LETTERS = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,2}(?![^\W\d_])")
 NEGATIONS = re.compile(
     r"\b(?:not|no|non|never|none|neither|nor|without|cannot|nobody|nothing|nowhere|\w+n't|"
@@ -101,11 +107,13 @@ def negations(text: str) -> list[str]:
 
 def _tidied(text: str) -> str:
     if not text.isascii():
-        text = INVISIBLE.sub("", text)
+        text = INVISIBLE.sub("", text).translate(_traditional())
         text = VULGAR_FRACTION.sub(lambda found: " " + unicodedata.normalize("NFKC", found[0]), text)
         text = SUPERSCRIPTS.sub(lambda found: "^" + found[0].translate(PLAIN_SCRIPT), text)
         text = unicodedata.normalize("NFKC", text).translate(ONE_SIGN)
         text = FOREIGN_DIGIT.sub(lambda found: str(unicodedata.digit(found[0], 0)), text)
+    if "\\begin" in text:
+        text = MATRIX.sub(_rows, text)
     if "\\" in text or "{" in text:
         for latex, plain in LATEX:
             text = latex.sub(plain, text)
@@ -126,6 +134,10 @@ def _bare(text: str) -> str:
                 inner = text[len(opening) : -len(closing)]
                 if closing not in inner and opening not in inner:
                     text = inner.strip()
+        if text.startswith("```") and (fenced := FENCED.fullmatch(text)) is not None:
+            text = fenced[1].strip()
+        if "\n" not in text:
+            text = LABEL.sub("", text, count=1) if LABEL.match(text) else text
         if (choice := CHOICE.fullmatch(text)) is not None:
             text = choice[1] or choice[2]
         if len(text) > 1 and text[-1] in END:
@@ -137,17 +149,31 @@ def _bare(text: str) -> str:
     return text
 
 
+def _rows(found: re.Match[str]) -> str:
+    """A matrix as a list of its rows."""
+    rows = [row for row in found[2].split("\\\\") if row.strip()]
+    return "[" + ",".join("[" + ",".join(cell.strip() for cell in row.split("&")) + "]" for row in rows) + "]"
+
+
+@cache
+def _traditional() -> dict[int, str]:
+    """Signs that are the same sign: simplified for traditional characters, and the degree for what looks like it."""
+    lines = files("proctor.scorers.answer").joinpath("traditional.txt").read_text(encoding="utf-8").splitlines()
+    pairs = "".join(line for line in lines if not line.startswith("#"))
+    return str.maketrans(pairs[::2], pairs[1::2]) | {ord(sign): "°" for sign in "º˚"}
+
+
 def _same(answer: str, target: str) -> bool:
     if MEANING.search(target) or MEANING.search(answer):
         one, other = _tight(answer), _tight(target)
         if one == other:
             return True
-        return one.casefold() == other.casefold() and not SHORT_LETTERS.search(target)
+        return one.casefold() == other.casefold() and not CASED.search(target)
     one, other = _folded(answer), _folded(target)
     if one == other:
         return bool(one) or answer == target
     compact = one.replace(" ", "")
-    return len(compact) >= 6 and compact == other.replace(" ", "") and len(negations(answer)) == len(negations(target))
+    return len(compact) >= 5 and compact == other.replace(" ", "") and len(negations(answer)) == len(negations(target))
 
 
 def _case_tells(answer: str, target: str) -> bool:

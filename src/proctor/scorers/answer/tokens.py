@@ -47,6 +47,8 @@ TOKEN = re.compile(
     r"|(?P<sign>\*\*|<=|>=|!=|==|\+/-|\S)|(?P<blank>\s+)",
     re.DOTALL,
 )
+SPELLED = (("dfrac", "frac"), ("tfrac", "frac"), ("cfrac", "frac"), ("dbinom", "binom"), ("tbinom", "binom"))
+CHOOSE = re.compile(r"(?<![A-Za-z\\])C(?:\(\s?(\d{1,3})\s?,\s?(\d{1,3})\s?\)|_\{?(\d{1,3})\}?\^\{?(\d{1,3})\}?)")
 LEADING_ZERO = re.compile(r"0\d")
 ENUMERATIONS = (("(", ")"), ("[", "]"), ("\\{", "\\}"))
 
@@ -60,8 +62,9 @@ def tokens_of(text: str) -> list[str]:
     >>> tokens_of(r"\\sqrt{2}\\cdot x"), tokens_of("2πr")
     (['sqrt', '{', '2', '}', '*', 'x'], ['2', 'π', 'r'])
     """
-    for plain, latex in (("dfrac", "frac"), ("tfrac", "frac"), ("cfrac", "frac")):
+    for plain, latex in SPELLED:
         text = text.replace("\\" + plain, "\\" + latex)
+    text = CHOOSE.sub(r"\\binom{\1\3}{\2\4}", text)
     tokens: list[str] = []
     strong = re.search(r"[\^=+*(\\√π<>]", text) is not None
     blank = False
@@ -110,7 +113,7 @@ def _command(mark: str) -> list[str]:
     name = mark[1:]
     if name in IGNORED:
         return []
-    if name in ("frac", "{", "}"):
+    if name in ("frac", "binom", "{", "}"):
         return ["\\" + name]
     if name in ("|", "%"):
         return [name]

@@ -20,6 +20,8 @@ def units(answer: str, target: str, options: AnswerOptions) -> Match | None:
     """
     if options.unit in PER_CENT:
         return _percent(answer, target, options)
+    if "十分" in (answer, target):
+        return two_readings(RULE, "十分")  # ten points, or very
     expected, made = read_quantity(target), read_quantity(answer)
     if options.unit and (made is None or expected is None):
         expected = expected or _bare(target, options.unit)
