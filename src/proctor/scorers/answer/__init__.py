@@ -4,18 +4,25 @@ A cascade of rules, strict by default: the first rule that can tell decides and 
 may mean something else is not right. The files beside this one are the rules and what they need; the scorer is `answer`.
 """
 
+from importlib.util import find_spec
+
+import msgspec
+
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
 from proctor.scorers._texts import no_target, targets_of
+from proctor.scorers.answer.amounts import without_asked_unit
 from proctor.scorers.answer.cascade import match
+from proctor.scorers.answer.claims import claimed
 from proctor.scorers.answer.extract import final_answer
 from proctor.scorers.answer.verdict import AnswerOptions, Match, Options
 
 __all__ = ["AnswerOptions", "Match", "Options", "answer", "final_answer", "match", "matching", "semantic"]
-VERSION = "1"
+VERSION = "2" if find_spec("mpmath") else "2 without the extra 'math'"  # other verdicts: double precision, or none
+WHOLE_VALUES = frozenset(["numeric", "units", "dates and times", "ranges", "versions"])
 
 
 def answer(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
@@ -65,20 +72,49 @@ def _judged(sample: Sample, trajectory: Trajectory, options: AnswerOptions) -> S
     if given is None:
         reason = say("The reply is long and marks no final answer.")
         return Score(points=0, reason=reason, details={"rule": "extraction"})
-    verdict = _best(given, targets, options.of_sample(sample.meta))
+    verdict = _best(given, targets, options.of_sample(sample.meta), sample.question)
+    if verdict.undecided:
+        return undecided(verdict)
     details = {"rule": verdict.rule} | ({"ambiguous": True} if verdict.ambiguous else {})
     return Score(points=verdict.right, answer=given, reason=verdict.reason, details=details)
 
 
-def _best(given: str, targets: tuple[str, ...], options: AnswerOptions) -> Match:
+def _best(given: str, targets: tuple[str, ...], options: AnswerOptions, question: str) -> Match:
     """The verdict against the first target that fits; else an ambiguous one, which says what to look at."""
     verdicts = []
     for target in targets:
-        verdict = match(given, target, options=options)
+        verdict = fitting(given, target, question, options)
         if verdict.right:
             return verdict
         verdicts.append(verdict)
-    return next((one for one in verdicts if one.ambiguous), verdicts[0])
+    plain = msgspec.structs.replace(options, semantic=None, judge=None)
+    for target, verdict in zip(targets, verdicts, strict=True):
+        if (
+            verdict.rule in WHOLE_VALUES
+            or ("=" in given and ("=" in target or verdict.rule == "lists"))
+            or "±" in given
+            or "\\pm" in given
+        ):
+            continue  # the whole reply is a value, and another one
+        found = claimed(given, target, question, fits=lambda text: fitting(text, target, question, plain).right)  # noqa: B023 - called in this round
+        if found is not None:
+            return fitting(found, target, question, plain)
+    return next((one for one in verdicts if one.undecided), None) or next(
+        (one for one in verdicts if one.ambiguous), verdicts[0]
+    )
+
+
+def fitting(given: str, target: str, question: str, options: AnswerOptions) -> Match:
+    """`match`, where an amount needs no unit that the question names."""
+    verdict = match(given, target, options=options)
+    if verdict.right or verdict.rule != "units" or not verdict.ambiguous or options.unit:
+        return verdict
+    return match(without_asked_unit(given, question), without_asked_unit(target, question), options=options)
+
+
+def undecided(verdict: Match) -> Unscored:
+    """The score of what a missing extra leaves open: none."""
+    return Unscored(why="scorer_failed", reason=verdict.reason, details={"rule": verdict.rule})
 
 
 def _likeness(answer: str, target: str) -> float:

@@ -6,10 +6,18 @@ TAIL = 50_000  # characters at the end of a reply that are looked at
 SHORT = 300  # a reply up to this length is an answer as a whole
 THOUGHT = "</think>"
 MARKER = re.compile(
-    r"(?:final\s{1,5}answer|\banswer)[*_`\s]{0,5}(?:is|was|[:=：])[*_`\s:：]{0,8}"
-    r"|(?:答案|结果|结论)[*_`\s]{0,5}(?:应该是|应为|应是|就是|是|为|[:：])[*_`\s:：]{0,8}",
+    r"(?:final\s{1,5}(?:answer|result|output)|\banswer)[*_`\s]{0,5}(?:is\b|was\b|[:=：])[*_`\s:：]{0,8}"
+    r"|(?:^|\n)[*_`\s]{0,5}(?:result|ans|output|solution|conclusion)[*_`\s]{0,5}[.:=：][*_`\s:：]{0,8}|(?:^|\n)####\s{0,3}(?=[-+$\d])"
+    r"|(?:答案|结果|结论)[*_`\s]{0,5}(?:应该是|应为|应是|就是|是|为|[:：])[*_`\s:：]{0,8}|<answer>\s{0,8}"
+    r"|^\s{0,8}\{\s{0,8}\"(?:final_?)?answer\"\s{0,8}:\s{0,8}",
     re.IGNORECASE,
 )
+DOUBTED = re.compile(
+    r"\b(?:whether|wrong|incorrect|doubt|asked|asks?|claims?|claimed|said|says|thought|if|n['’]t (?:say|think|believe|mean)|"
+    r"not (?:say|think|true|mean|believe))\b[^.!?。！？\n]{0,80}$|(?:是否|不认为|并不是说|怀疑|有人说|以为)[^。！？\n]{0,40}$",
+    re.IGNORECASE,
+)
+CLOSING = re.compile(r"\s*</answer>.*|\s*\}\s*$", re.DOTALL | re.IGNORECASE)
 BOXED = "\\boxed{"
 BOXES_TRIED = 3
 TEMPLATE = re.compile(r"\[?\s*your\s+(?:final\s+)?answer\s*\]?\.?", re.IGNORECASE)
@@ -31,7 +39,11 @@ def final_answer(reply: str) -> str | None:
     for found in reversed(list(MARKER.finditer(tail))):
         if found.end() <= boxed_at:
             break  # the box came later
+        if DOUBTED.search(tail[max(0, found.start() - 120) : found.start()]):
+            continue
         line = next((line.strip() for line in tail[found.end() :].splitlines() if line.strip()), "")
+        if found[0].lstrip()[:1] in ("<", "{"):
+            line = CLOSING.sub("", line).strip('" ')
         if line and not TEMPLATE.fullmatch(line):
             unpaired = line.count("**") % 2 or line.count("`") % 2
             return LOOSE_EMPHASIS.sub("", line) if unpaired else line

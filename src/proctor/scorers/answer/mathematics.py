@@ -41,7 +41,7 @@ def mathematics(answer: str, target: str, options: AnswerOptions) -> Match | Non
         if _same(made, expected) or _close(made, expected, options):
             return accept(RULE, say("Both are the same in mathematics."))
     except NeedsExtra:
-        return refuse(RULE, MissingExtra("math", RULE).sentence, ambiguous=True)
+        return Match(right=False, rule=RULE, reason=MissingExtra("math", RULE).sentence, ambiguous=True, undecided=True)
     except OutOfReach:
         return too_large(RULE, answer, target)
     return differ(RULE, answer, target)

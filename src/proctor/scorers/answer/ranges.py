@@ -63,8 +63,8 @@ def _multiple(one: Span, other: Span) -> bool:
     if any(re.fullmatch(r"\d\d", span.second) for span in (one, other)):
         return False
     ends = [read_number(text) for span in (one, other) for text in (span.first, span.second)]
-    first, second, third, fourth = (Fraction(end.value) if end else None for end in ends)
-    return None not in (first, second, third, fourth) and first * fourth == second * third
+    values = [Fraction(end.value) for end in ends if end is not None]
+    return len(values) == len(ends) and values[0] * values[3] == values[1] * values[2]
 
 
 def read_span(text: str) -> Span | None:

@@ -6,6 +6,7 @@ Like GAIA's rule it forgets case, quotes and light punctuation. Unlike it, it ke
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
 
@@ -51,7 +52,9 @@ CHOICE = re.compile(
 )
 END = ".。,;、:?"
 FENCED = re.compile(r"```[\w+-]*[ \t]*\n(.*?)\n?```", re.DOTALL)
-LABEL = re.compile(r"(?:no\.|number|#)\s?(?=\d)|(?:[-·*•]|\d{1,2}\.|>|#{1,4}) (?=[^\W\d_])", re.IGNORECASE)  # `#5`, `- Paris`
+LABEL = re.compile(
+    r"(?:no\.|number|#)\s?(?=\d)|(?:[-·*•]|\d{1,2}\.|>|#{1,4}) (?=[^\W\d_])", re.IGNORECASE
+)  # `#5`, `- Paris`
 MATRIX = re.compile(r"\\begin\{([bpvBV]?matrix)\}(.*?)\\end\{\1\}", re.DOTALL)
 MEANING = re.compile(  # signs that text without them may be compared loosely
     r"[\d=^_\\+*/<>|{}()\[\]√π∞±≤≥≠×÷%$€£¥°#~,;、&]|(?<![^\W\d_])-|-(?![^\W\d_])|\b[^\W\d_]['!](?![^\W\d_])"
@@ -156,7 +159,7 @@ def _rows(found: re.Match[str]) -> str:
 
 
 @cache
-def _traditional() -> dict[int, str]:
+def _traditional() -> Mapping[int, int | str]:
     """Signs that are the same sign: simplified for traditional characters, and the degree for what looks like it."""
     lines = files("proctor.scorers.answer").joinpath("traditional.txt").read_text(encoding="utf-8").splitlines()
     pairs = "".join(line for line in lines if not line.startswith("#"))

@@ -14,12 +14,16 @@ SHOWN = 120
 
 
 class Match(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether an answer is right, the rule that decided, and why; ambiguous is never right."""
+    """Whether an answer is right, the rule that decided, and why; ambiguous is never right.
+
+    `undecided` says that the rule needs an extra that is not installed: neither right nor wrong.
+    """
 
     right: bool
     rule: str
     reason: Sentence
     ambiguous: bool = False
+    undecided: bool = False
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,8 +8,19 @@ from proctor.scorers.answer.verdict import Match, accept, differ
 
 RULE = "versions"
 LONGEST = 60
-NUMBERED = re.compile(r"(?P<label>[^\W\d_§][\w.+#-]*(?: [^\W\d_][\w+#-]*){0,2}|§|第)?\s?(?P<number>\d+(?:\.\d+)+)[节章条款版]?")
-SAME_LABEL = {"sec": "section", "sec.": "section", "§": "section", "第": "", "ver": "", "v": "", "version": "", "release": ""}
+NUMBERED = re.compile(
+    r"(?P<label>[^\W\d_§][\w.+#-]*(?: [^\W\d_][\w+#-]*){0,2}|§|第)?\s?(?P<number>\d+(?:\.\d+)+)[节章条款版]?"
+)
+SAME_LABEL = {
+    "sec": "section",
+    "sec.": "section",
+    "§": "section",
+    "第": "",
+    "ver": "",
+    "v": "",
+    "version": "",
+    "release": "",
+}
 CURRENCY = re.compile(r"[A-Z]{3}|US|RMB")
 
 
@@ -39,4 +50,6 @@ def _label(text: str | None) -> str | None:
     return lower
 
 
-ABOUT = frozenset(["about", "approximately", "around", "roughly", "exactly", "only", "minus", "plus", "negative", "the"])
+ABOUT = frozenset(
+    ["about", "approximately", "around", "roughly", "exactly", "only", "minus", "plus", "negative", "the"]
+)

@@ -1,0 +1,142 @@
+"""Find the amounts and dates of a sentence, and the only one of a kind that it gives as its answer."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from proctor.scorers.answer.chinese import ROUGHLY
+from proctor.scorers.answer.dates import read_moments
+from proctor.scorers.answer.english import SMALL, TENS
+from proctor.scorers.answer.numbers import read_number
+from proctor.scorers.answer.quantities import read_quantity
+from proctor.scorers.answer.sentences import COPULA, COURTESY, LONGEST, chosen, echo, plain_statement, split, statements
+from proctor.scorers.answer.text import tidy
+from proctor.scorers.answer.unit_table import read_unit
+
+COMPARED = re.compile(
+    r"(?:\b(?:than|at least|at most|up to|except|but|besides|without|unlike|not|over|under|above|below|exceed(?:s|ed|ing)?|nearly|almost|"
+    r"between|no|by a factor of)|[大小多少高低超快慢早晚]于|超过|不足|不到|至少|至多|最多|最少|介于|将近|接近|没有|不是|[<>≤≥≈~])\s?[$€£¥]?$",
+    re.IGNORECASE,
+)
+COUNTED = "个個位名只隻条條张張本件次种種人天年块塊章节節页頁层樓楼台辆輛匹头頭棵朵支枝杯碗瓶双雙套间間家座所部篇首幅队隊组組班级級岁歲步元角度分秒米克吨斤升"
+WORD_NUMBERS = "|".join(sorted({*SMALL, *TENS} - {"one", "a", "an"}, key=len, reverse=True))
+MONTHS = r"(?:january|february|march|april|june|july|august|september|october|november|december|may|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
+SPAN = re.compile(
+    r"(?P<tuple>\((?:[-+\d./√πa-z\\ ]+,)+[-+\d./√πa-z\\ ]+\))|(?P<date>公元前?\d+年(?:\d{1,2}月(?:\d{1,2}[日号號])?)?|\d{4}年\d{1,2}月(?:\d{1,2}[日号號])?|\d{1,2}月\d{1,2}[日号號]|\d{4}-\d{1,2}-\d{1,2}"
+    rf"|(?:{MONTHS})\.? (?:\d{{1,2}}(?:st|nd|rd|th)?(?:, ?| )\d{{4}}|\d{{4}}|\d{{1,2}}(?:st|nd|rd|th)?\b)"
+    rf"|(?:the )?\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{MONTHS})\.?(?:,? \d{{4}})?"
+    r"|\d{1,4} (?:BCE?|AD|CE)\b|\d{1,2}(?::\d\d){1,2}(?: ?[ap]\.?m\b\.?)?|\d{1,2}(?:st|nd|rd|th) century|\d{1,2}世纪)"
+    r"|(?P<number>(?<![A-Za-z_\d.^])[-+]?[$€£¥₹]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?: ?/ ?\d+)?(?:(?: ?[%°万亿]| (?:million|billion|thousand|trillion)"
+    r"\b|(?:st|nd|rd|th)\b))?)"
+    rf"|(?P<words>\b(?:{WORD_NUMBERS})(?:[ -](?:and )?(?:{WORD_NUMBERS}|hundred|thousand|million|billion))*\b(?: hundred| thousand| million| billion)*)"
+    rf"|(?P<han>(?:百分之|负)?[零〇一二两三四五六七八九十百千万亿]+(?:分之[一二三四五六七八九十百]+)?(?=[{COUNTED}]|$))",
+    re.IGNORECASE,
+)
+AMOUNT_AND_UNIT = re.compile(
+    r"(?P<sign>[$€£¥]?)\s?(?P<amount>[-+]?\d[\d,]*(?:\.\d+)?(?:[万亿]|\s(?:million|billion))?)\s?(?P<unit>[^\s\d].{0,30})?"
+)
+COUNTS = ("人", "分", "people", "persons")  # what is counted, rather than a unit
+VERSION_OF = re.compile(r"(?:\bversion|\bsection|\bchapter|\bv|§)\s?$", re.IGNORECASE)
+YEAR = re.compile(r"(?:1\d|20)\d\d")
+
+
+def the_amount(reply: str, target: str = "", question: str = "") -> str | None:
+    """The only amount or date of the target's kind in the sentence of a reply that answers; None without a single one.
+
+    >>> the_amount("一共有12个苹果。"), the_amount("She has 15 marbles left."), the_amount("5 or 6"), the_amount("at least 5")
+    ('12', '15', None, None)
+    """
+    sentences = statements(reply)
+    return amount_in(
+        [s for s in sentences if not COURTESY.match(s)] or sentences, target, question if echo(question) else ""
+    )
+
+
+def without_asked_unit(text: str, question: str) -> str:
+    """An amount without a unit that the question names: `5` of `5 km`, asked for kilometres.
+
+    >>> without_asked_unit("5 km", "How many kilometres is it?"), without_asked_unit("5 km", "How far?")
+    ('5', '5 km')
+    """
+    found = AMOUNT_AND_UNIT.fullmatch(tidy(text))
+    quantity = read_quantity(tidy(text))
+    if found is None or quantity is None:
+        return text
+    name = found["unit"] or found["sign"]
+    words = re.findall(r"[^\W\d_]{1,20}[²³]?", question[:LONGEST])
+    named = name in COUNTS or (name in question if not name.isascii() or name == "$" else name in words)
+    return found["amount"] if named or quantity.unit in [read_unit(word) for word in words if len(word) > 1] else text
+
+
+def amount_in(sentences: Sequence[str], target: str, question: str) -> str | None:
+    answering = chosen(sentences, question)
+    asked = {span for sentence in split(question) for span, _ in _spans(sentence)} if question else set()
+    with_amounts: list[list[str | None]] = []
+    for sentence in answering:
+        plain = plain_statement(sentence, target)
+        if plain is None:
+            with_amounts += [[None]] if any(True for _ in _spans(sentence)) else []
+            continue
+        complement = list(COPULA.finditer(plain))
+        after = plain[complement[-1].end() :] if complement else ""
+        for part, fresh in ((after, False), (plain, True)):
+            spans = [(span, sure) for span, sure in _spans(part) if _alike(span, target)]
+            if fresh and asked and len({span for span, _ in spans}) > 1:
+                spans = [(span, sure) for span, sure in spans if span not in asked]
+            if spans:
+                with_amounts.append([span for span, _ in spans] if all(sure for _, sure in spans) else [None])
+                break
+    last = list(dict.fromkeys(with_amounts[-1])) if with_amounts else []
+    return last[0] if len(last) == 1 else None
+
+
+def _spans(sentence: str) -> Iterable[tuple[str, bool]]:
+    """Amounts and dates with their units, and whether they are said outright: not `more than 5`."""
+    for found in SPAN.finditer(sentence):
+        text, sure = found[0].strip(), COMPARED.search(sentence[max(0, found.start() - 24) : found.start()]) is None
+        if found["han"] and ROUGHLY.fullmatch(sentence[found.start() : found.end() + 1]):
+            sure = False
+        if found["date"] or found["tuple"]:
+            yield text, sure
+            continue
+        if "." in text and (label := VERSION_OF.search(sentence[: found.start()])) is not None:
+            text = label[0] + text
+        rest = sentence[found.end() :]
+        if re.match(r"\s?(?:or more|or less|以上|以下|多[个元米]?|左右)", rest):
+            sure = False
+        yield text + _unit(text, rest), sure
+
+
+def _unit(amount: str, rest: str) -> str:
+    """The unit that follows an amount."""
+    words = re.match(r"\s?[^\s\d,.;，。；!！][^\s,.;，。；!！]{0,11}(?:\s[^\s\d,.;，。；!！]{1,12}){0,2}", rest)
+    if words is None:
+        return ""
+    text = words[0]
+    pieces = [text[: found.end()] for found in re.finditer(r"\S+", text)][::-1]
+    if not text.isascii():
+        pieces += [text[:size] for size in range(min(len(text), 6), 0, -1)]
+    return next(
+        (
+            piece
+            for piece in pieces
+            if not piece[-1:].isdigit() or "^" in piece
+            if read_quantity(tidy(amount + piece)) is not None
+        ),
+        "",
+    )
+
+
+def _alike(span: str, target: str) -> bool:
+    """Whether an amount may stand for the target: a year for a year, a length for a length, anything for a bare number."""
+    made, expected = read_quantity(tidy(span)), read_quantity(tidy(target))
+    if made is not None and expected is not None:
+        return made.unit.dimensions == expected.unit.dimensions
+    if expected is not None:
+        return False
+    bare = tidy(target).rstrip("年")
+    is_year = YEAR.fullmatch(bare) is not None
+    if is_year:
+        return YEAR.search(span.replace(",", "")) is not None or (made is None and bool(read_moments(tidy(span))))
+    if read_moments(tidy(target)) and read_number(tidy(target)) is None:
+        return bool(read_moments(tidy(span)))
+    return True

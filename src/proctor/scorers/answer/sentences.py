@@ -1,0 +1,178 @@
+"""Read a reply as sentences: cut them, drop slips, questions and explanations, and say which of them answer."""
+
+import re
+from collections.abc import Sequence
+
+from proctor.scorers.answer.text import negations, tidy
+
+LONGEST = 400  # characters of a sentence that is read
+MOST_CHARACTERS = 4_000
+MOST_SENTENCES = 30
+ITEM = re.compile(r"\s*(?:[-*•·]|\(?\d{1,2}[.)、])\s*\S")
+EXPLANATION = re.compile(
+    r"\n\W*(?:explanation|reason(?:ing)?|note|rationale|解析|解释|说明|理由|原因|注)\W{0,4}[:：]", re.IGNORECASE
+)
+HAN = r"\u3400-\u9fff"
+SENTENCE_END = re.compile(
+    rf"(?<![.\s][A-Za-z])(?<!^[A-Za-z])[.!?]+[\"'”’)*]*(?=\s+\S)|[。！？!?]+[”」）]?(?=[{HAN}A-Z\"“*])|\n+|[;；]"
+)
+SHORTENED = re.compile(
+    r"\b(?:dr|mr|mrs|ms|st|mt|prof|no|vs|jr|sr|approx|fig|sec|e\.g|i\.e|u\.s|[a-z])$|^\s*\(?1$|\n\s*\(?\d{1,2}$",
+    re.IGNORECASE,
+)
+QUESTION = re.compile(r"[?？]\W*$|[吗呢]\W*$")
+COURTESY = re.compile(
+    r"(?:sure|certainly|of course|great question|let me know|i hope|feel free|hope this|thank|you're welcome|good question|"
+    r"here is|here's|okay|ok\b|let me|let's|当然|好的|希望|如果您|如果你有|请告诉|谢谢|让我)", re.IGNORECASE
+)  # fmt: skip
+LEAD = re.compile(
+    r"(?:(?:so|therefore|thus|hence|then|finally|overall|in (?:total|conclusion|summary|short)|altogether|and|but|well|yes|"
+    r"yeah|indeed|no|right|sure|certainly|of course|as a result|consequently|accordingly|in fact|answer|actually|clearly|okay)\b"
+    r"[,:.!]?\s*|i(?:'m| am) (?:confident|sure|certain)(?: that)?\s+|i (?:think|believe|would say|conclude|know|recall|find)"
+    r"(?: that)?\s*,?\s+|we (?:can )?(?:get|have|find|see|obtain|conclude|know)(?: that)?\s+(?=\S+\s)|this (?:means|gives)"
+    r"(?: that)?\s+|which (?:means|gives)(?: that)?\s+|the answer is that\s+|(?:因此|所以|故此?|综上(?:所述)?|于是|那么|最终|最后|"
+    r"总之|即|则|解|答|得到?|可得|我(?:认为|觉得|想|相信)|是的|没错|对的?|不(?=[，,]))[，,：:。]?\s*)",
+    re.IGNORECASE,
+)
+CONCLUDES = re.compile(
+    r"\W*(?:so|therefore|thus|hence|in (?:total|conclusion|summary)|altogether|finally|consequently|overall|as a result|"
+    r"the (?:final |correct )?(?:answer|result)\b|my answer|因此|所以|故|综上|总之|最终|答案|答[：:])", re.IGNORECASE
+)  # fmt: skip
+CORRECTION = re.compile(
+    r"(?:(?<=[.,;!?—…(\-])|(?<=[。，；！？])|(?:^|\n))\s{0,3}(?:(?:oh|hmm|oops|sorry|no|but)[,.!]?\s{1,3}){0,2}"
+    r"(?:actually,?\s(?=it|the\b|no\b|that\b|i\b|[A-Z\d])|wait\b[,.!]?|correction\b[:,]?|i mean[,:]?\s|scratch that\b[,.]?|on second "
+    r"thoughts?\b,?|let me (?:correct|fix) (?:that|this|myself)[.:,]?|i (?:made a mistake|was wrong|misspoke)[.:,]?|my mistake[,.:]?|"
+    r"(?:等等|等一下|更正|我?[说搞算弄]错了|纠正一下|不对)[，,。：:！!])|(?<=[.,!?])\s{1,3}no[,:]\s(?=it|the|[A-Z\d])"
+    r"|(?<=[。，！？])不[，,]\s?(?:应该)?(?=是)",
+    re.IGNORECASE,
+)
+GUESS = re.compile(
+    r"\b(?:might|may (?:be|have)|could (?:be|have)|maybe|perhaps|possibly|probably|(?:un)?likely|(?:not|un)\s?sure|not certain|"
+    r"i guess|guess(?:ing)?|supposedly|allegedly|rumou?red|(?:seems?|appears?) to|no idea|cannot (?:decide|tell))\b|"
+    r"可能(?!性)|也许|或许|大概|似乎|好像|不确定|猜|恐怕|据说|难道|说不定|未必", re.IGNORECASE
+)  # fmt: skip
+OTHERS_SAY = re.compile(
+    r"\b(?:said|says?|claim(?:s|ed)?|thought|thinks|ask(?:s|ed)?|wonder(?:s|ed)?|whether|used to|formerly|previously|once|doubts?|wrong|"
+    r"incorrect|mistaken(?:ly)?|pretend|suppose|imagine|assum(?:e|ing)|some people|many people|confused|mistake|false|instead of|"
+    r"neither|either|nor|unless|deny|denied|ruled out|exclud(?:e|ed|ing)|anything but|far from|fails?|failed|hardly|barely)\b|"
+    r"是否|曾经|曾是|有人|误以为|据称|以为|假设|假如|如果|要是|错误|排除|除了|除外|以外|而非|怀疑", re.IGNORECASE
+)  # fmt: skip
+CONDITION = re.compile(r"if\b.{0,200}\b(?:were|would|had)\b", re.IGNORECASE)
+CONTRAST = (
+    (re.compile(r"\bnot\s[^,.;]{1,80}?,?\sbut\s(?:rather\s|instead\s)?", re.IGNORECASE), ""),
+    (re.compile(r"(?:并)?(?:不是|并非|非)[^，,。；]{1,40}[，,]\s?(?:而|却)?是"), "是"),
+    (
+        re.compile(
+            r"(?:,|\s[-–—]|\s\(|\sand)\s?(?:and\s|but\s)?(?:certainly\s|definitely\s)?not\s[^,.;]{1,80}\)?$",
+            re.IGNORECASE,
+        ),
+        "",
+    ),
+    (re.compile(r",?\s(?:rather than|instead of|as opposed to|unlike)\s[^,.;]{1,80}$", re.IGNORECASE), ""),
+    (re.compile(r"[，,(（](?:而|并)?(?:不是|非)[^，,。；]{1,40}$"), ""),
+)
+ASIDE = re.compile(
+    r",?\s(?:because|since|whereas|while|although|though|even though|given that|so that)\s.*|,\s(?:which|who|whose|where|as|for)\s.*|"
+    r"\s?\([^()]{0,200}\)\s?$|[，,](?:因为|由于|虽然|尽管|其中|它|其|并且|也就是).*|（[^（）]{0,200}）$", re.IGNORECASE
+)  # fmt: skip
+COPULA = re.compile(
+    r"(?:\b(?:is|are|was|were|be|equals?|becomes?|became|remains?|means|called|named)\b|(?<=\w)['’]s\b(?=\s)|=(?!=)|≈)\s*[:：]?\s*|"
+    r"(?:应该|应当|应|就|正|便)?(?:是(?!由)|为|等于|叫做?|叫作|称为|即)[：:]?\s*|(?<![大小多少高低等快慢早晚])于",
+    re.IGNORECASE,
+)
+ECHO_WORD = re.compile(rf"[{HAN}]|[^\W_{HAN}]+")
+SMALL_WORDS = (
+    "the a an it its he she they we i this that these those there in on at by from for with his her their our my your of to as when "
+    "while after before during since because so therefore thus hence however one two both most all some many what which who yes no "
+    "according originally founded based located"
+)
+NOT_A_NAME = frozenset(SMALL_WORDS.split())
+WORDS_OF_QUESTIONS = (
+    "is are was were be been did does do has have had how where whose whom why can could would should will many much name called into "
+    "about than then out up 的 是 了 在 谁 什 么 哪 里 多 少 几 由 被 写 位 个 吗 呢 于 有 为 年 时 候 何"
+)
+EMPTY_WORDS = NOT_A_NAME | frozenset(WORDS_OF_QUESTIONS.split())
+
+
+def statements(reply: str) -> list[str]:
+    """The sentences of a reply but for questions, slips and explanations; of a list none, as no item is more than the others."""
+    lines = [line for line in reply[-MOST_CHARACTERS:].splitlines() if line.strip()]
+    if len(lines) > 1 and all(map(ITEM.match, lines)):
+        return []
+    text = corrected(reply)
+    if (found := EXPLANATION.search(text)) is not None and text[: found.start()].strip():
+        text = text[: found.start()]
+    return [sentence for sentence in split(text) if not QUESTION.search(sentence)]
+
+
+def corrected(reply: str) -> str:
+    """What a reply says after it last corrected itself: `Paris. Actually, it's Lyon.`
+
+    >>> corrected("Paris. Wait, no, it is Lyon."), corrected("It was 5.")
+    ('it is Lyon.', 'It was 5.')
+    """
+    text = reply.strip()[-MOST_CHARACTERS:]
+    for found in reversed(list(CORRECTION.finditer(text))):
+        if re.search(r"\w", text[found.end() :]):
+            return text[found.end() :].strip()
+    return text
+
+
+def split(text: str) -> list[str]:
+    """The sentences of a text, without marks of a list or emphasis; an initial or `Dr.` ends none."""
+    pieces, start = [], 0
+    for found in SENTENCE_END.finditer(text):
+        if found[0][0] == "." and SHORTENED.search(text[max(start, found.start() - 6) : found.start()]):
+            continue
+        pieces.append(text[start : found.end()])
+        start = found.end()
+    pieces.append(text[start:])
+    plain = [
+        tidy(re.sub(r"^\s*(?:#{1,6}|>|[-*•]|\d{1,2}[.)])\s+|\*\*|__", "", piece)).strip(" ;；") for piece in pieces
+    ]
+    ends = [piece.strip(" \n*\"'”’)")[-1:] for piece in pieces]
+    whole = [
+        sentence + ("?" if end in ("?", "？") and sentence[-1:] != "?" else "")
+        for sentence, end in zip(plain, ends, strict=True)
+        if sentence and len(sentence) <= LONGEST
+    ]
+    return whole if len(whole) <= MOST_SENTENCES else [whole[0], *whole[1 - MOST_SENTENCES :]]
+
+
+def chosen(sentences: Sequence[str], question: str) -> Sequence[str]:
+    """The sentences that answer: the last that concludes, else those nearest to the question, else all."""
+    if len(sentences) < 2:
+        return sentences
+    if concluding := [s for s in sentences if CONCLUDES.match(s)]:
+        return concluding[-1:]
+    asked = echo(question)
+    shared = [len(asked & echo(s)) for s in sentences]
+    if asked and max(shared) * 3 >= len(asked):
+        return [s for s, share in zip(sentences, shared, strict=True) if share == max(shared)]
+    return sentences
+
+
+def plain_statement(sentence: str, target: str) -> str | None:
+    """A sentence without what introduces, explains or contrasts; None when it says nothing for certain."""
+    for _ in range(3):
+        if (lead := LEAD.match(sentence)) is None or lead.end() == len(sentence):
+            break
+        sentence = sentence[lead.end() :]
+    if CONDITION.match(sentence):
+        return None
+    for pattern, instead in CONTRAST:
+        sentence = pattern.sub(instead, sentence)
+    sentence = ASIDE.sub(lambda found: found[0] if target and found[0].strip() == target else "", sentence)
+    sentence = sentence.strip(" ,，;.。!！")
+    without = sentence.replace(target, "") if len(target) > 1 else sentence
+    if negations(without) or GUESS.search(without) or OTHERS_SAY.search(without) or "?" in without:
+        return None
+    return sentence
+
+
+def echo(text: str) -> set[str]:
+    return {stem(word) for word in ECHO_WORD.findall(text[:MOST_CHARACTERS]) if word.casefold() not in EMPTY_WORDS}
+
+
+def stem(word: str) -> str:
+    return word.casefold()[:5] if len(word) > 5 else word.casefold().rstrip("s")

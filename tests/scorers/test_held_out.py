@@ -1,0 +1,58 @@
+"""Replies that were written before the rules were read: precision and recall of each text scorer over all kinds of them.
+
+`tests/data/held_out/SCORER_N.jsonl` holds a pair a line: reply, target, whether it is right, the kind, and the question where one
+is needed. The second batch of each scorer was written after the rules were tuned on the first.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
+from proctor.core.trajectory import Trajectory
+from proctor.scorers.answer import answer
+from proctor.scorers.number import number
+
+FOLDER = Path(__file__).parents[1] / "data" / "held_out"
+Scorer = Callable[[Sample, Trajectory], Score | Unscored]
+SCORERS: dict[str, tuple[Scorer, float, float]] = {  # the scorer, and the least precision and recall
+    "answer": (answer, 0.98, 0.92),
+    "number": (number, 0.98, 0.92),
+}
+
+
+def _pairs(name: str) -> list[dict[str, Any]]:
+    files = sorted(FOLDER.glob(f"{name}_*.jsonl"))
+    return [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def _accepts(scorer: Scorer, pair: dict[str, Any]) -> bool:
+    sample = Sample.ask("held-out", pair.get("question", "?"), target=pair["target"])
+    score = scorer(sample, Trajectory.of(pair["answer"]))
+    return isinstance(score, Score) and score.points == score.out_of
+
+
+def _figures(pairs: Sequence[dict[str, Any]], scorer: Scorer) -> tuple[float, float]:
+    accepted = [pair["same"] for pair in pairs if _accepts(scorer, pair)]
+    right = sum(pair["same"] for pair in pairs)
+    return sum(accepted) / max(len(accepted), 1), sum(accepted) / max(right, 1)
+
+
+@pytest.mark.parametrize("name", SCORERS)
+def test_precision_and_recall_over_all_kinds(name: str) -> None:
+    scorer, least_precision, least_recall = SCORERS[name]
+    precision, recall = _figures(_pairs(name), scorer)
+    assert precision >= least_precision
+    assert recall >= least_recall
+
+
+def test_plain_sentences_are_right_and_those_that_take_their_words_back_are_not() -> None:
+    pairs = _pairs("answer")
+    sentences = [pair for pair in pairs if pair["kind"] in ("sentence_en", "sentence_zh", "echo")]
+    withdrawn = [pair for pair in pairs if pair["kind"] == "negation_hedge"]
+    assert _figures(sentences, answer)[1] >= 0.9
+    assert _figures(withdrawn, answer)[0] >= 0.9
