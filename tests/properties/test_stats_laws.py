@@ -102,7 +102,7 @@ def test_swapping_two_runs_only_turns_the_sign(some: list[tuple[str, float, floa
     there = compare([Pair(cluster=cluster, first=a, second=b) for cluster, a, b in some])
     back = compare([Pair(cluster=cluster, first=b, second=a) for cluster, a, b in reversed(some)])
     assert back.value == pytest.approx(-there.value)
-    assert back.p_value == there.p_value
+    assert back.p_value == pytest.approx(there.p_value, rel=1e-9)  # t of sums in another order
     assert (back.wins, back.losses, back.ties) == (there.losses, there.wins, there.ties)
     assert 0 < there.p_value <= 1
     if there.low is not None and there.high is not None:

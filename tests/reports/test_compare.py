@@ -45,26 +45,77 @@ def test_a_real_difference_is_found_with_its_interval_and_the_samples_that_moved
     assert row.difference.low is not None
     assert 0 < row.difference.low < 0.225
     assert (row.difference.wins, row.difference.losses, row.difference.ties) == (10, 1, 29)
-    assert row.difference.test == "McNemar mid-p"
+    assert row.difference.test == "McNemar exact"
     assert comparison.losses == ["0"]
     assert len(comparison.wins) == 10
     assert {one.slice for one in comparison.rows} == {"", "half=a", "half=b"}
 
 
-def test_no_difference_says_what_could_have_been_shown_and_what_would_decide(store: str) -> None:
-    comparison = proctor.compare(run(store, set(range(20))), run(store, set(range(2, 24))))
+def test_no_difference_says_how_many_samples_find_the_one_asked_for(store: str) -> None:
+    first, second = run(store, set(range(20))), run(store, set(range(2, 24)))
+    comparison = proctor.compare(first, second, detect=0.05)
     row = comparison.rows[0]
-    assert str(row.verdict) == "no significant difference"
-    assert row.smallest is not None
-    assert row.smallest > abs(row.difference.value)
-    assert row.more is not None
-    assert row.more > 0
+    assert (str(row.verdict), row.outcome) == ("no significant difference", "inconclusive")
+    assert comparison.needed is not None
+    assert comparison.needed.low <= comparison.needed.samples <= comparison.needed.high
+    assert "To find a difference of 5 points" in versus.markdown(comparison, "en")
+    plain = versus.markdown(proctor.compare(first, second), "en")
+    assert "four times in five" not in plain
+    assert "would decide" not in plain
+    with pytest.raises(BadInput, match="between 0 and 100 points"):
+        proctor.compare(first, second, detect=1.5)
 
 
-def test_p_is_corrected_for_all_slices(store: str) -> None:
-    comparison = proctor.compare(run(store, set(range(20))), run(store, set(range(28))))
-    assert all(row.p_adjusted >= row.difference.p_value for row in comparison.rows)
-    assert any(row.p_adjusted > row.difference.p_value for row in comparison.rows)
+def test_the_whole_is_tested_first_and_slices_by_holm_after_it(store: str) -> None:
+    rows = proctor.compare(run(store, set(range(20))), run(store, set(range(36)))).rows
+    assert [row.slice for row in rows] == ["", "half=a", "half=b"]
+    assert rows[0].p_adjusted == rows[0].difference.p_value
+    assert all(row.p_adjusted is not None and row.p_adjusted >= row.difference.p_value for row in rows[1:])
+    assert [row.difference.level for row in rows] == [0.95, 0.975, pytest.approx(0.95)]
+    assert {row.outcome for row in rows} == {"better"}
+
+
+def test_slices_are_not_tested_where_the_whole_shows_nothing(store: str) -> None:
+    comparison = proctor.compare(run(store, set(range(20))), run(store, set(range(1, 22))))
+    assert [row.p_adjusted is None for row in comparison.rows] == [False, True, True]
+    assert "hints for a new comparison" in versus.markdown(comparison, "en")
+
+
+def test_a_tag_that_all_samples_have_costs_nothing(store: str) -> None:
+    def tagged(right: set[int], tags: dict[str, str]) -> proctor.Run:
+        samples = [Sample.ask(str(n), str(n), target="yes", tags=tags) for n in range(100)]
+        task = Task(name="t", samples=samples, scorers=["exact"])
+        return proctor.evaluate(task, agent=lambda question: "yes" if int(question) in right else "no", store=store)
+
+    for tags in ({}, {"category": "simple_python", "group": "non_live"}):
+        comparison = proctor.compare(tagged(set(range(51)), tags), tagged(set(range(1, 60)), tags))
+        assert [(row.slice, row.outcome) for row in comparison.rows] == [("", "better")]
+
+
+def test_a_verdict_that_missing_samples_could_reverse_is_not_given(store: str) -> None:
+    failing = tuple(str(n) for n in range(10))
+    comparison = proctor.compare(run(store, set(range(20))), run(store, set(range(30)), failing=failing))
+    row = comparison.rows[0]
+    assert row.difference.p_value <= 0.05
+    assert (row.missing, row.floor, row.ceiling) == (10, 0.0, 0.25)
+    assert (row.outcome, str(row.verdict)) == ("inconclusive", "inconclusive: 10 samples are missing")
+    assert "Missing scores: 10 samples" in versus.markdown(comparison, "en")
+    few = proctor.compare(run(store, set(range(20))), run(store, set(range(32)), failing=failing[:2])).rows[0]
+    assert (few.outcome, few.missing) == ("better", 2)
+    assert few.floor == pytest.approx(10 / 40)
+
+
+def test_five_clusters_are_told_that_they_can_show_nothing(store: str) -> None:
+    def clustered(right: bool) -> proctor.Run:
+        samples = [Sample.ask(str(n), "?", target="yes", cluster=str(n % 5)) for n in range(50)]
+        task = Task(name="t", samples=samples, scorers=["exact"])
+        return proctor.evaluate(task, agent=lambda question: "yes" if right else "no", store=store)
+
+    comparison = proctor.compare(clustered(False), clustered(True), detect=0.05)
+    assert comparison.rows[0].outcome == "inconclusive"
+    assert comparison.rows[0].difference.low is not None
+    assert comparison.rows[0].difference.low <= 0
+    assert "no difference could be significant here" in versus.markdown(comparison, "en")
 
 
 def test_samples_without_a_score_on_one_side_are_left_out_and_counted(store: str) -> None:
@@ -94,7 +145,7 @@ def test_the_same_points_in_another_order_are_no_difference(store: str) -> None:
 
     comparison = proctor.compare(told("0.1 0.2 0.3"), told("0.3 0.2 0.1"))
     row = comparison.rows[0]
-    assert (row.difference.value, row.p_adjusted, row.more) == (0.0, 1.0, None)
+    assert (row.difference.value, row.p_adjusted, str(row.outcome)) == (0.0, 1.0, "inconclusive")
     assert (comparison.wins, comparison.losses, comparison.ties) == ([], [], 20)
 
 

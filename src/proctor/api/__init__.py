@@ -167,15 +167,24 @@ def rescore(
     return Run(record, run.store, run._task)
 
 
-def compare(first: Run, second: Run, *, level: float = 0.95, seed: int = 0) -> "Comparison":
+def compare(
+    first: Run, second: Run, *, level: float = 0.95, seed: int = 0, detect: float | None = None
+) -> "Comparison":
     """The second run against the first, paired on the samples both have scored.
+
+    `rows[0].outcome` is what was found: `better`, `worse` or `inconclusive`.
+
+    Args:
+        detect: a difference, 0 to 1; `needed` then says how many samples find it.
 
     Raises:
         BadInput: other tasks, or nothing in common.
     """
     from proctor.reports.compare import compare as compare_runs
 
-    return compare_runs((first.record, first.store), (second.record, second.store), level=level, seed=seed)
+    return compare_runs(
+        (first.record, first.store), (second.record, second.store), level=level, seed=seed, detect=detect
+    )
 
 
 def open_run(run_id: str, *, store: str | Store | None = None) -> Run:

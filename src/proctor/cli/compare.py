@@ -12,14 +12,21 @@ from proctor.cli.words import lang, t
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
 @click.option("--out", metavar="FILE", help=t("Write a page too: .html, .md or .json."))
+@click.option(
+    "--detect",
+    type=float,
+    metavar="POINTS",
+    help=t("Say how many samples it takes to find a difference of so many points."),
+)
 @options.store
 @options.as_json
-def command(first: str, second: str, out: str | None, store: str | None, as_json: bool) -> None:
+def command(first: str, second: str, out: str | None, detect: float | None, store: str | None, as_json: bool) -> None:
     from proctor.api import compare, open_run
     from proctor.api.files import write_comparison
     from proctor.reports import versus
 
-    comparison = compare(open_run(first, store=store), open_run(second, store=store))
+    share = None if detect is None else detect / 100
+    comparison = compare(open_run(first, store=store), open_run(second, store=store), detect=share)
     if as_json:
         output.print_json({"comparison": comparison})
     else:

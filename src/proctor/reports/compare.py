@@ -4,41 +4,26 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
-from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.judges._figures import compared as judges_compared
+from proctor.reports.verdicts import Outcome, Row, Untested, decide
 from proctor.stats import paired, power
-from proctor.stats.multiple import holm
+
+__all__ = ["Comparison", "Outcome", "Row", "compare"]
 
 LISTED = 200
-
-
-class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One metric in one slice: both means over the samples in common, and their paired difference (second - first).
-
-    `p_adjusted` is Holm's, over all rows of the comparison. `smallest` is the difference that so many samples
-    find four times in five; `more` how many samples more would decide if the difference seen is the true one.
-    """
-
-    metric: str
-    slice: str
-    first: float
-    second: float
-    difference: paired.Difference
-    p_adjusted: float
-    smallest: float | None
-    more: int | None
-    verdict: Sentence
+NOT_MISSING = "not_applicable"  # the scorer has nothing to say of such a sample, however it is answered
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """A comparison of two runs; the lists hold sample ids, at most 200 each.
 
-    `not_comparable` counts samples by why they are in no row.
+    `not_comparable` counts samples by why they are in no row. `needed` says how many samples find the difference that
+    was asked for.
     """
 
     first: RunRecord
@@ -48,21 +33,50 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     losses: Sequence[str]
     ties: int
     not_comparable: Mapping[str, int]
+    needed: power.Needed | None = None
     notes: Sequence[Sentence] = ()
 
 
 class _Sample(msgspec.Struct):
+    """What a sample earned in one run; `attempts` are those scored, of all that were `planned`."""
+
     cluster: str
     tags: Mapping[str, str]
+    planned: int
     total: float = 0.0
     attempts: int = 0
-    why: str = ""
+    why: str = "not_run"
+
+    @property
+    def mean(self) -> float:
+        return self.total / self.attempts
+
+    @property
+    def least(self) -> float:
+        """The mean if every attempt without a score had been 0."""
+        return self.total / max(self.planned, self.attempts)
+
+    @property
+    def most(self) -> float:
+        """The mean if every attempt without a score had been 1."""
+        return self.least + max(self.planned - self.attempts, 0) / max(self.planned, self.attempts)
+
+
+_Both = tuple[_Sample, _Sample]
 
 
 def compare(
-    first: tuple[RunRecord, Store], second: tuple[RunRecord, Store], *, level: float = 0.95, seed: int = 0
+    first: tuple[RunRecord, Store],
+    second: tuple[RunRecord, Store],
+    *,
+    level: float = 0.95,
+    seed: int = 0,
+    detect: float | None = None,
 ) -> Comparison:
     """Compare the second run (the new one) with the first on the samples both have scored.
+
+    Args:
+        detect: a difference, 0 to 1; the comparison then says how many samples find it.
 
     Raises:
         BadInput: other tasks, no scorer in common, or no scored sample in common.
@@ -77,99 +91,107 @@ def compare(
             first=", ".join(one.scorers),
             second=", ".join(other.scorers),
         )
-    rows: list[Row] = []
-    found = [_both(first, second, scorer) for scorer in scorers]
-    for scorer, (pairs, _) in zip(scorers, found, strict=True):
+    untested: list[Untested] = []
+    matches = [_both(first, second, scorer) for scorer in scorers]
+    for scorer, (planned, _) in zip(scorers, matches, strict=True):
         prefix = f"{scorer}." if len(scorers) > 1 else ""
-        rows.extend(_rows(prefix, pairs, level=level, seed=seed))
-    adjusted = holm([row.difference.p_value for row in rows])
-    pairs, left_out = found[0]
-    moved = {id: _pair(old, new).difference for id, (old, new) in pairs.items()}
+        untested.extend(_untested(prefix, list(planned.values()), level=level, seed=seed))
+    planned, left_out = matches[0]
+    moved = {id: _pair(*both).difference for id, both in planned.items() if _is_scored(both)}
     wins = [id for id, difference in moved.items() if difference > 0]
     losses = [id for id, difference in moved.items() if difference < 0]
     return Comparison(
         first=one,
         second=other,
-        rows=[_judged(row, p, 1 - level) for row, p in zip(rows, adjusted, strict=True)],
+        rows=decide(untested, 1 - level),
         wins=wins[:LISTED],
         losses=losses[:LISTED],
         ties=len(moved) - len(wins) - len(losses),
         not_comparable=left_out,
+        needed=None if detect is None else power.to_detect(untested[0].difference, detect, alpha=1 - level),
         notes=_notes(first, second),
     )
 
 
 def _both(
     first: tuple[RunRecord, Store], second: tuple[RunRecord, Store], scorer: str
-) -> tuple[dict[str, tuple[_Sample, _Sample]], Counter[str]]:
+) -> tuple[dict[str, _Both], Counter[str]]:
+    """The samples that were planned in both runs and to which the scorer applies; why others are left out."""
     old, new = _by_sample(*first, scorer), _by_sample(*second, scorer)
     left_out: Counter[str] = Counter()
-    pairs = {}
+    planned = {}
     for id in dict.fromkeys([*old, *new]):
         if id not in new or id not in old:
             left_out["only in the second run" if id in new else "only in the first run"] += 1
-        elif old[id].attempts and new[id].attempts:
-            pairs[id] = old[id], new[id]
-        else:
-            left_out[old[id].why if not old[id].attempts else new[id].why] += 1
-    return pairs, left_out
+            continue
+        both = old[id], new[id]
+        unscored = [sample.why for sample in both if not sample.attempts]
+        if unscored:
+            left_out[unscored[0]] += 1
+        if NOT_MISSING not in unscored:
+            planned[id] = both
+    return planned, left_out
 
 
 def _by_sample(record: RunRecord, store: Store, scorer: str) -> dict[str, _Sample]:
+    attempts = record.spec.attempts
     found: dict[str, _Sample] = {}
     for value in store.values(record.id, scorer):
         sample = found.get(value.sample_id)
         if sample is None:
-            sample = found[value.sample_id] = _Sample(value.cluster, value.tags)
+            sample = found[value.sample_id] = _Sample(value.cluster, value.tags, attempts)
         if value.value is None:
             sample.why = value.why
         else:
             sample.total += value.value
             sample.attempts += 1
+    if len(found) * attempts < record.planned:
+        for planned in store.planned(record.id):
+            if planned.id not in found:
+                found[planned.id] = _Sample(planned.cluster or planned.id, planned.tags, attempts)
     return found
 
 
-def _rows(prefix: str, pairs: Mapping[str, tuple[_Sample, _Sample]], *, level: float, seed: int) -> list[Row]:
-    by_slice: dict[str, list[tuple[_Sample, _Sample]]] = {"": list(pairs.values())}
-    for old, new in pairs.values():
-        for key, value in old.tags.items():
-            by_slice.setdefault(f"{key}={value}", []).append((old, new))
-    name = f"{prefix}{_metric(pairs)}"
-    return [_row(name, slice_, members, level=level, seed=seed) for slice_, members in by_slice.items()]
+def _untested(prefix: str, planned: Sequence[_Both], *, level: float, seed: int) -> Iterator[Untested]:
+    """The whole, then each slice that is not the whole under another name."""
+    scored = [both for both in planned if _is_scored(both)]
+    name = f"{prefix}{_metric(scored)}"
+    yield _row(name, "", planned, level=level, seed=seed)
+    by_slice: dict[str, list[_Both]] = {}
+    for both in planned:
+        for key, value in both[0].tags.items():
+            by_slice.setdefault(f"{key}={value}", []).append(both)
+    for slice_, members in by_slice.items():
+        if 0 < sum(map(_is_scored, members)) < len(scored):
+            yield _row(name, slice_, members, level=level, seed=seed)
 
 
-def _metric(pairs: Mapping[str, tuple[_Sample, _Sample]]) -> str:
-    whole = all(sample.total in (0.0, sample.attempts) for both in pairs.values() for sample in both)
+def _metric(scored: Sequence[_Both]) -> str:
+    whole = all(sample.total in (0.0, sample.attempts) for both in scored for sample in both)
     return "accuracy" if whole else "score"
 
 
-def _row(name: str, slice_: str, members: Sequence[tuple[_Sample, _Sample]], *, level: float, seed: int) -> Row:
-    pairs = [_pair(old, new) for old, new in members]
-    single = all(sample.attempts == 1 for both in members for sample in both)
-    difference = paired.compare(pairs, level=level, single=single, seed=seed)
-    error = difference.standard_error
-    return Row(
+def _row(name: str, slice_: str, planned: Sequence[_Both], *, level: float, seed: int) -> Untested:
+    scored = [both for both in planned if _is_scored(both)]
+    pairs = [_pair(*both) for both in scored]
+    single = all(sample.attempts == 1 for both in scored for sample in both)
+    return Untested(
         metric=name,
         slice=slice_,
-        first=sum(pair.second for pair in pairs) / len(pairs),
-        second=sum(pair.first for pair in pairs) / len(pairs),
-        difference=difference,
-        p_adjusted=1.0,
-        smallest=power.smallest_difference(len(pairs), error**2 * len(pairs), alpha=1 - level) if error else None,
-        more=power.more_samples(difference.value, error, len(pairs), alpha=1 - level) if error else None,
-        verdict=say("no significant difference"),
+        pairs=pairs,
+        difference=paired.compare(pairs, level=level, single=single, seed=seed),
+        floor=sum(new.least - old.most for old, new in planned) / len(planned),
+        ceiling=sum(new.most - old.least for old, new in planned) / len(planned),
+        missing=sum(any(sample.attempts < sample.planned for sample in both) for both in planned),
     )
 
 
+def _is_scored(both: _Both) -> bool:
+    return all(sample.attempts for sample in both)
+
+
 def _pair(old: _Sample, new: _Sample) -> paired.Pair:
-    return paired.Pair(cluster=old.cluster, first=new.total / new.attempts, second=old.total / old.attempts)
-
-
-def _judged(row: Row, p_adjusted: float, alpha: float) -> Row:
-    verdict = say("no significant difference")
-    if p_adjusted <= alpha:
-        verdict = say("the second is better") if row.difference.value > 0 else say("the second is worse")
-    return replace(row, p_adjusted=p_adjusted, verdict=verdict)
+    return paired.Pair(cluster=old.cluster, first=new.mean, second=old.mean)
 
 
 def _notes(first: tuple[RunRecord, Store], second: tuple[RunRecord, Store]) -> list[Sentence]:

@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING
 
 from proctor.reports import plot
-from proctor.reports.compare import Comparison, Row
+from proctor.reports.compare import Comparison
 from proctor.reports.render import environment, policy
+from proctor.reports.verdicts import Row
 from proctor.reports.visible import one_line, visible
 from proctor.reports.words import Words
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 LISTED = 20
 PLOT_FROM_WIDTH = 110
 PLOT_WIDTH = 21
+STYLES = {"better": "green", "worse": "red", "inconclusive": ""}
 
 
 def html(comparison: Comparison, lang: str) -> str:
@@ -38,14 +40,14 @@ def terminal(comparison: Comparison, lang: str, console: "Console") -> None:
     console.print()
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     wide = console.width >= PLOT_FROM_WIDTH
-    for title in ("", "A", "B", "B − A", "95% interval"):
+    for title in ("", "A", "B", "B − A", "Interval"):
         table.add_column(_text(words.t(title) if title else ""), justify="right" if title else "left", no_wrap=True)
     if wide:
         table.add_column(_text("−50" + "0".center(PLOT_WIDTH - 6) + "+50"), no_wrap=True)
     for title in ("won / lost / same", "p", ""):
         table.add_column(_text(words.t(title) if title else ""), justify="right" if title else "left")
     for row in comparison.rows:
-        style = "" if row.p_adjusted > 1 - row.difference.level else "green" if row.difference.value > 0 else "red"
+        style = STYLES[row.outcome]
         cells = [
             label(row, words),
             words.percent(row.first),
@@ -85,37 +87,78 @@ def headline(comparison: Comparison, words: Words) -> str:
 
 
 def sentences(comparison: Comparison, words: Words) -> list[str]:
-    """What the numbers can and cannot show, and what was left out."""
+    """What the numbers can and cannot show, how they were tested, and what was left out."""
     row = comparison.rows[0]
-    found = []
-    if row.p_adjusted > 1 - row.difference.level:
-        if row.smallest is not None:
-            found.append(
-                words.t(
-                    "{samples} samples find a difference of {smallest} points or more (four times in five); smaller ones stay open.",
-                    samples=words.count(row.difference.pairs),
-                    smallest=f"{100 * row.smallest:.1f}",
-                )
+    alpha = 1 - row.difference.level
+    made = []
+    if row.difference.p_least > alpha:
+        made.append(
+            words.t(
+                "With {clusters} independent samples or clusters p is at least {p}: no difference could be significant here, however clear.",
+                clusters=words.count(row.difference.clusters),
+                p=p_text(row.difference.p_least),
             )
-        if row.more:
-            found.append(
-                words.t(
-                    "If the difference is as seen, about {more} samples more would decide.", more=words.count(row.more)
-                )
+        )
+    if row.missing:
+        made.append(
+            words.t(
+                "Missing scores: {count} samples. Had all of them gone against B, or for B, the difference would be {floor} or {ceiling} points.",
+                count=words.count(row.missing),
+                floor=signed(row.floor),
+                ceiling=signed(row.ceiling),
             )
-    found.append(
+        )
+    made += _needed(comparison, words)
+    made.append(
         words.t(
-            "p is corrected for {rows} comparisons (Holm); test: {test}; interval: {method}.",
-            rows=len(comparison.rows),
+            "Test of the first row: {test}; interval: {method}.",
             test=words.t(row.difference.test),
             method=words.t(row.difference.method),
         )
     )
+    tested = sum(one.p_adjusted is not None for one in comparison.rows[1:])
+    if tested:
+        made.append(
+            words.t(
+                "The first row is tested alone, at {alpha}; as it shows a difference, {rows} more are tested, corrected by Holm. Each interval is at the level of its test ({low} to {high}).",
+                alpha=_level(alpha),
+                rows=tested,
+                low=_level(min(one.difference.level for one in comparison.rows)),
+                high=_level(max(one.difference.level for one in comparison.rows)),
+            )
+        )
+    elif len(comparison.rows) > 1 and (row.p_adjusted or 0.0) > alpha:
+        made.append(
+            words.t(
+                "The first row shows no difference, so the others are not tested: among many rows one always stands out. Take them as hints for a new comparison."
+            )
+        )
     for why, count in comparison.not_comparable.items():
         count_text, why_text = words.count(count), words.left_out(why)
-        found.append(words.t("{count} samples are not compared: {why}", count=count_text, why=why_text))
-    found += [words.t(note) for note in comparison.notes]
-    return found
+        made.append(words.t("{count} samples are not compared: {why}", count=count_text, why=why_text))
+    made += [words.t(note) for note in comparison.notes]
+    return made
+
+
+def _needed(comparison: Comparison, words: Words) -> list[str]:
+    """How many samples the difference asked for takes."""
+    needed = comparison.needed
+    if needed is None:
+        return []
+    return [
+        words.t(
+            "To find a difference of {points} points four times in five takes about {samples} samples like these ({low} to {high}, as far as these can tell); {pairs} were compared.",
+            points=f"{100 * needed.difference:g}",
+            samples=words.count(needed.samples),
+            low=words.count(needed.low),
+            high=words.count(needed.high),
+            pairs=words.count(comparison.rows[0].difference.pairs),
+        )
+    ]
+
+
+def _level(share: float) -> str:
+    return f"{round(100 * share, 2):g}%"
 
 
 def label(row: Row, words: Words) -> str:
@@ -138,12 +181,14 @@ def span(row: Row) -> str:
     return "–" if low is None or high is None else f"{signed(low)} … {signed(high)}"
 
 
-def p_text(p: float) -> str:
-    """A p-value as people read it.
+def p_text(p: float | None) -> str:
+    """A p-value as people read it; a dash for none.
 
     >>> p_text(0.0000123), p_text(0.0412)
     ('<0.001', '0.041')
     """
+    if p is None:
+        return "–"
     return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 

@@ -1,12 +1,22 @@
 """Compare two runs on the same samples.
 
-The difference of a pair is first - second. Its interval is t over clusters of the differences, which is narrower than
-two unpaired intervals wherever both runs find the same samples hard. Whether it could be chance is asked without
-assuming a distribution: McNemar's test for single 0/1 attempts of independent samples, else sign flips by cluster.
+The difference of a pair is first - second. Its interval and the test, by what was measured:
 
-Source: Miller 2024, arXiv 2411.00640 (paired, clustered differences); Fagerland, Lydersen and Laake 2013 (mid-p);
-Bonett and Price 2012 (adjusted interval, used where all clusters differ by the same and t has no spread); Hoeffding 1963
-(a bound on sums of random signs).
+    single 0/1 attempts of independent samples    Bonett-Price; McNemar's exact test
+    repeats, points, or clusters                  t over clusters; sign flips by cluster
+    the same, but all clusters differ alike       Bonett-Price over clusters; sign flips
+    one cluster only                              none
+
+t has Kish's effective number of clusters, (Σ n_c)² / Σ n_c², less 1, as degrees of freedom. Where few clusters moved,
+its interval is at least as wide as the one of no movement at all, which gives way as more of them move: with
+m = (Σ |t_c|)² / Σ t_c², from m = 1 to m = 8.
+
+Interval and test never contradict each other: the p-value is the larger of the test's and the interval's own, and where
+only the test finds nothing the interval is widened to hold 0. So at any level the interval leaves out 0 exactly when
+p_value is at most 1 - level.
+
+Source: Miller 2024, arXiv 2411.00640 (paired, clustered differences); Bonett and Price 2012 (adjusted interval);
+Fagerland, Lydersen and Laake 2013 (mid-p); Kish 1965 (effective number); Hoeffding 1963 (a bound on sums of random signs).
 """
 
 import math
@@ -17,16 +27,18 @@ from operator import getitem
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
-from proctor.stats.distributions import beta_cdf, t_cdf, t_quantile
-from proctor.stats.rate import Interval, checked_level, two_sided_z
+from proctor.stats.distributions import beta_cdf, normal_cdf, t_cdf, t_quantile
+from proctor.stats.rate import checked_level, two_sided_z
 
 T_OVER_SAMPLES = "t over samples"
 T_OVER_CLUSTERS = "t over clusters"
-BONETT_PRICE = "Bonett-Price over clusters"
+BONETT_PRICE = "Bonett-Price"
+BONETT_PRICE_OVER_CLUSTERS = "Bonett-Price over clusters"
 ONE_CLUSTER = "no interval: one cluster"
-MCNEMAR = "McNemar mid-p"
+MCNEMAR = "McNemar exact"
 SIGN_FLIPS = "sign flips by cluster"
 
 _ALL_TRIED = 14  # clusters, of which there are 16,384 patterns of signs
@@ -34,16 +46,27 @@ _BLOCK = 8  # clusters whose patterns one random byte chooses from
 _DRAWS = 9_999
 _DRAWN = 50_000_000  # signs in all, about half a second
 _TIED = 1e-9
+_SPREAD_OUT = 7.0  # clusters that moved beyond the first, from which their standard error is taken at its word
+_LEAST_DEGREES = 0.5
 
 Decision = Literal["go", "no_go", "inconclusive"]
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
-    """One sample in both runs: the mean of its scored attempts in each."""
+    """One sample in both runs: the mean of its scored attempts in each, 0 to 1.
+
+    Raises:
+        BadInput: a mean outside 0 to 1, or none.
+    """
 
     cluster: str
     first: float
     second: float
+
+    def __post_init__(self) -> None:
+        for value in (self.first, self.second):
+            if not -_TIED <= value <= 1 + _TIED:
+                raise BadInput("The values of a pair lie between 0 and 1; one is {value}.", value=value)
 
     @property
     def difference(self) -> float:
@@ -58,9 +81,11 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
         value: the mean over samples of first - second.
         low, high: its interval; None for one cluster.
         wins, losses, ties: samples where the first run earned more, less, the same.
-        p_value, test: the chance of a difference as large if the runs were equal, and by which test.
-        p_exact: the exact McNemar test, conservative, for gates; None where McNemar's test does not apply.
-        p_t: the t test over clusters; None where the clusters have no spread.
+        p_value, test: the chance of a difference as large if the runs were equal, by which test, and never below what
+            the interval says.
+        p_mid: McNemar's mid-p, less conservative than the exact test; None where McNemar's test does not apply.
+        p_least: the smallest p-value that so many clusters can have, however clear the difference.
+        degrees: of freedom of the standard error; None where the interval does not use t.
         correlation: of the two runs over samples; None where one of them is constant.
     """
 
@@ -77,8 +102,9 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     ties: int
     p_value: float
     test: str
-    p_exact: float | None
-    p_t: float | None
+    p_mid: float | None
+    p_least: float
+    degrees: float | None
     correlation: float | None
 
 
@@ -98,30 +124,47 @@ def compare(pairs: Sequence[Pair], *, level: float = 0.95, single: bool = True, 
     differences = [pair.difference for pair in pairs]
     value = _settled(math.fsum(differences) / len(pairs))
     sums = _sums_by_cluster(pairs)
-    error = _standard_error(value, sums, len(pairs))
-    independent = len(sums) == len(pairs)
     wins = sum(difference > 0 for difference in differences)
     losses = sum(difference < 0 for difference in differences)
+    independent = len(sums) == len(pairs)
     is_binary = single and independent and all(one in (0, 1) for pair in pairs for one in (pair.first, pair.second))
-    method, interval = _interval(value, error, len(sums), independent=independent, level=level)
+    reach = _bonett_price(wins, losses, len(pairs)) if is_binary else _reach(value, sums, independent=independent)
+    tested = mcnemar_exact(wins, losses) if is_binary else sign_flips([total for _, total in sums], seed=seed)
+    low, high = (None, None) if reach is None else reach.ends(value, level, tested)
     return Difference(
         value=value,
-        low=interval.low if interval else None,
-        high=interval.high if interval else None,
+        low=low,
+        high=high,
         level=level,
-        method=method,
-        standard_error=error,
+        method=ONE_CLUSTER if reach is None else reach.method,
+        standard_error=_standard_error(value, sums, len(pairs)),
         pairs=len(pairs),
         clusters=len(sums),
         wins=wins,
         losses=losses,
         ties=len(pairs) - wins - losses,
-        p_value=mcnemar_mid_p(wins, losses) if is_binary else sign_flips([total for _, total in sums], seed=seed),
+        p_value=tested if reach is None else max(tested, reach.p_value()),
         test=MCNEMAR if is_binary else SIGN_FLIPS,
-        p_exact=mcnemar_exact(wins, losses) if is_binary else None,
-        p_t=2 * t_cdf(-abs(value) / error, len(sums) - 1) if error else None,
+        p_mid=mcnemar_mid_p(wins, losses) if is_binary else None,
+        p_least=0.5 ** (len(sums) - 1),
+        degrees=None if reach is None else reach.degrees,
         correlation=_correlation(pairs),
     )
+
+
+def at_level(difference: Difference, pairs: Sequence[Pair], level: float) -> Difference:
+    """The same difference with its interval at another level, without testing again."""
+    checked_level(level)
+    sums = _sums_by_cluster(pairs)
+    independent = len(sums) == len(pairs)
+    if difference.p_mid is not None:
+        reach: _Reach | None = _bonett_price(difference.wins, difference.losses, len(pairs))
+    else:
+        reach = _reach(difference.value, sums, independent=independent)
+    if reach is None:
+        return difference
+    low, high = reach.ends(difference.value, level, difference.p_value)
+    return replace(difference, low=low, high=high, level=level)
 
 
 def mcnemar_exact(wins: int, losses: int) -> float:
@@ -140,7 +183,7 @@ def mcnemar_mid_p(wins: int, losses: int) -> float:
     0.0117188
     """
     fewer, count = min(wins, losses), wins + losses
-    return min(1.0, 2 * _coin_at_most(fewer, count) - math.comb(count, fewer) / (1 << count))
+    return min(1.0, 2 * _coin_at_most(fewer, count) - _coin_at(fewer, count))
 
 
 def sign_flips(sums: Sequence[float], *, seed: int = 0, draws: int | None = None) -> float:
@@ -206,21 +249,66 @@ def _standard_error(value: float, sums: Sequence[tuple[int, float]], count: int)
     return math.sqrt(residuals * clusters / (clusters - 1)) / count
 
 
-def _interval(
-    value: float, error: float | None, clusters: int, *, independent: bool, level: float
-) -> tuple[str, Interval | None]:
+class _Reach(msgspec.Struct, frozen=True, kw_only=True):
+    """How far the interval of a difference reaches from its centre.
+
+    Attributes:
+        error: standard errors are multiplied with the quantile of t with `degrees`, or the normal one.
+        least: the same for the normal quantile, of the interval that no movement at all would have.
+    """
+
+    method: str
+    centre: float
+    error: float
+    degrees: float | None = None
+    least: float = 0.0
+
+    def ends(self, value: float, level: float, tested: float) -> tuple[float, float]:
+        """The interval at a level, holding the value, and 0 where the test does not find a difference."""
+        z = two_sided_z(level)
+        half = max(
+            (z if self.degrees is None else t_quantile(0.5 + level / 2, self.degrees)) * self.error, z * self.least
+        )
+        low = min(max(self.centre - half, -1.0), value)
+        high = max(min(self.centre + half, 1.0), value)
+        return (min(low, 0.0), max(high, 0.0)) if tested > 1 - level else (low, high)
+
+    def p_value(self) -> float:
+        """The level, less 1, at which the interval begins to hold 0."""
+        far = abs(self.centre)
+        if far == 0:
+            return 1.0
+        by_error = normal_cdf(-far / self.error) if self.degrees is None else t_cdf(-far / self.error, self.degrees)
+        return 2 * max(by_error, normal_cdf(-far / self.least) if self.least else 0.0)
+
+
+def _reach(value: float, sums: Sequence[tuple[int, float]], *, independent: bool) -> _Reach | None:
+    """Of differences that are no single 0/1 attempts; None for one cluster, which says nothing about spread."""
+    clusters = len(sums)
+    count = sum(size for size, _ in sums)
+    error = _standard_error(value, sums, count)
     if error is None:
-        return ONE_CLUSTER, None
-    if error > 0:
-        half = t_quantile(0.5 + level / 2, clusters - 1) * error
-        return (T_OVER_SAMPLES if independent else T_OVER_CLUSTERS), _within(value, value, half)
-    more, fewer = (1 + clusters * max(value, 0.0)) / (clusters + 2), (1 + clusters * max(-value, 0.0)) / (clusters + 2)
-    spread = math.sqrt((more + fewer - (more - fewer) ** 2) / (clusters + 2))
-    return BONETT_PRICE, _within(more - fewer, value, two_sided_z(level) * spread)
+        return None
+    if error == 0:
+        alike = _bonett_price(clusters * max(value, 0.0), clusters * max(-value, 0.0), clusters)
+        return replace(alike, method=BONETT_PRICE_OVER_CLUSTERS)
+    moved = [abs(total) for _, total in sums]
+    carriers = math.fsum(moved) ** 2 / math.fsum(one * one for one in moved)
+    unknown = 1 - min(max((carriers - 1) / _SPREAD_OUT, 0.0), 1.0)
+    return _Reach(
+        method=T_OVER_SAMPLES if independent else T_OVER_CLUSTERS,
+        centre=value,
+        error=error,
+        degrees=max(count**2 / sum(size * size for size, _ in sums) - 1, _LEAST_DEGREES),
+        least=unknown * _bonett_price(0, 0, clusters).error,
+    )
 
 
-def _within(centre: float, value: float, half: float) -> Interval:
-    return Interval(low=min(max(centre - half, -1.0), value), high=max(min(centre + half, 1.0), value))
+def _bonett_price(wins: float, losses: float, count: int) -> _Reach:
+    """One win and one loss more than were seen."""
+    more, fewer = (1 + wins) / (count + 2), (1 + losses) / (count + 2)
+    error = math.sqrt((more + fewer - (more - fewer) ** 2) / (count + 2))
+    return _Reach(method=BONETT_PRICE, centre=more - fewer, error=error)
 
 
 def _correlation(pairs: Sequence[Pair]) -> float | None:
@@ -239,6 +327,11 @@ def _signed_sums(numbers: Sequence[float]) -> list[float]:
     for number in numbers:
         sums = [one + sign for one in sums for sign in (number, -number)]
     return sums
+
+
+def _coin_at(heads: int, throws: int) -> float:
+    ways = math.lgamma(throws + 1) - math.lgamma(heads + 1) - math.lgamma(throws - heads + 1)
+    return math.exp(ways - throws * math.log(2))
 
 
 def _coin_at_most(heads: int, throws: int) -> float:

@@ -12,7 +12,9 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from proctor.core.errors import BadInput
-from proctor.stats.distributions import normal_quantile
+from proctor.stats.distributions import normal_quantile, t_quantile
+from proctor.stats.paired import Difference
+from proctor.stats.rate import wilson
 
 
 class Variance(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,32 +46,12 @@ def samples_needed(difference: float, spread: float, *, alpha: float = 0.05, pow
     """Samples to find a true difference with that power.
 
     Args:
-        spread: the variance of a sample's difference; see `paired_spread`.
+        spread: the variance of a sample's difference.
 
-    >>> round(samples_needed(0.03, paired_spread(1 / 9)))
+    >>> round(samples_needed(0.03, 1 / 9))
     969
     """
     return sum(_quantiles(alpha, power)) ** 2 * spread / _difference(difference) ** 2
-
-
-def smallest_difference(samples: int, spread: float, *, alpha: float = 0.05, power: float = 0.8) -> float:
-    """The smallest true difference that so many samples find with that power."""
-    if samples < 1:
-        raise BadInput("At least 1 sample is needed; there are {samples}.", samples=samples)
-    return sum(_quantiles(alpha, power)) * math.sqrt(spread / samples)
-
-
-def paired_spread(
-    between: float, within_first: float = 0.0, within_second: float = 0.0, *, attempts: tuple[int, int] = (1, 1)
-) -> float:
-    """The variance of the difference of a sample's means in two runs.
-
-    Args:
-        between: the variance of the difference of expected values.
-        within_first, within_second: the mean variance within a sample in each run.
-        attempts: of each run.
-    """
-    return between + within_first / attempts[0] + within_second / attempts[1]
 
 
 def mcnemar_samples(wins: float, losses: float, *, alpha: float = 0.05, power: float = 0.8) -> float:
@@ -88,17 +70,77 @@ def mcnemar_samples(wins: float, losses: float, *, alpha: float = 0.05, power: f
     return ((equal * math.sqrt(spread) + unequal * math.sqrt(spread - difference**2)) / difference) ** 2
 
 
-def more_samples(
-    difference: float, standard_error: float, samples: int, *, alpha: float = 0.05, power: float = 0.8
-) -> int | None:
-    """How many samples more would decide, with that power, if the true difference is the one seen so far.
+class Needed(msgspec.Struct, frozen=True, kw_only=True):
+    """How many samples find a difference with that power.
 
-    0 when there are enough already; None when the difference seen is 0, which no number decides.
+    Attributes:
+        difference: the true difference to be found.
+        samples: as many, if samples move (or vary) as in the pairs seen; `low` to `high` is what the pairs allow for.
+        moved: the share of the pairs seen that moved; None where they are no single 0/1 attempts.
     """
-    if difference == 0:
+
+    difference: float
+    power: float
+    samples: int
+    low: int
+    high: int
+    moved: float | None
+
+
+def to_detect(found: Difference, difference: float, *, alpha: float = 0.05, power: float = 0.8) -> Needed | None:
+    """How many samples find a true difference, if they are like those of a comparison; None if it does not say.
+
+    For single 0/1 attempts the share of samples that move decides, with its Wilson interval, and the number is that of
+    McNemar's test with the correction for exactness of Fleiss (1981); at least as many samples move as are won on
+    balance. Else it is the variance of the differences, with its chi-squared interval, and t and clusters count.
+
+    Raises:
+        BadInput: the difference does not lie between 0 and 1.
+    """
+    if not 0 < difference <= 1:
+        raise BadInput("The difference to find lies between 0 and 100 points; it is {points}.", points=100 * difference)
+    if found.p_mid is not None:
+        moved = (found.wins + found.losses) / found.pairs
+        around = wilson(moved, found.pairs, 1 - alpha)
+        shares = [min(max(share, difference), 1.0) for share in (moved, around.low, around.high)]
+        numbers = [
+            _exactly(
+                mcnemar_samples((share + difference) / 2, (share - difference) / 2, alpha=alpha, power=power),
+                difference,
+            )
+            for share in shares
+        ]
+    elif found.standard_error and found.degrees is not None:
+        moved = None
+        spread = found.standard_error**2 * found.pairs
+        upper, lower = (_chi_squared(tail, found.degrees) / found.degrees for tail in (1 - alpha / 2, alpha / 2))
+        numbers = [_by_t(found, one, difference, alpha, power) for one in (spread, spread / upper, spread / lower)]
+    else:
         return None
-    needed = samples_needed(difference, standard_error**2 * samples, alpha=alpha, power=power)
-    return max(math.ceil(needed) - samples, 0)
+    samples, low, high = (math.ceil(number) for number in numbers)
+    return Needed(difference=difference, power=power, samples=samples, low=low, high=high, moved=moved)
+
+
+def _exactly(samples: float, difference: float) -> float:
+    return samples / 4 * (1 + math.sqrt(1 + 2 / (samples * difference))) ** 2
+
+
+def _by_t(found: Difference, spread: float, difference: float, alpha: float, power: float) -> float:
+    """With as many effective clusters to a sample as there were; sign flips need six to find anything at 5 %."""
+    clusters = ((found.degrees or 0.0) + 1) / found.pairs
+    least = (1 - math.log2(alpha)) / clusters
+    samples = max(samples_needed(difference, spread, alpha=alpha, power=power), least)
+    for _ in range(20):
+        degrees = samples * clusters - 1
+        quantiles = t_quantile(1 - alpha / 2, degrees) + t_quantile(power, degrees)
+        samples = max(quantiles**2 * spread / difference**2, least)
+    return samples
+
+
+def _chi_squared(probability: float, degrees: float) -> float:
+    """The quantile, by Wilson and Hilferty (1931)."""
+    part = 2 / (9 * degrees)
+    return degrees * max(1 - part + normal_quantile(probability) * math.sqrt(part), 0.05) ** 3
 
 
 def _variance(values: Sequence[float]) -> float:

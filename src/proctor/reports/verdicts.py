@@ -1,0 +1,114 @@
+"""Decide what a comparison of two runs found, so that one false finding in all its rows stays rare.
+
+The first row, the main metric over the whole, is tested at the full level. Only if it shows a difference are the other
+rows tested (slices, further scorers and their slices), corrected by Holm: a fixed sequence, in which the chance of any
+false finding is at most 1 - level (Maurer, Hothorn and Lehmacher 1995). Rows with so few clusters that nothing could
+ever be found are not tested and cost the others nothing (Tarone 1990). Each interval is at the level at which its row
+was tested, so it leaves out 0 exactly when a difference is found.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from proctor.core.sentence import Sentence, say
+from proctor.stats.multiple import holm
+from proctor.stats.paired import Difference, Pair, at_level
+
+Outcome = Literal["better", "worse", "inconclusive"]
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One metric in one slice: both means over the samples in common, and their paired difference (second - first).
+
+    Attributes:
+        p_adjusted: Holm's for all rows but the first; None where the row was not tested.
+        outcome: what the second run is, as far as that was shown.
+        floor, ceiling: the difference if every missing attempt had gone against the second run, or for it.
+        missing: samples of both runs in which an attempt has no score.
+    """
+
+    metric: str
+    slice: str
+    first: float
+    second: float
+    difference: Difference
+    p_adjusted: float | None
+    outcome: Outcome
+    verdict: Sentence
+    floor: float
+    ceiling: float
+    missing: int
+
+
+class Untested(msgspec.Struct, frozen=True, kw_only=True):
+    """A row before it is known which others there are."""
+
+    metric: str
+    slice: str
+    pairs: Sequence[Pair]
+    difference: Difference
+    floor: float
+    ceiling: float
+    missing: int
+
+
+def decide(rows: Sequence[Untested], alpha: float) -> list[Row]:
+    """Test the rows, the first one before all others."""
+    main = rows[0].difference.p_value
+    made = [_row(rows[0], rows[0].difference, main, alpha)]
+    testable = [row for row in rows[1:] if row.difference.p_least <= alpha]
+    is_found = main <= alpha
+    p_values = [row.difference.p_value for row in testable]
+    tested = dict(zip(map(id, testable), zip(holm(p_values), _levels(p_values, alpha), strict=True), strict=True))
+    for row in rows[1:]:
+        if id(row) not in tested:
+            made.append(_row(row, row.difference, None, alpha, say("too few samples to test")))
+        elif is_found:
+            p_adjusted, level = tested[id(row)]
+            made.append(_row(row, at_level(row.difference, row.pairs, level), p_adjusted, alpha))
+        else:
+            made.append(_row(row, row.difference, None, alpha, say("not tested: the main metric shows no difference")))
+    return made
+
+
+def _levels(p_values: Sequence[float], alpha: float) -> list[float]:
+    """The level at which Holm's procedure tests each: stricter for the smaller ones, and no more lenient once it stops."""
+    levels = [0.0] * len(p_values)
+    left, stopped = len(p_values), False
+    for place in sorted(range(len(p_values)), key=p_values.__getitem__):
+        levels[place] = 1 - alpha / left
+        stopped = stopped or p_values[place] > alpha / left
+        left -= not stopped
+    return levels
+
+
+def _row(
+    row: Untested, difference: Difference, p_adjusted: float | None, alpha: float, verdict: Sentence | None = None
+) -> Row:
+    outcome: Outcome = "inconclusive"
+    if verdict is None:
+        outcome, verdict = _verdict(row, p_adjusted is not None and p_adjusted <= alpha)
+    return Row(
+        metric=row.metric,
+        slice=row.slice,
+        first=sum(pair.second for pair in row.pairs) / len(row.pairs),
+        second=sum(pair.first for pair in row.pairs) / len(row.pairs),
+        difference=difference,
+        p_adjusted=p_adjusted,
+        outcome=outcome,
+        verdict=verdict,
+        floor=row.floor,
+        ceiling=row.ceiling,
+        missing=row.missing,
+    )
+
+
+def _verdict(row: Untested, is_found: bool) -> tuple[Outcome, Sentence]:
+    if not is_found:
+        return "inconclusive", say("no significant difference")
+    is_better = row.difference.value > 0
+    if (row.floor <= 0) if is_better else (row.ceiling >= 0):
+        return "inconclusive", say("inconclusive: {count} samples are missing", count=row.missing)
+    return ("better", say("the second is better")) if is_better else ("worse", say("the second is worse"))
