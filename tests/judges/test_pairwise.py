@@ -8,15 +8,19 @@ from typing import Any
 
 import pytest
 from judged import estimated, names
+from msgspec.structs import replace
 
 from proctor.core.errors import BadInput, JudgeFailed
+from proctor.core.run import Estimate
 from proctor.core.sample import Message, Sample
 from proctor.core.score import Score, Unscored
+from proctor.core.tally import Case, tally
 from proctor.core.trajectory import Trajectory
 from proctor.judges import pairwise
-from proctor.judges.pairwise import Options, PairwiseJudge
+from proctor.judges.pairwise import Options, PairwiseJudge, is_unsteady, warnings
 from proctor.judges.rubric import rubric
 from proctor.models.scripted import Said, ScriptedModel
+from proctor.stats.estimate import estimate
 
 CRITERIA = rubric("answer-quality")
 QUESTION = Sample.ask("fr", "Capital of France?", target="Paris")
@@ -77,7 +81,7 @@ async def test_only_who_is_named_in_both_orders_wins(as_a: str, as_b: str, resul
 
 async def test_both_texts_are_seen_in_both_places_without_their_names() -> None:
     judge = ScriptedModel([names("A"), names("B")])
-    sample = Sample(id="s", turns=QUESTION.turns, meta={"rivals": [{"id": "secret-set:9", "text": "theirs"}]})
+    sample = Sample(id="s", turns=QUESTION.turns, meta={"rivals": [{"id": "secret-set:9", "text": "theirs to be"}]})
     await PairwiseJudge(CRITERIA, judge)(sample, Trajectory.of("mine"))
     first, second = (asked[-1].text for asked in judge.asked)
     assert first.index("mine") < first.index("theirs")
@@ -186,9 +190,47 @@ async def test_a_judge_that_draws_lots_is_warned_of_and_a_steady_one_is_not() ->
     samples = [pair(number) for number in range(300)]
     lots = await estimated(PairwiseJudge(CRITERIA, prefers(0.5, random.Random(3))), samples, mine)
     assert lots["consistency"].value == pytest.approx(0.5, abs=0.06)
+    assert "hardly more than one that draws lots" in str(lots["win_rate"].note)
     steady = await estimated(PairwiseJudge(CRITERIA, prefers(0.95, random.Random(3))), samples, mine)
     assert "warning" not in str(steady["win_rate"].note)
     assert steady["win_rate"].value == pytest.approx(0.95**2, abs=0.05)
+
+
+@pytest.mark.parametrize("count", [10, 20, 50])
+def test_a_judge_that_is_right_three_times_in_five_is_rarely_said_to_draw_lots(count: int) -> None:
+    """By the point value alone it was accused in 37, 24 and 10 % of runs."""
+    source = random.Random(4)
+    accused = 0
+    for _ in range(300):
+        cases = [Case(cluster=str(i), values=(float(source.random() < 0.6),), planned=1) for i in range(count)]
+        accused += is_unsteady(estimate("consistency", tally(cases)))
+    assert accused / 300 <= 0.05
+
+
+def test_the_place_is_blamed_when_it_moves_the_judge_much_and_clearly() -> None:
+    def first(value: float, half: float) -> Estimate:
+        return Estimate(name="first_place_rate", value=value, low=value - half, high=value + half)
+
+    assert not warnings([first(0.56, 0.05)])  # clear, but small
+    assert not warnings([first(0.8, 0.25)])  # large, but unclear
+    assert warnings([first(0.8, 0.17)])
+    assert warnings([first(0.2, 0.17)])
+    assert not warnings([first(0.8, 0.17)], pairs=10)  # as one of ten pairs of systems
+
+
+async def test_a_rate_against_drawn_references_is_one_against_this_set() -> None:
+    def judge() -> PairwiseJudge:
+        return PairwiseJudge(CRITERIA, prefers(0.95, random.Random(3)))
+
+    drawn = [
+        replace(pair(number), meta={"rivals": [{"id": f"r{number % 3}", "text": "theirs to be"}]})
+        for number in range(30)
+    ]
+    found = await estimated(judge(), drawn, mine)
+    assert "against this set of 3 references" in str(found["win_rate"].note)
+    paired = [replace(one, meta={"rivals": [{"id": one.id, "text": "theirs to be"}]}) for one in drawn]
+    own = await estimated(judge(), paired, mine)
+    assert "against this set" not in str(own["win_rate"].note)
 
 
 async def test_nothing_judged_is_no_decisive_win_rate_of_zero() -> None:

@@ -59,7 +59,12 @@ def test_who_wins_everything_has_no_interval_and_the_note_says_so() -> None:
 def test_nothing_but_ties_is_no_certainty(battles: int) -> None:
     found = bradley_terry([_battle(str(i), "a", "b", 0.5) for i in range(battles)])
     assert [(one.elo, one.low) for one in found.ratings] == [(1000, None), (1000, None)]
-    assert str(found.note) == "Too little varies for an interval."
+    assert str(found.note).startswith("a, b: fewer than 5 items with a decided comparison")
+
+
+def test_items_that_all_say_the_same_of_both_give_no_interval() -> None:
+    both_ways = [_battle(str(i), "a", "b", float(won)) for i in range(10) for won in (0, 1)]
+    assert str(bradley_terry(both_ways).note) == "Too little varies for an interval."
 
 
 def test_two_systems_of_which_one_always_wins_are_both_without_interval() -> None:
@@ -187,3 +192,20 @@ def _width(found: Ranking) -> float:
     assert best.low is not None
     assert best.high is not None
     return best.high - best.low
+
+
+def test_one_tie_is_no_interval() -> None:
+    """b and c used to be printed as 733 [731.6, 735.1], out of a single tie."""
+    battles = [_battle(str(i), "a", "b", 1) for i in range(50)] + [_battle("x", "b", "c", 0.5)]
+    found = bradley_terry(battles)
+    assert [one.low for one in found.ratings] == [None, None, None]
+
+
+def test_a_system_that_a_handful_of_battles_links_has_no_interval() -> None:
+    battles = [_battle(str(i), "a", "b", float(i < 12)) for i in range(20)]
+    few = [_battle(f"c{i}", "b", "c", float(i < 2)) for i in range(4)]
+    found = bradley_terry([*battles, *few])
+    assert {one.name for one in found.ratings if one.low is None} == {"c"}
+    assert str(found.note).startswith("c: fewer than 5 items")
+    more = bradley_terry([*battles, *few, _battle("c9", "a", "c", 1)])
+    assert all(one.low is not None for one in more.ratings)

@@ -28,7 +28,7 @@ from proctor.generation._generator import Generator, generator
 from proctor.generation._solving import Doubt, Solved
 from proctor.judges._figures import CORRECTED, Figure, on_scale
 from proctor.judges.calibrate import TENTATIVE
-from proctor.judges.pairwise import CHANCE
+from proctor.judges.pairwise import is_unsteady
 
 __all__ = ["Check", "Quality", "Verdict", "Wish", "assess"]
 
@@ -138,7 +138,7 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
 
     def _lots(self) -> Sentence | None:
         consistency = self.compared.estimates.get("consistency") if self.compared is not None else None
-        if consistency is not None and consistency.value is not None and consistency.value <= CHANCE:
+        if is_unsteady(consistency):
             return say("the judge's verdict follows the order, not the texts")
         win_rate = self._win_rate()
         if win_rate is None:

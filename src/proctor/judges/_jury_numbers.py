@@ -125,10 +125,11 @@ def _of_judge(
     failed = sum(bool(one.get("failed")) for one in given)
     yield _rate(f"{prefix}abstained_rate", slice_, len(given) - failed - scored, len(given), note)
     yield _rate(f"{prefix}failed_rate", slice_, failed, len(given), note)
-    yield _mean(f"{prefix}tokens", slice_, [float(one.get("tokens", 0)) for one in given], len(items), note)
+    tokens = [float(one.get("tokens", 0)) for one in given]
+    yield _mean(f"{prefix}tokens", slice_, tokens, len(items), note, least=0.0)
     costs = [float(one["cost"]) for one in given if one.get("cost") is not None]
     if costs:
-        yield _mean(f"{prefix}cost", slice_, costs, len(items), note)
+        yield _mean(f"{prefix}cost", slice_, costs, len(items), note, least=0.0)
 
 
 def _apart(item: _Item) -> Iterator[tuple[str, float, float]]:
@@ -157,7 +158,16 @@ def _rate(name: str, slice_: str, count: int, of: int, note: str | Sentence) -> 
     return _noted(estimate(name, tally(cases)), name, slice_, note)
 
 
-def _mean(name: str, slice_: str, values: Sequence[float], planned: int, note: str | Sentence) -> Estimate:
+def _mean(
+    name: str,
+    slice_: str,
+    values: Sequence[float],
+    planned: int,
+    note: str | Sentence,
+    *,
+    least: float = -math.inf,
+) -> Estimate:
+    """The mean with t; `least` is what no value can be below, such as 0 of a count."""
     value = fmean(values) if values else None
     error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else None
     half = None if error is None else error * t_quantile(0.975, len(values) - 1)
@@ -165,7 +175,7 @@ def _mean(name: str, slice_: str, values: Sequence[float], planned: int, note: s
         name=name,
         slice=slice_,
         value=value,
-        low=None if value is None or half is None else value - half,
+        low=None if value is None or half is None else max(value - half, least),
         high=None if value is None or half is None else value + half,
         method=T_OVER_ITEMS if half is not None else "",
         scored=len(values),

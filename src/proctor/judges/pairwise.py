@@ -5,7 +5,7 @@ the verdict moves with the order, the pair is a tie, and how often that happens 
 compared with all its references (`meta["rivals"]`, or the target), and counts once, however many there are.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -17,6 +17,7 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Trajectory
+from proctor.core.trial import Verdict
 from proctor.judges import _showing
 from proctor.judges._ask import Answer, Asker, enough
 from proctor.judges._choice import MOST_CHARACTERS, Asking, Characters, Count, asker, single
@@ -24,12 +25,15 @@ from proctor.judges._figures import About, Figure, Verdicts
 from proctor.judges._reading import LABELS, Winner, pair_schema, winner
 from proctor.judges._rubric_file import Rubric, rubric
 from proctor.models.named import Model, Opened
+from proctor.stats.rate import two_sided_z
 
 Result = Literal["win", "loss", "tie", "unknown"]
 USUAL = "answer-quality"
 ASKED = ("question", "conversation")  # of what helps to judge; a right answer is what the item is compared with
+RATES = ("win_rate", "tie_rate", "loss_rate")  # "decisive_win_rate" ends like the first
 WARNED = ("win_rate", "decisive_win_rate", "consistency")
-CHANCE = 0.5  # the consistency of a judge that draws lots, or always names the same place
+UNSTEADY = 0.6  # the consistency of a judge that draws lots is 0.5; up to here it is hardly more
+LEANING = 0.1  # how far from a half the share of verdicts for the text shown first has to be to matter
 
 
 class Options(Asking, frozen=True, kw_only=True):
@@ -206,33 +210,45 @@ def rivals_of(sample: Sample) -> list[Rival]:
 
 def concluded(
     found: Sequence[Estimate],
-    verdicts: Verdicts,  # noqa: ARG001 - the same for all judges
-    judge: About,  # noqa: ARG001
+    verdicts: Verdicts,
+    judge: About,  # noqa: ARG001 - the same for all judges
     prefix: str,  # noqa: ARG001
 ) -> list[Estimate]:
     """The estimates of a run, with a warning where they say more of the judge than of what it judged."""
-    warned = {
-        slice_: warnings([one for one in found if one.slice == slice_]) for slice_ in {one.slice for one in found}
-    }
-    return [_warned(one, warned[one.slice]) if one.name.rpartition(".")[2] in WARNED else one for one in found]
+    by_slice = {slice_: [one for one in found if one.slice == slice_] for slice_ in {one.slice for one in found}}
+    pairs = sum(any(one.name.endswith("consistency") for one in ours) for ours in by_slice.values())
+    warned = {slice_: warnings(ours, pairs=pairs) for slice_, ours in by_slice.items()}
+    pool = _pool(verdicts())
+    shown = [replace(one, note=_against(one.note, pool)) if pool and one.name.endswith(RATES) else one for one in found]
+    return [_warned(one, warned[one.slice]) if one.name.rpartition(".")[2] in WARNED else one for one in shown]
 
 
-def warnings(estimates: Sequence[Estimate]) -> list[Sentence]:
-    """What a reader of the rates has to know of the judge: that its verdict follows the order, or hardly decides."""
+def is_unsteady(consistency: Estimate | None, *, pairs: int = 1) -> bool:
+    """True if the judge is shown to repeat its verdict in the other order hardly more often than by lot."""
+    return consistency is not None and _is_beyond(consistency, UNSTEADY, pairs, below=True)
+
+
+def warnings(estimates: Sequence[Estimate], *, pairs: int = 1) -> list[Sentence]:
+    """What a reader of the rates has to know of the judge: that its verdict follows the order, or hardly decides.
+
+    Each has to be large, and clear at 95 % after Bonferroni's correction for the pairs of systems that are looked at.
+    """
     found: list[Sentence] = []
     by_name = {one.name.rpartition(".")[2]: one for one in estimates}
     consistency, decided = by_name.get("consistency"), by_name.get("decisive_win_rate")
-    if consistency is not None and consistency.value is not None and consistency.value <= CHANCE:
+    if consistency is not None and is_unsteady(consistency, pairs=pairs):
         found.append(
             say(
-                "the judge said the same in both orders for only {share} of the comparisons, as one that draws lots would",
+                "the judge said the same in both orders for only {share} of the comparisons, hardly more than one that draws lots (50%)",
                 share=f"{consistency.value:.1%}",
             )
         )
     if decided is not None and decided.value is not None and not decided.scored:
         found.append(say("the judge decided no comparison, so nothing was won or lost"))
     first = by_name.get("first_place_rate")
-    if first is not None and first.low is not None and first.high is not None and not first.low <= 0.5 <= first.high:
+    if first is not None and (
+        _is_beyond(first, 0.5 + LEANING, pairs) or _is_beyond(first, 0.5 - LEANING, pairs, below=True)
+    ):
         found.append(
             say(
                 "the judge named the text that it saw first in {share} of its verdicts, so the place moves it",
@@ -240,6 +256,32 @@ def warnings(estimates: Sequence[Estimate]) -> list[Sentence]:
             )
         )
     return found
+
+
+def _is_beyond(one: Estimate, limit: float, count: int, *, below: bool = False) -> bool:
+    """True if the interval, widened for one of so many questions, lies above the limit, or below it."""
+    if one.value is None or one.low is None or one.high is None:
+        return False
+    wider = two_sided_z(1 - (1 - one.level) / max(count, 1)) / two_sided_z(one.level)
+    if below:
+        return one.value + wider * (one.high - one.value) < limit
+    return one.value - wider * (one.value - one.low) > limit
+
+
+def _pool(verdicts: Iterable[Verdict]) -> int:
+    """How many references there are, where several items were compared with the same; 0 where each had its own."""
+    pairs = {
+        (one.sample_id, made["rival"])
+        for one in verdicts
+        for made in one.result.details.get("comparisons", ())
+        if not (made["rival"].startswith(one.sample_id) or one.sample_id.startswith(made["rival"]))  # its own, by id
+    }
+    references = {rival for _, rival in pairs}
+    return len(references) if len(references) < len(pairs) else 0
+
+
+def _against(note: str | Sentence, pool: int) -> Sentence:
+    return say("{note}; against this set of {count} references, not others like them", note=note, count=pool)
 
 
 def _warned(one: Estimate, warnings: Sequence[Sentence]) -> Estimate:

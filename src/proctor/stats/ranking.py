@@ -6,7 +6,8 @@ drawing the items (prompts) again, never single battles, because the battles of 
 strengths by one Newton step.
 
 Where some systems won everything against the others, no strength is the likeliest. Then every pair that met is given one more
-tie, and ratings that hang on that tie have no interval.
+tie, and ratings that hang on that tie have no interval. Nor have those of systems that fewer than five items link to the others
+by a decided battle: drawing such a handful again says little of others.
 
 Sources: Bradley and Terry 1952; Chiang et al. 2024, "Chatbot Arena", arXiv 2403.04132; style as covariates: the arena's style
 control of August 2024; mean win rate: HELM, arXiv 2211.09110.
@@ -14,6 +15,7 @@ control of August 2024; mean win rate: HELM, arXiv 2211.09110.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from typing import TypeVar
 
 import msgspec
@@ -32,6 +34,7 @@ BOOTSTRAP_BY_SCENARIO = "bootstrap over scenarios"
 ELO_MEAN = 1000.0
 ELO_SCALE = 400 / math.log(10)
 _NO_WIDTH = 1e-9
+_LEAST_LINK = 5  # items with a decided battle
 
 
 class Battle(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,6 +97,7 @@ def bradley_terry(
     names, styles = _checked(battles)
     rows = _rows(battles, names, styles)
     bound = _bound_together(rows, len(names))
+    linked = _linked(battles, [names[place] for place in bound], names)
     if len(bound) < len(names):
         zeros = (0.0,) * len(styles)
         ties = [Row(one, other, 0.5, zeros) for one, other in sorted({(row.first, row.second) for row in rows})]
@@ -104,7 +108,7 @@ def bradley_terry(
     ends = {}
     if len(moves) > 1:
         drawn = draws(sorted(moves), resamples=resamples, seed=seed)
-        for place in bound:
+        for place in linked:
             strength = fitted.parameters[place]
             moved = [strength + sum(n * moves[item][place] for item, n in times.items()) for times in drawn]
             around = percentiles([_elo(one) for one in moved], level)
@@ -130,6 +134,12 @@ def bradley_terry(
         note = say(
             "{names}: won, or lost, everything against the others, so how far apart they are cannot be told; one more tie for each pair keeps the ratings finite.",
             names=", ".join(apart),
+        )
+    elif len(linked) < len(bound):
+        note = say(
+            "{names}: fewer than {least} items with a decided comparison link them to the others, so there is no interval.",
+            names=", ".join(names[place] for place in bound if place not in linked),
+            least=_LEAST_LINK,
         )
     elif not ends:
         note = say("Too little varies for an interval.")
@@ -231,6 +241,26 @@ def _bound_together(rows: Iterable[Row], count: int) -> list[int]:
     ]
     largest = max(groups, key=len)
     return largest if len(largest) > 1 else []
+
+
+def _linked(battles: Iterable[Battle], bound: Iterable[str], names: Sequence[str]) -> list[int]:
+    """The largest group whose parts are linked by enough items: groups that so many link become one, until none do."""
+    groups = [{name} for name in bound]
+    decided: dict[frozenset[str], set[str]] = {}
+    for battle in battles:
+        if battle.won in (0, 1):
+            decided.setdefault(frozenset((battle.first, battle.second)), set()).add(battle.item)
+
+    def are_linked(one: set[str], other: set[str]) -> bool:
+        pairs = (frozenset((first, second)) for first in one for second in other)
+        return len(set().union(*(decided.get(pair, ()) for pair in pairs))) >= _LEAST_LINK
+
+    while pair := next(((one, other) for one, other in combinations(groups, 2) if are_linked(one, other)), None):
+        one, other = pair
+        groups.remove(other)
+        one |= other
+    largest: set[str] = max(groups, key=len, default=set())
+    return [place for place, name in enumerate(names) if name in largest] if len(largest) > 1 else []
 
 
 def _reached(steps: Iterable[tuple[T, T]], *, both_ways: bool = False) -> dict[T, set[T]]:
