@@ -143,12 +143,13 @@ def test_options_in_columns_of_their_own(tmp_path: Path) -> None:
         ({"options": ["x", ""], "answer": "A"}, "none may be empty"),
         ({"options": "A. x|C. y", "answer": "A"}, "labelled A, C"),
         ({"options": ["x", "y"], "answer": "C"}, "neither a letter up to B nor the text"),
-        ({"options": ["x", "y"], "answer": 1}, "neither a letter up to B nor the text"),
+        ({"options": ["x", "y"], "answer": 1}, "fit more than one reading: index0, index1"),
+        ({"options": ["x", "y"], "answer": 3}, "neither a letter up to B nor the text"),
         ({"options": 5, "answer": "A"}, "holds no options"),
     ],
 )
 def test_options_that_cannot_be_meant_are_refused(tmp_path: Path, row: dict[str, Any], message: str) -> None:
-    with pytest.raises(BadInput, match=f"q.jsonl, line 1.*{message}"):
+    with pytest.raises(BadInput, match=f"{message}"):
         task_from_file(lines(tmp_path, {"question": "Which?", **row}))
 
 

@@ -10,7 +10,7 @@ from proctor.core.errors import BadInput
 from proctor.datasets._decoding import encoding_of
 from proctor.datasets._rows import rows
 
-TEXT = "question,answer\n法国首都？,巴黎\nUnicode é?,x\n"
+TEXT = "question,answer\n法国的首都是哪个城市？,巴黎\nUnicode é?,x\n"
 
 
 def cells(path: Path) -> list[dict[str, object]]:
@@ -40,15 +40,15 @@ def test_a_file_is_read_in_the_encoding_it_has(tmp_path: Path, encoding: str, fo
     path = written(tmp_path, text.encode(encoding))
     assert encoding_of(path) == found
     assert cells(path)[-2:] == [
-        {"question": "法国首都？", "answer": "巴黎"},
+        {"question": "法国的首都是哪个城市？", "answer": "巴黎"},
         {"question": "Unicode é?", "answer": "x"},
     ]
 
 
 def test_bytes_that_are_no_text_are_told_with_their_place(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"neither UTF-8 \(byte 16 does not belong there\)"):
+    with pytest.raises(BadInput, match=r"is not UTF-8 \(byte 16 does not belong there\)"):
         cells(written(tmp_path, b"question,answer\n\xff\xff\xff,x\n"))
-    with pytest.raises(BadInput, match="begins as utf-16, but byte"):
+    with pytest.raises(BadInput, match="cannot be read as utf-16: byte"):
         cells(written(tmp_path, b"\xff\xfea\x00b"))
 
 
@@ -128,6 +128,7 @@ def test_a_long_cell_is_read(tmp_path: Path) -> None:
         ("q.json", '{"question": ', "q.json: no valid JSON"),
         ("q.json", '{"a": 1}', "holds an object"),
         ("q.json", '{"a": [], "b": []}', "an object with one list"),
+        ("q.json", '{"a": [{"x": 1}], "b": [{"x": 1}]}', "several lists: a, b. Say which: --set split"),
         ("q.json", "3", "holds no list of objects"),
         ("q.json", "[3]", r"q.json, entry 1: expected an object"),
         ("q.yaml", "- a: [", "no valid YAML"),
@@ -154,8 +155,8 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_a_large_file_that_must_be_read_whole_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proctor.datasets._rows.MOST_BYTES", 10)
-    with pytest.raises(BadInput, match=r"above 10 write it as JSON lines"):
+    monkeypatch.setattr("proctor.datasets._formats.MOST_BYTES", 10)
+    with pytest.raises(BadInput, match=r"more than 10 bytes; write it as JSON lines"):
         cells(written(tmp_path, '[{"a": 1}, {"a": 2}]', "q.json"))
 
 

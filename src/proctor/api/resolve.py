@@ -176,7 +176,7 @@ def is_file_of_samples(name: str) -> bool:
 
     if name.partition(":")[0] in JUDGED:
         return False
-    return files.is_data_file(name) or (is_evalset(name) and not _is_benchmark(name))
+    return files.is_data_file(name) or (not _is_benchmark(name) and (is_evalset(name) or files.is_data(name)))
 
 
 def _is_benchmark(name: str) -> bool:
@@ -192,8 +192,9 @@ def _task_by_name(name: str) -> tuple[Any, tuple[str, ...]]:
         return import_module(JUDGED[kind]).task, (rest,)
     if eval_set_files.is_evalset(name) and not _is_benchmark(name):
         return eval_set_files.task_of, (name,)
-    if files.is_data_file(name):
+    if files.is_data_file(name) or (files.is_data(name) and not _is_benchmark(name)):
         return files.task_from_file, (name,)
+    files.check_kind(name)
     if registry.is_path(name):
         return registry.load_object(name, "task"), ()
     if ":" in name:

@@ -154,19 +154,21 @@ def _how(task: str | None, run_id: str | None, given: dict[str, Any]) -> dict[st
 
 def _with_columns(task: str, found: dict[str, Any], mapped: tuple[str, ...]) -> dict[str, Any]:
     """The options of the task, with the columns of `--map`."""
-    from proctor.datasets.files import is_data_file
+    from proctor.datasets.files import is_data
 
-    if mapped and not is_data_file(task):
+    if mapped and not is_data(task):
         raise BadInput("--map goes with a file of questions, not with '{task}'.", task=task)
     return {**found, "columns": options.texts(mapped, "--map")} if mapped else found
 
 
 def _tell_columns(how: dict[str, Any]) -> None:
     """Show which columns of a file were understood as what, before anything is called."""
-    from proctor.datasets.files import is_data_file, layout_told
+    from proctor.api.resolve import is_file_of_samples
+    from proctor.datasets.files import is_data, layout_told
 
-    if is_data_file(how["task"]) and ":" not in how["task"]:  # `judged-items:FILE` tells its own
-        output.tell(layout_told(how["task"], how["options"].get("columns")))
+    task = how["task"]
+    if is_data(task) and is_file_of_samples(task):  # `judged-items:FILE` tells its own
+        output.tell(layout_told(task, **how["options"]))
 
 
 def _stored(run_id: str, given: dict[str, Any]) -> dict[str, Any]:

@@ -10,18 +10,26 @@ from proctor.core.sentence import say
 
 NAMES: Mapping[str, Sequence[str]] = {
     "id": ("id", "qid", "question_id", "task_id", "sample_id", "problem_id", "uid", "uuid", "编号", "题号", "问题编号", "题目编号", "序号"),
-    "question": ("question", "prompt", "query", "problem", "instruction", "input", "user_input", "问题", "题目", "题干", "提问", "指令", "输入"),
+    "question": ("question", "prompt", "query", "problem", "instruction", "input", "user_input", "ctx", "messages", "conversations", "conversation", "chat", "问题", "题目", "题干", "提问", "指令", "输入", "对话"),
     "target": (
         "target", "answer", "final_answer", "reference_answer", "correct_answer", "expected", "expected_output", "expected_answer",
-        "ground_truth", "reference", "gold", "label", "solution", "output", "答案", "参考答案", "标准答案", "正确答案", "最终答案", "期望输出", "输出",
+        "ground_truth", "reference", "gold", "gold_answer", "answer_key", "answerkey", "answers", "correct_answers", "best_answer", "ideal", "label",
+        "solution", "output", "答案", "参考答案", "标准答案", "正确答案", "最终答案", "期望输出", "输出",
     ),
     "type": ("type", "question_type", "problem_type", "题型", "类型", "问题类型", "题目类型"),
-    "options": ("options", "choices", "candidates", "选项", "备选项", "候选项"),
+    "options": ("options", "choices", "candidates", "endings", "选项", "备选项", "候选项"),
     "files": (
         "files", "file", "file_name", "file_path", "attachments", "attachment", "images", "image", "image_path", "附件", "文件", "文件名", "图片",
     ),
     "cluster": ("cluster", "group", "group_id", "document_id", "passage_id", "簇", "分组", "文档编号"),
+    "system": ("system", "system_prompt", "系统提示", "系统提示词"),
+    "context": (),  # never guessed: see COMPANIONS
 }  # fmt: skip
+# What a question may need and would be wrong without: the user has to say whether it is shown above the question.
+COMPANIONS = frozenset((
+    "context", "passage", "article", "story", "paragraph", "background", "document", "premise", "input",
+    "上下文", "材料", "阅读材料", "背景", "文章", "段落",
+))  # fmt: skip
 TAGS = {
     "level": ("level", "级别", "等级", "层级"),
     "difficulty": ("difficulty", "难度"),
@@ -40,23 +48,39 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class Columns(msgspec.Struct, frozen=True, kw_only=True):
-    """The columns of a file by what they are; `letters` are columns A, B, C … that hold an option each."""
+    """The columns of a file by what they are; `letters` are columns A, B, C … that hold an option each.
+
+    `question` is '' where a template makes the question.
+    """
 
     id: str | None = None
-    question: str
+    question: str = ""
     target: str | None = None
     type: str | None = None
     options: str | None = None
     files: str | None = None
     cluster: str | None = None
+    system: str | None = None
+    context: str | None = None
     tags: Mapping[str, str] = {}
     meta: Mapping[str, str] = {}
     letters: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
 
 
-def understood(names: Sequence[str], mapped: Mapping[str, str] | None, where: str) -> Columns:
-    """The columns of a file; what `mapped` (column to what it is) says wins over the guess.
+def understood(
+    names: Sequence[str],
+    mapped: Mapping[str, str] | None,
+    where: str,
+    *,
+    nested: Sequence[str] = (),
+    templated: bool = False,
+) -> Columns:
+    """Return the columns of a file; what `mapped` (column to what it is) says wins over the guess.
+
+    Args:
+        nested: names such as `data.question`, which can be mapped and are never guessed.
+        templated: the question is made by a template, so no column has to hold it.
 
     Raises:
         BadInput: a mapped column is not there, or is mapped to what does not exist; no column holds the question.
@@ -66,13 +90,13 @@ def understood(names: Sequence[str], mapped: Mapping[str, str] | None, where: st
     ('题目', '答案', {'difficulty': '难度'}, ('备注',))
     """
     taken = {*(mapped or {})}
-    roles, tags, meta = assigned(names, mapped or {}, where, NAMES, aliases=ALIASES)
+    roles, tags, meta = assigned(names, mapped or {}, where, NAMES, aliases=ALIASES, nested=nested)
     letters = _letters([name for name in names if name not in taken]) if "options" not in roles else ()
-    if "question" not in roles:
+    if "question" not in roles and not templated:
         raise BadInput(
             "{path}: no column holds the question. It has: {known}. Say which: --map COLUMN=question",
             path=where,
-            known=", ".join(names) or "-",
+            known=", ".join([*names, *nested]) or "-",
         )
     used = {*taken, *roles.values(), *tags.values(), *letters}
     return msgspec.convert(
@@ -95,13 +119,14 @@ def assigned(
     *,
     many: Sequence[str] = MANY,
     aliases: Mapping[str, str] = {},
+    nested: Sequence[str] = (),
 ) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
     """Columns by role, by tag and by key of `meta`: as they are mapped, else by names that are known for a role.
 
     Raises:
         BadInput: a mapped column is not there, or is mapped to what does not exist.
     """
-    roles, tags, meta = _mapped(names, mapped, where, known, many, aliases)
+    roles, tags, meta = _mapped([*names, *nested], mapped, where, known, many, aliases)
     free = {_plain(name): name for name in reversed(names) if name not in mapped}
     for role, usual in known.items():
         found = next((_plain(one) for one in usual if _plain(one) in free), None)
@@ -120,7 +145,7 @@ def told(columns: Columns) -> dict[str, str]:
     >>> told(Columns(question="q", tags={"level": "难度"}))
     {'question': 'q', 'tag:level': '难度'}
     """
-    found = {role: name for role in NAMES if (name := getattr(columns, role)) is not None}
+    found = {role: name for role in NAMES if (name := getattr(columns, role))}
     found |= {f"tag:{tag}": name for tag, name in columns.tags.items()}
     found |= {f"meta:{key}": name for key, name in columns.meta.items()}
     return found | ({"options": ", ".join(columns.letters)} if columns.letters else {})
@@ -163,6 +188,17 @@ def _mapped(
                 near=say(" Did you mean '{near}'?", near=near[0]) if near else "",
             )
     return roles, by_key["tag"], by_key["meta"]
+
+
+def is_known_name(name: str) -> bool:
+    """True if a column of this name is understood without a mapping."""
+    known = _plain(name)
+    return any(known in map(_plain, names) for names in (*NAMES.values(), *TAGS.values()))
+
+
+def is_companion(name: str) -> bool:
+    """True if a column of this name is something that the question may need."""
+    return _plain(name) in COMPANIONS
 
 
 def _letters(names: Sequence[str]) -> tuple[str, ...]:

@@ -1,11 +1,12 @@
-"""A file of questions as a task: JSON lines, JSON, CSV, TSV, YAML or Parquet; names of columns in English or Chinese.
+"""A file of questions as a task, or a folder of such files; names of columns in English or Chinese.
 
 {"id": "fr", "question": "Capital of France?", "answer": "Paris", "level": 1}
 """
 
 import hashlib
 import mimetypes
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,82 +18,149 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import File, Sample, Text
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Task
-from proctor.datasets._columns import LETTERS, Columns, told, understood
-from proctor.datasets._options import as_letters, options_of, with_options
-from proctor.datasets._rows import READERS, Row, is_empty, rows
+from proctor.datasets import _inline
+from proctor.datasets._columns import Columns, is_companion, told, understood
+from proctor.datasets._folder import files_in, is_data_folder, known_kinds
+from proctor.datasets._formats import Reading, is_empty, kind_of
+from proctor.datasets._options import STYLES, Asked, Style, style_of
+from proctor.datasets._rows import rows
+from proctor.datasets._sampling import (
+    FORMS,
+    Shape,
+    attachment_digest,
+    extracted,
+    fields_of,
+    options_in,
+    plain_target,
+    sample_of,
+)
 
-MOST_ATTACHMENT_BYTES = 50_000_000
-TAG_CHARACTERS = 100
 SPREAD = ("category", "subject", "type", "level", "difficulty", "topic", "domain")
+DEEPEST = 3  # levels of objects in a cell whose keys can be mapped
+MOST_NESTED = 200
+REFUSED = {".xls": "Save it as .xlsx or .csv.", ".docx": "Save its table as .xlsx or .csv.", ".zip": "Unpack it first.", ".txt": "Write a row for each question, as .csv or .jsonl."}  # fmt: skip
 
 
 def is_data_file(name: str) -> bool:
-    """Whether a name of a task means a file of questions.
+    """True if a task of this name is a file of questions.
 
     >>> is_data_file("questions.jsonl"), is_data_file("bfcl/simple_python"), is_data_file("shop.evalset.json")
     (True, False, False)
     """
-    return Path(name).suffix.lower() in READERS and not name.endswith((".evalset.json", ".test.json"))
+    return bool(kind_of(Path(name))) and not name.endswith((".evalset.json", ".test.json"))
 
 
-def task_from_file(path: str | Path, *, columns: Mapping[str, str] | None = None, answers: bool = True) -> Task:
-    """The task behind a file. Every row is read and checked at once; nothing is kept of it.
+def is_data(name: str) -> bool:
+    """True if a task of this name is a file of questions, or a folder that holds some."""
+    return is_data_file(name) or is_data_folder(Path(name).expanduser())
+
+
+def check_kind(name: str) -> None:
+    """Refuse a file that people have questions in, but that is not read here.
+
+    Raises:
+        BadInput: says what to do with it.
+    """
+    suffix = Path(name).suffix.lower()
+    if suffix in REFUSED or (Path(name).is_file() and suffix not in (".py", "")):
+        raise BadInput(
+            "{path} is no data file that is read here: {known}. {advice}",
+            path=Path(name).name,
+            known=known_kinds(),
+            advice=say(REFUSED[suffix]) if suffix in REFUSED else "",
+        )
+
+
+def task_from_file(
+    path: str | Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    answers: bool | str = True,
+    prompt: str | None = None,
+    target_pattern: str | None = None,
+    encoding: str | None = None,
+    header: bool = True,
+    sheet: str | None = None,
+    split: str | None = None,
+) -> Task:
+    """Make the task of a file or folder. Every row is read and checked at once; nothing is kept of it.
 
     A column `type` chooses the scorer of each row (`by_type`), options are scored by `choice`, all else by `answer`.
 
     Args:
         path: the file; attachments lie in its folder.
         columns: what a column is, where its name does not tell: `id`, `question`, `target`, `type`, `options`,
-            `files`, `cluster`, `tag:NAME`, `meta:NAME` or `ignore`.
-        answers: False for questions without right answers, for scorers that need none.
+            `files`, `cluster`, `system`, `context`, `tag:NAME`, `meta:NAME` or `ignore`. `data.question` is the key
+            `question` of the objects in the column `data`.
+        answers: False for questions without right answers, for scorers that need none. `letter`, `text`, `index0` or
+            `index1`: how answers name options, where the file fits more than one way.
+        prompt: makes the question out of columns: `{context}\\n\\n{question}`.
+        target_pattern: takes the answer out of the target: a regular expression, `gsm8k` (`#### 72`) or `boxed`.
+        encoding: of a text file, where its content does not tell.
+        header: False for a CSV file or sheet without column names; they are `column_1`, `column_2`, … then.
+        sheet: of an Excel file with several.
+        split: of a folder, or of a JSON file with several lists: `test`.
 
     Raises:
         BadInput: names file, row and column.
     """
     path = Path(path).expanduser()
-    found = layout(path, columns)
-    if answers and found.target is None:
-        raise BadInput(
-            "{path}: no column holds the answer. It has: {known}. Say which: --map COLUMN=target; or that there are none: --set answers=false",
-            path=path.name,
-            known=", ".join(_scan(*_identity(path)).names),
-        )
-    checked = _checked(path, found, answers)
+    reading = Reading(encoding=encoding, header=header, sheet=sheet, split=split)
+    shape = _shape(path, reading, columns, answers, prompt, target_pattern)
+    checked = _checked(path, reading, shape)
     return Task(
-        name=path.stem,
+        name=path.stem if path.is_file() else path.resolve().name,
         version=checked.digest[:12],
-        samples=lambda: _samples(path, found, answers),
-        scorers=_scorers(found, checked),
-        present=(lambda sample: _with_files(sample, path.parent)) if found.files is not None else None,
-        provenance={"file": path.name, "sha256": checked.digest, "columns": told(found), **checked.attachments},
-        spread_by=next((tag for tag in SPREAD if tag in found.tags or (tag == "type" and found.type)), None),
+        samples=lambda: (sample_of(row, shape) for row in rows(path, reading)),
+        scorers=_scorers(shape.columns, checked),
+        present=(lambda sample: _with_files(sample, shape.folder)) if checked.attachments else None,
+        provenance={
+            "file": path.name,
+            "sha256": checked.digest,
+            "columns": told(shape.columns),
+            **_settings(shape),
+            **checked.attachments,
+        },
+        spread_by=next(
+            (tag for tag in SPREAD if tag in shape.columns.tags or (tag == "type" and shape.columns.type)), None
+        ),
         planned=checked.count,
     )
 
 
-def layout(path: str | Path, columns: Mapping[str, str] | None = None) -> Columns:
-    """Which column of a file is what.
+def layout_told(path: str | Path, columns: Mapping[str, str] | None = None, **options: Any) -> Sentence:
+    """Say which columns were understood as what, and how the answer is read; options are those of `task_from_file`.
 
     Raises:
-        BadInput: the file cannot be read, or no column holds the question.
+        BadInput: as `task_from_file`.
     """
+    reading = Reading(**{key: options[key] for key in Reading.__struct_fields__ if key in options})
     path = Path(path).expanduser()
-    return understood(_scan(*_identity(path)).names, columns, path.name)
-
-
-def layout_told(path: str | Path, columns: Mapping[str, str] | None = None) -> Sentence:
-    """The same for a person."""
-    found = layout(path, columns)
+    shape = _shape(
+        path, reading, columns, options.get("answers", True), options.get("prompt"), options.get("target_pattern")
+    )
+    notes = {**told(shape.columns), **_settings(shape)}
     return say(
         "{path}: {columns}. Not used: {unused}.",
-        path=Path(path).name,
-        columns=", ".join(f"{role} ← {name}" for role, name in told(found).items()),
-        unused=", ".join(found.unused) or "-",
+        path=path.name,
+        columns=", ".join(f"{role} ← {name}" for role, name in notes.items()),
+        unused=", ".join(shape.columns.unused) or "-",
     )
 
 
-class _Scan(msgspec.Struct, frozen=True, kw_only=True):
+class _Survey(msgspec.Struct, frozen=True, kw_only=True):
+    """What all rows of a file have in common.
+
+    Attributes:
+        filled: columns that hold something in some row.
+        nested: keys of objects in cells, such as `data.question`.
+        forms: for each column of texts, the names in FORMS that fit every one of them.
+    """
+
     names: tuple[str, ...]
+    filled: frozenset[str]
+    nested: tuple[str, ...]
+    forms: Mapping[str, frozenset[str]]
     digest: str
 
 
@@ -103,31 +171,152 @@ class _Checked(msgspec.Struct, frozen=True, kw_only=True):
     attachments: Mapping[str, str]
 
 
-def _identity(path: Path) -> tuple[Path, int, int]:
+def _shape(
+    path: Path,
+    reading: Reading,
+    columns: Mapping[str, str] | None,
+    answers: bool | str,
+    template: str | None,
+    form: str | None,
+) -> Shape:
+    survey = _survey(path, reading)
+    found = understood(survey.names, columns, path.name, nested=survey.nested, templated=template is not None)
+    asked_for = fields_of(template or "")
+    for name in asked_for:
+        if name not in survey.names and name not in survey.nested:
+            raise BadInput(
+                "The template asks for the column '{column}'. {path} has: {known}.",
+                column=name,
+                path=path.name,
+                known=", ".join([*survey.names, *survey.nested]),
+            )
+    for name in found.unused:
+        if template is None and is_companion(name) and name in survey.filled:
+            raise BadInput(
+                "{path} has a column '{column}', which the question may need. Show it above the question: --map {column}=context; or leave it out: --map {column}=ignore",
+                path=path.name,
+                column=name,
+            )
+    found = replace(found, unused=tuple(name for name in found.unused if name not in asked_for))
+    if found.target is not None and form is None:
+        fitting = survey.forms.get(found.target, frozenset())
+        form = next((name for name in FORMS if name in fitting), None)
+    _check_form(form)
+    shape = Shape(
+        columns=found,
+        folder=path if path.is_dir() else path.parent,
+        answers=answers is not False,
+        style=_style(answers),
+        form=form,
+        template=template,
+    )
+    if shape.answers:
+        _check_answers(path, reading, shape, survey)
+    if found.target is not None and (found.options or found.letters) and not isinstance(answers, str):
+        shape = replace(shape, style=style_of(_asked(path, reading, shape), found.target))
+    return shape
+
+
+def _style(answers: bool | str) -> Style:
+    if isinstance(answers, bool):
+        return "named"
+    if answers not in STYLES:
+        raise BadInput("answers={answers} is unknown. Known: false, {known}.", answers=answers, known=", ".join(STYLES))
+    return answers
+
+
+def _check_form(form: str | None) -> None:
     try:
-        status = path.stat()
-    except OSError:
-        raise BadInput("There is no file {path}.", path=path) from None
-    return path, status.st_mtime_ns, status.st_size
+        re.compile(form or "")
+    except re.error as error:
+        raise BadInput("The target_pattern '{pattern}' is no regular expression: {error}.", pattern=form, error=error) from None  # fmt: skip
+
+
+def _check_answers(path: Path, reading: Reading, shape: Shape, survey: _Survey) -> None:
+    """Refuse a file without answers; a conversation may end with one, and options may be marked right."""
+    if shape.columns.target is not None:
+        return
+    first = next(rows(path, reading))
+    choices = options_in(first, shape.columns)
+    if choices is not None and choices.right:
+        return
+    if isinstance(first.cell(shape.columns.question), list):  # checked row by row
+        return
+    raise BadInput(
+        "{path}: no column holds the answer. It has: {known}. Say which: --map COLUMN=target; or that there are none: --set answers=false",
+        path=path.name,
+        known=", ".join([*survey.names, *survey.nested]),
+    )
+
+
+def _asked(path: Path, reading: Reading, shape: Shape) -> Iterator[Asked]:
+    for row in rows(path, reading):
+        choices, answer = options_in(row, shape.columns), plain_target(row, shape)
+        if choices is not None and answer is not None:
+            yield Asked(where=row.where, choices=choices, answer=answer)
+
+
+def _identity(path: Path, reading: Reading) -> tuple[tuple[Path, int, int], ...]:
+    return tuple((file, status.st_mtime_ns, status.st_size) for file in files_in(path, reading) for status in [file.stat()])  # fmt: skip
+
+
+def _survey(path: Path, reading: Reading) -> _Survey:
+    return _surveyed(path, reading, _identity(path, reading))
 
 
 @lru_cache(maxsize=8)
-def _scan(path: Path, changed: int, size: int) -> _Scan:  # noqa: ARG001 - they tell one state of a file from another
+def _surveyed(path: Path, reading: Reading, files: tuple[tuple[Path, int, int], ...]) -> _Survey:
     names: dict[str, None] = {}
-    for row in rows(path):
-        names |= dict.fromkeys(row.cells)
+    filled: set[str] = set()
+    nested: dict[str, None] = {}
+    forms: dict[str, set[str]] = {}
+    for row in rows(path, reading):
+        for name, value in row.cells.items():
+            if name not in names:
+                names[name] = None
+                forms[name] = set(FORMS)
+            if is_empty(value):
+                continue
+            filled.add(name)
+            if isinstance(value, Mapping):
+                _note_keys(name, value, nested)
+            if forms[name]:
+                fits = isinstance(value, str)
+                forms[name] = {form for form in forms[name] if fits and FORMS[form].search(value) and extracted(value, form)}  # fmt: skip
     if not names:
-        raise BadInput("{path} holds no rows.", path=path)
-    with path.open("rb") as file:
-        return _Scan(names=tuple(names), digest=hashlib.file_digest(file, "sha256").hexdigest())
+        raise BadInput("{path} holds no rows.", path=path.name)
+    return _Survey(
+        names=tuple(names),
+        filled=frozenset(filled),
+        nested=tuple(nested),
+        forms={name: frozenset(forms[name]) for name in filled},
+        digest=_digest([file for file, _, _ in files]),
+    )
 
 
-def _checked(path: Path, columns: Columns, answers: bool) -> _Checked:
+def _note_keys(prefix: str, value: Mapping[str, Any], nested: dict[str, None], depth: int = 1) -> None:
+    for key, inner in value.items():
+        if len(nested) < MOST_NESTED:
+            nested[f"{prefix}.{key}"] = None
+            if isinstance(inner, Mapping) and depth < DEEPEST:
+                _note_keys(f"{prefix}.{key}", inner, nested, depth + 1)
+
+
+def _digest(files: Sequence[Path]) -> str:
+    """Return the sha256 of a file; of several, that of their digests in order."""
+    digests = []
+    for path in files:
+        with path.open("rb") as file:
+            digests.append(hashlib.file_digest(file, "sha256").hexdigest())
+    return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
+
+
+def _checked(path: Path, reading: Reading, shape: Shape) -> _Checked:
     row_by_id: dict[str, int] = {}
     attached: dict[str, str] = {}
     with_options = 0
-    for row in rows(path):
-        sample = _sample(row, columns, path.parent, answers)
+    for row in rows(path, reading):
+        sample = sample_of(row, shape)
         if sample.id in row_by_id:
             raise BadInput(
                 "{where}: the id '{id}' was used already in row {row}.",
@@ -139,10 +328,10 @@ def _checked(path: Path, columns: Columns, answers: bool) -> _Checked:
         with_options += "options" in sample.meta
         for name in sample.meta.get("files", ()):
             if name not in attached:
-                attached[name] = hashlib.sha256((path.parent / name).read_bytes()).hexdigest()
+                attached[name] = attachment_digest(name, shape.folder)
     together = hashlib.sha256("".join(f"{name}\0{attached[name]}\n" for name in sorted(attached)).encode()).hexdigest()
     return _Checked(
-        digest=_scan(*_identity(path)).digest,
+        digest=_survey(path, reading).digest,
         count=len(row_by_id),
         with_options=with_options,
         attachments={"attachments_sha256": together} if attached else {},
@@ -150,133 +339,40 @@ def _checked(path: Path, columns: Columns, answers: bool) -> _Checked:
 
 
 def _scorers(columns: Columns, checked: _Checked) -> tuple[str, ...]:
-    if columns.target is None:
+    if columns.target is None and not checked.with_options:
         return ()
     if columns.type is not None or 0 < checked.with_options < checked.count:
         return ("by_type",)
     return ("choice",) if checked.with_options else ("answer",)
 
 
-def _samples(path: Path, columns: Columns, answers: bool) -> Iterator[Sample]:
-    return (_sample(row, columns, path.parent, answers) for row in rows(path))
-
-
-def _sample(row: Row, columns: Columns, folder: Path, answers: bool) -> Sample:
-    meta = {key: _plain(row.cells[name], row, name) for key, name in columns.meta.items() if not _missing(row, name)}
-    question = _text(row, columns.question)
-    options = _options(row, columns)
-    target = _target(row, columns, answers)
-    if options:
-        meta["options"] = dict(zip(LETTERS, options, strict=False))
-        if target is not None:
-            target = as_letters(target, options, row.where, columns.target or "")
-    tags = {tag: _tag(row.cells[name]) for tag, name in columns.tags.items() if not _missing(row, name)}
-    if columns.type is not None and not _missing(row, columns.type):
-        tags["type"] = meta["type"] = _text(row, columns.type)
-    elif columns.type or columns.options or columns.letters:
-        meta["type"] = "choice" if options else "answer"
-    if files := _files(row, columns.files, folder):
-        meta["files"] = files
-    return Sample.ask(
-        _text(row, columns.id) if columns.id is not None else f"row-{row.number}",
-        with_options(question, options) if options else question,
-        target=target,
-        cluster=None if columns.cluster is None or _missing(row, columns.cluster) else _text(row, columns.cluster),
-        tags=tags,
-        meta=meta,
-    )
-
-
-def _missing(row: Row, column: str) -> bool:
-    return is_empty(row.cells.get(column))
-
-
-def _text(row: Row, column: str) -> str:
-    value = row.cells.get(column)
-    if is_empty(value):
-        raise BadInput("{where}: the column '{column}' is empty.", where=row.where, column=column)
-    if isinstance(value, list | dict | bytes):
-        raise BadInput(
-            "{where}: the column '{column}' holds {kind} where text is needed.",
-            where=row.where,
-            column=column,
-            kind=type(value).__name__,
-        )
-    return str(value).strip()
-
-
-def _target(row: Row, columns: Columns, answers: bool) -> Any:
-    """The answer; true and false are texts, as an agent would say them."""
-    if columns.target is None or (not answers and _missing(row, columns.target)):
-        return None
-    value = row.cells.get(columns.target)
-    if is_empty(value) or value == []:
-        raise BadInput("{where}: the column '{column}' is empty.", where=row.where, column=columns.target)
-    value = _plain(value, row, columns.target)
-    return str(value).lower() if isinstance(value, bool) else value
-
-
-def _options(row: Row, columns: Columns) -> tuple[str, ...]:
-    if columns.options is not None:
-        return options_of(row.cells.get(columns.options), row.where, columns.options)
-    values = [row.cells.get(name) for name in columns.letters]
-    while values and is_empty(values[-1]):  # a question with fewer options than others
-        values.pop()
-    return options_of(["" if is_empty(value) else str(value) for value in values] or None, row.where, "A, B …")
-
-
-def _files(row: Row, column: str | None, folder: Path) -> list[str]:
-    """The attachments by their paths from the data folder, which they cannot leave."""
-    if column is None or _missing(row, column):
-        return []
-    value = row.cells[column]
-    names = value if isinstance(value, list) else str(value).replace(";", "|").split("|")
-    found = []
-    for name in (str(one).strip() for one in names):
-        path = (folder / name).resolve()
-        if not path.is_relative_to(folder.resolve()):
-            raise BadInput("{where}: the attachment '{name}' lies outside the data folder.", where=row.where, name=name)
-        if not path.is_file():
-            raise BadInput(
-                "{where}: the attachment '{name}' is not in {folder}.", where=row.where, name=name, folder=folder
-            )
-        if path.stat().st_size > MOST_ATTACHMENT_BYTES:
-            raise BadInput(
-                "{where}: the attachment '{name}' is larger than {limit} bytes.",
-                where=row.where,
-                name=name,
-                limit=MOST_ATTACHMENT_BYTES,
-            )
-        found.append(path.relative_to(folder.resolve()).as_posix())
+def _settings(shape: Shape) -> dict[str, str]:
+    """What was found or said besides columns, where it changes what is asked or compared."""
+    found = {}
+    if shape.template is not None:
+        found["prompt"] = shape.template
+    if shape.form is not None:
+        found["target_pattern"] = shape.form
+    if shape.style not in ("named",):
+        found["answers"] = shape.style
     return found
 
 
-def _tag(value: Any) -> str:
-    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return text.strip()[:TAG_CHARACTERS]
-
-
-def _plain(value: Any, row: Row, column: str) -> Any:
-    """A cell as JSON data: times and decimal numbers of Parquet become texts."""
-    try:
-        return msgspec.to_builtins(value.strip() if isinstance(value, str) else value, str_keys=True)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise BadInput(
-            "{where}: the column '{column}': {error}.", where=row.where, column=column, error=error
-        ) from None
-
-
 def _with_files(sample: Sample, folder: Path) -> Sample:
-    """The sample with its attachments, read when its turn comes."""
+    """Return the sample with its attachments, read when its turn comes."""
     names = sample.meta.get("files", ())
     if not names:
         return sample
     first, *rest = sample.turns
-    parts = (Text(text=sample.question), *(_file(folder / name, name) for name in names))
+    parts = (Text(text=sample.question), *(_file(folder, name) for name in names))
     *before, asked = first.messages
     return replace(sample, turns=(replace(first, messages=(*before, replace(asked, parts=parts))), *rest))
 
 
-def _file(path: Path, name: str) -> File:
+def _file(folder: Path, name: str) -> File:
+    inline = _inline.loaded(name)
+    if inline is not None:
+        return inline
+    path = folder / name
     media_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
     return File(name=path.name, media_type=media_type, data=path.read_bytes(), path=name)

@@ -17,7 +17,8 @@ from proctor.core.score import Score
 from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
 from proctor.core.task import Store
-from proctor.datasets._rows import is_empty, rows
+from proctor.datasets._formats import is_empty
+from proctor.datasets._rows import rows
 from proctor.engine.progress import Progress
 from proctor.generation import _reference, _solving
 from proctor.generation._evidence import Compared, Faulty, Judged, New, People, Weak, Wish

@@ -12,7 +12,8 @@ from proctor.core.errors import BadInput
 from proctor.core.run import Limits
 from proctor.datasets._columns import NAMES as COLUMN_NAMES
 from proctor.datasets._columns import assigned
-from proctor.datasets._rows import READERS, Row, is_empty, rows
+from proctor.datasets._formats import READERS, is_empty
+from proctor.datasets._rows import Row, rows
 
 ROLES: Mapping[str, Sequence[str]] = {
     "id": COLUMN_NAMES["id"],

@@ -22,7 +22,7 @@ from proctor.core.sample import Sample
 from proctor.core.sentence import say
 from proctor.core.task import Judged, Task
 from proctor.core.trial import IN_THE_MEAN
-from proctor.datasets._rows import READERS
+from proctor.datasets._formats import READERS
 from proctor.judges._fields import JUDGED, Item, Items, items_of
 from proctor.judges.items import same_texts, sample
 from proctor.stats.ranking import Battle, bradley_terry

@@ -19,7 +19,8 @@ from proctor.core.digest import digest
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.task import Task
-from proctor.datasets._rows import READERS, rows
+from proctor.datasets._formats import READERS
+from proctor.datasets._rows import rows
 from proctor.judges import _variants
 from proctor.judges._showing import is_chinese
 from proctor.registry import unknown

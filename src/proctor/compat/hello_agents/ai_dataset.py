@@ -7,7 +7,8 @@ from typing import Any
 from proctor.compat.hello_agents._words import tell
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
-from proctor.datasets._rows import READERS, is_empty, rows
+from proctor.datasets._formats import READERS, is_empty
+from proctor.datasets._rows import rows
 from proctor.generation._generator import as_text
 from proctor.generation._reference import NAMED, located
 

@@ -1,0 +1,275 @@
+"""Read one file: JSON lines, JSON, CSV, TSV, YAML, Parquet, Arrow or Excel; each row with the place it was read from."""
+
+import csv
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor.core.errors import BadInput
+from proctor.core.sentence import Sentence, say
+from proctor.datasets._decoding import open_text
+
+MOST_BYTES = 200_000_000  # of a file that must be read as a whole
+MOST_YAML_BYTES = 20_000_000
+CELL_CHARACTERS = 16_000_000
+LINE_CHARACTERS = 100_000_000
+DELIMITERS = ",;\t|"
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user said of how to read a file.
+
+    Attributes:
+        encoding: of a text file; found by its content when None.
+        header: False for a CSV file without column names, which are then `column_1`, `column_2`, …
+        sheet: of an Excel file.
+        split: which part of a folder, or of a JSON file with several lists, such as `test`.
+    """
+
+    encoding: str | None = None
+    header: bool = True
+    sheet: str | None = None
+    split: str | None = None
+
+
+Placed = Iterator[tuple[Sentence, Mapping[str, Any]]]
+
+
+def kind_of(path: Path) -> str:
+    """Return the suffix that tells the format, in lower case: `.jsonl` of `a.JSONL.gz`; '' for no data file.
+
+    >>> kind_of(Path("a.JSONL.gz")), kind_of(Path("b.csv")), kind_of(Path("c.parquet.gz")), kind_of(Path("d.gz"))
+    ('.jsonl', '.csv', '', '')
+    """
+    suffix = path.suffix.lower()
+    if suffix == ".gz":
+        inner = Path(path.stem).suffix.lower()
+        return inner if inner in PACKED else ""
+    return suffix if suffix in READERS else ""
+
+
+def is_empty(value: Any) -> bool:
+    """True if a cell holds nothing: no value, whitespace, or the NaN that tables use for it."""
+    return value is None or (isinstance(value, str) and not value.strip()) or value != value  # noqa: PLR0124 - NaN
+
+
+def _json_lines(path: Path, reading: Reading) -> Placed:
+    with open_text(path, reading.encoding, newline="\n") as file:
+        number = 0
+        while line := file.readline(LINE_CHARACTERS):
+            number += 1
+            where = say("{path}, line {line}", path=path.name, line=number)
+            if len(line) == LINE_CHARACTERS:
+                raise BadInput(
+                    "{where}: a line above {limit} characters is not read.", where=where, limit=LINE_CHARACTERS
+                )
+            if line.strip():
+                yield where, _object(_decoded(line, where), where)
+
+
+def _json(path: Path, reading: Reading) -> Placed:
+    value = _decoded(_text(path, reading, MOST_BYTES), say("{path}", path=path.name))
+    yield from _listed(value, path, reading)
+
+
+def _yaml(path: Path, reading: Reading) -> Placed:
+    import yaml
+
+    try:
+        value = yaml.load(_text(path, reading, MOST_YAML_BYTES), Loader=_plain_loader())  # noqa: S506 - a safe one, with fewer types
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark is not None else 0
+        raise BadInput(
+            "{path}, line {line}: no valid YAML: {error}.", path=path.name, line=line, error=error.problem
+        ) from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise BadInput("{path} is no valid YAML: {error}.", path=path.name, error=error) from None
+    yield from _listed(value, path, reading)
+
+
+def _plain_loader() -> Any:
+    """YAML with the plain types of JSON: `no`, `012` and dates stay text, and aliases, which can explode, are refused."""
+    import re
+
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            if self.check_event(yaml.events.AliasEvent):
+                raise yaml.MarkedYAMLError(problem="aliases are not read", problem_mark=self.get_mark())
+            return super().compose_node(parent, index)
+
+    Loader.yaml_implicit_resolvers = {}
+    for tag, pattern, first in (
+        ("bool", "true|false", "tf"),
+        ("null", "null|~|", ["n", "~", ""]),
+        ("int", "-?(?:0|[1-9][0-9]{0,300})", "-0123456789"),
+        ("float", r"-?(?:0|[1-9][0-9]{0,300})\.[0-9]{1,300}", "-0123456789"),
+    ):
+        Loader.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(rf"^(?:{pattern})$"), list(first))
+    return Loader
+
+
+def _listed(value: Any, path: Path, reading: Reading) -> Placed:
+    """Yield the rows of a list of objects, or of an object that holds them in one of the usual ways."""
+    ids: list[str] | None = None
+    if isinstance(value, dict):
+        value, ids = _rows_of_object(value, path, reading)
+    if not isinstance(value, list):
+        raise BadInput("{path} holds no list of objects.", path=path.name)
+    for number, one in enumerate(value, start=1):
+        where = say("{path}, entry {number}", path=path.name, number=number)
+        cells = _object(one, where)
+        yield where, cells if ids is None or "id" in cells else {"id": ids[number - 1], **cells}
+
+
+def _rows_of_object(value: Mapping[str, Any], path: Path, reading: Reading) -> tuple[Any, list[str] | None]:
+    """The rows in an object, and their ids where they are its keys.
+
+    `{"data": [{…}]}`, `{"train": [{…}], "test": [{…}]}` with a split named, `{"id1": {…}, "id2": {…}}`, or columns
+    `{"question": […], "answer": […]}` of one length.
+    """
+    if value and all(isinstance(one, dict) for one in value.values()):
+        return list(value.values()), list(value)
+    lists = {key: one for key, one in value.items() if isinstance(one, list)}
+    tables = {key: one for key, one in lists.items() if one and all(isinstance(row, dict) for row in one)}
+    if reading.split is not None and reading.split in tables:
+        return tables[reading.split], None
+    if len(lists) == 1:
+        return next(iter(lists.values())), None
+    if len(tables) > 1:
+        raise BadInput(
+            "{path} holds several lists: {known}. Say which: --set split=NAME", path=path.name, known=", ".join(tables)
+        )
+    if len(tables) == 1:
+        return next(iter(tables.values())), None
+    if all(lists.values()) and len(lists) == len(value) > 1 and len({len(one) for one in lists.values()}) == 1:
+        return [dict(zip(lists, cells, strict=True)) for cells in zip(*lists.values(), strict=True)], None
+    raise BadInput(
+        "{path} holds an object; a list of objects is needed, or an object with one list, with an object for each id, or with a list for each column.",
+        path=path.name,
+    )
+
+
+def _separated(path: Path, reading: Reading, delimiter: str | None = None) -> Placed:
+    csv.field_size_limit(CELL_CHARACTERS)  # the module's own limit is 131,072 characters
+    with open_text(path, reading.encoding, newline="") as file:
+        start = file.readline(CELL_CHARACTERS)
+        file.seek(0)
+        reader = csv.reader(file, delimiter=delimiter or _delimiter(start), strict=True)
+        line = 1
+        names = _header(_next(reader, path, 1) or [], path) if reading.header else []
+        line = reader.line_num + 1
+        while (cells := _next(reader, path, line)) is not None:
+            where = say("{path}, line {line}", path=path.name, line=line)
+            line = reader.line_num + 1
+            if any(cell.strip() for cell in cells):
+                names = names or [f"column_{number}" for number in range(1, len(cells) + 1)]
+                yield where, _named(cells, names, where)
+
+
+def _tabs(path: Path, reading: Reading) -> Placed:
+    return _separated(path, reading, "\t")
+
+
+def _next(reader: Any, path: Path, line: int) -> list[str] | None:
+    try:
+        cells: list[str] | None = next(reader, None)
+    except csv.Error as error:
+        raise BadInput(
+            "{path}, line {line}: {error}. Is a quotation mark not closed?", path=path.name, line=line, error=error
+        ) from None
+    return cells
+
+
+def _delimiter(header: str) -> str:
+    """The character of `DELIMITERS` that occurs most often outside quotation marks in the first line."""
+    bare = "".join(header.split('"')[::2])
+    return max(DELIMITERS, key=bare.count)
+
+
+def _header(names: list[str], path: Path) -> list[str]:
+    names = [name.strip() for name in names]
+    if not any(names):
+        raise BadInput("{path} begins with no line of column names.", path=path.name)
+    for name, count in Counter(names).items():
+        if name and count > 1:
+            raise BadInput("{path}: two columns are called '{column}'.", path=path.name, column=name)
+    return names
+
+
+def _named(cells: list[str], names: list[str], where: Sentence) -> Mapping[str, Any]:
+    extra = [cell for cell in cells[len(names) :] if cell.strip()]
+    if extra or len(cells) < len(names):
+        raise BadInput(
+            "{where}: {cells} cells, but there are {columns} columns. Put quotation marks around a cell with a comma or line break.",
+            where=where,
+            cells=len(cells),
+            columns=len(names),
+        )
+    found = dict(zip(names, cells, strict=False))
+    nameless = [cell for name, cell in zip(names, cells, strict=False) if not name and cell.strip()]
+    if nameless:
+        raise BadInput("{where}: the cell '{cell}' stands under no column name.", where=where, cell=nameless[0][:60])
+    found.pop("", None)
+    return found
+
+
+def _parquet(path: Path, _: Reading) -> Placed:
+    from proctor.datasets._tables import parquet
+
+    return parquet(path)
+
+
+def _arrow(path: Path, _: Reading) -> Placed:
+    from proctor.datasets._tables import arrow
+
+    return arrow(path)
+
+
+def _excel(path: Path, reading: Reading) -> Placed:
+    from proctor.datasets._tables import excel
+
+    return excel(path, reading.sheet, header=reading.header)
+
+
+def _object(value: Any, where: Sentence) -> Mapping[str, Any]:
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        raise BadInput(
+            "{where}: expected an object with columns as keys, got {kind}.", where=where, kind=type(value).__name__
+        )
+    return {key.strip(): one for key, one in value.items()}
+
+
+def _decoded(text: str, where: Sentence) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeError, ValueError) as error:
+        raise BadInput("{where}: no valid JSON: {error}.", where=where, error=error) from None
+
+
+def _text(path: Path, reading: Reading, limit: int) -> str:
+    if path.stat().st_size <= limit:
+        with open_text(path, reading.encoding) as file:
+            text = file.read(limit + 1)
+        if len(text) <= limit:
+            return text
+    raise BadInput("{path} has more than {limit} bytes; write it as JSON lines (.jsonl).", path=path.name, limit=limit)
+
+
+READERS: Mapping[str, Callable[[Path, Reading], Placed]] = {
+    ".jsonl": _json_lines,
+    ".ndjson": _json_lines,
+    ".json": _json,
+    ".csv": _separated,
+    ".tsv": _tabs,
+    ".yaml": _yaml,
+    ".yml": _yaml,
+    ".parquet": _parquet,
+    ".arrow": _arrow,
+    ".xlsx": _excel,
+}
+PACKED = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".yaml", ".yml")  # may end in .gz besides

@@ -1,0 +1,165 @@
+"""Read rows out of binary tables: Parquet, Arrow files of Hugging Face `datasets`, and Excel workbooks."""
+
+import datetime
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from proctor.core.errors import BadInput, MissingExtra
+from proctor.core.sentence import Sentence, say
+
+BATCH = 1_000
+MOST_UNPACKED = 1_000_000_000  # of a workbook, which is a zip file
+
+Placed = Iterator[tuple[Sentence, Mapping[str, Any]]]
+
+
+def parquet(path: Path) -> Placed:
+    """Yield the rows of a Parquet file, a batch in memory at a time.
+
+    Raises:
+        BadInput: the file is damaged.
+        MissingExtra: pyarrow is not installed.
+    """
+    try:
+        from pyarrow import ArrowException
+        from pyarrow import parquet as reader
+    except ImportError:
+        raise MissingExtra("parquet", path.name) from None
+    try:
+        with reader.ParquetFile(path) as file:
+            yield from _numbered(path, (batch.to_pylist() for batch in file.iter_batches(batch_size=BATCH)))
+    except (ArrowException, OSError) as error:
+        raise BadInput("{path} is no readable parquet file: {error}.", path=path.name, error=error) from None
+
+
+def arrow(path: Path) -> Placed:
+    """Yield the rows of an Arrow stream or file, as `save_to_disk` of `datasets` writes them.
+
+    Raises:
+        BadInput: the file is damaged.
+        MissingExtra: pyarrow is not installed.
+    """
+    try:
+        import pyarrow
+        from pyarrow import ipc
+    except ImportError:
+        raise MissingExtra("parquet", path.name) from None
+    try:
+        with pyarrow.memory_map(str(path)) as source:
+            if source.read(6) == b"ARROW1":
+                file = ipc.open_file(source)
+                batches = (file.get_batch(number) for number in range(file.num_record_batches))
+            else:
+                source.seek(0)
+                batches = iter(ipc.open_stream(source))
+            yield from _numbered(path, (batch.to_pylist() for batch in batches))
+    except (pyarrow.ArrowException, OSError) as error:
+        raise BadInput("{path} is no readable arrow file: {error}.", path=path.name, error=error) from None
+
+
+def excel(path: Path, sheet: str | None, *, header: bool) -> Placed:
+    """Yield the rows of a sheet; values of formulas are those that were saved last.
+
+    Raises:
+        BadInput: the file is damaged, or several sheets hold rows and none is named.
+        MissingExtra: openpyxl is not installed.
+    """
+    try:
+        import openpyxl
+    except ImportError:
+        raise MissingExtra("excel", path.name) from None
+    _check_size(path)
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    except (OSError, ValueError, KeyError, TypeError, SyntaxError, zipfile.BadZipFile) as error:
+        raise BadInput("{path} is no readable Excel file: {error}.", path=path.name, error=error) from None
+    try:
+        yield from _of_sheet(path, _chosen_sheet(path, book.worksheets, sheet), header)
+    finally:
+        book.close()
+
+
+def _numbered(path: Path, batches: Iterator[list[dict[str, Any]]]) -> Placed:
+    number = 0
+    for batch in batches:
+        for cells in batch:
+            number += 1
+            yield say("{path}, row {row}", path=path.name, row=number), cells
+
+
+def _check_size(path: Path) -> None:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+    except (zipfile.BadZipFile, OSError) as error:
+        raise BadInput("{path} is no readable Excel file: {error}.", path=path.name, error=error) from None
+    if size > MOST_UNPACKED:
+        raise BadInput("{path} unpacks to more than {limit} bytes.", path=path.name, limit=MOST_UNPACKED)
+
+
+def _chosen_sheet(path: Path, sheets: list[Any], wanted: str | None) -> Any:
+    by_name = {sheet.title: sheet for sheet in sheets if hasattr(sheet, "iter_rows")}  # charts have no rows
+    if wanted is not None:
+        if wanted not in by_name:
+            raise BadInput(
+                "{path} has no sheet '{sheet}'. It has: {known}.",
+                path=path.name,
+                sheet=wanted,
+                known=", ".join(by_name),
+            )
+        return by_name[wanted]
+    filled = [name for name, sheet in by_name.items() if any(any(cell is not None for cell in row) for row in sheet.iter_rows(max_row=50, values_only=True))]  # fmt: skip
+    if len(filled) > 1:
+        raise BadInput(
+            "{path} has several sheets: {known}. Say which: --set sheet=NAME", path=path.name, known=", ".join(filled)
+        )
+    if not filled:
+        raise BadInput("{path} holds no rows.", path=path.name)
+    return by_name[filled[0]]
+
+
+def _of_sheet(path: Path, sheet: Any, header: bool) -> Placed:
+    names: list[str] = []
+    for number, cells in enumerate(sheet.iter_rows(values_only=True), start=1):
+        if all(cell is None for cell in cells):
+            continue
+        where = say("{path}, row {row}", path=path.name, row=number)
+        if not names:
+            names = [f"column_{index}" for index in range(1, len(cells) + 1)]
+            if header:
+                names = ["" if cell is None else str(cell).strip() for cell in cells]
+                _check_names(names, path)
+                continue
+        yield where, _cells(cells, names, where)
+
+
+def _check_names(names: list[str], path: Path) -> None:
+    for name in names:
+        if name and names.count(name) > 1:
+            raise BadInput("{path}: two columns are called '{column}'.", path=path.name, column=name)
+
+
+def _cells(values: tuple[Any, ...], names: list[str], where: Sentence) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for index, value in enumerate(values):
+        name = names[index] if index < len(names) else ""
+        if name:
+            found[name] = _plain(value)
+        elif value is not None:
+            raise BadInput("{where}: the cell '{cell}' stands under no column name.", where=where, cell=str(value)[:60])
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """A cell as a value of JSON; Excel keeps whole numbers and dates as floats and times."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        return value.date().isoformat()
+    if isinstance(value, datetime.datetime | datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, datetime.timedelta):
+        return str(value)
+    return value
