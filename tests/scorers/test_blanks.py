@@ -75,6 +75,21 @@ def test_options_change_how_texts_are_compared() -> None:
     assert points("甲/乙", "乙", separator="/") == 1
 
 
+@pytest.mark.parametrize(
+    ("target", "reply", "earned"),
+    [
+        ("光合作用", "光和作用", 1),
+        ("是氧化反应", "不是氧化反应", 0),
+        ("1985年", "1984年", 0),
+        ("公元前212年", "公元212年", 0),
+    ],
+)
+def test_similar_texts_with_other_digits_negations_or_opposites_are_not_similar(
+    target: str, reply: str, earned: int
+) -> None:
+    assert points(target, reply, min_similarity=0.7) == earned
+
+
 @pytest.mark.parametrize("target", [None, "", "\n", []])
 def test_without_a_target_nothing_is_scored(target: Any) -> None:
     assert isinstance(blanks(Sample.ask("q", "?", target=target), Trajectory.of("x")), Unscored)

@@ -1,7 +1,7 @@
 """Replies that were written before the rules were read: precision and recall of each text scorer over all kinds of them.
 
-`tests/data/held_out/SCORER_N.jsonl` holds a pair a line: reply, target, whether it is right, the kind, and the question where one
-is needed. The second batch of each scorer was written after the rules were tuned on the first.
+`tests/data/held_out/SCORER_N.jsonl` holds a pair a line: reply, target, whether it is right (a refusal), the kind, and the question
+or options where they are needed. The second batch of each scorer was written after the rules were tuned on the first.
 """
 
 import json
@@ -15,13 +15,19 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
 from proctor.scorers.answer import answer
+from proctor.scorers.blanks import blanks
+from proctor.scorers.choice import choice
 from proctor.scorers.number import number
+from proctor.scorers.refusal import refusal
 
 FOLDER = Path(__file__).parents[1] / "data" / "held_out"
 Scorer = Callable[[Sample, Trajectory], Score | Unscored]
 SCORERS: dict[str, tuple[Scorer, float, float]] = {  # the scorer, and the least precision and recall
     "answer": (answer, 0.98, 0.92),
+    "choice": (choice, 0.98, 0.92),
+    "blanks": (blanks, 0.98, 0.92),
     "number": (number, 0.98, 0.92),
+    "refusal": (refusal, 0.9, 0.9),
 }
 
 
@@ -31,7 +37,8 @@ def _pairs(name: str) -> list[dict[str, Any]]:
 
 
 def _accepts(scorer: Scorer, pair: dict[str, Any]) -> bool:
-    sample = Sample.ask("held-out", pair.get("question", "?"), target=pair["target"])
+    meta = {"options": pair["options"]} if "options" in pair else {}
+    sample = Sample.ask("held-out", pair.get("question", "?"), target=pair.get("target"), meta=meta)
     score = scorer(sample, Trajectory.of(pair["answer"]))
     return isinstance(score, Score) and score.points == score.out_of
 

@@ -1,6 +1,8 @@
-"""Find what a reply gives as its answer: the letters of options, or the text behind the last announcement."""
+"""Find what a reply gives as its answer: the letters of options, or the text after the last announcement."""
 
 import re
+
+from proctor.scorers.answer.sentences import corrected
 
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
 _THOUGHT = "</think>"
@@ -18,10 +20,38 @@ _LINK = (
     r"[\s*_`\"'“”‘’:]{0,6}(?:(?i:\b(?:is|are|was|would\s+be|should\s+be|must\s+be)\b)|应该是|应该为|应为|应是|应选|应该选|就是|是|为|有|选)?"
     r"[\s*_`\"'“”‘’:]{0,6}(?:(?i:(?:both\s+|the\s+)?(?:options?|choices?|letters?)\s+)|选项)?[\s*_`\"'“”‘’(\[【{「<]{0,6}"
 )
-_BETWEEN = r"[\s)\]】}>*_`]{0,3}(?:[,;/&+、.]|和|与|及|以及|或|(?i:\band\b|\bor\b))[\s(\[【{<*_`]{0,3}|[ \t]{1,3}"
+_BETWEEN = r"[\s)\]】}>*_`]{0,3}(?:,\s?(?i:and|or)\b|[,;/&+、.]|和|与|及|以及|或|(?i:\band\b|\bor\b))[\s(\[【{<*_`]{0,3}|[ \t]{1,3}"
 _EDGE = r"(?![A-Za-z'’])"
+_OR = re.compile(r"\bor\b|或|还是", re.IGNORECASE)
+_ITEM = r"(?<![A-Za-z\\])[{options}](?:(?:\s?(?:[,/&、]|和|与|及|或)\s?|,?\s(?:and|or|nor)\s)[{options}]){{0,8}}(?![A-Za-z'’])[)\]】}}*_`]{{0,3}}"
+_DENYING = (
+    r"(?:(?i:\b(?:not|never|neither|nor|rul(?:e|ed|ing)\s+out|exclud(?:e|ed|es|ing)|eliminat(?:e|ed|es|ing)|anything\s+but|except|"
+    r"(?:other|rather)\s+than|instead\s+of|reject)|n['’]t(?:\s+be|\s+think\s+(?:it\s+is|it['’]s|that|the\s+answer\s+is))?)"
+    r"\s+(?:be\s+)?(?:(?:option|choice|answer)\s+)?(?:the\s+answer\s+is\s+)?|"
+    r"(?:不是|不选|不应选|不能选|不可能是|不会是|排除(?:了|掉)?|除了|并非|而非|不认为(?:是|选)?)\s*(?:选项)?)[(\[*_`\"“]{0,3}"
+)
+_DENIED = (
+    r"\s*(?:(?i:(?:is|are|was|were|seems?|looks?|would\s+be|can\s?(?:not)?\s+be|both|all)\s+){0,2}(?:(?i:clearly|definitely|obviously|also|both|all)\s+){0,2}"
+    r"(?i:not\b|(?:is|are|was|were|ca|could|wo)n['’]t\b|cannot\b|wrong|incorrect|false|too\s\w+|impossible|ruled\s+out|eliminated|excluded|invalid|"
+    r"(?:can|must|should)\s+be\s+(?:ruled\s+out|eliminated|excluded))|"
+    r"(?:选?项)?(?:是|的说法|说法|描述|表述|都|均|也|为|显然|明显|可以){0,3}(?:错|不对|不正确|不可能|不符|不成立|有误|排除|不选))"
+)
+_RIGHT = (
+    r"\s*(?:(?i:(?:is|are|was|were|must\s+be|should\s+be)\s+(?:(?:both|all|clearly|definitely|indeed)\s+)?"
+    r"(?:correct|right|true\b|the\s+(?:\w+\s+)?(?:answer|option|choice)))|(?:选?项)?(?:是|的说法|说法|描述|表述|都|均|也|为){0,3}(?:正确|对的?(?![比应])|符合))"
+)
+_FIRST = r"[\s*_`(\[【]{{0,4}}([{options}]+)[*_`]{{0,2}}[)\]】]?(?:[,，:;。.]|\s*[-–—(]|\s(?:because|since|as)\b|\s*(?:因为|理由|解析))"
+_TAGGED = re.compile(
+    r"<answer>\s*(.{1,200}?)\s*</answer>|\{\s*\"(?:final_?)?answer\"\s*:\s*(.{1,200}?)\}", re.IGNORECASE
+)
+_DOUBTED = re.compile(
+    r"(?i:\b(?:whether|doubt|n['’]t\s+(?:think|believe)|wrong\s+to|if)\b)[^.!?。！？\n]{0,60}$|(?:是否|不认为|怀疑)[^。！？\n]{0,30}$"
+)
+_ASKED = re.compile(r"[^.!?。！？\n]{0,200}[?？]")
+_TAIL = 200_000  # characters at the end of a reply that are looked at
+_LONGEST = 20_000  # characters of a reply whose denials are read
 _WORD = re.compile(" [a-z]")
-_VERB = re.compile(r" (?:and|or|is)\b")
+_VERB = re.compile(r" (?:and|or|is|because|since|as)\b")
 
 
 def normal(text: str) -> str:
@@ -65,27 +95,45 @@ def announced(text: str) -> str | None:
 def letters(reply: str, options: str = "ABCDEFGH") -> str | None:
     """The option letters a reply gives as its answer, each once, in its order; None when it gives none.
 
-    In this order: a box, a reply of letters alone, the last announcement (`答案是 A、C`, `The answer is AC`, `选B`), the
-    one option at the start of a line (`B. Paris`), the letters that stand alone in the last line or in the reply.
+    In this order: a box or tag, a reply of letters alone, the last announcement (`答案是 A、C`, `The answer is AC`, `选B`), a
+    first line of letters alone, the options called right, the one option at the start of a line (`B. Paris`), the letters that
+    stand alone in the last line or in the reply. Options called wrong, questions and what was corrected do not count; `A or B`
+    is no answer.
 
     >>> letters("答案是 A、C"), letters("The answer is AC"), letters("选B"), letters("Ｂ"), letters("No idea")
     ('AC', 'AC', 'B', 'B', None)
+    >>> letters("It is C, not B."), letters("Not A"), letters("C\\n\\nExplanation: A is wrong."), letters("A or B")
+    ('C', None, 'C', None)
     """
-    text = said(reply)
+    text = said(reply)[-_TAIL:]
     group = _group(options)
-    if (inside := boxed(text)) is not None and (found := _alone(inside, group)):
-        return found
-    if found := _alone(text, group):
-        return found
-    if found := _behind_mark(text, group):
-        return found
+    tagged = [match[1] or match[2] for match in _TAGGED.finditer(text[-_LONGEST:])]
+    for inside in (boxed(text), *tagged[-1:], text):
+        if inside is not None and (found := _alone(inside, group)) is not None:
+            return found or None
+    text = corrected(text) if len(text) <= _LONGEST else text
+    item = _ITEM.format(options=options)
+    plain = (
+        re.sub(_DENYING + item + "|" + item + _DENIED, " ", _ASKED.sub(" ", text)) if len(text) <= _LONGEST else text
+    )
+    if (found := _behind_mark(plain, group)) is not None:
+        return found or None
+    lines = plain.strip(" ,，。;\n").splitlines() or [""]
+    if (found := _alone(lines[0], group)) is not None and not (len(lines) > 1 and _alone(lines[-1], group)):
+        return found or None
+    if (found := _alone(plain.strip(" ,，。;\n"), group)) is not None:
+        return found or None
+    if right := [match[0] for match in re.finditer(item + f"(?={_RIGHT})", plain)]:
+        return None if any(map(_OR.search, right)) else _each("".join(right))
+    if (first := re.match(_FIRST.format(options=options), plain)) is not None and _in_order(first[1]):
+        return None if _OR.match(plain[first.end() :].lstrip()) else _each(first[1])
     starts: dict[str, None] = dict.fromkeys(
-        re.findall(rf"^[\s*_`(\[]{{0,4}}([{options}])[*_`]{{0,2}}[.、:)\]](?!\w\.)", text, re.MULTILINE)
+        re.findall(rf"^[\s*_`(\[]{{0,4}}([{options}])[*_`]{{0,2}}[.、:)\]](?!\w\.)", plain, re.MULTILINE)
     )
     if len(starts) == 1:
         return next(iter(starts))
-    last = text.rpartition("\n")[2]
-    return _only(last, group) or _only(text, group)
+    last = plain.rstrip().rpartition("\n")[2]
+    return _only(last, group) or _only(plain, group)
 
 
 def _group(options: str) -> str:
@@ -93,23 +141,27 @@ def _group(options: str) -> str:
 
 
 def _alone(text: str, group: str) -> str | None:
-    """Letters and nothing else, but for brackets, marks and a full stop; here small letters count too."""
+    """Letters and nothing else, but for brackets, marks and a full stop; here small letters count too. '' for `A or B`."""
     if len(text) > 200:
         return None
     text = " ".join(text.upper().split())
-    match = re.fullmatch(rf"[\s*_`\"'“”(\[【{{<]*({group})[\s*_`\"'“”)\]】}}>.。,;]*", text)
-    return _each(match[1]) if match else None
+    text = re.sub(r"[\"“”']\s?,\s?[\"“”']|\s-\s", ",", text)  # ["A", "C"], - A - C
+    match = re.fullmatch(
+        rf"(?:OPTIONS?\s|CHOICES?\s|BOTH\s|选项)?[\s*_`\"'“”(\[【{{<-]*({group})[\s*_`\"'“”)\]】}}>.。,;!]*(?:选?项)?",
+        text,
+    )
+    return None if match is None else "" if _OR.search(match[1]) else _each(match[1])
 
 
 def _behind_mark(text: str, group: str) -> str | None:
     found = None
     for match in re.finditer(rf"{_MARK}{_LINK}({group})", text):
-        if not _is_article(text, match, 1):
+        if not _is_article(text, match, 1) and not _DOUBTED.search(text[max(0, match.start() - 80) : match.start()]):
             found = match[1]
     if found is None:
         small: list[str] = re.findall(rf"{_MARK}{_LINK}({group.lower()})[)\]】}}*_`\"'”]*[.。,;]?\s*(?:\n|$)", text)
         found = small[-1] if small else None
-    return _each(found.upper()) if found is not None else None
+    return None if found is None else "" if _OR.search(found) else _each(found.upper())
 
 
 def _only(text: str, group: str) -> str | None:
@@ -117,9 +169,11 @@ def _only(text: str, group: str) -> str | None:
     found = {
         _each(match[0])
         for match in re.finditer(group, text)
-        if not _is_article(text, match) and (not match[0].isalpha() or _in_order(match[0]))
+        if not _is_article(text, match) and (not (match[0].isascii() and match[0].isalpha()) or _in_order(match[0]))
     }
-    return found.pop() if len(found) == 1 else None
+    return (
+        found.pop() if len(found) == 1 and not any(_OR.search(match[0]) for match in re.finditer(group, text)) else None
+    )
 
 
 def _in_order(found: str) -> bool:
@@ -129,8 +183,8 @@ def _in_order(found: str) -> bool:
 
 def _is_article(text: str, match: re.Match[str], group: int = 0) -> bool:
     """Whether these letters are the English word, as in "A dog"."""
-    behind = text[match.end(group) : match.end(group) + 5]
-    return match[group] == "A" and bool(_WORD.match(behind)) and not _VERB.match(behind)
+    behind = text[match.end(group) : match.end(group) + 9]
+    return match[group] in ("A", "I") and bool(_WORD.match(behind)) and not _VERB.match(behind)
 
 
 def _each(found: str) -> str:

@@ -5,6 +5,7 @@ parted by `或`, unless that is part of a word (`或者`). `meta["blanks"]` may 
 """
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -18,13 +19,75 @@ from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 from proctor.scorers import _replies
 from proctor.scorers._rouge import rouge_l
+from proctor.scorers.answer import match
+from proctor.scorers.answer.text import negations, simplified
 
-_NUMBERED = re.compile(r"^\s*(?:\((\d{1,2})\)|第(\d{1,2})[空个]:?|(\d{1,2})[.、:)](?!\d)|([①-⑳]))\s*")
-_CIRCLED = 0x245F  # ① is one more
-_FRACTION = re.compile(r"\\d?frac\{([^{}]*)\}\{([^{}]*)\}")
+_ORDINALS = {name: place for place, name in enumerate(["first", "second", "third", "fourth", "fifth", "sixth"], 1)}
+_ORDINALS |= {name: place for place, name in enumerate("一二三四五六七八九十", 1)}
+_MARK = (
+    r"(?:\((\d{1,2})\)|(?:第\s?(\d{1,2}|[一二三四五六七八九十])\s?个?[空个格处]格?|空格?\s?(\d{1,2})|blank\s?#?(\d{1,2})"
+    r"|(?:the\s)?(first|second|third|fourth|fifth|sixth)\sblank)\s?(?:应?填|应?为|是|is\b)?:?|(\d{1,2})[.、:)](?!\d)|([一二三四五六七八九十])、|([①-⑳⑴-⒇]))"
+)
+_NUMBERED = re.compile(rf"^[-\s]*{_MARK}\s*", re.IGNORECASE)
+_INLINE = re.compile(rf"(?<![\w.^_({{]){_MARK}\s*|(?<=[\u3400-\u9fff\s\w])([①-⑳⑴-⒇])\s*", re.IGNORECASE)
+_MOST_CHARACTERS = 20_000  # of a reply in which marks within a line are looked for
+_LATEX = (
+    (re.compile(r"\\[dt]?frac\s?\{([^{}]*)\}\s?\{([^{}]*)\}"), r"\1/\2"),
+    (re.compile(r"\\sqrt\s?\{(\w+)\}"), r"√\1"),
+    (re.compile(r"\\sqrt\s?\{"), "√{"),
+    (re.compile(r"√\s?\((\w+)\)"), r"√\1"),
+    (re.compile(r"\\(?:text|mathrm|ce|mathbf|rm)\s?\{([^{}]*)\}"), r"\1"),
+    (re.compile(r"\^\s?\{?\s?\\circ\s?\}?|\\degree"), "°"),
+    (re.compile(r"([_^])\{([^{}]*)\}"), r"\1\2"),
+    (re.compile(r"_(?=\w)"), ""),
+    (re.compile(r"(?<=[A-Za-z])\^(?=[+-])"), ""),
+    (re.compile(r"\\(?:left|right|quad|,|;|!)"), ""),
+)
+_COMMANDS = {
+    "pi": "π",
+    "geq": "≥",
+    "ge": "≥",
+    "leq": "≤",
+    "le": "≤",
+    "neq": "≠",
+    "ne": "≠",
+    "times": "×",
+    "cdot": "·",
+    "pm": "±",
+}
+_COMMANDS |= {
+    "infty": "∞",
+    "alpha": "α",
+    "beta": "β",
+    "theta": "θ",
+    "lambda": "λ",
+    "mu": "μ",
+    "omega": "ω",
+    "Delta": "Δ",
+    "rightarrow": "→",
+}
+_COMMAND = re.compile(r"\\([A-Za-z]+)\s?")
+_WORDS = {
+    "大于": ">",
+    "小于": "<",
+    "等于": "=",
+    "大于等于": "≥",
+    "大于或等于": "≥",
+    "不小于": "≥",
+    "小于等于": "≤",
+    "小于或等于": "≤",
+    "不大于": "≤",
+}
+_SCRIPT = re.compile("[⁰¹²³⁴-⁹⁺⁻]+|[₀-₉₊₋]+")
+_VALUES = frozenset(["quasi exact", "numeric", "units", "mathematics"])
+_LONGEST_VALUE = 200
+_FIGURES = re.compile(r"\d+|[零〇一二三四五六七八九十百千万亿]+")
+_OPPOSITES = "前后增减大小高低左右上下正负酸碱阴阳升降多少内外东西南北男女快慢强弱长短早晚"
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?")
 _LONGEST_NUMBER = 100
-_SIGNS = str.maketrans({"−": "-", "–": "-", "“": '"', "”": '"', "‘": "'", "’": "'", "$": None, "　": " "})
+_CIRCLED = frozenset(map(chr, [*range(0x2460, 0x2474), *range(0x2474, 0x2488)]))
+_SEPARATORS = (",", "、", r"\s+(?:and|和)\s+|[和与及]", r"\s+")
+_SIGNS = str.maketrans({"−": "-", "–": "-", "“": '"', "”": '"', "‘": "'", "’": "'", "$": None, "　": " ", "º": "°"})
 _AROUND = " \t.。,;:!\"'`*"
 _PUNCTUATION = re.compile(r"[^\w+\-/=<>√π°%]")
 
@@ -36,7 +99,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         any_order: groups of blanks, counted from 0, whose answers may be swapped: `[[0, 1]]`, or true for all.
         separator: what parts alternatives in a text.
         case_sensitive, ignore_punctuation: how texts are compared.
-        min_similarity: also right is what is at least so similar, letter by letter (ROUGE-L); 1 means the same.
+        min_similarity: also right is what is at least so similar, letter by letter (ROUGE-L); 1 means the same. Texts with
+            other digits, negations or opposites (前 and 后) are not similar.
     """
 
     any_order: bool | tuple[tuple[int, ...], ...] = ()
@@ -75,7 +139,7 @@ def blanks(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     return Score(points=points, out_of=len(expected), answer="\n".join(made), reason=reason)
 
 
-blanks.version = "1"  # type: ignore[attr-defined]  # scorers are functions with a version
+blanks.version = "2"  # type: ignore[attr-defined]  # scorers are functions with a version
 
 
 def _expected(target: Any, options: Options) -> list[list[str]]:
@@ -98,14 +162,18 @@ def _alternatives(line: str, separator: str) -> list[str]:
 def _made(reply: str, count: int) -> list[str]:
     """The answers of a reply, one for each blank; '' where there is none."""
     text = _replies.said(reply)
-    text = _replies.boxed(text) or _replies.announced(text) or text
+    text = (_replies.boxed(text) or _replies.announced(text) or text).replace("**", "")
     parts = [part.strip() for part in re.split(r"[\n;]", text) if part.strip()]
+    if all(part.startswith("- ") for part in parts):
+        parts = [part[2:].strip() for part in parts]
     if count == 1:
-        return [_bare(parts[-1], 1) if parts else ""]
+        return [_bare(parts[-1], 1).removeprefix("填:").removeprefix("填") if parts else ""]
+    if (inline := _inline(text, count)) is not None:
+        return inline
     if len(parts) == 1:
-        parts = next(
-            (found for sign in (",", "、", r"\s+") if len(found := re.split(sign, text.strip())) == count), parts
-        )
+        parts = next((found for sign in _SEPARATORS if len(found := re.split(sign, text.strip())) == count), parts)
+    if len(parts) > count and "\n" not in text.strip():
+        return [""] * count  # more answers than blanks
     if len(parts) > count and all(_number_of(part) for part in parts[-count:]):
         parts = parts[-count:]  # remarks, then a numbered list
     numbered = {_number_of(part): part for part in parts}
@@ -115,16 +183,36 @@ def _made(reply: str, count: int) -> list[str]:
     return answers + [""] * (count - len(answers))
 
 
-def _number_of(part: str) -> int | None:
-    match = _NUMBERED.match(part)
-    if match is None:
+def _inline(text: str, count: int) -> list[str] | None:
+    """The answers of a reply that numbers each of them, in one line or several; None when it does not."""
+    marks = list(_INLINE.finditer(text[-_MOST_CHARACTERS:]))
+    places = [_place_of(found) for found in marks]
+    if sorted(places) != list(range(1, count + 1)):
         return None
-    return ord(match[4]) - _CIRCLED if match[4] else int(next(group for group in match.groups() if group))
+    ends = [found.start() for found in marks[1:]] + [len(text[-_MOST_CHARACTERS:])]
+    answers = {
+        place: text[-_MOST_CHARACTERS:][found.end() : end].strip().rstrip(",;。、").strip()
+        for place, found, end in zip(places, marks, ends, strict=True)
+    }
+    return [answers[place].split("\n")[0] for place in range(1, count + 1)]
+
+
+def _place_of(found: re.Match[str]) -> int:
+    mark = next(group for group in found.groups() if group).lower()
+    if mark[0] in _CIRCLED:
+        return int(unicodedata.numeric(mark))
+    return _ORDINALS.get(mark) or int(mark)
+
+
+def _number_of(part: str) -> int | None:
+    numbered = _NUMBERED.match(part)
+    return None if numbered is None else _place_of(numbered)
 
 
 def _bare(part: str, place: int) -> str:
     """An answer without its own number."""
-    rest = part[match.end() :].strip() if (match := _NUMBERED.match(part)) and _number_of(part) == place else ""
+    numbered = _NUMBERED.match(part)
+    rest = part[numbered.end() :].strip() if numbered is not None and _place_of(numbered) == place else ""
     return rest or part
 
 
@@ -170,17 +258,46 @@ def _fits(answer: str, alternatives: Sequence[str], options: Options) -> bool:
         expected = _plain(alternative, options)
         if made == expected or (number is not None and number == _value(expected)):
             return True
-        if options.min_similarity < 1 and number is None and rouge_l(made, expected).f >= options.min_similarity:
+        if not options.case_sensitive and len(answer) <= _LONGEST_VALUE and _same_value(answer, alternative):
+            return True
+        if options.min_similarity < 1 and number is None and _similar(made, expected, options.min_similarity):
             return True
     return False
 
 
+def _same_value(answer: str, expected: str) -> bool:
+    """The same number or expression: 五 is 5, 2√2 is √8."""
+    verdict = match(answer, expected)
+    return verdict.right and verdict.rule in _VALUES
+
+
+def _similar(made: str, expected: str, least: float) -> bool:
+    """Letters agree, and nothing that turns the meaning differs: digits, negations, opposites."""
+    if sorted(_FIGURES.findall(made)) != sorted(_FIGURES.findall(expected)) or len(negations(made)) != len(
+        negations(expected)
+    ):
+        return False
+    if any(made.count(char) != expected.count(char) for char in _OPPOSITES):
+        return False
+    return rouge_l(made, expected).f >= least
+
+
 def _plain(text: str, options: Options) -> str:
-    plain = _FRACTION.sub(r"\1/\2", _replies.normal(text).translate(_SIGNS)).strip(_AROUND)
+    plain = _SCRIPT.sub(_level, simplified(_replies.normal(text)).translate(_SIGNS)).strip(_AROUND)
+    for pattern, instead in _LATEX:
+        plain = pattern.sub(instead, plain)
+    plain = _COMMAND.sub(lambda found: _COMMANDS.get(found[1], found[1]), plain)
     plain = "".join(plain.split())
+    plain = _WORDS.get(plain, plain)
     if options.ignore_punctuation and _value(plain) is None:
         plain = _PUNCTUATION.sub("", plain)
     return plain if options.case_sensitive else plain.casefold()
+
+
+def _level(found: re.Match[str]) -> str:
+    """Raised and lowered signs as usual ones: `x²` is `x^2`, `H₂O` is `H2O`."""
+    usual = unicodedata.normalize("NFKC", found[0]).replace("−", "-")
+    return usual if found[0][0] in "₀₁₂₃₄₅₆₇₈₉₊₋" else "^" + usual
 
 
 def _value(text: str) -> Fraction | None:

@@ -4,7 +4,8 @@ The target is the letters (`B`, `AC`, `A,C`, or a list). `meta["choice"]` may ho
 """
 
 import re
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import msgspec
 
@@ -14,6 +15,8 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 from proctor.scorers import _replies
+from proctor.scorers.answer import final_answer, match
+from proctor.scorers.answer.claims import claimed
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -67,7 +70,7 @@ def partial(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     return _score(found, hits, len(found.right))
 
 
-choice.version = partial.version = "1"  # type: ignore[attr-defined]  # scorers are functions with a version
+choice.version = partial.version = "2"  # type: ignore[attr-defined]  # scorers are functions with a version
 
 
 def _compared(sample: Sample, trajectory: Trajectory) -> _Compared | Unscored:
@@ -79,7 +82,38 @@ def _compared(sample: Sample, trajectory: Trajectory) -> _Compared | Unscored:
         reason = say("The target '{target}' is no list of option letters.", target=text)
         return Unscored(why="not_applicable", reason=reason)
     letters = _letters_of(options.letters) or "".join(chr(code) for code in range(65, max(72, ord(max(right))) + 1))
-    return _Compared(options, right, _replies.letters(trajectory.answer, letters))
+    texts = _texts_of(sample.meta.get("options"))
+    letters = "".join(dict.fromkeys(letters + "".join(texts)))
+    chosen = _replies.letters(trajectory.answer, letters) or _by_text(trajectory.answer, texts, sample.question)
+    return _Compared(options, right, chosen)
+
+
+def _texts_of(options: Any) -> dict[str, str]:
+    """The texts of a sample's options by their letters."""
+    if isinstance(options, list | tuple):
+        options = dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", options, strict=False))
+    if not isinstance(options, Mapping):
+        return {}
+    return {
+        letter: str(text)
+        for letter, text in options.items()
+        if isinstance(letter, str) and letter.isalpha() and len(letter) == 1
+    }
+
+
+def _by_text(reply: str, texts: Mapping[str, str], question: str) -> str | None:
+    """The letter of the one option whose text a reply gives as its answer."""
+    given = final_answer(reply)
+    if given is None:
+        return None
+    chosen = [letter for letter, text in texts.items() if text.strip() and _gives(given, text, question)]
+    return chosen[0] if len(chosen) == 1 else None
+
+
+def _gives(reply: str, text: str, question: str) -> bool:
+    if match(reply, text).right:
+        return True
+    return claimed(reply, text, question, fits=lambda words: match(words, text).right) is not None
 
 
 def _letters_of(text: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Say whether an agent declined to answer, in Chinese or English, or was refused by its endpoint."""
+"""Say whether an agent declined to answer, in Chinese, English or another major language, or was refused by its endpoint."""
 
 from proctor.core.sample import Sample
 from proctor.core.score import Score
@@ -27,7 +27,7 @@ def answered(sample: Sample, trajectory: Trajectory) -> Score:  # noqa: ARG001 -
     return _score(int(phrase is None), phrase, trajectory)
 
 
-refusal.version = answered.version = "1"  # type: ignore[attr-defined]  # scorers are functions with a version
+refusal.version = answered.version = "2"  # type: ignore[attr-defined]  # scorers are functions with a version
 
 
 def _phrase(trajectory: Trajectory) -> str | None:

@@ -91,9 +91,13 @@ def evaluate_question(question_type: str, pred: str, label: str, args: Any = Non
     return score, total, more[0] if more else 0
 
 
+REJECTIONS = ("缺少图片信息", "无法回答", "信息不足", "需要更多信息")  # the article's, wherever they are in a reply
+
+
 def check_rejection(pred: str, extended: bool = False) -> bool:
     """Whether a reply says that the image is missing; `extended` knows the phrases of the article and English ones."""
-    return official.is_rejection(pred) or (extended and refusal_in(pred) is not None)
+    known = any(phrase in pred for phrase in REJECTIONS)
+    return official.is_rejection(pred) or (extended and (known or refusal_in(pred) is not None))
 
 
 def position_sensitive_extraction(text: str, position: str = "end") -> str | list[str] | None:

@@ -152,6 +152,15 @@ def _bare(text: str) -> str:
     return text
 
 
+def simplified(text: str) -> str:
+    """The text in simplified characters.
+
+    >>> simplified("無法回答")
+    '无法回答'
+    """
+    return text.translate(_traditional())
+
+
 def _rows(found: re.Match[str]) -> str:
     """A matrix as a list of its rows."""
     rows = [row for row in found[2].split("\\\\") if row.strip()]
