@@ -238,3 +238,27 @@ def test_a_store_that_is_not_there_is_named_and_not_made(tmp_path: Path) -> None
     with pytest.raises(BadInput, match=r"There is no store .*typo\.db"):
         proctor.open_run("r", store=str(path))
     assert not path.exists()
+
+
+def test_several_attempts_give_pass_at_k_and_say_where_the_error_comes_from(store: str) -> None:
+    from proctor.reports import render
+    from proctor.reports.build import build
+
+    said: dict[str, int] = {}
+
+    async def agent(question: str) -> str:
+        said[question] = said.get(question, 0) + 1
+        return "yes" if said[question] <= int(question) % 4 else "no"
+
+    samples = [Sample.ask(str(n), str(n), target="yes", tags={"half": "ab"[n % 2]}) for n in range(12)]
+    run = proctor.evaluate(Task(name="t", samples=samples, scorers=["exact"]), agent=agent, attempts=3, store=store)
+    assert [one.name for one in run.estimates if not one.slice] == ["accuracy", "pass@2", "pass@3", "pass^2", "pass^3"]
+    assert run.estimate("pass@3").value == 0.75
+    assert run.estimate("pass^3").value == 0.25
+    accuracy = run.estimate("accuracy")
+    assert accuracy.error_from_samples is not None
+    assert accuracy.error_from_attempts is not None
+    page = render.markdown(build(run.record, run.store, run.estimates), "en")
+    assert "pass^3" in page
+    assert "points from samples" in page
+    assert run.summary()["estimates"][0]["error_from_attempts"] == accuracy.error_from_attempts

@@ -69,7 +69,9 @@ async def test_the_headline_of_several_scorers_has_one_number_each() -> None:
 
 async def test_numbers_beside_the_verdict_are_averaged() -> None:
     report, _ = await small()
-    assert [(one.name, one.mean, one.count) for one in report.beside] == [("parameter_accuracy", 0.75, 2)]
+    (one,) = report.beside
+    assert (one.name, one.estimate.value, one.estimate.scored) == ("parameter_accuracy", 0.75, 2)
+    assert one.estimate.low is not None
 
 
 async def test_what_a_reader_must_know_is_noted() -> None:

@@ -28,7 +28,8 @@ def test_198_samples_find_the_difference_that_is_published(attempts: int, differ
 @pytest.mark.parametrize(("attempts", "cut"), [(2, 1 / 3), (4, 1 / 2), (6, 5 / 9)])
 def test_attempts_cut_the_variance_as_published(attempts: int, cut: float) -> None:
     spread = Variance(between=1 / 12, within=1 / 6)
-    assert 1 - spread.of_mean(attempts) / spread.of_mean(1) == pytest.approx(cut)
+    one, several = (spread.between + spread.within / count for count in (1, attempts))
+    assert 1 - several / one == pytest.approx(cut)
 
 
 def test_the_variance_splits_into_samples_and_attempts() -> None:

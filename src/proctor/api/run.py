@@ -14,7 +14,8 @@ from proctor.core.trajectory import Usage
 from proctor.core.trial import Outcome, Trial, Verdict
 from proctor.judges._figures import about
 from proctor.judges._figures import estimates as judged
-from proctor.stats.estimate import metrics
+from proctor.stats import repeats
+from proctor.stats.estimate import is_rate, metrics
 
 
 class Run:
@@ -58,6 +59,8 @@ class Run:
             for slice_, tally in tallies.items():
                 plain.extend(metrics(tally, slice=slice_, prefix=prefix, whole=tallies[""]))
             judge = about(self.record, scorer)
+            if self.record.spec.attempts > 1:
+                plain = self._with_attempts(plain, scorer, prefix, passes=judge is None and is_rate(tallies[""]))
             found.extend(
                 plain if judge is None else judged(self.record, self.store, scorer, judge, plain, prefix=prefix)
             )
@@ -109,6 +112,18 @@ class Run:
         from proctor.api.report import write_report
 
         return write_report(self.record, self.store, self.estimates, Path(path), lang)
+
+    def _with_attempts(self, plain: Sequence[Estimate], scorer: str, prefix: str, *, passes: bool) -> list[Estimate]:
+        """The estimates of a scorer, those of the whole run with their error split and followed by pass@k and pass^k."""
+        attempts = self.record.spec.attempts
+        samples = repeats.cases(self.store.values(self.id, scorer), attempts)
+        whole = [
+            repeats.split_error(one, samples) for one in plain if not one.slice and not one.name.endswith("points")
+        ]
+        points = [one for one in plain if not one.slice and one.name.endswith("points")]
+        planned = whole[0].planned // attempts
+        added = repeats.pass_estimates(samples, attempts, planned, prefix=prefix) if passes else ()
+        return [*whole, *points, *added, *(one for one in plain if one.slice)]
 
     def _official(self, found: Sequence[Estimate]) -> Sequence[Estimate]:
         task = self._task or self._found_again()

@@ -119,7 +119,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     `value` is None when nothing was scored, `low` and `high` when no interval can be given. `slice` is
     '' for the whole run, else 'key=value'. `floor` and `ceiling` are the value if all planned but
     unscored trials were wrong, or right. `standard_error` lets estimates be combined, with its `degrees` of freedom
-    where it was estimated from the spread of samples or clusters. A `share` is shown in percent, a `number` (such as
+    where it was estimated from the spread of samples or clusters; with several attempts it is split into what comes
+    `error_from_samples` and `error_from_attempts` (the squares add up). A `share` is shown in percent, a `number` (such as
     steps or seconds) as it is.
     """
 
@@ -137,5 +138,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     ceiling: float | None = None
     standard_error: float | None = None
     degrees: float | None = None
+    error_from_samples: float | None = None
+    error_from_attempts: float | None = None
     note: str | Sentence = ""
     unit: Literal["share", "number"] = "share"

@@ -1,10 +1,11 @@
 """Gather everything a page about a run shows, in a few passes over the store and in little memory."""
 
+import math
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
-from statistics import quantiles
+from statistics import fmean, quantiles
 from typing import Any
 
 import msgspec
@@ -12,14 +13,18 @@ import msgspec
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
+from proctor.core.tally import Case, tally
 from proctor.core.task import Store
 from proctor.core.trajectory import Usage
 from proctor.core.trial import IN_THE_MEAN, OUTCOMES, Outcome, Trial, Verdict
 from proctor.reports.pairs import value_text
 from proctor.reports.story import Story, error_of, finding, story
+from proctor.stats.estimate import estimate
 
 BESIDE = ("parameter_accuracy", "precision", "recall", "f1")
 METRICS = ("accuracy", "score", "points")
+NO_SHARE = "no interval: values outside 0 to 1"
+ATTEMPTS = ("pass@", "pass^")  # the beginnings of metrics over several attempts
 JUDGED = (  # what judges give beside a score
     "win_rate",
     "tie_rate",
@@ -62,8 +67,7 @@ class Beside(msgspec.Struct, frozen=True, kw_only=True):
 
     scorer: str
     name: str
-    mean: float
-    count: int
+    estimate: Estimate
     of_calls: bool = False
 
 
@@ -145,7 +149,7 @@ def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, fai
         errors=tuple(
             ErrorCount(error_class=kind, error_type=type_, count=count) for (kind, type_), count in _grouped(errors)
         ),
-        beside=verdicts.beside(),
+        beside=verdicts.beside(record, store),
         unmeasured=(*trials.unmeasured(), *verdicts.unmeasured()),
         failures=tuple(
             _stories(record.id, store, _spread([kept.get(rule, []) for rule, _ in _grouped(errors)], failures))
@@ -227,14 +231,14 @@ class _Verdicts:
         self.kept: dict[Rule, list[Key]] = {}
         self.lost: Counter[tuple[str, str]] = Counter()
         self.examples: dict[tuple[str, str], str | Sentence] = {}
-        self.sums: dict[tuple[str, str], list[float]] = {}
+        self.beside_by_sample: dict[tuple[str, str], dict[str, list[float]]] = {}
         self.compared: set[str] = set()  # scorers that compared tool calls
 
     def add(self, verdicts: Sequence[Verdict]) -> None:
         for verdict in verdicts:
             match verdict.result:
                 case Score(details=details):
-                    self._add_details(verdict.scorer, details)
+                    self._add_details(verdict, details)
                 case Unscored(why=why, reason=reason):
                     self.lost[why, verdict.scorer] += 1
                     self.examples.setdefault((why, verdict.scorer), reason)
@@ -242,25 +246,47 @@ class _Verdicts:
         if wrong is not None:
             _note(self, error_of("scored", None, [finding(wrong)]), (wrong.sample_id, wrong.attempt))
 
-    def beside(self) -> tuple[Beside, ...]:
+    def beside(self, record: RunRecord, store: Store) -> tuple[Beside, ...]:
+        clusters: dict[str, dict[str, str]] = {}
+        for scorer in {scorer for scorer, _ in self.beside_by_sample}:
+            clusters[scorer] = {value.sample_id: value.cluster for value in store.values(record.id, scorer)}
         return tuple(
-            Beside(scorer=scorer, name=name, mean=total / count, count=round(count), of_calls=scorer in self.compared)
-            for (scorer, name), (total, count) in self.sums.items()
+            Beside(
+                scorer=scorer,
+                name=name,
+                estimate=_mean(name, values, clusters[scorer]),
+                of_calls=scorer in self.compared,
+            )
+            for (scorer, name), values in self.beside_by_sample.items()
         )
 
     def unmeasured(self) -> Iterator[Unmeasured]:
         for (why, scorer), count in self.lost.most_common():
             yield Unmeasured(what=why, kind=scorer, count=count, example=self.examples[why, scorer])
 
-    def _add_details(self, scorer: str, details: Mapping[str, Any]) -> None:
+    def _add_details(self, verdict: Verdict, details: Mapping[str, Any]) -> None:
         if "sides" in details:
-            self.compared.add(scorer)
+            self.compared.add(verdict.scorer)
         for name in BESIDE:
             value = details.get(name)
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                total = self.sums.setdefault((scorer, name), [0.0, 0.0])
-                total[0] += value
-                total[1] += 1
+            if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+                by_sample = self.beside_by_sample.setdefault((verdict.scorer, name), {})
+                by_sample.setdefault(verdict.sample_id, []).append(float(value))
+
+
+def _mean(name: str, values: Mapping[str, Sequence[float]], clusters: Mapping[str, str]) -> Estimate:
+    """The mean over samples of a number beside the verdict; one without a trial in the mean is its own cluster."""
+    if not all(0 <= value <= 1 for each in values.values() for value in each):
+        count = sum(map(len, values.values()))
+        mean = fmean(fmean(each) for each in values.values())
+        return Estimate(name=name, value=mean, method=NO_SHARE, scored=count, planned=count, unit="number")
+    return estimate(
+        name,
+        tally(
+            Case(cluster=clusters.get(sample_id, sample_id), values=tuple(each), planned=len(each))
+            for sample_id, each in values.items()
+        ),
+    )
 
 
 def _note(seen: "_Trials | _Verdicts", rule: Rule, key: Key) -> None:
@@ -311,7 +337,7 @@ def _headline(estimates: Sequence[Estimate]) -> tuple[Estimate, ...]:
 def _sections(estimates: Sequence[Estimate]) -> tuple[Section, ...]:
     by_key: dict[str, list[Estimate]] = {}
     for one in estimates:
-        is_main = _metric(one) in (*METRICS, *JUDGED) or one.unit == "number"
+        is_main = _metric(one) in (*METRICS, *JUDGED) or _metric(one).startswith(ATTEMPTS) or one.unit == "number"
         key = one.slice.partition("=")[0] or ("" if is_main else "official")
         by_key.setdefault(key, []).append(one)
     order = sorted(by_key, key=lambda key: SECTIONS_FIRST.index(key) if key in SECTIONS_FIRST else len(SECTIONS_FIRST))

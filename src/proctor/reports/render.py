@@ -98,8 +98,24 @@ def lines(report: Report, words: Words, key: str) -> list[Line]:
         metric = words.metric(one.name)
         label = metric if not value else f"{value} · {metric}" if several else value
         is_code = bool(value) or not (one.note or one.name.rpartition(".")[2] in METRICS)
-        found.append(Line(label=label, estimate=one, is_code=is_code, note=words.t(one.note) if one.note else ""))
+        found.append(Line(label=label, estimate=one, is_code=is_code, note=_note(one, words)))
     return found
+
+
+def _note(estimate: Estimate, words: Words) -> str:
+    """What is to be known of an estimate: its own note, why it has no interval, where its error comes from."""
+    parts = [words.t(estimate.note)] if estimate.note else []
+    if estimate.value is not None and estimate.low is None and estimate.method:
+        parts.append(words.t(estimate.method))
+    if estimate.error_from_attempts is not None and estimate.error_from_samples is not None:
+        parts.append(
+            words.t(
+                "standard error: ±{samples} points from samples, ±{attempts} from attempts",
+                samples=f"{100 * estimate.error_from_samples:.1f}",
+                attempts=f"{100 * estimate.error_from_attempts:.1f}",
+            )
+        )
+    return "; ".join(parts)
 
 
 def methods(report: Report, words: Words) -> str:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 PLOT_FROM_WIDTH = 100
 ERRORS_SHOWN = 12
+RIGHT = ("Trials", "Value", "95% interval")  # columns of numbers
 ANSWER_CHARACTERS = 600
 NOTED_CHARACTERS = 200  # of the rows that one note belongs to
 
@@ -177,14 +178,22 @@ def _counts(report: Report, words: Words, key: str) -> "Table | None":
                 (words.error(e.error_class), words.count(e.count), e.error_type) for e in report.errors[:ERRORS_SHOWN]
             ]
         case "beside":
-            heads = ("Mean of", "Value", "Scorer")
-            rows = [(words.detail(one.name), words.percent(one.mean), one.scorer) for one in report.beside]
+            heads = ("Mean of", "Value", "95% interval", "Scorer")
+            rows = [
+                (
+                    words.detail(one.name, of_calls=one.of_calls),
+                    words.value(one.estimate),
+                    words.interval(one.estimate),
+                    one.scorer,
+                )
+                for one in report.beside
+            ]
         case _:
             heads = ("Not measured", "Trials", "For example")
             rows = [(_what(one.what, words), words.count(one.count), words.t(one.example)) for one in report.unmeasured]
     if not rows:
         return None
-    table = _table(words, *((head, "right" if at == 1 else "left") for at, head in enumerate(heads)))
+    table = _table(words, *((head, "right" if head in RIGHT else "left") for head in heads))
     for row in rows:
         table.add_row(*(_text(one_line(cell, 120)) for cell in row))
     return table

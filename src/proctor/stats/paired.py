@@ -46,6 +46,7 @@ _BLOCK = 8  # clusters whose patterns one random byte chooses from
 _DRAWS = 9_999
 _DRAWN = 50_000_000  # signs in all, about half a second
 _TIED = 1e-9
+_COUNTED = 1_000  # moved pairs up to which binomial coefficients are exact; those of a million take seconds
 _SPREAD_OUT = 7.0  # clusters that moved beyond the first, from which their standard error is taken at its word
 _LEAST_DEGREES = 0.5
 
@@ -330,6 +331,8 @@ def _signed_sums(numbers: Sequence[float]) -> list[float]:
 
 
 def _coin_at(heads: int, throws: int) -> float:
+    if throws <= _COUNTED:
+        return math.comb(throws, heads) / (1 << throws)
     ways = math.lgamma(throws + 1) - math.lgamma(heads + 1) - math.lgamma(throws - heads + 1)
     return math.exp(ways - throws * math.log(2))
 

@@ -23,10 +23,6 @@ class Variance(msgspec.Struct, frozen=True, kw_only=True):
     between: float
     within: float
 
-    def of_mean(self, attempts: int) -> float:
-        """The variance of a sample's mean over that many attempts."""
-        return self.between + self.within / attempts
-
 
 def variance(values_by_sample: Iterable[Sequence[float]]) -> Variance | None:
     """Split the variance, from samples with two attempts or more each; None when there are fewer than two of them."""

@@ -10,6 +10,7 @@ from proctor.core.score import Score
 from proctor.core.sentence import say
 from proctor.core.task import Judged
 from proctor.stats.distributions import t_quantile
+from proctor.stats.ratio import ratio
 
 SCORER = "gaia"
 RATES = ("accuracy", f"{SCORER}.accuracy")  # the second where other scorers run beside it
@@ -56,15 +57,19 @@ def steps_of_correct(judged: Judged, *, level: float = 0.95) -> Estimate:
 
 
 def _drop(low: int, lower: Estimate, high: int, higher: Estimate) -> Estimate:
-    """(a_l - a_{l+1}) / a_l, undefined where a_l is 0."""
+    """(a_l - a_{l+1}) / a_l, undefined where a_l is 0; its interval is 1 less that of the ratio a_{l+1} / a_l."""
     value = None
     if lower.value and higher.value is not None:
         value = (lower.value - higher.value) / lower.value
+    kept = None if value is None else ratio(higher, lower)
     return Estimate(
         name="drop",
         value=value,
+        low=None if kept is None else 1 - kept.high,
+        high=None if kept is None else 1 - kept.low,
         slice=f"level={low}-{high}",
-        method="relative drop of accuracy",
+        level=lower.level,
+        method="ratio of two rates" if kept is not None else "no interval: a part has none",
         scored=lower.scored + higher.scored,
         planned=lower.planned + higher.planned,
         note="" if value is not None else "undefined",
