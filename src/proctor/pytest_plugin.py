@@ -1,7 +1,7 @@
 """`pytest` runs evaluations: a marker that holds an agent against an eval set, and a fixture to do so in a test.
 
     @pytest.mark.proctor("shop.evalset.json", agent="./agent.py:answer", each=True, runs=3)
-    def test_shop(): ...
+    def test_shop(proctor): ...
 
     def test_shop_again(proctor):
         run = proctor.evaluate("shop.evalset.json", agent="./agent.py:answer", thresholds={"trajectory": 0.9})
@@ -9,6 +9,7 @@
 Each item runs what it needs in a store of its own, so that items can be chosen with -k and spread over processes.
 """
 
+import warnings
 from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
 MARKER = "proctor(task, *, agent, each=False, runs=1, thresholds=None, pass_rate=None, **how): evaluate an agent on an eval-set file or another task; with each=True every case is a test of its own."
 CASE = "_proctor_case"
+NOT_ASKED_FOR = "a test with the marker proctor takes the fixture 'proctor' too: def test_shop(proctor). Without it the test passes untested where this plugin is not installed."
 WHICH = ("options", "limit", "first", "ids", "tags", "seed")  # which cases there are
+WANTED = ("thresholds", "pass_rate", "by", "inconclusive")
 SHOWN_FAILURES = 10
 WIDTH = 110
 _run_of = pytest.StashKey["Run"]()
@@ -52,6 +55,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """Evaluate what the marker says before the body of the test runs."""
     if item.get_closest_marker("proctor") is not None:
+        if "proctor" not in getattr(item, "fixturenames", ("proctor",)):
+            warnings.warn(NOT_ASKED_FOR, pytest.PytestWarning, stacklevel=1)
         _marked(item)
     return (yield)
 
@@ -73,7 +78,8 @@ class Proctor:
         """Run a task with an agent and fail where it is not good enough; gives back the run.
 
         runs: how often each case. thresholds: the least mean of a number, by the name of its scorer, or one for all.
-        pass_rate: the least share of trials that pass. The rest as for `proctor.evaluate`.
+        pass_rate: the least share of trials that pass. by: "interval" (default) or "value". inconclusive: "skip"
+        (default) or "fail", where the interval holds the threshold. The rest as for `proctor.evaluate`.
         """
         from proctor import evaluate
 
@@ -92,10 +98,16 @@ class Proctor:
         from proctor.api.check import check
 
         self._item.addfinalizer(run.store.close)
+        wanted = dict(wanted)
+        undecided = wanted.pop("inconclusive", "skip")
+        if undecided not in ("skip", "fail"):
+            raise pytest.UsageError(f"inconclusive= is 'skip' or 'fail', not {undecided!r}")
         found = check(run, **wanted)
         _note(self._item, run, found)
-        if found.faults:
+        if found.faults or (found.undecided and undecided == "fail"):
             pytest.fail(_message(run, found), pytrace=False)
+        if found.undecided:
+            pytest.skip(_inconclusive(found))
         return run
 
 
@@ -178,7 +190,7 @@ def _cases(marker: pytest.Mark, node: pytest.Item | pytest.Function) -> "dict[st
 def _arguments(task: Any, agent: Any, how: dict[str, Any], folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The arguments of `evaluate`, and what the run is held against."""
     how = dict(how)
-    wanted: dict[str, Any] = {name: how.pop(name) for name in ("thresholds", "pass_rate") if name in how}
+    wanted: dict[str, Any] = {name: how.pop(name) for name in WANTED if name in how}
     if "runs" in how:
         how["attempts"] = how.pop("runs")
     how.setdefault("store", ":memory:")
@@ -241,7 +253,7 @@ def _message(run: "Run", found: "Check") -> str:
         failed=len(failed),
         cases=cases,
     )
-    lines = [head, *(f"  {speak(fault, lang)}" for fault in found.faults)]
+    lines = [head, *(f"  {speak(fault, lang)}" for fault in (*found.faults, *found.undecided))]
     text = StringIO()
     console = Console(file=text, width=WIDTH, no_color=True, force_terminal=False, highlight=False)
     for sample_id, attempt in [*failed.items()][:SHOWN_FAILURES]:
@@ -254,6 +266,14 @@ def _message(run: "Run", found: "Check") -> str:
     if len(failed) > SHOWN_FAILURES:
         console.print(speak("… and {count} more.", lang, count=len(failed) - SHOWN_FAILURES), markup=False)
     return "\n".join([*lines, *(line.rstrip() for line in text.getvalue().splitlines())])
+
+
+def _inconclusive(found: "Check") -> str:
+    from proctor.i18n import language, speak
+
+    lang = language()
+    told = "; ".join(speak(one, lang) for one in found.undecided)
+    return speak("inconclusive: {told}. More samples or runs would narrow the interval.", lang, told=told)
 
 
 def _said(sentence: Any) -> str:

@@ -6,8 +6,9 @@ import pytest
 
 import proctor
 from proctor import Sample, Score, Task, Trajectory, Unscored
-from proctor.api.check import check
+from proctor.api.check import check, decide
 from proctor.core.errors import BadInput
+from proctor.core.run import Estimate
 from proctor.core.sample import Message, ToolCall, Turn
 from proctor.core.trajectory import Step
 from proctor.reports.build import build
@@ -40,10 +41,39 @@ def test_without_thresholds_every_trial_has_to_pass() -> None:
 
 def test_a_threshold_is_for_the_mean_and_the_pass_rate_for_trials() -> None:
     run = _run(half)
-    assert _faults(run, thresholds=0.75) == []
-    assert _faults(run, thresholds={"half": 0.76}) == ["half 75.0%, interval 27.6% to 95.9%, at least 76.0% is wanted"]
-    assert _faults(run, thresholds={"score": 0.7}, pass_rate=0.5) == []
-    assert _faults(run, thresholds={"half": 0.4}, pass_rate=1) == []
+    assert _faults(run, thresholds=0.75, by="value") == []
+    told = "half 75.0%, interval 27.6% to 95.9%, at least 76.0% is wanted"
+    assert _faults(run, thresholds={"half": 0.76}, by="value") == [told]
+    assert _faults(run, thresholds={"score": 0.7}, pass_rate=0.5, by="value") == []
+    assert _faults(run, thresholds={"half": 0.4}, pass_rate=1, by="value") == []
+
+
+def _estimate(value: float | None, low: float | None, high: float | None, **more: Any) -> Estimate:
+    return Estimate(name="accuracy", value=value, low=low, high=high, **{"scored": 20, "planned": 20, **more})
+
+
+@pytest.mark.parametrize(
+    ("one", "least", "decision"),
+    [
+        (_estimate(0.9, 0.81, 0.95), 0.8, "met"),
+        (_estimate(0.9, 0.7, 0.95), 0.8, "inconclusive"),
+        (_estimate(0.6, 0.5, 0.7), 0.8, "missed"),
+        (_estimate(0.75, None, None), 0.8, "inconclusive"),
+        (_estimate(None, None, None), 0.8, "inconclusive"),
+        (_estimate(1.0, 0.84, 1.0), 1.0, "met"),
+        (_estimate(0.95, 0.76, 1.0), 1.0, "missed"),
+        (_estimate(0.9, 0.81, 0.95, scored=15, floor=0.68, ceiling=0.92), 0.8, "inconclusive"),
+        (_estimate(0.6, 0.5, 0.7, scored=10, floor=0.3, ceiling=0.8), 0.75, "inconclusive"),
+        (_estimate(0.6, 0.5, 0.7, scored=19, floor=0.57, ceiling=0.62), 0.75, "missed"),
+    ],
+)
+def test_a_number_meets_misses_or_leaves_it_open(one: Estimate, least: float, decision: str) -> None:
+    assert decide(one, least) == decision
+
+
+def test_what_is_open_is_no_fault_and_no_pass() -> None:
+    found = check(_run(half), thresholds=0.75)
+    assert (found.faults, len(found.undecided)) == ((), 1)
 
 
 def test_a_scorer_has_a_verdict_of_its_own() -> None:

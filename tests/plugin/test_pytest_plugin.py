@@ -43,7 +43,7 @@ EACH = """
 import pytest
 
 @pytest.mark.proctor("shop.evalset.json", agent="./agent.py:answer", each=True)
-def test_shop():
+def test_shop(proctor):
     pass
 """
 WHOLE = EACH.replace(", each=True", "")
@@ -118,15 +118,15 @@ def test_the_message_is_in_the_language_of_the_reader(shop: pytest.Pytester, mon
     ran(shop, WHOLE).stdout.fnmatch_lines(["*3 个用例中有 1 个没有每次都通过*", "*参数有误*"])
 
 
-def test_a_pass_rate_lets_some_fail(shop: pytest.Pytester) -> None:
+def test_a_pass_rate_by_value_lets_some_fail(shop: pytest.Pytester) -> None:
     _agent(shop, wrong="desk")
-    ran(shop, WHOLE.replace('answer"', 'answer", pass_rate=0.6')).assert_outcomes(passed=1)
+    ran(shop, WHOLE.replace('answer"', 'answer", pass_rate=0.6, by="value"')).assert_outcomes(passed=1)
 
 
 def test_thresholds_hold_the_means_of_numbers(shop: pytest.Pytester) -> None:
     _agent(shop, wrong="desk")
     text = WHOLE.replace(
-        'answer"', 'answer", thresholds={"tool_trajectory_avg_score": %s, "response_match_score": 0.9}'
+        'answer"', 'answer", by="value", thresholds={"tool_trajectory_avg_score": %s, "response_match_score": 0.9}'
     )
     ran(shop, text % "0.6").assert_outcomes(passed=1)
     result = ran(shop, text % "0.7")
@@ -134,22 +134,50 @@ def test_thresholds_hold_the_means_of_numbers(shop: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["*adk:tool_trajectory_avg_score 66.7%, interval * at least 70.0% is wanted"])
 
 
-def test_repeats_give_a_pass_rate_with_an_interval(shop: pytest.Pytester) -> None:
+CAPITAL = """
+import pytest
+
+@pytest.mark.proctor("q.jsonl", agent="./agent.py:answer", scorers=["exact"], runs=6, concurrency=1, WANTED)
+def test_capital(proctor):
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("wanted", "outcome"),
+    [
+        ("pass_rate=0.1", "passed"),
+        ("pass_rate=0.9", "failed"),
+        ("pass_rate=0.5", "skipped"),
+        ('pass_rate=0.5, inconclusive="fail"', "failed"),
+        ('pass_rate=0.5, by="value"', "passed"),
+    ],
+)
+def test_a_gate_is_met_missed_or_inconclusive(shop: pytest.Pytester, wanted: str, outcome: str) -> None:
     shop.path.joinpath("agent.py").write_text(
         "count = 0\ndef answer(question):\n    global count\n    count += 1\n    return 'Paris' if count % 2 else 'Rome'\n"
     )
     shop.path.joinpath("q.jsonl").write_text('{"id": "fr", "question": "Capital?", "answer": "Paris"}\n')
-    text = """
-import pytest
+    result = ran(shop, CAPITAL.replace("WANTED", wanted), "-rs")
+    result.assert_outcomes(**{outcome: 1})
+    if outcome != "passed":
+        result.stdout.fnmatch_lines(["*pass rate 50.0% (3 of 6 trials), interval 18.8% to 81.2%, at least *"])
+    if outcome == "skipped":
+        result.stdout.fnmatch_lines(["*inconclusive: pass rate*"])
 
-@pytest.mark.proctor("q.jsonl", agent="./agent.py:answer", scorers=["exact"], runs=6, pass_rate=%s, concurrency=1)
-def test_capital():
-    pass
-"""
-    ran(shop, text % "0.5").assert_outcomes(passed=1)
-    result = ran(shop, text % "0.9")
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*pass rate 50.0% (3 of 6 trials), interval 18.8% to 81.2%, at least 90.0% is wanted"])
+
+def test_without_the_plugin_a_gate_does_not_pass(shop: pytest.Pytester) -> None:
+    shop.makepyfile(test_it=WHOLE)
+    result = shop.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:proctor", "-W", "ignore")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*fixture 'proctor' not found*"])
+
+
+def test_a_marker_alone_is_warned_of(shop: pytest.Pytester) -> None:
+    shop.makepyfile(test_it=WHOLE.replace("test_shop(proctor)", "test_shop()"))
+    result = shop.runpytest_inprocess("-p", "proctor.pytest_plugin", "-p", "no:cacheprovider", "-W", "default")
+    result.assert_outcomes(passed=1, warnings=1)
+    result.stdout.fnmatch_lines(["*takes the fixture 'proctor' too*"])
 
 
 def test_items_can_be_spread_over_processes(shop: pytest.Pytester) -> None:
@@ -211,7 +239,7 @@ def agent():
     return answer
 
 @pytest.mark.proctor("shop.evalset.json", each=True)
-def test_shop():
+def test_shop(proctor):
     pass
 """
     ran(shop, text).assert_outcomes(passed=3)
@@ -232,7 +260,7 @@ def broken(sample, trajectory):
     raise RuntimeError("the scorer is broken")
 
 @pytest.mark.proctor("shop.evalset.json", agent="./agent.py:answer", scorers=[broken], pass_rate=0)
-def test_shop():
+def test_shop(proctor):
     pass
 """
     result = ran(shop, text)
@@ -255,7 +283,7 @@ def test_shop():
     ],
 )
 def test_a_mistake_in_the_marker_is_one_clear_line(marker: str, said: str, shop: pytest.Pytester) -> None:
-    result = ran(shop, f"import pytest\n\n@pytest.mark.proctor({marker})\ndef test_shop():\n    pass\n")
+    result = ran(shop, f"import pytest\n\n@pytest.mark.proctor({marker})\ndef test_shop(proctor):\n    pass\n")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines([said])
     assert "Traceback" not in result.stdout.str()

@@ -9,6 +9,7 @@ from proctor.core.sample import Message, Part, Reasoning, Role, Text, ToolCall, 
 from proctor.core.trajectory import Step, Trajectory
 
 ROLES = get_args(Role)
+ANSWERS = ("answer", "output", "text", "response", "content")  # where an agent's JSON holds its answer
 
 
 def steps_of(reply: object) -> list[Step]:
@@ -76,6 +77,8 @@ def _step(one: object) -> Step:
             return one
         case Message():
             return Step(message=one)
+        case Mapping() if (answer := _plain_answer(one)) is not None:
+            return Step(message=_message("assistant", [Text(text=clean(answer))] if answer else []))
         case Mapping():
             message = message_of(one)
             return Step(message=message, author="tool" if message.role == "tool" else "agent")
@@ -86,6 +89,14 @@ def _step(one: object) -> Step:
         kind="wrong_type",
         type=type(one).__name__,
     )
+
+
+def _plain_answer(reply: Mapping[str, Any]) -> str | None:
+    """The text of `{"answer": ...}`, as agents behind HTTP and programs write it; None for a message or anything else."""
+    if any(name in reply for name in ("role", "content", "tool_calls")):
+        return None
+    found = next((reply[name] for name in ANSWERS if reply.get(name) is not None), None)
+    return found if isinstance(found, str) else None
 
 
 def _message(role: Role, parts: Sequence[Part]) -> Message:

@@ -1,7 +1,12 @@
-"""Whether a run is good enough: its numbers against thresholds, and the share of trials that passed."""
+"""Decide whether a run is good enough: its numbers against thresholds, and the share of trials that passed.
+
+A number is an estimate, so there are three answers: good enough as far as its whole interval goes, not good enough as
+far as its whole interval goes, and inconclusive.
+"""
 
 from collections.abc import Iterator, Mapping
 from itertools import groupby
+from typing import Literal
 
 import msgspec
 
@@ -16,6 +21,8 @@ from proctor.stats.estimate import estimate
 from proctor.stats.rate import wilson
 
 Thresholds = float | Mapping[str, float]
+Decision = Literal["met", "missed", "inconclusive"]
+By = Literal["interval", "value"]
 MAIN = ("accuracy", "score")
 
 
@@ -28,20 +35,44 @@ class Trialled(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run was held against, and how it did.
+    """What a run was compared with, and how it did.
 
-    trials: every trial. rate: the share of those that passed. faults: what is not good enough, a sentence each; the run
-    passes when there is none.
+    trials: every trial. rate: the share of those that passed. faults: what is not good enough, a sentence each.
+    undecided: what cannot be told from so few trials. The run passes when there is neither.
     """
 
     trials: tuple[Trialled, ...]
     rate: Estimate
     numbers: Mapping[str, Estimate]
     faults: tuple[Sentence, ...]
+    undecided: tuple[Sentence, ...] = ()
 
 
-def check(run: Run, *, thresholds: Thresholds | None = None, pass_rate: float | None = None) -> Check:
-    """Hold a run against thresholds.
+def decide(one: Estimate, least: float, *, by: By = "interval") -> Decision:
+    """Compare an estimate with the least value that is wanted.
+
+    By the interval it is met where that lies at or above the least value, missed where it lies below, else
+    inconclusive; so is a number without an interval. What is missing counts as wrong for the one and as right for
+    the other. By the value, or where all has to be right (no interval can show that), only the value counts.
+    """
+    if one.value is None:
+        return "inconclusive"
+    by_value = by == "value" or least >= 1
+    low, high = (one.value, one.value) if by_value else (one.low, one.high)
+    if low is None or high is None:
+        return "inconclusive"
+    missing = one.scored < one.planned
+    if low >= least:
+        return "met" if not missing or one.floor is None or one.floor >= least else "inconclusive"
+    if (one.value if by_value else high) < least:
+        return "missed" if not missing or one.ceiling is None or one.ceiling < least else "inconclusive"
+    return "inconclusive"
+
+
+def check(
+    run: Run, *, thresholds: Thresholds | None = None, pass_rate: float | None = None, by: By = "interval"
+) -> Check:
+    """Compare a run with thresholds.
 
     A trial passes when every scorer is content with it: by the threshold given for that scorer here, else by its own verdict
     (`details["passed"]`, as by an eval set's criteria or a rubric), else with full points.
@@ -49,6 +80,8 @@ def check(run: Run, *, thresholds: Thresholds | None = None, pass_rate: float | 
     Args:
         thresholds: the least mean of each number, by the name of the scorer or of the estimate; one number is for all.
         pass_rate: the least share of trials that pass; all of them where no thresholds are given either.
+        by: decide by the interval of a number, as samples stand for others; or by its value, where they are all that
+            matters.
 
     Raises:
         BadInput: a threshold for a number that the run does not have, or one outside 0 to 1.
@@ -61,7 +94,27 @@ def check(run: Run, *, thresholds: Thresholds | None = None, pass_rate: float | 
     numbers = {name: _number(run, name) for name in wanted}
     trials = tuple(_trials(run, wanted))
     rate = _rate(run, trials)
-    return Check(trials=trials, rate=rate, numbers=numbers, faults=tuple(_faults(trials, rate, least, numbers, wanted)))
+    told = [*_compared(trials, rate, least, numbers, wanted, by)]
+    return Check(
+        trials=trials,
+        rate=rate,
+        numbers=numbers,
+        faults=(*_unmeasured(trials), *(sentence for decision, sentence in told if decision == "missed")),
+        undecided=tuple(sentence for decision, sentence in told if decision == "inconclusive"),
+    )
+
+
+def named(run: Run, name: str) -> Estimate:
+    """The estimate that a name means: of a metric, of a scorer, with `[key=value]` of a slice.
+
+    Raises:
+        BadInput: the run has none of this name; says which it has.
+    """
+    metric, bracket, slice_ = name.removesuffix("]").partition("[")
+    if not bracket:
+        return _number(run, next(iter(_wanted(run, {name: 0.0}))))
+    whole = _number(run, next(iter(_wanted(run, {metric.strip(): 0.0}))))
+    return run.estimate(whole.name, slice=slice_)
 
 
 def _wanted(run: Run, thresholds: Thresholds | None) -> dict[str, float]:
@@ -142,13 +195,7 @@ def _rate(run: Run, trials: tuple[Trialled, ...]) -> Estimate:
     return rate
 
 
-def _faults(
-    trials: tuple[Trialled, ...],
-    rate: Estimate,
-    least: float | None,
-    numbers: Mapping[str, Estimate],
-    wanted: Mapping[str, float],
-) -> Iterator[Sentence]:
+def _unmeasured(trials: tuple[Trialled, ...]) -> Iterator[Sentence]:
     unmeasured = sum(one.passed is None for one in trials)
     if unmeasured or not trials:
         yield say(
@@ -156,24 +203,42 @@ def _faults(
             count=unmeasured,
             all=len(trials),
         )
-    if least is not None and (rate.value is None or rate.value < least):
-        yield say(
-            "pass rate {value} ({passed} of {all} trials), {interval}, at least {least} is wanted",
-            value=_percent(rate.value),
-            passed=sum(one.passed is True for one in trials),
-            all=len(trials),
-            interval=_interval(rate),
-            least=_percent(least),
+
+
+def _compared(
+    trials: tuple[Trialled, ...],
+    rate: Estimate,
+    least: float | None,
+    numbers: Mapping[str, Estimate],
+    wanted: Mapping[str, float],
+    by: By,
+) -> Iterator[tuple[Decision, Sentence]]:
+    """The decision about each number, and the number with what is wanted of it."""
+    if least is not None:
+        yield (
+            decide(rate, least, by=by),
+            say(
+                "pass rate {value} ({passed} of {all} trials), {interval}, at least {least} is wanted",
+                value=_percent(rate.value),
+                passed=sum(one.passed is True for one in trials),
+                all=len(trials),
+                interval=_interval(rate),
+                least=_percent(least),
+            ),
         )
     for name, one in numbers.items():
-        if one.value is None or one.value < wanted[name]:
-            yield say(
-                "{name} {value}, {interval}, at least {least} is wanted",
-                name=name,
-                value=_percent(one.value),
-                interval=_interval(one),
-                least=_percent(wanted[name]),
-            )
+        yield decide(one, wanted[name], by=by), compared(name, one, wanted[name])
+
+
+def compared(name: str, one: Estimate, least: float) -> Sentence:
+    """A number, its interval, and what is wanted of it."""
+    return say(
+        "{name} {value}, {interval}, at least {least} is wanted",
+        name=name,
+        value=_percent(one.value),
+        interval=_interval(one),
+        least=_percent(least),
+    )
 
 
 def _interval(one: Estimate) -> Sentence:

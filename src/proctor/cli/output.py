@@ -46,10 +46,10 @@ def console(*, stderr: bool = False) -> "Console":
     return Console(stderr=stderr, highlight=False, soft_wrap=False)
 
 
-def print_run(run: "Run", *, as_json: bool) -> None:
-    """The numbers of a run, as a table or as JSON."""
+def print_run(run: "Run", *, as_json: bool, more: Mapping[str, Any] | None = None) -> None:
+    """The numbers of a run, as a table or as JSON with what more there is."""
     if as_json:
-        print_json(run.summary())
+        print_json({**run.summary(), **(more or {})})
         return
     from proctor.reports.build import build
     from proctor.reports.terminal import terminal

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec.structs import replace
 
-from proctor.cli import options, output
+from proctor.cli import gate, options, output
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
 
 if TYPE_CHECKING:
+    from proctor.api.check import By
     from proctor.core.run import Limits
 
 
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help=t("Take the model's replies from the reply cache of this machine where it has them, and keep new ones there."),
 )
+@gate.minimum
 @options.run
 @options.store
 @click.option("--dry-run", is_flag=True, help=t("Show the plan and the first prompt; call nothing."))
@@ -86,11 +88,14 @@ def command(
     as_json: bool,
     quiet: bool,
     dry_run: bool,
+    least: tuple[str, ...],
+    min_by: "By",
     **given: Any,
 ) -> None:
     from proctor.api import evaluate
     from proctor.engine.progress import Progress
 
+    wanted = gate.minima(least)
     how = _how(task, run_id, given)
     _tell_columns(how)
     if dry_run:
@@ -101,11 +106,12 @@ def command(
     progress = Progress(tell=output.tell)
     with output.watching(progress, quiet=quiet), redirect_stdout(sys.stderr):  # an agent may print; results stay alone
         run = evaluate(**how, run_id=run_id, progress=progress)
-    output.print_run(run, as_json=as_json)
+    code = gate.print_compared(run, wanted, min_by, as_json=as_json)
     if not as_json:
         output.message(t("Run {run}. Look closer: proctor show {run} --failures · proctor report {run}", run=run.id))
-    if run.record.state == "inconclusive":
-        ctx.exit(3)
+    if gate.nothing_measured(run):
+        ctx.exit(2)
+    ctx.exit(3 if code == 0 and run.record.state == "inconclusive" else code)
 
 
 def _how(task: str | None, run_id: str | None, given: dict[str, Any]) -> dict[str, Any]:

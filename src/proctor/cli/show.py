@@ -1,23 +1,37 @@
 """proctor show: the numbers of a run, or its failures."""
 
+from typing import TYPE_CHECKING
+
 import click
 
-from proctor.cli import options, output
+from proctor.cli import gate, options, output
 from proctor.cli.words import lang, t
+
+if TYPE_CHECKING:
+    from proctor.api.check import By
 
 
 @click.command(help=t("Show the numbers of a run, or its failures."))
 @click.argument("run_id", metavar="RUN")
 @click.option("--failures", is_flag=True, help=t("Show what went wrong, sample by sample."))
+@gate.minimum
 @options.store
 @options.as_json
-def command(run_id: str, failures: bool, store: str | None, as_json: bool) -> None:
+@click.pass_context
+def command(
+    ctx: click.Context,
+    run_id: str,
+    failures: bool,
+    least: tuple[str, ...],
+    min_by: "By",
+    store: str | None,
+    as_json: bool,
+) -> None:
     from proctor.api import open_run
 
     run = open_run(run_id, store=store)
     if not failures:
-        output.print_run(run, as_json=as_json)
-        return
+        ctx.exit(gate.print_compared(run, gate.minima(least), min_by, as_json=as_json))
     from proctor.reports import terminal
     from proctor.reports.build import build
 

@@ -20,7 +20,7 @@ from proctor.engine.budget import Purse
 from proctor.engine.progress import Progress
 from proctor.engine.recorded import Replies, score_recorded
 from proctor.engine.saving import Saving
-from proctor.engine.scoring import BoundScorer
+from proctor.engine.scoring import BoundScorer, with_place
 from proctor.engine.trial import Work, run_trial
 from proctor.engine.watchdog import watched_loop
 from proctor.models import cache
@@ -30,6 +30,7 @@ from proctor.transport.client import Client
 GRACE_SECONDS = 5.0
 CHUNK = 256
 KEPT_SECONDS = 1.0
+FIRST = 10  # trials of a new run; where the agent fails in each of them it would fail in all
 NO_WAY = ("connect", "dns", "tls")  # kinds of failure of the first sample that would meet all others
 CANNOT_GO_ON = (*NO_WAY, "timeout", "not_http", "not_json")  # the same where the endpoint has never been of use
 
@@ -185,6 +186,8 @@ async def _run(
             finally:
                 progress.in_flight -= 1
             await saving.save(trial, verdicts, sample)
+            if is_new and progress.here >= FIRST:
+                _check_first(trial, progress)
             if is_probe:
                 _check_probe(trial, fatal)
                 if job.replies is None:
@@ -192,6 +195,7 @@ async def _run(
             if is_probe or stop.is_set() or progress.purse.reached() is not None:
                 return
 
+    is_new = not progress.done and job.replies is None
     fatal = () if job.replies is not None else NO_WAY if progress.done else CANNOT_GO_ON
     async with Client(concurrency=job.concurrency) as client, _player(job, work, client, progress) as play:
         for count, work_of_each in ((1, partial(worker, is_probe=True)), (job.at_once, worker)):
@@ -267,6 +271,15 @@ def _tell_uncounted(trial: Trial, agent: Agent, progress: Progress) -> None:
                 "The agent does not tell what it uses, so the budget ({kinds}) counts only what judges use. Set a budget of minutes too.",
                 kinds=", ".join(kinds),
             )
+        )
+
+
+def _check_first(trial: Trial, progress: Progress) -> None:
+    if trial.failure is not None and progress.outcomes["agent_failed"] == progress.here:
+        raise BadInput(
+            "The agent failed in each of the first {count} trials, so the rest was not run. {reason}",
+            count=progress.here,
+            reason=with_place(trial.failure),
         )
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import os
+import re
 import sysconfig
 import traceback
 from collections.abc import Awaitable, Sequence
@@ -16,11 +17,11 @@ import msgspec
 from proctor.core.errors import JudgeFailed, ProviderFailed, Refused
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
-from proctor.core.sentence import say
+from proctor.core.sentence import Sentence, say
 from proctor.core.task import Scorer
 from proctor.core.thread import in_thread, is_async
 from proctor.core.trajectory import NOTHING, Usage
-from proctor.core.trial import Trial, Verdict
+from proctor.core.trial import Failure, Trial, Verdict
 from proctor.models import ledger
 from proctor.transport import retry
 from proctor.transport.deadline import Deadline
@@ -29,6 +30,7 @@ from proctor.transport.redact import quoted, redact
 
 DETAIL_CHARACTERS = 4_000
 MOST_SECONDS = 600.0  # for one verdict of a scorer that waits, or runs in a thread
+FRAME = re.compile(r'^  File "(.+)", line (\d+)', re.MULTILINE)
 NOT_THE_USERS = tuple(
     f"{folder}{os.sep}" for folder in (Path(__file__).resolve().parent.parent, sysconfig.get_path("stdlib"))
 )
@@ -167,6 +169,14 @@ def trace_of(error: BaseException) -> str:
             todo += [one.__cause__, one.__context__, *(one.exceptions or ())]
     text = "".join(told.format())
     return clip(redact(text[-4 * DETAIL_CHARACTERS :]), DETAIL_CHARACTERS, keep="end")
+
+
+def with_place(failure: Failure) -> Sentence | str:
+    """The reason of a failure, with the line of the user's own code that it came out of where that is known."""
+    frame = FRAME.search(failure.detail)
+    if frame is None:
+        return failure.reason
+    return say("{reason} ({file}, line {line})", reason=failure.reason, file=Path(frame[1]).name, line=frame[2])
 
 
 def clip(text: str, characters: int, *, keep: str = "start") -> str:
