@@ -13,7 +13,9 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 
 from proctor.core.errors import BadInput
+from proctor.core.near import near
 from proctor.core.run import Budget, Limits, Price
+from proctor.core.sentence import say
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -90,19 +92,15 @@ def converted(values: Mapping[str, Any], kind: type[T], what: str) -> T:
 
 def unknown_option(what: str, name: str, known: list[str]) -> BadInput:
     """The error for an option that a part does not have."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, known, n=1)
-    if near:
-        return BadInput(
-            "{what} has no option '{name}'. Did you mean '{near}'? Known: {known}.",
-            what=what,
-            name=name,
-            near=near[0],
-            known=", ".join(known),
-        )
+    if not known:
+        return BadInput("{what} takes no options, so none called '{name}'.", what=what, name=name)
+    found = near(name, known)
     return BadInput(
-        "{what} has no option '{name}'. Known: {known}.", what=what, name=name, known=", ".join(known) or "-"
+        "{what} has no option '{name}'.{near}{known}",
+        what=what,
+        name=name,
+        near=say(" Did you mean '{near}'?", near="', '".join(found)) if found else "",
+        known=say(" Known: {known}.", known=", ".join(known)),
     )
 
 

@@ -8,12 +8,14 @@ import importlib
 import importlib.util
 import pkgutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
+from proctor.core.near import near
 from proctor.core.sentence import say
 
 if TYPE_CHECKING:
@@ -59,19 +61,30 @@ def find(room: str, name: str) -> Any:
     raise unknown(ROOMS[room], name, names(room))
 
 
-def unknown(what: str, name: str, known: list[str], *, paths: bool = True) -> BadInput:
-    """The error for a misspelt name: the nearest match, what is known, and that a path works too where it does."""
-    import difflib
+def unknown(
+    what: str,
+    name: str,
+    known: Sequence[str],
+    *,
+    paths: bool = True,
+    meant: Sequence[str] = (),
+    most: int = KNOWN_SHOWN,
+) -> BadInput:
+    """Make the error for a misspelt name: what is near, what is known, and that a path works too where it does.
 
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    shown = ", ".join(known[:KNOWN_SHOWN]) + (", …" if len(known) > KNOWN_SHOWN else "")
+    Args:
+        meant: what may have been meant, where the nearest of the known names is not it.
+        most: how many of the known names are listed.
+    """
+    found = meant or near(name, known)
+    shown = ", ".join(known[:most]) + (", …" if len(known) > most else "")
     return BadInput(
-        "No {what} is called '{name}'.{near} Known: {known}.{path}",
+        "No {what} is called '{name}'.{near}{known}{path}",
         what=say(what),
         name=name,
-        near=say(" Did you mean '{near}'?", near=near[0]) if near else "",
-        known=shown,
-        path=say(" A path works too, for example ./{name}.py.", name=name) if paths else "",
+        near=say(" Did you mean '{near}'?", near="', '".join(found)) if found else "",
+        known=say(" Known: {known}.", known=shown) if known else "",
+        path=say(" A path works too, for example ./{name}.py.", name=name) if paths and name.isidentifier() else "",
     )
 
 
@@ -96,14 +109,32 @@ def load_object(name: str, default: str) -> Any:
     value: Any = module
     for part in (attribute or default).split("."):
         if not hasattr(value, part):
-            raise BadInput(
-                "{where} has no '{part}'. It has: {known}.",
-                where=where,
-                part=part,
-                known=", ".join(sorted(key for key in vars(module) if not key.startswith("_"))),
-            )
+            raise _no_object(where, part, module)
         value = getattr(value, part)
     return value
+
+
+def _no_object(where: str, part: str, module: ModuleType) -> BadInput:
+    """The error for an object that a module does not have; what it only imports is not offered."""
+    own = [
+        key
+        for key, value in vars(module).items()
+        if not key.startswith("_") and not isinstance(value, ModuleType) and _is_made_in(value, module)
+    ]
+    if not own:
+        return BadInput("{where} has no '{part}', and defines nothing else.", where=where, part=part)
+    return BadInput(
+        "{where} has no '{part}'. Write {example}. It has: {known}.",
+        where=where,
+        part=part,
+        example=f"{where}:{(near(part, own) or own)[0]}",
+        known=", ".join(own),
+    )
+
+
+def _is_made_in(value: object, module: ModuleType) -> bool:
+    """True unless it is a function or a class of another module."""
+    return getattr(value, "__module__", module.__name__) == module.__name__ or not hasattr(value, "__qualname__")
 
 
 def path_of(module: str) -> str | None:

@@ -114,7 +114,7 @@ def test_runs_are_listed_copied_and_deleted(folder: Path) -> None:
     run("--run", "first")
     assert "first" in proctor("runs").stdout
     assert proctor("runs", "copy", "first", "--to", "other.db").returncode == 0
-    assert proctor("runs", "delete", "first").returncode == 0
+    assert proctor("runs", "delete", "first", "--yes").returncode == 0
     assert "first" not in proctor("runs").stdout
     assert json.loads(proctor("show", "first", "--store", "other.db", "--json").stdout)["outcomes"] == {"scored": 4}
     missing = proctor("show", "frist", "--store", "other.db")

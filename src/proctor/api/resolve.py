@@ -17,6 +17,7 @@ from proctor.api.sources import files_of
 from proctor.config import unknown_option
 from proctor.core.digest import digest_file
 from proctor.core.errors import BadInput
+from proctor.core.near import near
 from proctor.core.sample import Sample
 from proctor.core.task import Agent, Environment, Scorer, Session, Task
 from proctor.core.trajectory import ToolStyle
@@ -33,6 +34,7 @@ JUDGED = {  # tasks of texts that exist
     "judged-pairs": "proctor.judges.pairs",
     "judge-probes": "proctor.judges.probes",
 }
+INTERNAL = ("function", "recorded")  # agents that a path or a command stands for
 AgentLike = object  # a name, a function, an object with .run, or an Agent
 
 
@@ -92,7 +94,9 @@ def agent(given: AgentLike, options: Mapping[str, Any]) -> tuple[Agent, Named]:
         if options:
             raise BadInput("Options go with an agent given by name; give an object its values where it is made.")
         return function.wrap(found, name=given), _named_users(given, found)
-    raise registry.unknown("agent", given, [f"{name}:" for name in registry.names("agents") if _makes(name)])
+    known = [f"{name}:" for name in registry.names("agents") if name not in INTERNAL and _makes(name)]
+    is_model = not colon and not near(f"{given}:", known)
+    raise registry.unknown("agent", given, known, meant=[f"openai:{given}"] if is_model else ())
 
 
 class Recorded:

@@ -1,11 +1,13 @@
 """proctor runs: list, delete, copy."""
 
+import sys
 import time
 
 import click
 
 from proctor.cli import options, output
 from proctor.cli.words import t
+from proctor.core.errors import BadInput
 from proctor.reports.visible import visible
 
 
@@ -21,14 +23,27 @@ def command(ctx: click.Context, store: str | None, as_json: bool) -> None:
 
 @command.command("delete", help=t("Delete runs with all their trials."))
 @click.argument("run_ids", metavar="RUN...", nargs=-1, required=True)
+@click.option("--yes", "-y", is_flag=True, help=t("Do not ask."))
 @options.store
 @click.pass_context
-def delete(ctx: click.Context, run_ids: tuple[str, ...], store: str | None) -> None:
+def delete(ctx: click.Context, run_ids: tuple[str, ...], yes: bool, store: str | None) -> None:
     from proctor.api import at
 
     opened = at(store or ctx.obj)
-    for run_id in run_ids:
-        opened.run(run_id)
+    for record in [opened.run(run_id) for run_id in run_ids]:
+        output.message(
+            t(
+                "{run}: {task}, {agent}, {count} trials",
+                run=record.id,
+                task=record.spec.task,
+                agent=record.agent,
+                count=record.planned,
+            )
+        )
+    if not yes:
+        if not sys.stdin.isatty():
+            raise BadInput("Deleting cannot be undone. Add --yes to do it without being asked.")
+        click.confirm(t("Delete for good?"), abort=True, err=True)
     for run_id in run_ids:
         opened.delete(run_id)
         output.message(t("Deleted {run}.", run=run_id))

@@ -87,4 +87,6 @@ def _no_such_tag(task: Task, selection: Selection) -> BadInput:
             values.setdefault(key, set()).add(value)
     known = "; ".join(f"{key}={'|'.join(sorted(found)[:20])}" for key, found in sorted(values.items()))
     asked = ", ".join(f"{key}={value}" for key, value in selection.tags.items())
-    return BadInput("No sample has the tag {asked}. Tags of this task: {known}.", asked=asked, known=known or "-")
+    if not known:
+        return BadInput("No sample has the tag {asked}: the samples of this task have no tags.", asked=asked)
+    return BadInput("No sample has the tag {asked}. Tags of this task: {known}.", asked=asked, known=known)

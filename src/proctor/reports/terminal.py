@@ -10,6 +10,7 @@ from proctor.core.errors import BadInput
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.task import Store
 from proctor.judges._figures import about, marked
+from proctor.registry import unknown
 from proctor.reports import plot
 from proctor.reports.build import Report, one_story
 from proctor.reports.pairs import Pair
@@ -65,6 +66,19 @@ def _commit(record: RunRecord, words: Words) -> Iterator[str]:
         yield words.t("commit {commit} with changes", commit=git["commit"][:10])
 
 
+def _not_there(record: RunRecord, store: Store, sample_id: str, attempt: int) -> BadInput:
+    ids = [sample.id for sample in store.planned(record.id)]
+    if sample_id not in ids:
+        return unknown("sample", sample_id, ids, paths=False, most=8)
+    return BadInput(
+        "The run {run} has no attempt {attempt} of the sample '{sample}'; each was to be tried {count} times.",
+        run=record.id,
+        attempt=attempt + 1,
+        sample=sample_id,
+        count=record.spec.attempts,
+    )
+
+
 def failures(report: Report, lang: str, console: "Console") -> None:
     """Print what went wrong, sample by sample: the reason, and what was expected beside what came."""
     words = Words(lang)
@@ -97,12 +111,7 @@ def explain(record: RunRecord, store: Store, sample_id: str, attempt: int, lang:
     words = Words(lang)
     one = one_story(record, store, sample_id, attempt)
     if one is None:
-        raise BadInput(
-            "The run {run} has no attempt {attempt} of the sample '{sample}'.",
-            run=record.id,
-            attempt=attempt,
-            sample=sample_id,
-        )
+        raise _not_there(record, store, sample_id, attempt)
     console.print(_title(one, words, with_attempt=record.spec.attempts > 1))
     if one.tags:
         console.print(_text("  " + " · ".join(f"{key} {value}" for key, value in one.tags.items()), "dim"))

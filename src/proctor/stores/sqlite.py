@@ -208,7 +208,7 @@ class SqliteStore:
         rows = self._rows("SELECT id, record FROM runs WHERE name = :run", {"run": clean(run_id)})
         if not rows:
             names = [row[0] for row in self._rows("SELECT name FROM runs ORDER BY id DESC", {})]
-            raise unknown("run", run_id, names, paths=False)
+            raise unknown("run", run_id, names, paths=False, most=8)
         return rows[0][0], _read.record(rows[0][1])
 
     def _range(self, run_id: str, sample_id: str | None = None) -> dict[str, Any]:

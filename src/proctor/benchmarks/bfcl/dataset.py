@@ -9,7 +9,6 @@ A question and its answer, one line each, in `BFCL_v4_simple_python.json` and in
 Source: bfcl-eval 2026.3.23 (Apache-2.0), `bfcl_eval/constants/category_mapping.py` and `bfcl_eval/utils.py`.
 """
 
-import difflib
 import hashlib
 import os
 from collections.abc import Sequence
@@ -19,6 +18,7 @@ from typing import Any
 import msgspec
 
 from proctor.core.errors import BadInput
+from proctor.core.near import near
 from proctor.core.sample import Role
 from proctor.core.sentence import Sentence, say
 from proctor.transport import fetch
@@ -316,15 +316,13 @@ def _bad_line(path: Path, data: bytes, index: int, reason: Sentence) -> BadInput
 
 
 def _unknown(name: str) -> BadInput:
-    near = difflib.get_close_matches(name, [*CATEGORIES, *COLLECTIONS, *NOT_BUILT], n=1, cutoff=0.5)
-    if near:
-        return BadInput(
-            "No category of BFCL is called '{name}'. Did you mean '{near}'? Known: {known}.",
-            name=name,
-            near=near[0],
-            known=_known(),
-        )
-    return BadInput("No category of BFCL is called '{name}'. Known: {known}.", name=name, known=_known())
+    found = near(name, [*CATEGORIES, *COLLECTIONS, *NOT_BUILT])
+    return BadInput(
+        "No category of BFCL is called '{name}'.{near} Known: {known}.",
+        name=name,
+        near=say(" Did you mean '{near}'?", near="', '".join(found)) if found else "",
+        known=_known(),
+    )
 
 
 def _known() -> str:
