@@ -32,7 +32,7 @@ def test_an_object_is_loaded_from_a_file_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("code", "name", "message"),
     [
-        ("x = 1", "mine.py:y", "has no 'y'. It has: x"),
+        ("x = 1", "mine.py:y", "has no 'y'. Write mine.py:x. It has: x"),
         ("raise ValueError('no key')", "mine.py:x", "raises when it is imported: ValueError: no key"),
         ("def (", "mine.py:x", "raises when it is imported: SyntaxError"),
         ("x = 1", "other.py:x", "There is no file"),

@@ -115,8 +115,12 @@ async def test_repeated_requests_are_told() -> None:
 
 async def test_a_sample_that_is_not_there_is_bad_input() -> None:
     _, run, store = await made("small")
-    for sample_id, attempt in (("nothing", 0), ("parallel_1", 7)):
-        with pytest.raises(BadInput, match=f"has no attempt {attempt} of the sample '{sample_id}'"):
+    for sample_id, attempt, said in (
+        ("nothing", 0, "No sample is called 'nothing'"),
+        ("paralel_1", 0, "Did you mean 'parallel_1'"),
+        ("parallel_1", 7, "no attempt 8 of the sample 'parallel_1'"),
+    ):
+        with pytest.raises(BadInput, match=said):
             terminal.explain(run, store, sample_id, attempt, "en", console()[0])
 
 

@@ -49,7 +49,7 @@ def test_names_are_united_in_the_order_of_the_table(names: list[str], count: int
 def test_an_unknown_category_names_the_nearest() -> None:
     with pytest.raises(BadInput, match=r"'simple_pyhton'. Did you mean 'simple_python'\?") as caught:
         dataset.expand(["simple_pyhton"])
-    assert "您是想用“simple_python”吗" in speak(caught.value.sentence, "zh")
+    assert "你是不是想输入“simple_python”" in speak(caught.value.sentence, "zh")
 
 
 def test_a_name_like_no_other_lists_what_is_known() -> None:
