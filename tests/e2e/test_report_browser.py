@@ -15,8 +15,10 @@ from playwright.sync_api import Browser, Dialog, Page, Request, expect, sync_pla
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.sample import Sample
 from proctor.core.score import Score
-from proctor.reports import render
+from proctor.reports import render, versus
+from proctor.reports.both import both
 from proctor.reports.build import build
+from proctor.reports.compare import compare
 from proctor.reports.listing import stories
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -106,20 +108,21 @@ async def many_run(store: MemoryStore) -> tuple[RunRecord, list[Estimate]]:
 
 def test_all_samples_are_found_searched_and_filtered(many: str, visit: Open) -> None:
     page = visit(many)
-    expect(page.locator("#count")).to_have_text("25 of 250 trials")
+    expect(page.locator("#count")).to_have_text("25 of 250")
     page.select_option("#state", "")
     expect(page.locator(".sample")).to_have_count(100)
     page.click("#more")
     expect(page.locator(".sample")).to_have_count(200)
     page.fill("#find", "it is 123.")
-    expect(page.locator("#count")).to_have_text("1 of 250 trials")
+    expect(page.locator("#count")).to_have_text("1 of 250")
     page.click(".sample summary")
     expect(page.locator(".sample .body")).to_contain_text("It is 123.")
+    expect(page.locator(".sample .body")).to_contain_text("What is 123?")
     page.fill("#find", "nobody wrote this")
     expect(page.locator("#none")).to_be_visible()
     page.fill("#find", "")
     page.select_option("#tag", label="level=2")
-    expect(page.locator("#count")).to_have_text("83 of 250 trials")
+    expect(page.locator("#count")).to_have_text("83 of 250")
 
 
 def test_a_link_opens_its_sample_however_the_list_is_filtered(many: str, visit: Open) -> None:
@@ -131,7 +134,7 @@ def test_a_link_opens_its_sample_however_the_list_is_filtered(many: str, visit: 
 def test_a_class_of_errors_links_to_its_samples(small: str, visit: Open) -> None:
     page = visit(small)
     page.click("a:text('wrong parameter value')")
-    expect(page.locator("#count")).to_have_text("1 of 7 trials")
+    expect(page.locator("#count")).to_have_text("1 of 7")
     page.click(".sample summary")
     expect(page.locator(".sample tr.marked")).to_contain_text("height")
 
@@ -144,6 +147,42 @@ def test_hostile_texts_stay_texts_when_every_sample_is_open(hostile: str, visit:
     assert page.locator("script").count() == 2
     assert page.locator("img, iframe, form").count() == 0
     expect(page.locator(".sample .body").first).to_contain_text("<script>alert(1)</script>")
+
+
+async def two_runs(store: MemoryStore) -> str:
+    """Two runs of four samples with hostile answers, as their comparison."""
+    sides = []
+    for name, right in (("old", {0, 1}), ("new", {1, 2})):
+        run = example_runs.record(name, planned=4, scorers=("exact",))
+        played = [
+            example_runs.played(
+                name,
+                Sample.ask(f"s{n}", f"What is {n}?", target=str(n)),
+                Score(points=n in right),
+                answer=f"{name} says {n} {example_runs.HOSTILE}",
+                scorer="exact",
+            )
+            for n in range(4)
+        ]
+        await example_runs.fill(store, run, played)
+        sides.append((run, store))
+    return versus.html(compare(*sides), "en", both(*sides))
+
+
+def test_a_comparison_shows_both_answers_and_which_samples_moved(visit: Open) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        text = pool.submit(lambda: asyncio.run(two_runs(MemoryStore()))).result()
+    page = visit(text, viewport={"width": 390, "height": 844}, is_mobile=True)
+    expect(page.locator("#count")).to_have_text("2 of 4")
+    page.click(".sample.broken summary")
+    for said in ("What is 0?", "old says 0", "new says 0", "<script>alert(1)</script>"):
+        expect(page.locator(".sample.broken .body")).to_contain_text(said)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.fill("#find", "new says 2")
+    expect(page.locator(".sample.fixed")).to_have_count(1)
+    page.fill("#find", "")
+    page.select_option("#state", "both_wrong")
+    expect(page.locator("#count")).to_have_text("1 of 4")
 
 
 def test_a_phone_shows_the_page_without_scrolling_sideways(small: str, visit: Open) -> None:

@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from proctor import registry
 from proctor.api import resolve
 from proctor.api.run import Run
@@ -43,21 +41,23 @@ def official(run: Run, format: str, out: str | None, model: str | None) -> Itera
         yield category, "-" if ours is None else f"{ours:.4f}", f"{number:.4f}"
 
 
-def write_comparison(comparison: Comparison, path: Path, lang: str) -> Path:
-    """Write a comparison as a page; the suffix says which kind: .html, .md or .json.
+def write_comparison(comparison: Comparison, path: Path, lang: str, runs: tuple[Run, Run] | None = None) -> Path:
+    """Write a comparison as a page, with the samples of the runs; the suffix says which kind: .html, .md or .json.
 
     Raises:
         BadInput: another suffix, or the file cannot be written.
     """
     from proctor.reports import versus
+    from proctor.reports.both import both
 
+    samples = both(*((run.record, run.store) for run in runs)) if runs is not None else ()
     match path.suffix:
         case ".html":
-            text = versus.html(comparison, lang)
+            text = versus.html(comparison, lang, samples)
         case ".md":
-            text = versus.markdown(comparison, lang)
+            text = versus.markdown(comparison, lang, samples)
         case ".json":
-            text = msgspec.json.encode(comparison).decode() + "\n"
+            text = versus.as_json(comparison, samples)
         case _:
             raise BadInput("A comparison ends in .html, .md or .json, not '{name}'.", name=path.name)
     try:

@@ -26,10 +26,11 @@ def command(first: str, second: str, out: str | None, detect: float | None, stor
     from proctor.reports import versus
 
     share = None if detect is None else detect / 100
-    comparison = compare(open_run(first, store=store), open_run(second, store=store), detect=share)
+    runs = open_run(first, store=store), open_run(second, store=store)
+    comparison = compare(*runs, detect=share)
     if as_json:
         output.print_json({"comparison": comparison})
     else:
         versus.terminal(comparison, lang(), output.console())
     if out is not None:
-        output.message(str(write_comparison(comparison, Path(out), lang())))
+        output.message(str(write_comparison(comparison, Path(out), lang(), runs)))

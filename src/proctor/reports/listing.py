@@ -65,19 +65,25 @@ def text_characters(trials: int) -> int:
 
 def listing(stories: Iterable[Story], rules: Iterable[Rule], total: int, words: Words) -> Listing:
     """The JSON of a run's trials; `rules` are numbered as they come, as the page links to them."""
-    page = _Page(words, rules, total)
-    size, rows = 0, []
-    for one in stories:
-        rows.append(msgspec.json.encode(page.row(one)))
-        size += len(rows[-1]) + 1
-        if size + page.size > MOST_BYTES:
+    tables = Tables(words, rules, total)
+    return packed(map(tables.row, stories), tables, total)
+
+
+def packed(rows: Iterable[Mapping[str, Any]], tables: "Tables", total: int) -> Listing:
+    """Rows with the tables they refer to, as far as they fit on a page."""
+    made: list[bytes] = []
+    size = 0
+    for row in rows:
+        made.append(msgspec.json.encode(row))
+        size += len(made[-1]) + 1
+        if size + tables.size > MOST_BYTES:
             break
-    tables = msgspec.json.encode(
-        {"texts": page.texts, "tags": page.tags, "scorers": page.scorers, "rules": page.rules, "words": _words(words)}
-    )
-    data = tables[:-1] + b',"rows":[' + b",".join(rows) + b"]}"
+    else:
+        total = len(made)
+    head = msgspec.json.encode(tables.as_data())
+    data = head[:-1] + b',"rows":[' + b",".join(made) + b"]}"
     # "<" is the only character with which a text could leave the script element
-    return Listing(data=data.decode().replace("<", "\\u003c"), listed=len(rows), total=total)
+    return Listing(data=data.decode().replace("<", "\\u003c"), listed=len(made), total=total)
 
 
 def state(one: Story) -> str:
@@ -94,12 +100,12 @@ def state(one: Story) -> str:
     return "passed" if scored else "unscored"
 
 
-class _Page:
+class Tables:
     """The tables that rows refer to by number, filled while rows are made."""
 
     def __init__(self, words: Words, rules: Iterable[Rule], trials: int) -> None:
         self.words = words
-        self.texts: list[str] = []
+        self.texts = [""]  # numbers begin with 1, as 0 is left out of rows
         self.size = 0
         self.tags: list[str] = []
         self.scorers: list[str] = []
@@ -122,7 +128,7 @@ class _Page:
             "z": state(one),
             "o": self.words.outcome(one.outcome) if one.outcome != "scored" else "",
             "c": self._rule(one.error) + 1 if state(one) == "failed" else 0,
-            "g": [_number(f"{key}={value}", self.tags, self._number_by_tag) for key, value in one.tags.items()],
+            "g": self.tags_of(one.tags),
             "q": self._ref(one.question),
             "f": [self._finding(found) for found in one.findings],
             "x": self._ref(self._cut(self.words.t(one.failure.reason))) if one.failure is not None else "",
@@ -137,6 +143,20 @@ class _Page:
         lines, left_out = self._conversation(one, self._share - (self.size - before))
         row |= {"l": lines, "d": left_out}
         return {key: value for key, value in row.items() if value not in ("", 0, [], None)}
+
+    def tags_of(self, tags: Mapping[str, str]) -> list[int]:
+        """The numbers of tags."""
+        return [_number(f"{key}={value}", self.tags, self._number_by_tag) for key, value in tags.items()]
+
+    def as_data(self) -> dict[str, Any]:
+        """The tables as the scripts read them, with what they say."""
+        return {
+            "texts": self.texts,
+            "tags": self.tags,
+            "scorers": self.scorers,
+            "rules": self.rules,
+            "words": script_words(self.words),
+        }
 
     def _conversation(self, one: Story, characters: int) -> tuple[list[list[Ref]], int]:
         """Its lines as far as so many characters go; a text that is on the page already costs none."""
@@ -218,14 +238,14 @@ def _number(text: str, table: list[str], number_by_text: dict[str, int]) -> int:
     return number_by_text[text]
 
 
-def _words(words: Words) -> Mapping[str, str]:
-    """What the script says."""
+def script_words(words: Words) -> Mapping[str, str]:
+    """What the scripts say."""
     return {
         "passed": words.t("passed"),
         "failed": words.t("failed"),
         "unscored": words.t("not scored"),
         "lost": words.t("not measured"),
-        "shown": words.t("{shown} of {count} trials"),
+        "shown": words.t("{shown} of {count}"),
         "more": words.t("Show more"),
         "attempt": words.t("attempt {number}"),
         "call": words.t("Call"),
@@ -241,5 +261,12 @@ def _words(words: Words) -> Mapping[str, str]:
         "question": words.t("Question"),
         "tokens": words.t("{tokens} tokens"),
         "link": words.t("Link to this sample"),
-        "none": words.t("No sample is like that."),
+        "broken": words.t("broken by B"),
+        "fixed": words.t("fixed by B"),
+        "moved": words.t("Broken or fixed by B"),
+        "both_wrong": words.t("both wrong"),
+        "both_right": words.t("both right"),
+        "not_compared": words.t("not compared"),
+        "not_run": words.t("Not run."),
+        "of_attempts": words.t("the first of {count} attempts"),
     }

@@ -90,6 +90,13 @@ def difference_row(low: float | None, value: float, high: float | None, title: s
     return f'<svg class="plot" role="img" aria-label="{title}" width="100%" height="26"><title>{title}</title>{"".join(marks)}</svg>'
 
 
+def difference_axis() -> str:
+    """The labels of the axis of differences, to stand below rows of the same width."""
+    marks = ((0, "start", "−50"), (50, "middle", "0"), (100, "end", "+50"))
+    labels = "".join(f'<text x="{x}%" y="12" text-anchor="{anchor}">{label}</text>' for x, anchor, label in marks)
+    return f'<svg class="plot" aria-hidden="true" width="100%" height="16">{labels}</svg>'
+
+
 def _span(low: float | None, high: float | None) -> tuple[float, float] | None:
     return None if low is None or high is None else (_place(low), _place(high))
 

@@ -18,7 +18,7 @@ import msgspec
 from proctor.core.run import Estimate
 from proctor.reports import plot
 from proctor.reports.build import METRICS, Report
-from proctor.reports.listing import Rule, listing
+from proctor.reports.listing import Listing, Rule, listing
 from proctor.reports.story import Story
 from proctor.reports.visible import names_only, one_line, visible
 from proctor.reports.words import Words
@@ -41,23 +41,26 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 
 def html(report: Report, lang: str, stories: Iterable[Story] = ()) -> str:
     """One self-contained HTML file; with `stories`, those of all trials, it lists them and can search and filter."""
-    from markupsafe import Markup
-
     rules = [Rule(one.error_class, one.error_type) for one in report.errors]
     total = sum(count for name, count in report.outcomes.items() if name != "not_run")
     found = listing(stories, rules, total, Words(lang))
+    return _render("report.html.jinja", report, lang, **script_values(found, "samples.js"))
+
+
+def script_values(found: Listing, name: str) -> dict[str, Any]:
+    """What the base page needs to list samples by a script; nothing of it where none are listed."""
+    from markupsafe import Markup
+
     if not found.listed:
-        return _render("report.html.jinja", report, lang, listing=None, policy=policy())
-    script = files("proctor.reports").joinpath("templates", "samples.js").read_text(encoding="utf-8")
-    return _render(
-        "report.html.jinja",
-        report,
-        lang,
-        listing=found,
-        data=Markup(found.data),  # noqa: S704 - JSON without "<"
-        script=Markup(script),  # noqa: S704 - ours
-        policy=policy(script),
-    )
+        return {"listing": None, "policy": policy()}
+    folder = files("proctor.reports").joinpath("templates")
+    script = "".join(folder.joinpath(one).read_text(encoding="utf-8") for one in ("list.js", name))
+    return {
+        "listing": found,
+        "data": Markup(found.data),  # noqa: S704 - JSON without "<"
+        "script": Markup(script),  # noqa: S704 - ours
+        "policy": policy(script),
+    }
 
 
 def policy(script: str = "") -> "Markup":
@@ -167,6 +170,7 @@ def environment(is_html: bool) -> "Environment":
         row=row,
         difference_row=lambda low, value, high, title: Markup(plot.difference_row(low, value, high, title)),  # noqa: S704 - numbers
         axis=lambda: Markup(plot.axis()),  # noqa: S704 - all of it is ours
+        difference_axis=lambda: Markup(plot.difference_axis()),  # noqa: S704 - the same
         fence=lambda text: Markup(_fence(text)),  # noqa: S704 - a fence no line of the text can close
         code=lambda text: Markup(_code(text)),  # noqa: S704 - the same within a line
         one_line=one_line,

@@ -1,10 +1,16 @@
 """A comparison as a page: terminal, Markdown, HTML."""
 
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from proctor.reports import plot
+from proctor.reports.both import Both, compared_samples, expected_text, listing_of_both, made_text
 from proctor.reports.compare import Comparison
-from proctor.reports.render import environment, policy
+from proctor.reports.listing import script_words
+from proctor.reports.render import environment, script_values
 from proctor.reports.verdicts import Row
 from proctor.reports.visible import one_line, visible
 from proctor.reports.words import Words
@@ -19,14 +25,26 @@ PLOT_WIDTH = 21
 STYLES = {"better": "green", "worse": "red", "inconclusive": ""}
 
 
-def html(comparison: Comparison, lang: str) -> str:
-    """One self-contained HTML file."""
-    return _page("compare.html.jinja", comparison, lang)
+def html(comparison: Comparison, lang: str, samples: Iterable[Both] = ()) -> str:
+    """One self-contained HTML file; with `samples`, it lists them with both answers."""
+    kept = _Moved()
+    total = sum(comparison.not_comparable.values()) + comparison.rows[0].difference.pairs
+    found = listing_of_both(kept.passed(samples), total, Words(lang))
+    return _page("compare.html.jinja", comparison, lang, kept, **script_values(found, "compared.js"))
 
 
-def markdown(comparison: Comparison, lang: str) -> str:
+def markdown(comparison: Comparison, lang: str, samples: Iterable[Both] = ()) -> str:
     """A Markdown file (GitHub's kind, for its tables)."""
-    return _page("compare.md.jinja", comparison, lang)
+    kept = _Moved()
+    for _ in kept.passed(samples):
+        pass
+    return _page("compare.md.jinja", comparison, lang, kept)
+
+
+def as_json(comparison: Comparison, samples: Iterable[Both] = ()) -> str:
+    """The comparison with its samples, for programs."""
+    found = {**msgspec.structs.asdict(comparison), "samples": list(compared_samples(samples))}
+    return json.dumps(msgspec.to_builtins(found), ensure_ascii=False) + "\n"
 
 
 def terminal(comparison: Comparison, lang: str, console: "Console") -> None:
@@ -197,7 +215,25 @@ def line(row: Row) -> str:
     return plot.centred(row.difference.low, row.difference.value, row.difference.high, PLOT_WIDTH)
 
 
-def _page(template: str, comparison: Comparison, lang: str) -> str:
+class _Moved:
+    """The first samples that moved, kept while all go by, for those who read without scripts."""
+
+    def __init__(self) -> None:
+        self.first: list[Both] = []
+        self.count = 0
+
+    def passed(self, samples: Iterable[Both]) -> Iterator[Both]:
+        kept = {"broken": 0, "fixed": 0}
+        for one in samples:
+            if one.group in kept:
+                self.count += 1
+                kept[one.group] += 1
+                if kept[one.group] <= LISTED:
+                    self.first.append(one)
+            yield one
+
+
+def _page(template: str, comparison: Comparison, lang: str, moved: _Moved, **more: Any) -> str:
     words = Words(lang)
     return (
         environment(template.endswith(".html.jinja"))
@@ -213,8 +249,12 @@ def _page(template: str, comparison: Comparison, lang: str) -> str:
             signed=signed,
             span=span,
             p_text=p_text,
-            listed=LISTED,
-            policy=policy(),
+            moved=moved.first,
+            moves=moved.count,
+            group_name=script_words(words).__getitem__,
+            expected_text=expected_text,
+            made_text=made_text,
+            **more,
         )
     )
 

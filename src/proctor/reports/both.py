@@ -1,0 +1,168 @@
+"""The samples of two runs with both answers: which ones the second run broke or fixed, and which both have wrong."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from proctor.core.run import RunRecord
+from proctor.core.sentence import Sentence
+from proctor.core.task import Store
+from proctor.reports.listing import Listing, Tables, packed, text_characters
+from proctor.reports.story import Story, story
+from proctor.reports.visible import visible
+from proctor.reports.words import Words
+
+Group = Literal["broken", "fixed", "both_wrong", "both_right", "not_compared"]
+GROUPS: tuple[Group, ...] = get_args(Group)
+Side = tuple[RunRecord, Store]
+
+
+class Both(msgspec.Struct, frozen=True, kw_only=True):
+    """A sample in both runs: the mean of its scored attempts, how many there are, and the story of the first one."""
+
+    sample_id: str
+    group: Group
+    values: tuple[float | None, float | None]
+    attempts: tuple[int, int]
+    stories: tuple[Story | None, Story | None]
+
+    @property
+    def any_story(self) -> Story | None:
+        """The story of either run, for what both share: tags, question, what is expected."""
+        return self.stories[0] or self.stories[1]
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """One side of a sample as programs read it."""
+
+    value: float | None
+    answer: str
+    reason: str | Sentence = ""
+
+
+class Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """A sample of both runs as programs read it."""
+
+    id: str
+    group: Group
+    question: str
+    expected: str
+    first: Answer | None
+    second: Answer | None
+
+
+def both(first: Side, second: Side, *, characters: int | None = None) -> Iterator[Both]:
+    """The samples of both runs by the first scorer they have in common: broken ones first, then the other groups.
+
+    Texts are cut so that all of them fit on a page, or to so many characters.
+    """
+    scorer = next((name for name in first[0].scorers if name in second[0].scorers), "")
+    old, new = (_values(*run, scorer) for run in (first, second))
+    by_group: dict[Group, list[str]] = {group: [] for group in GROUPS}
+    for id in dict.fromkeys([*old, *new]):
+        by_group[_group(_mean(old.get(id)), _mean(new.get(id)))].append(id)
+    characters = characters or text_characters(2 * sum(map(len, by_group.values())))
+    for group, ids in by_group.items():
+        for id in ids:
+            yield Both(
+                sample_id=id,
+                group=group,
+                values=(_mean(old.get(id)), _mean(new.get(id))),
+                attempts=(len(old.get(id, ())), len(new.get(id, ()))),
+                stories=(_story(*first, id, characters), _story(*second, id, characters)),
+            )
+
+
+def listing_of_both(found: Iterable[Both], total: int, words: Words) -> Listing:
+    """The JSON of both runs' samples, for the script of the page."""
+    tables = Tables(words, (), 2 * total)
+    return packed((_row(one, tables) for one in found), tables, total)
+
+
+def compared_samples(found: Iterable[Both]) -> Iterator[Compared]:
+    """The samples as programs read them."""
+    for one in found:
+        known = one.any_story
+        sides = [
+            None if told is None else Answer(value=value, answer=made_text(told), reason=_reason(told))
+            for told, value in zip(one.stories, one.values, strict=True)
+        ]
+        yield Compared(
+            id=one.sample_id,
+            group=one.group,
+            question=known.question if known else "",
+            expected=expected_text(known) if known else "",
+            first=sides[0],
+            second=sides[1],
+        )
+
+
+def expected_text(one: Story) -> str:
+    """What is expected in one text, calls included."""
+    return one.expected or "\n".join(
+        _call(pair.expected, [(row.parameter, row.expected) for row in pair.rows], pair.kind)
+        for pair in one.pairs
+        if pair.expected
+    )
+
+
+def made_text(one: Story) -> str:
+    """What was made in one text, calls included; why there is none where the agent failed."""
+    calls = [
+        _call(pair.made, [(row.parameter, row.made) for row in pair.rows], pair.kind) for pair in one.pairs if pair.made
+    ]
+    return "\n".join([*calls, *([one.made] if one.made else [])])
+
+
+def _call(name: str, arguments: Sequence[tuple[str, str | None]], kind: str) -> str:
+    """A call as code; a scorer of trajectories has told it whole."""
+    if kind and kind != "free":
+        return name
+    return f"{name}({', '.join(f'{key}={text}' for key, text in arguments if text is not None)})"
+
+
+def _reason(one: Story) -> str | Sentence:
+    if one.failure is not None:
+        return one.failure.reason
+    return next((found.reason for found in one.findings if found.reason), "")
+
+
+def _row(one: Both, tables: Tables) -> dict[str, Any]:
+    known = one.any_story
+    return {
+        "n": visible(one.sample_id),
+        "z": one.group,
+        "g": tables.tags_of(known.tags) if known else [],
+        "v": [None if value is None else round(value, 4) for value in one.values],
+        "t": one.attempts,
+        "r": [None if told is None else tables.row(told) for told in one.stories],
+    }
+
+
+def _values(record: RunRecord, store: Store, scorer: str) -> dict[str, list[float | None]]:
+    found: dict[str, list[float | None]] = {}
+    for value in store.values(record.id, scorer):
+        found.setdefault(value.sample_id, []).append(value.value)
+    return found
+
+
+def _mean(values: Sequence[float | None] | None) -> float | None:
+    scored = [value for value in values or () if value is not None]
+    return sum(scored) / len(scored) if scored else None
+
+
+def _group(old: float | None, new: float | None) -> Group:
+    if old is None or new is None:
+        return "not_compared"
+    if old != new:
+        return "fixed" if new > old else "broken"
+    return "both_right" if new == 1 else "both_wrong"
+
+
+def _story(record: RunRecord, store: Store, sample_id: str, characters: int) -> Story | None:
+    trial = next(store.trials(record.id, sample_id=sample_id), None)
+    if trial is None:
+        return None
+    verdicts = [one for one in store.verdicts(record.id, sample_id=sample_id) if one.attempt == trial.attempt]
+    return story(trial, store.sample(record.id, sample_id), verdicts, characters=characters)
