@@ -25,10 +25,10 @@ _EDGE = r"(?![A-Za-z'’])"
 _OR = re.compile(r"\bor\b|或|还是", re.IGNORECASE)
 _ITEM = r"(?<![A-Za-z\\])[{options}](?:(?:\s?(?:[,/&、]|和|与|及|或)\s?|,?\s(?:and|or|nor)\s)[{options}]){{0,8}}(?![A-Za-z'’])[)\]】}}*_`]{{0,3}}"
 _DENYING = (
-    r"(?:(?i:\b(?:not|never|neither|nor|rul(?:e|ed|ing)\s+out|exclud(?:e|ed|es|ing)|eliminat(?:e|ed|es|ing)|anything\s+but|except|"
+    r"(?:(?i:\b(?:not|never|neither|nor|rul(?:e|ed|ing)\s+out|exclud(?:e|ed|es|ing)|eliminat(?:e|ed|es|ing)|anything\s+but|except|doubts?(?:\s+that)?(?:\s+it\s+is|\s+it['’]s)?|"
     r"(?:other|rather)\s+than|instead\s+of|reject)|n['’]t(?:\s+be|\s+think\s+(?:it\s+is|it['’]s|that|the\s+answer\s+is))?)"
     r"\s+(?:be\s+)?(?:(?:option|choice|answer)\s+)?(?:the\s+answer\s+is\s+)?|"
-    r"(?:不是|不选|不应选|不能选|不可能是|不会是|排除(?:了|掉)?|除了|并非|而非|不认为(?:是|选)?)\s*(?:选项)?)[(\[*_`\"“]{0,3}"
+    r"(?:不是|不选|不应选|不能选|不可能[是选]|不会[是选]|排除(?:了|掉)?|除了?|并非|而非|不认为(?:是|选)?)\s*(?:选项)?)[(\[*_`\"“]{0,3}"
 )
 _DENIED = (
     r"\s*(?:(?i:(?:is|are|was|were|seems?|looks?|would\s+be|can\s?(?:not)?\s+be|both|all)\s+){0,2}(?:(?i:clearly|definitely|obviously|also|both|all)\s+){0,2}"
@@ -38,7 +38,7 @@ _DENIED = (
 )
 _RIGHT = (
     r"\s*(?:(?i:(?:is|are|was|were|must\s+be|should\s+be)\s+(?:(?:both|all|clearly|definitely|indeed)\s+)?"
-    r"(?:correct|right|true\b|the\s+(?:\w+\s+)?(?:answer|option|choice)))|(?:选?项)?(?:是|的说法|说法|描述|表述|都|均|也|为){0,3}(?:正确|对的?(?![比应])|符合))"
+    r"(?:correct|right|true\b|the\s+(?:\w+\s+)?(?:answer|option|choice)))|(?:选?项|[两三四]项|[两三四]个)?(?:选项|是|的说法|说法|描述|表述|都|均|也|为){0,3}(?:正确|对的?(?![比应])|符合))"
 )
 _FIRST = r"[\s*_`(\[【]{{0,4}}([{options}]+)[*_`]{{0,2}}[)\]】]?(?:[,，:;。.]|\s*[-–—(]|\s(?:because|since|as)\b|\s*(?:因为|理由|解析))"
 _TAGGED = re.compile(
@@ -125,11 +125,17 @@ def letters(reply: str, options: str = "ABCDEFGH") -> str | None:
         return found or None
     if right := [match[0] for match in re.finditer(item + f"(?={_RIGHT})", plain)]:
         return None if any(map(_OR.search, right)) else _each("".join(right))
-    if (first := re.match(_FIRST.format(options=options), plain)) is not None and _in_order(first[1]):
-        return None if _OR.match(plain[first.end() :].lstrip()) else _each(first[1])
     starts: dict[str, None] = dict.fromkeys(
         re.findall(rf"^[\s*_`(\[]{{0,4}}([{options}])[*_`]{{0,2}}[.、:)\]](?!\w\.)", plain, re.MULTILINE)
     )
+    if (
+        len(starts) > 1
+        and len(starts) == len([line for line in lines if line.strip()])
+        and list(starts) == sorted(starts)
+    ):
+        return "".join(starts) if len(starts) < min(len(options), 4) else None  # options by line, but not all of them
+    if (first := re.match(_FIRST.format(options=options), plain)) is not None and _in_order(first[1]):
+        return None if _OR.match(plain[first.end() :].lstrip()) else _each(first[1])
     if len(starts) == 1:
         return next(iter(starts))
     last = plain.rstrip().rpartition("\n")[2]
@@ -145,6 +151,7 @@ def _alone(text: str, group: str) -> str | None:
     if len(text) > 200:
         return None
     text = " ".join(text.upper().split())
+    text = re.sub(r"\)\s?\(", ",", text)  # (B)(D)
     text = re.sub(r"[\"“”']\s?,\s?[\"“”']|\s-\s", ",", text)  # ["A", "C"], - A - C
     match = re.fullmatch(
         rf"(?:OPTIONS?\s|CHOICES?\s|BOTH\s|选项)?[\s*_`\"'“”(\[【{{<-]*({group})[\s*_`\"'“”)\]】}}>.。,;!]*(?:选?项)?",

@@ -25,11 +25,11 @@ from proctor.scorers.answer.text import negations, simplified
 _ORDINALS = {name: place for place, name in enumerate(["first", "second", "third", "fourth", "fifth", "sixth"], 1)}
 _ORDINALS |= {name: place for place, name in enumerate("一二三四五六七八九十", 1)}
 _MARK = (
-    r"(?:\((\d{1,2})\)|(?:第\s?(\d{1,2}|[一二三四五六七八九十])\s?个?[空个格处]格?|空格?\s?(\d{1,2})|blank\s?#?(\d{1,2})"
-    r"|(?:the\s)?(first|second|third|fourth|fifth|sixth)\sblank)\s?(?:应?填|应?为|是|is\b)?:?|(\d{1,2})[.、:)](?!\d)|([一二三四五六七八九十])、|([①-⑳⑴-⒇]))"
+    r"(?:\((\d{1,2})\)|(?:第\s?(\d{1,2}|[一二三四五六七八九十])\s?个?[空个格处]格?|填?空格?\s?(\d{1,2}|[一二三四五六七八九十])|blank\s?#?(\d{1,2})"
+    r"|(?:the\s)?(first|second|third|fourth|fifth|sixth)\sblank)\s?(?:应?填|应?为|是|is\b|-(?=\s))?:?|(\d{1,2})[.、:)](?!\d)|([一二三四五六七八九十])、|([①-⑳⑴-⒇]))"
 )
 _NUMBERED = re.compile(rf"^[-\s]*{_MARK}\s*", re.IGNORECASE)
-_INLINE = re.compile(rf"(?<![\w.^_({{]){_MARK}\s*|(?<=[\u3400-\u9fff\s\w])([①-⑳⑴-⒇])\s*", re.IGNORECASE)
+_INLINE = re.compile(rf"(?<![A-Za-z0-9.^_({{]){_MARK}\s*|(?<=[\u3400-\u9fff\s\w])([①-⑳⑴-⒇])\s*", re.IGNORECASE)
 _MOST_CHARACTERS = 20_000  # of a reply in which marks within a line are looked for
 _LATEX = (
     (re.compile(r"\\[dt]?frac\s?\{([^{}]*)\}\s?\{([^{}]*)\}"), r"\1/\2"),
@@ -40,7 +40,7 @@ _LATEX = (
     (re.compile(r"\^\s?\{?\s?\\circ\s?\}?|\\degree"), "°"),
     (re.compile(r"([_^])\{([^{}]*)\}"), r"\1\2"),
     (re.compile(r"_(?=\w)"), ""),
-    (re.compile(r"(?<=[A-Za-z])\^(?=[+-])"), ""),
+    (re.compile(r"(?<=[A-Za-z])\^(?=\d?[+-]$)"), ""),
     (re.compile(r"\\(?:left|right|quad|,|;|!)"), ""),
 )
 _COMMANDS = {
@@ -86,7 +86,9 @@ _OPPOSITES = "前后增减大小高低左右上下正负酸碱阴阳升降多少
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?")
 _LONGEST_NUMBER = 100
 _CIRCLED = frozenset(map(chr, [*range(0x2460, 0x2474), *range(0x2474, 0x2488)]))
-_SEPARATORS = (",", "、", r"\s+(?:and|和)\s+|[和与及]", r"\s+")
+_SEPARATORS = (",", "、", r"\s\|\s", r"\s+(?:and|和)\s+|[和与及]", r"\s+")
+_JOIN = re.compile(r"(?:,?\s+and|[,，]?\s?而?且)$", re.IGNORECASE)
+_OPENING = re.compile(r"^(?:答(?!案)|解(?!析)|(?:答案)?(?:依次|分别)(?:填入?|为|是)*|应?填(?![充空写]))\s?:?\s*")
 _SIGNS = str.maketrans({"−": "-", "–": "-", "“": '"', "”": '"', "‘": "'", "’": "'", "$": None, "　": " ", "º": "°"})
 _AROUND = " \t.。,;:!\"'`*"
 _PUNCTUATION = re.compile(r"[^\w+\-/=<>√π°%]")
@@ -162,12 +164,13 @@ def _alternatives(line: str, separator: str) -> list[str]:
 def _made(reply: str, count: int) -> list[str]:
     """The answers of a reply, one for each blank; '' where there is none."""
     text = _replies.said(reply)
-    text = (_replies.boxed(text) or _replies.announced(text) or text).replace("**", "")
+    text = (_replies.boxed(text) or _replies.announced(text) or text).replace("**", "").strip()
+    text = _OPENING.sub("", text)
     parts = [part.strip() for part in re.split(r"[\n;]", text) if part.strip()]
-    if all(part.startswith("- ") for part in parts):
+    if len(parts) > 1 and all(part.startswith(("- ", "* ")) for part in parts):
         parts = [part[2:].strip() for part in parts]
     if count == 1:
-        return [_bare(parts[-1], 1).removeprefix("填:").removeprefix("填") if parts else ""]
+        return [_bare(parts[-1], 1) if parts else ""]
     if (inline := _inline(text, count)) is not None:
         return inline
     if len(parts) == 1:
@@ -191,7 +194,7 @@ def _inline(text: str, count: int) -> list[str] | None:
         return None
     ends = [found.start() for found in marks[1:]] + [len(text[-_MOST_CHARACTERS:])]
     answers = {
-        place: text[-_MOST_CHARACTERS:][found.end() : end].strip().rstrip(",;。、").strip()
+        place: _JOIN.sub("", text[-_MOST_CHARACTERS:][found.end() : end].strip()).rstrip(",;。、.").strip()
         for place, found, end in zip(places, marks, ends, strict=True)
     }
     return [answers[place].split("\n")[0] for place in range(1, count + 1)]

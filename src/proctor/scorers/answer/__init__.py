@@ -4,6 +4,9 @@ A cascade of rules, strict by default: the first rule that can tell decides and 
 may mean something else is not right. The files beside this one are the rules and what they need; the scorer is `answer`.
 """
 
+import re
+from collections.abc import Sequence
+from functools import partial
 from importlib.util import find_spec
 
 import msgspec
@@ -18,10 +21,13 @@ from proctor.scorers.answer.amounts import without_asked_unit
 from proctor.scorers.answer.cascade import match
 from proctor.scorers.answer.claims import claimed
 from proctor.scorers.answer.extract import final_answer
+from proctor.scorers.answer.sentences import conclusion
 from proctor.scorers.answer.verdict import AnswerOptions, Match, Options
 
 __all__ = ["AnswerOptions", "Match", "Options", "answer", "final_answer", "match", "matching", "semantic"]
 VERSION = "2" if find_spec("mpmath") else "2 without the extra 'math'"  # other verdicts: double precision, or none
+SENTENCE = re.compile(r"[^\W\d_]{2,}\W*\s+\S|\S\s+[^\W\d_]{2,}|[\u3400-\u9fff]{2,}|[\u3400-\u9fff]\d|[:：\n<]")
+ANNOUNCED, HAN_ANNOUNCED = "The answer is {given}", "答案是{given}"
 WHOLE_VALUES = frozenset(["numeric", "units", "dates and times", "ranges", "versions"])
 
 
@@ -69,17 +75,23 @@ def _judged(sample: Sample, trajectory: Trajectory, options: AnswerOptions) -> S
     if not targets:
         return no_target()
     given = final_answer(trajectory.answer)
+    options = options.of_sample(sample.meta)
     if given is None:
-        reason = say("The reply is long and marks no final answer.")
-        return Score(points=0, reason=reason, details={"rule": "extraction"})
-    verdict = _best(given, targets, options.of_sample(sample.meta), sample.question)
+        given = conclusion(trajectory.answer)
+        verdict = _stated(given, targets, options, sample.question) if given else None
+        if verdict is None:
+            reason = say("The reply is long and marks no final answer.")
+            return Score(points=0, reason=reason, details={"rule": "extraction"})
+    else:
+        announced = given != trajectory.answer.strip()
+        verdict = _best(given, targets, options, sample.question, announced=announced)
     if verdict.undecided:
         return undecided(verdict)
     details = {"rule": verdict.rule} | ({"ambiguous": True} if verdict.ambiguous else {})
     return Score(points=verdict.right, answer=given, reason=verdict.reason, details=details)
 
 
-def _best(given: str, targets: tuple[str, ...], options: AnswerOptions, question: str) -> Match:
+def _best(given: str, targets: Sequence[str], options: AnswerOptions, question: str, *, announced: bool) -> Match:
     """The verdict against the first target that fits; else an ambiguous one, which says what to look at."""
     verdicts = []
     for target in targets:
@@ -87,21 +99,35 @@ def _best(given: str, targets: tuple[str, ...], options: AnswerOptions, question
         if verdict.right:
             return verdict
         verdicts.append(verdict)
-    plain = msgspec.structs.replace(options, semantic=None, judge=None)
-    for target, verdict in zip(targets, verdicts, strict=True):
-        if (
-            verdict.rule in WHOLE_VALUES
-            or ("=" in given and ("=" in target or verdict.rule == "lists"))
-            or "±" in given
-            or "\\pm" in given
-        ):
-            continue  # the whole reply is a value, and another one
-        found = claimed(given, target, question, fits=lambda text: fitting(text, target, question, plain).right)  # noqa: B023 - called in this round
-        if found is not None:
-            return fitting(found, target, question, plain)
-    return next((one for one in verdicts if one.undecided), None) or next(
-        (one for one in verdicts if one.ambiguous), verdicts[0]
+    open_targets = [
+        target for target, verdict in zip(targets, verdicts, strict=True) if not _is_value(given, target, verdict)
+    ]
+    sentence = (ANNOUNCED if given.isascii() else HAN_ANNOUNCED).format(given=given) if announced else given
+    return (
+        _stated(sentence, open_targets, options, question)
+        or next((one for one in verdicts if one.undecided), None)
+        or next((one for one in verdicts if one.ambiguous), verdicts[0])
     )
+
+
+def _is_value(given: str, target: str, verdict: Match) -> bool:
+    """Whether the whole reply was read as a value, and another one than the target."""
+    if verdict.rule in WHOLE_VALUES or "±" in given or "\\pm" in given:
+        return True
+    if "=" in given:
+        return "=" in target or verdict.rule == "lists"
+    return verdict.rule == "mathematics" or SENTENCE.search(given) is None
+
+
+def _stated(reply: str, targets: Sequence[str], options: AnswerOptions, question: str) -> Match | None:
+    """The verdict on what the sentences of a reply give as its answer; None when that is no target."""
+    plain = msgspec.structs.replace(options, semantic=None, judge=None)
+    for target in targets:
+        fit = partial(fitting, target=target, question=question, options=plain)
+        found = claimed(reply, target, question, fits=lambda text, fit=fit: fit(text).right)  # type: ignore[misc]
+        if found is not None:
+            return fit(found)
+    return None
 
 
 def fitting(given: str, target: str, question: str, options: AnswerOptions) -> Match:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from proctor.scorers.answer.chinese import ROUGHLY
 from proctor.scorers.answer.dates import read_moments
-from proctor.scorers.answer.english import SMALL, TENS
+from proctor.scorers.answer.english import PARTS, SMALL, TENS
 from proctor.scorers.answer.numbers import read_number
 from proctor.scorers.answer.quantities import read_quantity
 from proctor.scorers.answer.sentences import COPULA, COURTESY, LONGEST, chosen, echo, plain_statement, split, statements
@@ -19,14 +19,16 @@ COMPARED = re.compile(
 )
 COUNTED = "个個位名只隻条條张張本件次种種人天年块塊章节節页頁层樓楼台辆輛匹头頭棵朵支枝杯碗瓶双雙套间間家座所部篇首幅队隊组組班级級岁歲步元角度分秒米克吨斤升"
 WORD_NUMBERS = "|".join(sorted({*SMALL, *TENS} - {"one", "a", "an"}, key=len, reverse=True))
+WORD_PARTS = "|".join(sorted(PARTS, key=len, reverse=True))
 MONTHS = r"(?:january|february|march|april|june|july|august|september|october|november|december|may|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
 SPAN = re.compile(
     r"(?P<tuple>\((?:[-+\d./√πa-z\\ ]+,)+[-+\d./√πa-z\\ ]+\))|(?P<date>公元前?\d+年(?:\d{1,2}月(?:\d{1,2}[日号號])?)?|\d{4}年\d{1,2}月(?:\d{1,2}[日号號])?|\d{1,2}月\d{1,2}[日号號]|\d{4}-\d{1,2}-\d{1,2}"
     rf"|(?:{MONTHS})\.? (?:\d{{1,2}}(?:st|nd|rd|th)?(?:, ?| )\d{{4}}|\d{{4}}|\d{{1,2}}(?:st|nd|rd|th)?\b)"
     rf"|(?:the )?\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{MONTHS})\.?(?:,? \d{{4}})?"
     r"|\d{1,4} (?:BCE?|AD|CE)\b|\d{1,2}(?::\d\d){1,2}(?: ?[ap]\.?m\b\.?)?|\d{1,2}(?:st|nd|rd|th) century|\d{1,2}世纪)"
-    r"|(?P<number>(?<![A-Za-z_\d.^])[-+]?[$€£¥₹]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?: ?/ ?\d+)?(?:(?: ?[%°万亿]| (?:million|billion|thousand|trillion)"
+    r"|(?P<number>(?<![A-Za-z_\d.^])[-+]?[$€£¥₹]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?: ?/ ?\d+)?π?(?:(?: ?[%°万亿]| (?:million|billion|thousand|trillion)"
     r"\b|(?:st|nd|rd|th)\b))?)"
+    rf"|(?P<part>\b(?:one|a|{WORD_NUMBERS})[ -](?:half|{WORD_PARTS})s?\b)"
     rf"|(?P<words>\b(?:{WORD_NUMBERS})(?:[ -](?:and )?(?:{WORD_NUMBERS}|hundred|thousand|million|billion))*\b(?: hundred| thousand| million| billion)*)"
     rf"|(?P<han>(?:百分之|负)?[零〇一二两三四五六七八九十百千万亿]+(?:分之[一二三四五六七八九十百]+)?(?=[{COUNTED}]|$))",
     re.IGNORECASE,
@@ -34,7 +36,14 @@ SPAN = re.compile(
 AMOUNT_AND_UNIT = re.compile(
     r"(?P<sign>[$€£¥]?)\s?(?P<amount>[-+]?\d[\d,]*(?:\.\d+)?(?:[万亿]|\s(?:million|billion))?)\s?(?P<unit>[^\s\d].{0,30})?"
 )
-COUNTS = ("人", "分", "people", "persons")  # what is counted, rather than a unit
+SUBJECT = re.compile(
+    r"(?:there|exactly|only|about|approximately|around|a total of|一共|共|约)?\s?[-+$€£¥]?[\d一二三四五六七八九十两百千]|\W*(?:"
+    + WORD_NUMBERS
+    + r")\b",
+    re.IGNORECASE,
+)
+HOW_OLD = re.compile(r"how old|\bage\b|多大|几岁|年龄", re.IGNORECASE)
+COUNTS = ("人", "分", "块", "people", "persons")  # what is counted, rather than a unit
 VERSION_OF = re.compile(r"(?:\bversion|\bsection|\bchapter|\bv|§)\s?$", re.IGNORECASE)
 YEAR = re.compile(r"(?:1\d|20)\d\d")
 
@@ -63,11 +72,13 @@ def without_asked_unit(text: str, question: str) -> str:
         return text
     name = found["unit"] or found["sign"]
     words = re.findall(r"[^\W\d_]{1,20}[²³]?", question[:LONGEST])
-    named = name in COUNTS or (name in question if not name.isascii() or name == "$" else name in words)
+    old = HOW_OLD.search(question) is not None and quantity.unit == read_unit("year")
+    named = old or name in COUNTS or (name in question if not name.isascii() or name == "$" else name in words)
     return found["amount"] if named or quantity.unit in [read_unit(word) for word in words if len(word) > 1] else text
 
 
 def amount_in(sentences: Sequence[str], target: str, question: str) -> str | None:
+    """The only amount of the target's kind in the last of the answering sentences that has one; None when it is not outright."""
     answering = chosen(sentences, question)
     asked = {span for sentence in split(question) for span, _ in _spans(sentence)} if question else set()
     with_amounts: list[list[str | None]] = []
@@ -79,6 +90,8 @@ def amount_in(sentences: Sequence[str], target: str, question: str) -> str | Non
         complement = list(COPULA.finditer(plain))
         after = plain[complement[-1].end() :] if complement else ""
         for part, fresh in ((after, False), (plain, True)):
+            if fresh and after and not any(True for _ in _spans(after)) and not SUBJECT.match(plain):
+                break  # of `The element with number 79 is gold` the number is no answer
             spans = [(span, sure) for span, sure in _spans(part) if _alike(span, target)]
             if fresh and asked and len({span for span, _ in spans}) > 1:
                 spans = [(span, sure) for span, sure in spans if span not in asked]

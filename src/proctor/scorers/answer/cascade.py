@@ -13,9 +13,9 @@ from proctor.scorers.answer.numbers import numeric
 from proctor.scorers.answer.ranges import ranges
 from proctor.scorers.answer.similarity import RULE as WORDS
 from proctor.scorers.answer.similarity import blocker, similarity
-from proctor.scorers.answer.text import quasi_exact, tidy
+from proctor.scorers.answer.text import quasi_exact, tidy, units_differ_in_case
 from proctor.scorers.answer.units import units
-from proctor.scorers.answer.verdict import AnswerOptions, Match, accept, refuse
+from proctor.scorers.answer.verdict import AnswerOptions, Match, accept, refuse, two_readings
 from proctor.scorers.answer.versions import versions
 
 LONGEST = 20_000
@@ -37,6 +37,8 @@ def match(answer: str, target: str, *, options: AnswerOptions = DEFAULT) -> Matc
     one, other = tidy(answer), tidy(target)
     if not one and other:
         return refuse("quasi exact", say("The answer is empty."))
+    if units_differ_in_case(one, other):
+        return units(one, other, options) or two_readings("units", one)
     verdict = versions(one, other) or quasi_exact(one, other)
     if verdict is None and len(one) <= LONGEST_VALUE and len(other) <= LONGEST_VALUE:
         verdict = numeric(one, other, options) or units(one, other, options) or dates(one, other)

@@ -35,7 +35,7 @@ MANNER = re.compile(
     r"given by|called|named|known as|definitely|certainly|clearly|约|大约|大约是|由|在)\s*", re.IGNORECASE
 )  # fmt: skip
 PLACED = re.compile(
-    r"(?:\w{1,20}ly\s)?(?:(?:\w{2,20}(?:ed|en|own|orn|ilt|ade|ound|ung)|set|led|put|sung|held|home)\s)?"
+    r"(?:\w{1,20}ly\s)?(?:(?:\w{1,20}(?:ed|en|own|orn|ilt|ade|ound|ung)|set|led|put|sung|held|home)\s)?"
     r"(?:in|on|at|by|of|from|to|as|through|into)\s(?:the\s(?:year|city|month)\s(?:of\s)?)?", re.IGNORECASE
 )  # fmt: skip
 CUT = re.compile(
@@ -44,7 +44,18 @@ CUT = re.compile(
 )
 AGENT = re.compile(rf"由([{HAN}·]{{2,12}}?)(?:所|等)?(?:[撰编写著作创发建设提导主执担完组构制绘演]|合著)")
 DEFINITE = re.compile(r"(?:the|a|an|one of the|my|our)\s\S", re.IGNORECASE)
-LABELLED = re.compile(rf"(?:[^\W\d_][\w '-]{{0,30}}|[{HAN}]{{1,12}})\s?[：:]\s*(?=\S)")
+APPOSITION = re.compile(
+    r",\s(?:(?:the|a|an|which|in|on|at|located|with|known|because|also|as|from|one|who|where|by|and (?:it|is|was))\b|\w+(?:ed|ing)\b)|"
+    r"[，,](?=.{0,20}(?:是|全|位于|为|因|它|其|在|有))"
+)
+TAIL = re.compile(
+    r"(?<=\s)(?:(?:in|on|at|by|through|into|[a-z]{2,}s|[a-z]{2,}ed|ate|made|won|has|have|eat|produce|contain|appears)\s)(?:the\s|a\s|an\s)?"
+    r"([a-z][\w-]{1,40}(?:\s[\w-]{2,40}){0,2})$"
+)
+MOST_STRETCHES = 3
+LABELLED = re.compile(
+    rf"(?!step|case|note|步骤|第)(?:[^\W\d_][\w '-]{{0,30}}|[{HAN}]{{1,12}})\s?[：:]\s*(?=\S)", re.IGNORECASE
+)
 NAME = re.compile(
     r"(?:[A-Z][\w'’.-]*|[A-Z]\.)(?:\s(?:(?:of|the|de|da|di|la|le|van|von|der|du|and the|del|bin|al)\s)*(?:[A-Z][\w'’.-]*|\d+(?=\s|$)))*"
 )
@@ -85,9 +96,10 @@ def claimed(reply: str, target: str, question: str = "", *, fits: Fits) -> str |
     for sentence in chosen(sentences, question):
         candidates = list(_candidates(sentence, question, first=sentence == sentences[0], target=target))
         match = next((text for text, _ in candidates if fits(text)), None)
-        rivals = [text for text, direct in candidates if direct and _is_name(text) == _is_name(target)]
-        if match is None and rivals:
-            return None
+        if match is None and any(direct and _is_name(text) == _is_name(target) for text, direct in candidates):
+            if found is not None or _is_name(target):
+                return None  # another sentence says something else outright
+            continue
         found = found or match
     return found
 
@@ -116,14 +128,11 @@ def _candidates(sentence: str, question: str, *, first: bool, target: str) -> It
         yield agent[1], True
     if (question or not copulas) and len(named := _names_in(plain, question)) == 1:
         yield named[0], False
-    if question and (added := _added(plain, question)):
+    for added in _added(plain, question):
         yield added, False
-    if (
-        not copulas
-        and not question
-        and (tail := re.search(r"\s(?:in|on|at|by|through|into)\s(?:the\s)?([a-z][\w -]{2,40})$", plain))
-    ):
-        yield tail[1], False
+    if not copulas and not question:
+        for tail in TAIL.finditer(plain):
+            yield tail[1], False
 
 
 def _variants(complement: str) -> Iterable[str]:
@@ -140,9 +149,8 @@ def _variants(complement: str) -> Iterable[str]:
     for one in tuple(seen[-2:]):
         if (cut := CUT.search(one)) is not None:
             seen.append(one[: cut.start()])
-        if not re.search(r"\s(?:and|or)\s|[和与或]", one):
-            head = re.split(r"[,，]\s?(?!\d{3})", one, maxsplit=1)[0]
-            seen.append(head)
+        if (apposition := APPOSITION.search(one)) is not None:
+            seen.append(one[: apposition.start()])
         seen.append(re.sub(r"(?:的|(?:所)?(?:写|著|作|写的|创作|发明|建立|提出)的?)$", "", one))
     return dict.fromkeys(text.strip(" ,，\"'“”*") for text in seen if text.strip())
 
@@ -151,6 +159,9 @@ def _describes(complement: str, question: str, copula: str) -> bool:
     """Whether the words after `is` describe what is asked for, so that the subject is the answer."""
     if question:
         asked, said = echo(question), echo(complement)
+        compared = re.search(r"(\w+)\sthan\b", complement)
+        if compared is not None and stem(compared[1]) not in asked:
+            return False  # smaller, where taller was asked
         return bool(asked) and len(asked & said) * 2 >= min(len(asked), len(said)) > 0
     if "是" in copula:
         return re.search(r"的[^，,]{1,12}$|最|第一", complement) is not None
@@ -176,16 +187,22 @@ def _names_in(sentence: str, question: str) -> list[str]:
     return names if not re.search(r"\bor\b", sentence) else []
 
 
-def _added(sentence: str, question: str) -> str:
-    """The one stretch of a sentence that its question does not hold, but for words without meaning of their own."""
+def _added(sentence: str, question: str) -> list[str]:
+    """The stretches of a sentence that its question does not hold, when they are few; small words part none."""
     asked = echo(question)
-    if not asked:
-        return ""
     words = list(ECHO_WORD.finditer(sentence))
-    fresh = [word for word in words if stem(word[0]) not in asked and word[0].casefold() not in EMPTY_WORDS]
-    if not fresh or len(words) - len(fresh) < 2 or len({stem(word[0]) for word in words} & asked) < 1:
-        return ""
-    return sentence[fresh[0].start() : fresh[-1].end()]
+    known = [stem(word[0]) in asked for word in words]
+    if not any(known) or re.search(r"\b(?:or|than)\b|或|还是", sentence):
+        return []
+    stretches: list[list[re.Match[str]]] = [[]]
+    for word, is_known in zip(words, known, strict=True):
+        if not is_known and word[0].casefold() not in EMPTY_WORDS:
+            stretches[-1].append(word)
+        elif stretches[-1]:
+            stretches.append([])
+    spans = [sentence[stretch[0].start() : stretch[-1].end()] for stretch in stretches if stretch]
+    fresh = [stretch for stretch in stretches if stretch]
+    return [*spans, sentence[fresh[0][0].start() : fresh[-1][-1].end()]] if 0 < len(spans) <= MOST_STRETCHES else []
 
 
 def _is_name(text: str) -> bool:

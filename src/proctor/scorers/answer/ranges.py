@@ -20,7 +20,12 @@ FORMS = (
     ("range", re.compile(r"(?:从|在|介于)?(.+?)(?:至|到|与|和|~)(.+?)(?:之间|间)")),
     ("range", re.compile(r"(?:从)?(.+?)\s*(?:至|到|~|\.\.+|--)\s*(.+)")),
     ("error", re.compile(r"(.+?)\s*(?:±|\+/-|\\pm)\s*(.+)")),
-    ("ratio", re.compile(r"(\d+(?:\.\d+)?)\s*(?::|比|∶)\s*(\d+(?:\.\d+)?)")),
+    (
+        "ratio",
+        re.compile(
+            r"(\d+(?:\.\d+)?)\s*(?::|比|∶)\s*(\d+(?:\.\d+)?)|([一二三四五六七八九十百]+)比([一二三四五六七八九十百]+)"
+        ),
+    ),
     ("range", re.compile(r"(.*?\d[^-]*?)\s*-\s*(.*\d.*)")),
 )
 HINT = re.compile(r"[-~±:至到比间\\]|\.\.|\bto\b|\band\b|\bthrough\b|\bun?till?\b|\+/", re.IGNORECASE)
@@ -77,7 +82,8 @@ def read_span(text: str) -> Span | None:
         return None
     for kind, form in FORMS:
         if (found := form.fullmatch(text)) is not None:
-            first, second = _shared(found[1].strip(), found[2].strip())
+            ends = [end.strip() for end in found.groups() if end is not None]
+            first, second = _shared(ends[0], ends[1])
             if _is_end(first) and _is_end(second):
                 return Span(kind, first, second)
     return None

@@ -8,6 +8,7 @@ from proctor.scorers.answer.text import negations, tidy
 LONGEST = 400  # characters of a sentence that is read
 MOST_CHARACTERS = 4_000
 MOST_SENTENCES = 30
+LONGEST_FIRST_LINE = 80
 ITEM = re.compile(r"\s*(?:[-*•·]|\(?\d{1,2}[.)、])\s*\S")
 EXPLANATION = re.compile(
     r"\n\W*(?:explanation|reason(?:ing)?|note|rationale|解析|解释|说明|理由|原因|注)\W{0,4}[:：]", re.IGNORECASE
@@ -28,7 +29,7 @@ COURTESY = re.compile(
 LEAD = re.compile(
     r"(?:(?:so|therefore|thus|hence|then|finally|overall|in (?:total|conclusion|summary|short)|altogether|and|but|well|yes|"
     r"yeah|indeed|no|right|sure|certainly|of course|as a result|consequently|accordingly|in fact|answer|actually|clearly|okay)\b"
-    r"[,:.!]?\s*|i(?:'m| am) (?:confident|sure|certain)(?: that)?\s+|i (?:think|believe|would say|conclude|know|recall|find)"
+    r"[,:.!]?\s*|i(?:'m| am) (?:confident|sure|certain)(?: that)?\s+|i(?:['’]d say| think| believe| would say| conclude| know| recall| find)"
     r"(?: that)?\s*,?\s+|we (?:can )?(?:get|have|find|see|obtain|conclude|know)(?: that)?\s+(?=\S+\s)|this (?:means|gives)"
     r"(?: that)?\s+|which (?:means|gives)(?: that)?\s+|the answer is that\s+|(?:因此|所以|故此?|综上(?:所述)?|于是|那么|最终|最后|"
     r"总之|即|则|解|答|得到?|可得|我(?:认为|觉得|想|相信)|是的|没错|对的?|不(?=[，,]))[，,：:。]?\s*)",
@@ -52,13 +53,16 @@ GUESS = re.compile(
     r"可能(?!性)|也许|或许|大概|似乎|好像|不确定|猜|恐怕|据说|难道|说不定|未必", re.IGNORECASE
 )  # fmt: skip
 OTHERS_SAY = re.compile(
-    r"\b(?:said|says?|claim(?:s|ed)?|thought|thinks|ask(?:s|ed)?|wonder(?:s|ed)?|whether|used to|formerly|previously|once|doubts?|wrong|"
+    r"\b(?:said|says?|claim(?:s|ed)?|thought|thinks|ask(?:s|ed|ing)?|wonder(?:s|ed|ing)?|torn|whether|if|used to|formerly|previously|once|doubts?|wrong|"
     r"incorrect|mistaken(?:ly)?|pretend|suppose|imagine|assum(?:e|ing)|some people|many people|confused|mistake|false|instead of|"
     r"neither|either|nor|unless|deny|denied|ruled out|exclud(?:e|ed|ing)|anything but|far from|fails?|failed|hardly|barely)\b|"
     r"是否|曾经|曾是|有人|误以为|据称|以为|假设|假如|如果|要是|错误|排除|除了|除外|以外|而非|怀疑", re.IGNORECASE
 )  # fmt: skip
+NUMBER_OF_ITEM = re.compile(r"\s*\d{1,2}\.")
+TAKEN_BACK = re.compile(r"\b(?:incorrect|wrong|false|not|no|maybe|perhaps|guess)\b|[?？]|错|不", re.IGNORECASE)
 CONDITION = re.compile(r"if\b.{0,200}\b(?:were|would|had)\b", re.IGNORECASE)
 CONTRAST = (
+    (re.compile(r"^not\s[^,.;]{1,40},\s(?:but\s)?", re.IGNORECASE), ""),
     (re.compile(r"\bnot\s[^,.;]{1,80}?,?\sbut\s(?:rather\s|instead\s)?", re.IGNORECASE), ""),
     (re.compile(r"(?:并)?(?:不是|并非|非)[^，,。；]{1,40}[，,]\s?(?:而|却)?是"), "是"),
     (
@@ -71,6 +75,7 @@ CONTRAST = (
     (re.compile(r",?\s(?:rather than|instead of|as opposed to|unlike)\s[^,.;]{1,80}$", re.IGNORECASE), ""),
     (re.compile(r"[，,(（](?:而|并)?(?:不是|非)[^，,。；]{1,40}$"), ""),
 )
+GIVEN = re.compile(r"^if\s[^,]{1,120},\s?(?:then\s)?", re.IGNORECASE)
 ASIDE = re.compile(
     r",?\s(?:because|since|whereas|while|although|though|even though|given that|so that)\s.*|,\s(?:which|who|whose|where|as|for)\s.*|"
     r"\s?\([^()]{0,200}\)\s?$|[，,](?:因为|由于|虽然|尽管|其中|它|其|并且|也就是).*|（[^（）]{0,200}）$", re.IGNORECASE
@@ -124,6 +129,8 @@ def split(text: str) -> list[str]:
     for found in SENTENCE_END.finditer(text):
         if found[0][0] == "." and SHORTENED.search(text[max(start, found.start() - 6) : found.start()]):
             continue
+        if NUMBER_OF_ITEM.fullmatch(text[: found.end()]) and len(text[found.end() :].split()) < 5:
+            continue  # `2. Tokyo`, but not `42. Let me know if you need more.`
         pieces.append(text[start : found.end()])
         start = found.end()
     pieces.append(text[start:])
@@ -137,6 +144,19 @@ def split(text: str) -> list[str]:
         if sentence and len(sentence) <= LONGEST
     ]
     return whole if len(whole) <= MOST_SENTENCES else [whole[0], *whole[1 - MOST_SENTENCES :]]
+
+
+def conclusion(reply: str) -> str:
+    """The sentence with which a long reply concludes, or its short first line when the rest explains it; '' without one.
+
+    >>> conclusion("Four pens cost 8. So each costs 2."), conclusion("Paris\\n\\nIt is on the Seine."), conclusion("It is nice. Yes.")
+    ('So each costs 2', 'Paris', '')
+    """
+    concluding = [sentence for sentence in statements(reply) if CONCLUDES.match(sentence)]
+    if concluding:
+        return concluding[-1]
+    first, _, rest = reply.strip().partition("\n\n")
+    return first.strip() if rest and len(first) <= LONGEST_FIRST_LINE and not ITEM.match(rest) else ""
 
 
 def chosen(sentences: Sequence[str], question: str) -> Sequence[str]:
@@ -160,11 +180,15 @@ def plain_statement(sentence: str, target: str) -> str | None:
         sentence = sentence[lead.end() :]
     if CONDITION.match(sentence):
         return None
+    sentence = GIVEN.sub("", sentence)
     for pattern, instead in CONTRAST:
         sentence = pattern.sub(instead, sentence)
+    aside = ASIDE.search(sentence)
+    if aside is not None and aside[0].strip()[:1] in "(（" and TAKEN_BACK.search(aside[0]):
+        return None
     sentence = ASIDE.sub(lambda found: found[0] if target and found[0].strip() == target else "", sentence)
     sentence = sentence.strip(" ,，;.。!！")
-    without = sentence.replace(target, "") if len(target) > 1 else sentence
+    without = sentence.replace(target, "·") if len(target) > 1 else sentence
     if negations(without) or GUESS.search(without) or OTHERS_SAY.search(without) or "?" in without:
         return None
     return sentence

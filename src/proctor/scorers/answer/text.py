@@ -53,7 +53,7 @@ CHOICE = re.compile(
 END = ".。,;、:?"
 FENCED = re.compile(r"```[\w+-]*[ \t]*\n(.*?)\n?```", re.DOTALL)
 LABEL = re.compile(
-    r"(?:no\.|number|#)\s?(?=\d)|(?:[-·*•]|\d{1,2}\.|>|#{1,4}) (?=[^\W\d_])", re.IGNORECASE
+    r"(?:no\.|number|#)\s?(?=\d)|#{1,4} |(?:[-·*•]|\d{1,2}\.|>) (?=[^\W\d_])", re.IGNORECASE
 )  # `#5`, `- Paris`
 MATRIX = re.compile(r"\\begin\{([bpvBV]?matrix)\}(.*?)\\end\{\1\}", re.DOTALL)
 MEANING = re.compile(  # signs that text without them may be compared loosely
@@ -64,7 +64,7 @@ BLANKS = re.compile(r"\s+")
 LOOSE_BLANKS = re.compile(r"\s+(?!\w)|(?<![\w,;、])\s+")  # `1, 234` is not `1,234`
 HAN_BLANKS = re.compile(r"(?<=[\u3400-\u9fff])\s+|\s+(?=[\u3400-\u9fff])")
 ARTICLE = re.compile(r"(?:[Tt]he|THE|an?|An|A(?=\s[a-z]{3})(?!\s(?:minor|major|flat|sharp)))\s+")
-CASED = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,2}(?![^\W\d_])|\d\s?[^\W\d_]{3}(?![^\W\d_])")  # 5 mW, 5 MHz
+UNIT_LIKE = re.compile(r"\d\s?([A-Za-z/]{1,6})(?![A-Za-z])")
 SHORT_LETTERS = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,2}(?![^\W\d_])")
 NEGATIONS = re.compile(
     r"\b(?:not|no|non|never|none|neither|nor|without|cannot|nobody|nothing|nowhere|\w+n't|"
@@ -180,12 +180,23 @@ def _same(answer: str, target: str) -> bool:
         one, other = _tight(answer), _tight(target)
         if one == other:
             return True
-        return one.casefold() == other.casefold() and not CASED.search(target)
+        return one.casefold() == other.casefold() and not SHORT_LETTERS.search(target)
     one, other = _folded(answer), _folded(target)
     if one == other:
         return bool(one) or answer == target
     compact = one.replace(" ", "")
     return len(compact) >= 5 and compact == other.replace(" ", "") and len(negations(answer)) == len(negations(target))
+
+
+def units_differ_in_case(answer: str, target: str) -> bool:
+    """Whether letters after a number differ in case in a way that may tell units apart: `MHz` and `mHz`, not `Miles` and `miles`."""
+    if answer == target or answer.casefold() != target.casefold():
+        return False
+    pairs = zip(UNIT_LIKE.findall(answer), UNIT_LIKE.findall(target), strict=False)
+    return any(
+        one != other and (len(one) < 3 or one[1:] != one[1:].lower() or other[1:] != other[1:].lower())
+        for one, other in pairs
+    )
 
 
 def _case_tells(answer: str, target: str) -> bool:

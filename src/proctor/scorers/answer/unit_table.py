@@ -90,7 +90,8 @@ def _named(name: str) -> Unit | None:
 def _caseless(name: str) -> str:
     """Lower case, but for what case tells apart: milli and mega, bit and byte."""
     first = name[0] if name[0] in "mM" else name[0].lower()
-    return first + name[1:-1].lower() + (name[-1] if name[-1] in "bB" else name[-1].lower())
+    rest = name[1:].lower()
+    return first + (rest if name[1:2] != "B" or rest[1:] not in ("", "ps", "/s", "it/s") else "B" + rest[1:])
 
 
 def _compound(text: str) -> Unit | None:

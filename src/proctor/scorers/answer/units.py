@@ -1,16 +1,21 @@
 """The rule for quantities: converted exactly, and a missing or another unit is never guessed."""
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from proctor.core.sentence import say
 from proctor.scorers.answer.numbers import PER_CENT, close, read_number
 from proctor.scorers.answer.quantities import Quantity, read_quantity, with_unit
-from proctor.scorers.answer.unit_table import read_unit
+from proctor.scorers.answer.unit_table import Dimensions, read_unit
 from proctor.scorers.answer.verdict import AnswerOptions, Match, accept, differ, refuse, shown, two_readings
 
 RULE = "units"
 ENOUGH_DIGITS = 4
 YEN_OR_YUAN = (("¥", 1),)
+MONEY: dict[tuple[Dimensions, str], Callable[[Quantity, str], bool]] = {
+    ((("CNY", 1),), "CNY"): lambda one, text: one.unit.dimensions == YEN_OR_YUAN,  # noqa: ARG005 - both are asked alike
+    ((("GBP", 1),), "GBP"): lambda one, text: one.unit == read_unit("lb") and "pound" in text.lower(),
+}
 
 
 def units(answer: str, target: str, options: AnswerOptions) -> Match | None:
@@ -28,7 +33,7 @@ def units(answer: str, target: str, options: AnswerOptions) -> Match | None:
         made = made or _bare(answer, options.unit)
     if made is None or expected is None:
         return _lone(made, expected, answer, target)
-    made, expected = _yuan(made, expected), _yuan(expected, made)
+    made, expected = _money(made, expected, answer), _money(expected, made, target)
     if made.unit.dimensions != expected.unit.dimensions:
         return _other_kind(made, expected, answer, target)
     if not _same(made, expected, options):
@@ -70,12 +75,12 @@ def _says_percent(text: str) -> bool:
     return "%" in text or "cent" in text.lower() or "分之" in text
 
 
-def _yuan(one: Quantity, other: Quantity) -> Quantity:
-    """¥ is yuan beside yuan; alone it may be yen as well."""
-    if one.unit.dimensions == YEN_OR_YUAN and other.unit.dimensions == (("CNY", 1),):
-        yuan = read_unit("CNY")
-        assert yuan is not None
-        return Quantity(one.amount, yuan, one.doubtful)
+def _money(one: Quantity, other: Quantity, text: str) -> Quantity:
+    """¥ is yuan beside yuan, alone it may be yen as well; pounds beside £ are no weight."""
+    for (dimensions, name), is_money in MONEY.items():
+        money = read_unit(name)
+        if money is not None and other.unit.dimensions == dimensions and is_money(one, text):
+            return Quantity(one.amount / one.unit.factor, money, one.doubtful)
     return one
 
 
