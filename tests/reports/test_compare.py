@@ -142,6 +142,7 @@ def test_samples_without_a_score_on_one_side_are_left_out_and_counted(store: str
 def test_attempts_are_paired_by_sample_with_another_test(store: str) -> None:
     comparison = proctor.compare(run(store, set(range(10)), attempts=3), run(store, set(range(30)), attempts=3))
     assert comparison.rows[0].difference.test == "sign flips by cluster"
+    assert comparison.rows[0].metric == "accuracy"
     assert comparison.rows[0].difference.pairs == 40
 
 

@@ -113,3 +113,15 @@ def test_parameters_that_are_not_above_zero_are_refused(parameter: float) -> Non
         beta_cdf(0.5, 1, parameter)
     with pytest.raises(ValueError, match="probability"):
         beta_quantile(math.nan, 1, 1)
+
+
+def test_beta_keeps_eight_digits_up_to_parameters_of_a_hundred_thousand() -> None:
+    special = pytest.importorskip("scipy.special", reason="needs the extra 'matching'")
+    for a, b, x in (
+        (58_943, 0.087, 0.999995),
+        (1e5, 1e5, 0.499),
+        (0.05, 9e4, 1e-7),
+        (5e4, 3, 0.9999),
+        (0.5, 1e5, 1e-5),
+    ):
+        assert beta_cdf(x, a, b) == pytest.approx(special.betainc(a, b, x), rel=1e-8)

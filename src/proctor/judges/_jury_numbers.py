@@ -15,7 +15,7 @@ from proctor.core.trial import Verdict
 from proctor.judges._figures import About, marked
 from proctor.stats.agreement import cohen_kappa, krippendorff_alpha
 from proctor.stats.distributions import t_quantile
-from proctor.stats.estimate import estimate
+from proctor.stats.estimate import NOTHING_SCORED, ONE_SAMPLE, estimate
 
 Z = 3.0  # standard deviations from which a score is an outlier
 FENCE = 1.5  # the same in ranges between the quartiles (Tukey)
@@ -177,7 +177,7 @@ def _mean(
         value=value,
         low=None if value is None or half is None else max(value - half, least),
         high=None if value is None or half is None else value + half,
-        method=T_OVER_ITEMS if half is not None else "",
+        method=T_OVER_ITEMS if half is not None else ONE_SAMPLE if values else NOTHING_SCORED,
         scored=len(values),
         planned=planned,
         clusters=len(values),

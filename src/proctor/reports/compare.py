@@ -38,7 +38,10 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Sample(msgspec.Struct):
-    """What a sample earned in one run; `attempts` are those scored, of all that were `planned`."""
+    """What a sample earned in one run; `attempts` are those scored, of all that were `planned`.
+
+    `whole` is false once an attempt earned part of the points.
+    """
 
     cluster: str
     tags: Mapping[str, str]
@@ -46,6 +49,7 @@ class _Sample(msgspec.Struct):
     total: float = 0.0
     attempts: int = 0
     why: str = "not_run"
+    whole: bool = True
 
     @property
     def mean(self) -> float:
@@ -145,6 +149,7 @@ def _by_sample(record: RunRecord, store: Store, scorer: str) -> dict[str, _Sampl
         else:
             sample.total += value.value
             sample.attempts += 1
+            sample.whole = sample.whole and value.value in (0, 1)
     if len(found) * attempts < record.planned:
         for planned in store.planned(record.id):
             if planned.id not in found:
@@ -167,8 +172,7 @@ def _untested(prefix: str, planned: Sequence[_Both], *, level: float, seed: int)
 
 
 def _metric(scored: Sequence[_Both]) -> str:
-    whole = all(sample.total in (0.0, sample.attempts) for both in scored for sample in both)
-    return "accuracy" if whole else "score"
+    return "accuracy" if all(sample.whole for both in scored for sample in both) else "score"
 
 
 def _row(name: str, slice_: str, planned: Sequence[_Both], *, level: float, seed: int) -> Untested:

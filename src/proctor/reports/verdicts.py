@@ -64,12 +64,12 @@ def decide(rows: Sequence[Untested], alpha: float) -> list[Row]:
     tested = dict(zip(map(id, testable), zip(holm(p_values), _levels(p_values, alpha), strict=True), strict=True))
     for row in rows[1:]:
         if id(row) not in tested:
-            made.append(_row(row, row.difference, None, alpha, say("too few samples to test")))
+            made.append(_row(row, row.difference, None, alpha, say("too few samples")))
         elif is_found:
             p_adjusted, level = tested[id(row)]
             made.append(_row(row, at_level(row.difference, row.pairs, level), p_adjusted, alpha))
         else:
-            made.append(_row(row, row.difference, None, alpha, say("not tested: the main metric shows no difference")))
+            made.append(_row(row, row.difference, None, alpha, say("not tested")))
     return made
 
 
