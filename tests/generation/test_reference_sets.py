@@ -2,12 +2,10 @@
 
 import json
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
-from urllib.parse import unquote
 
 import pytest
+from hub_here import COMMIT, Hub, served
 
 from proctor.core.errors import BadInput
 from proctor.generation import _reference
@@ -28,38 +26,13 @@ SETS = {
 }
 
 
-class Hub(BaseHTTPRequestHandler):
-    asked: list[str] = []  # noqa: RUF012 - one for all requests
-
-    def do_GET(self) -> None:
-        path = unquote(self.path).partition("?")[0]
-        self.asked.append(path)
-        name = "/".join(path.replace("/api", "").split("/")[2:4])
-        files = SETS.get(name)
-        if files is None:
-            self.send_response(404)
-            self.end_headers()
-            return
-        listing = json.dumps([{"type": "file", "path": one} for one in files] + [{"type": "directory", "path": "d"}])
-        body = listing if path.startswith("/api") else files[path.partition("/resolve/main/")[2]]
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    def log_message(self, *args: object) -> None:
-        pass
-
-
 @pytest.fixture
 def hub_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[str]]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
-    Thread(target=server.serve_forever, daemon=True).start()
-    monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.server_port}")
+    made = Hub({name: {path: text.encode() for path, text in files.items()} for name, files in SETS.items()})
     monkeypatch.setenv("PROCTOR_CACHE", str(tmp_path / "cache"))
-    Hub.asked.clear()
-    yield Hub.asked
-    server.shutdown()
-    server.server_close()
+    with served(made) as url:
+        monkeypatch.setenv("HF_ENDPOINT", url)
+        yield made.asked
 
 
 def test_a_named_set_is_fetched_once_and_only_what_can_be_read(hub_here: list[str]) -> None:
@@ -68,6 +41,7 @@ def test_a_named_set_is_fetched_once_and_only_what_can_be_read(hub_here: list[st
         ("0", "Real 0?", "0"), ("1", "Real 1?", "1"), ("2", "Real 2?", "2")
     ]  # fmt: skip
     assert not any("README" in path for path in hub_here)
+    assert found.told()["revision"] == COMMIT
     hub_here.clear()
     assert len(_reference.load("hub:math-ai/aime25").items) == 3
     assert hub_here == []
@@ -100,7 +74,7 @@ def test_without_a_network_the_message_says_what_to_do(monkeypatch: pytest.Monke
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setenv("PROCTOR_CACHE", str(tmp_path))
     with pytest.raises(BadInput, match=r"cannot be reached.*give a file instead"):
-        hub.fetched("math-ai/aime25")
+        hub.fetch("math-ai/aime25")
 
 
 @pytest.mark.parametrize("suffix", [".json", ".jsonl", ".csv", ".parquet"])

@@ -267,16 +267,16 @@ TOO_LARGE = [
 ]
 
 
-@pytest.mark.parametrize("fault", [row(one, "not retried; agent_failed, which counts as 0") for one in TOO_LARGE])
-def test_a_reply_above_the_limit_is_the_agents_failure(stage: Stage, fault: Fault) -> None:
+@pytest.mark.parametrize("fault", [row(one, "retried, then provider_failed, exit 3") for one in TOO_LARGE])
+def test_a_reply_above_the_limit_is_the_endpoints_failure(stage: Stage, fault: Fault) -> None:
     stays = {n for n in range(1, stage.samples) if n % 10 == 7}
     model = Model(fault.answer, lambda n, time: n in stays)
     with served(model) as endpoint:
-        done = stage.run(stage.model(endpoint.url, "--concurrency", "2"))
-    assert done.code == 0, done.error
-    assert_sound(stage, dict.fromkeys(stays, "agent_failed"))
-    assert_told(stage, fault, stays, set(), requests=1)
-    assert set(model.asked.values()) == {1}
+        done = stage.run(stage.model(endpoint.url, "--concurrency", "2", retries=1))
+    assert done.code == 3, done.error
+    assert_sound(stage, dict.fromkeys(stays, "provider_failed"))
+    assert_told(stage, fault, stays, set())
+    assert all(times == (2 if n in stays else 1) for n, times in model.asked.items())
 
 
 DAY = [

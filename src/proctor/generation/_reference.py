@@ -1,6 +1,6 @@
 """The reference set: items of the user's file, or of a set of the hub that is fetched once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,25 +34,26 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reference(msgspec.Struct, frozen=True, kw_only=True):
-    """A set of items; `path` is the file they came out of."""
+    """A set of items; `path` is the file they came out of, `source` the data set and revision on the hub."""
 
     name: str
     path: Path
     digest: str
     items: Sequence[Example]
+    source: Mapping[str, str] = {}
 
     def told(self) -> dict[str, Any]:
         """What is recorded of it with a run."""
-        return {"name": self.name, "digest": self.digest, "items": len(self.items)}
+        return {"name": self.name, "digest": self.digest, "items": len(self.items), **self.source}
 
 
 def load(name: str) -> Reference:
-    """The items behind the path of a file, `aime25`, `aime-1983-2025` or `hub:OWNER/NAME`.
+    """The items of a file, `aime25`, `aime-1983-2025` or `hub:OWNER/NAME`, the last three also with `@REVISION`.
 
     Raises:
         BadInput: no such file or set, nothing in it, or an item without text; names the place.
     """
-    path = located(name)
+    path, source = located(name)
     found = items_of(path)
     items = [
         Example(
@@ -64,21 +65,27 @@ def load(name: str) -> Reference:
         )
         for item in found.read()
     ]
-    return Reference(name=name if name in NAMED else path.stem, path=path, digest=found.digest, items=items)
+    short = name.partition("@")[0]
+    return Reference(
+        name=short if short in NAMED else path.stem, path=path, digest=found.digest, items=items, source=source
+    )
 
 
-def located(name: str) -> Path:
-    """The file of a reference set; one of the hub is fetched when it is not there yet."""
-    data_set = NAMED.get(name) or (name.removeprefix("hub:") if name.startswith("hub:") else None)
+def located(name: str) -> tuple[Path, dict[str, str]]:
+    """The file of a reference set, and where it came from; one of the hub is fetched when it is not there yet."""
+    short, _, revision = name.partition("@")
+    data_set = NAMED.get(short) or (short.removeprefix("hub:") if short.startswith("hub:") else None)
     if data_set is None:
-        return Path(name).expanduser()
-    folder = hub.fetched(data_set, suffixes=SUFFIXES)
+        return Path(name).expanduser(), {}
+    found = hub.fetch(data_set, revision=revision or hub.MAIN, suffixes=SUFFIXES)
+    source = {"data_set": found.name, "revision": found.revision}
+    folder = found.folder
     for suffix in SUFFIXES:
         files = sorted(path for path in folder.rglob(f"*{suffix}") if path.name != "dataset_infos.json")
         for preferred in ("test", "train", ""):  # the order in which the source tries the splits
             for path in files:
                 if preferred in path.stem:
-                    return path
+                    return path, source
     raise BadInput(
         "The set {data_set} holds no file that can be read ({known}).", data_set=data_set, known=", ".join(SUFFIXES)
     )

@@ -119,7 +119,7 @@ class Steps:
             return self._runs["judge"], _judged(self._runs["judge"], criteria)
         options: dict[str, Any] = {}
         if self._wish.reference is not None:
-            options = {"reference": str(_reference.located(self._wish.reference)), "seed": self._wish.seed}
+            options = {"reference": str(_reference.located(self._wish.reference)[0]), "seed": self._wish.seed}
         run = self._run(f"judged-items:{self._wish.data}", [f"rubric:{criteria.name}"], options)
         return run, _judged(run, criteria)
 
@@ -128,7 +128,7 @@ class Steps:
         run = self._runs.get("win_rate")
         if run is None:
             criteria = self._wish.rubric or self._kind.rubric
-            reference = str(_reference.located(str(self._wish.reference)))
+            reference = str(_reference.located(str(self._wish.reference))[0])
             options = {"sets": [self._wish.data, reference], "pairing": "random", "seed": self._wish.seed}
             run = self._run("judged-pairs:", [f"pairwise:{criteria}"], options, limit=self._wish.comparisons)
         return Compared(

@@ -66,7 +66,7 @@ def pull(package: Package, *, source: str | Path | None = None, progress: Progre
     target = _target(package)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(target.with_name(target.name + ".lock")):
+        with locked(target.with_name(target.name + ".lock")):
             if (found := cached(package)) is None:  # else another process was quicker
                 _put(package, target, given, progress)
     except OSError as error:
@@ -221,7 +221,7 @@ def _is_wanted(name: str, package: Package) -> bool:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
     """Hold a lock that other processes respect; it goes away with the process."""
     with path.open("a+b") as file:
         if sys.platform == "win32":

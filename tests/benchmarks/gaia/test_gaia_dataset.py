@@ -2,12 +2,12 @@
 
 import hashlib
 import json
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
+from hub_here import COMMIT, Hub, served
 
 from proctor.benchmarks.gaia import export, hub, summary, task
 from proctor.benchmarks.gaia.dataset import items
@@ -152,45 +152,31 @@ def test_the_drop_between_levels_is_relative_and_undefined_at_zero() -> None:
     assert drops[2].note == "undefined"
 
 
-class Hub(BaseHTTPRequestHandler):
-    token = "good"
-    lists = "2023/validation/metadata.jsonl"
-
-    def do_GET(self) -> None:
-        if self.headers.get("Authorization") != f"Bearer {self.token}":
-            self.send_response(401)
-            self.end_headers()
-            return
-        body = json.dumps(record("a")) if "resolve" in self.path else json.dumps([{"type": "file", "path": self.lists}])
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    def log_message(self, *args: object) -> None:
-        pass
-
-
 @pytest.fixture
-def hub_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
-    Thread(target=server.serve_forever, daemon=True).start()
-    monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.server_port}")
+def hub_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
+    lines = json.dumps(record("a")).encode()
+    made = Hub({hub.DATA_SET: {"2023/validation/metadata.jsonl": lines}}, token="good")
     monkeypatch.setenv("PROCTOR_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("PROCTOR_GAIA_DATA", raising=False)
-    yield server
-    server.shutdown()
-    server.server_close()
+    with served(made) as url:
+        monkeypatch.setenv("HF_ENDPOINT", url)
+        yield made
 
 
-def test_the_hub_is_asked_once_with_the_users_token(hub_server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hub_is_asked_once_with_the_users_token(hub_server: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_TOKEN", "good")
     assert [sample.id for sample in read(task())] == ["a"]
     monkeypatch.delenv("HF_TOKEN")
-    assert hub.located().is_dir()
+    folder, source = hub.located()
+    assert folder.is_dir()
+    assert source.items() <= task().provenance.items()
+    assert source["revision"] == COMMIT
+    with pytest.raises(BadInput, match="for data of the hub"):
+        task(data="example", revision="main")
 
 
 def test_without_access_the_message_says_what_to_do_and_not_the_token(
-    hub_server: Any, monkeypatch: pytest.MonkeyPatch
+    hub_server: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("HF_TOKEN", raising=False)
     with pytest.raises(BadInput, match="set HF_TOKEN"):
@@ -202,10 +188,10 @@ def test_without_access_the_message_says_what_to_do_and_not_the_token(
 
 
 def test_a_file_name_from_the_hub_cannot_leave_the_folder(
-    hub_server: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    hub_server: Hub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", "good")
-    monkeypatch.setattr(Hub, "lists", "../../outside.txt")
+    hub_server.sets[hub.DATA_SET] = {"../../outside.txt": b"x"}
     with pytest.raises(BadInput, match="outside the data folder"):
         task()
     assert not list(tmp_path.rglob("outside.txt"))

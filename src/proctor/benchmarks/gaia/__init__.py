@@ -10,7 +10,7 @@ from typing import Any
 
 from proctor.benchmarks.gaia import hub
 from proctor.benchmarks.gaia.answer import Fallback
-from proctor.benchmarks.gaia.dataset import Item, Split, items
+from proctor.benchmarks.gaia.dataset import Item, Split, items, metadata_digest
 from proctor.benchmarks.gaia.prompt import present
 from proctor.benchmarks.gaia.scorer import gaia, partial
 from proctor.benchmarks.gaia.summary import summarise
@@ -18,6 +18,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.task import Scorer, Task
 from proctor.core.trajectory import Trajectory
+from proctor.transport.hub import MAIN
 
 EXAMPLE = "example"
 
@@ -27,6 +28,7 @@ def task(
     *,
     level: int | str | Sequence[int] | None = None,
     data: str | None = None,
+    revision: str | None = None,
     fallback: Fallback = "none",
     partial_match: bool = False,
 ) -> Task:
@@ -37,6 +39,7 @@ def task(
         level: one level, several (`"1,2"`), or all when None; any whole number is a level.
         data: a folder in either published layout, or `example` for ten questions on finance that come with Proctor;
             `PROCTOR_GAIA_DATA`, the cache, or the hub with HF_TOKEN, when None.
+        revision: a commit or tag of the set on the hub; the one that was fetched first, or is the newest, when None.
         fallback: what may count as an answer when a reply has no `FINAL ANSWER:`.
         partial_match: report the course's partial match beside the official verdict.
 
@@ -45,7 +48,7 @@ def task(
     """
     if split not in ("validation", "test"):
         raise BadInput("GAIA has the splits validation and test, not '{split}'.", split=split)
-    root = _root(data)
+    root, source = _root(data, revision)
     levels = _levels(level)
     found = [item for item in items(root, split) if not levels or item.level in levels]
     if not found:
@@ -63,16 +66,24 @@ def task(
         summarise=summarise,
         spread_by="level",
         planned=len(found),
-        provenance={"data": str(root), "split": split, "licence": _licence(data)},
+        provenance={
+            "data": str(root),
+            "split": split,
+            "licence": _licence(data),
+            "metadata_digest": metadata_digest(root, split),
+            **source,
+        },
     )
 
 
-def _root(data: str | None) -> Path:
+def _root(data: str | None, revision: str | None) -> tuple[Path, dict[str, str]]:
     if data is None:
-        return hub.located()
+        return hub.located(revision or MAIN)
+    if revision is not None:
+        raise BadInput("The option 'revision' is for data of the hub, not for a folder of your own.")
     if data == EXAMPLE:
-        return Path(str(files("proctor.benchmarks.gaia") / EXAMPLE))
-    return Path(data).expanduser()
+        return Path(str(files("proctor.benchmarks.gaia") / EXAMPLE)), {}
+    return Path(data).expanduser(), {}
 
 
 def _licence(data: str | None) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from proctor.core.digest import digest_file
 from proctor.core.errors import BadInput, MissingExtra
 from proctor.core.sample import File
 
@@ -79,6 +80,12 @@ def split_folder(root: Path, split: Split) -> Path:
         root=root,
         split=split,
     )
+
+
+def metadata_digest(root: Path, split: Split) -> str:
+    """Return the fingerprint of the file with the questions."""
+    folder = split_folder(root, split)
+    return digest_file(next(folder / name for name in METADATA if (folder / name).is_file()))
 
 
 def attachment_part(path: Path) -> File:

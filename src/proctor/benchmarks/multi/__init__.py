@@ -14,7 +14,7 @@ from proctor.benchmarks.multi.images import Missing
 from proctor.benchmarks.multi.predictions import predictions, text_of
 from proctor.benchmarks.multi.prompt import Material, Place, Prompted, Style, prompted
 from proctor.benchmarks.multi.wording import LANGUAGES, MOST_EXAMPLES, Language
-from proctor.core.digest import digest_bytes
+from proctor.core.digest import digest_file
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.task import Scorer, Task
@@ -129,12 +129,13 @@ def task(
         name="multi"
         if category is None
         else f"multi/{category if isinstance(category, str | int) else ','.join(map(str, category))}",
-        version=digest_bytes(files.problems.read_bytes())[:12],
+        version=digest_file(files.problems)[:12],
         samples=samples,
         scorers=_scorers(scoring, rejections=rejections, reference=bool(others)),
         oracle=_oracle,
         provenance={
             "data": str(files.problems),
+            "digest": digest_file(files.problems),
             "prompts": "wordings of Proctor in the composition of the original",
             "unknown_types": selecting.unknown_types(every),
         },

@@ -116,7 +116,7 @@ class GAIADataset:
             if not self.local_data_dir.exists():
                 raise BadInput("There is no file or folder {path}.", path=self.local_data_dir)
             return self.local_data_dir
-        return DOWNLOADED if _is_published(DOWNLOADED, self.split) else hub.located()
+        return DOWNLOADED if _is_published(DOWNLOADED, self.split) else hub.located()[0]
 
 
 def level_of(level: object) -> int | None:
