@@ -54,10 +54,11 @@ class AIDataset:
         if self.dataset_type == "generated" or self.data_path is not None:
             if self.data_path is None:
                 raise BadInput("Generated data needs a file: data_path.")
-            path, prefix, year = Path(self.data_path), "gen", None
+            prefix, path, year = "gen", Path(self.data_path), None
         else:
             year = self.year or NEWEST
-            path, prefix = located("aime25" if year == NEWEST else "aime-1983-2025"), f"aime_{year}"
+            prefix = f"aime_{year}"
+            path, _ = located("aime25" if year == NEWEST else "aime-1983-2025")
         self.problems = list(_problems(path, prefix, None if year == NEWEST else year))
         if not self.problems:
             sets = NAMED["aime-1983-2025"]
