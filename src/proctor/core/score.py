@@ -10,6 +10,9 @@ from proctor.core.sentence import Sentence
 WhyUnscored = Literal["not_applicable", "judge_failed", "scorer_failed"]
 
 
+MOST_REASON_CHARACTERS = 4_000  # of each text in a reason; the answer itself is in the trajectory
+
+
 class Score(msgspec.Struct, frozen=True, kw_only=True, tag="score"):
     """Points out of a maximum, with the answer that was judged and the reason.
 
@@ -49,3 +52,24 @@ class Unscored(msgspec.Struct, frozen=True, kw_only=True, tag="unscored"):
     why: WhyUnscored
     reason: str | Sentence = ""
     details: Mapping[str, Any] = {}
+
+
+def short_reason(reason: str | Sentence, characters: int = MOST_REASON_CHARACTERS) -> str | Sentence:
+    """Return the reason with its long texts cut, such as an answer of megabytes that it quotes.
+
+    >>> short_reason("abcdef", 4)
+    'abcd… 2 more characters'
+    """
+    if isinstance(reason, str):
+        return _cut(reason, characters)
+    if all(not isinstance(value, Sentence | str) or len(str(value)) <= characters for value in reason.values.values()):
+        return reason
+    values = {
+        name: short_reason(value, characters) if isinstance(value, str | Sentence) else value
+        for name, value in reason.values.items()
+    }
+    return Sentence(reason.text, values)
+
+
+def _cut(text: str, characters: int) -> str:
+    return text if len(text) <= characters else f"{text[:characters]}… {len(text) - characters:,} more characters"

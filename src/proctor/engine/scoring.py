@@ -16,7 +16,7 @@ import msgspec
 
 from proctor.core.errors import JudgeFailed, ProviderFailed, Refused
 from proctor.core.sample import Sample
-from proctor.core.score import Score, Unscored
+from proctor.core.score import Score, Unscored, short_reason
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Scorer
 from proctor.core.thread import in_thread, is_async
@@ -78,6 +78,8 @@ async def _verdict(trial: Trial, sample: Sample, scorer: BoundScorer) -> Verdict
                 if inspect.isawaitable(result):  # a plain function that returned what it should have awaited
                     result = await _within_time(result)
             result = _as_score(result)
+        if (short := short_reason(result.reason)) is not result.reason:
+            result = msgspec.structs.replace(result, reason=short)
     except BaseException as error:  # noqa: BLE001 - raised again, or kept as the reason
         result = _unscored(error)
     return Verdict(

@@ -33,7 +33,7 @@ WON = {"win": 1.0, "tie": 0.5, "loss": 0.0}
 MARKS = {
     "headers": re.compile(r"^#{1,6} ", re.MULTILINE),
     "bold": re.compile(r"\*\*[^*\n]+\*\*"),
-    "lists": re.compile(r"^\s*(?:[-*+]|\d+[.)]) ", re.MULTILINE),
+    "lists": re.compile(r"^[^\S\n]*(?:[-*+]|\d+[.)]) ", re.MULTILINE),
 }
 
 

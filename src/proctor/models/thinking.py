@@ -16,14 +16,15 @@ def parted(text: str) -> tuple[str, str]:
         return "", text
     thoughts: list[str] = []
     kept: list[str] = []
-    rest = text
-    if CLOSE in text.partition(OPEN)[0]:
-        thought, _, rest = text.partition(CLOSE)
-        thoughts.append(thought)
-    while rest:
-        before, opened, rest = rest.partition(OPEN)
-        kept.append(before)
-        if opened:
-            thought, _, rest = rest.partition(CLOSE)
-            thoughts.append(thought)
+    at, opened, closed = 0, text.find(OPEN), text.find(CLOSE)
+    if closed >= 0 and (opened < 0 or closed < opened):
+        thoughts.append(text[:closed])
+        at = closed + len(CLOSE)
+    while (opened := text.find(OPEN, at)) >= 0:  # by index: to cut the rest off each time is quadratic
+        kept.append(text[at:opened])
+        at = opened + len(OPEN)
+        closed = text.find(CLOSE, at)
+        thoughts.append(text[at:closed] if closed >= 0 else text[at:])
+        at = closed + len(CLOSE) if closed >= 0 else len(text)
+    kept.append(text[at:])
     return "\n".join(thought.strip() for thought in thoughts), "".join(kept).strip()

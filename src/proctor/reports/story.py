@@ -7,7 +7,7 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.sample import File, Message, Reasoning, Sample, Text, ToolCall, ToolResult
-from proctor.core.score import Score, Unscored
+from proctor.core.score import Score, Unscored, short_reason
 from proctor.core.sentence import Sentence
 from proctor.core.trajectory import Trajectory, Usage
 from proctor.core.trial import Call, Failure, Outcome, Trial, Verdict
@@ -117,7 +117,7 @@ def story(trial: Trial, sample: Sample | None, verdicts: Sequence[Verdict], *, c
 def finding(verdict: Verdict) -> Finding:
     """A verdict, flat."""
     result, details = verdict.result, verdict.result.details
-    found = Finding(scorer=verdict.scorer, version=verdict.scorer_version, reason=result.reason)
+    found = Finding(scorer=verdict.scorer, version=verdict.scorer_version, reason=short_reason(result.reason))
     if isinstance(result, Unscored):
         return msgspec.structs.replace(found, why=result.why)
     return msgspec.structs.replace(

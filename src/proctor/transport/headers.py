@@ -19,6 +19,7 @@ REMAINING_AND_RESET = (
     ("x-ratelimit-remaining", "x-ratelimit-reset"),
     ("ratelimit-remaining", "ratelimit-reset"),
 )
+_LONGEST = 100  # characters of a length or date; the patterns are not for more
 _A_DATE = 1_000_000_000  # a plain number above is Unix time rather than a length
 _LENGTH = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -34,7 +35,7 @@ def asked_seconds(headers: Mapping[str, str]) -> float | None:
     if milliseconds is not None:
         return milliseconds / 1000
     value = _get(headers, "retry-after")
-    if value is None:
+    if value is None or len(value) > _LONGEST:
         return used_up_seconds(headers)
     seconds = _number(value)
     return seconds if seconds is not None else _until(value, _get(headers, "date"))
@@ -69,7 +70,7 @@ def _number(value: str | None) -> float | None:
 
 
 def _reset_seconds(value: str | None, now: str | None) -> float | None:
-    if value is None:
+    if value is None or len(value) > _LONGEST:
         return None
     number = _number(value)
     if number is not None:

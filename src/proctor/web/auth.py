@@ -5,6 +5,7 @@ So: only the names of this machine are answered (a foreign name would be DNS reb
 second one that other sites cannot know, and a page may load nothing but what lies here.
 """
 
+import asyncio
 import secrets
 from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
 MOST_BYTES = 256_000  # of a request
+BODY_SECONDS = 20.0  # from its head to its end
 MOST_FIELDS = 200
 LANGUAGE_COOKIE = "proctor-lang"
 SAFE_METHODS = frozenset({"GET", "HEAD"})
@@ -120,9 +122,21 @@ class Guard:
             await send(message)
 
         scope.setdefault("state", {})["lang"] = self._language(scope)
-        body = await _body(scope, receive)
-        answer = self._answer(scope, body)
+        body = b""
+        answer = self._answer(scope)  # before the body: of a stranger nothing is read
+        if answer is None:
+            try:
+                async with asyncio.timeout(BODY_SECONDS):
+                    body = await _body(scope, receive)
+            except _NotWhole as error:
+                answer = PlainTextResponse(speak(error.why, scope["state"]["lang"]), error.status)
+            except TimeoutError:
+                answer = PlainTextResponse(speak(say("The request took too long."), scope["state"]["lang"]), 408)
+            else:
+                answer = self._answer_to_write(scope, body)
         if answer is not None:
+            if scope["method"] not in SAFE_METHODS:
+                answer.headers["connection"] = "close"  # what is left of the body is not waited for
             await answer(scope, receive, send_guarded)
             return
         read = False
@@ -136,15 +150,13 @@ class Guard:
 
         await self._app(scope, receive_again, send_guarded)
 
-    def _answer(self, scope: "Scope", body: bytes | None) -> Response | None:
-        """What is said at the door; None lets the request in."""
+    def _answer(self, scope: "Scope") -> Response | None:
+        """The refusal of a request that may not come in, or the answer to a link; None lets it in."""
         headers = Headers(scope=scope)
 
         def refuse(status: int, why: Sentence) -> Response:
             return PlainTextResponse(speak(why, scope["state"]["lang"]), status)
 
-        if body is None:
-            return refuse(413, say("The request is too large."))
         if _host_name(headers.get("host", "")) not in HOSTS:
             return refuse(400, say("This host name is not answered here."))
         path: str = scope["path"]
@@ -162,10 +174,17 @@ class Guard:
             )
         if session is None:
             return refuse(401, say("Open the link that the terminal shows. Press Enter there for a new one."))
-        if scope["method"] not in SAFE_METHODS and session.csrf and not _is_ours(headers, body, session.csrf):
-            return refuse(403, say("This write did not come from a page of this server."))
         scope["state"]["session"] = session
         return None
+
+    def _answer_to_write(self, scope: "Scope", body: bytes) -> Response | None:
+        session: Session | None = scope["state"].get("session")
+        if scope["method"] in SAFE_METHODS or session is None or not session.csrf:
+            return None
+        if _is_ours(Headers(scope=scope), body, session.csrf):
+            return None
+        why = say("This write did not come from a page of this server.")
+        return PlainTextResponse(speak(why, scope["state"]["lang"]), 403)
 
     def _enter(self, scope: "Scope", *, came_in: bool) -> Response | None:
         token = _query(scope, "token")
@@ -207,20 +226,36 @@ def _query(scope: "Scope", name: str) -> str:
     return fields.get(name, [""])[0]
 
 
-async def _body(scope: "Scope", receive: "Receive") -> bytes | None:
-    """All of the body; None when it is too large."""
-    length = Headers(scope=scope).get("content-length", "0")
-    if not length.isdigit() or int(length) > MOST_BYTES:
-        return None
-    body = b""
+class _NotWhole(Exception):
+    """A body that is not taken."""
+
+    def __init__(self, status: int, why: Sentence) -> None:
+        self.status = status
+        self.why = why
+
+
+async def _body(scope: "Scope", receive: "Receive") -> bytes:
+    """Return all of the body.
+
+    Raises:
+        _NotWhole: it is too large, or ended before its length: half a comment is no comment.
+    """
+    length = Headers(scope=scope).get("content-length")
+    if length is not None and (not (length.isascii() and length.isdigit()) or int(length[:20]) > MOST_BYTES):
+        raise _NotWhole(413, say("The request is too large."))
+    body = bytearray()
     more = True
     while more:
         message: Any = await receive()
+        if message["type"] == "http.disconnect":
+            raise _NotWhole(400, say("The request broke off."))
         body += message.get("body", b"")
         more = message.get("more_body", False)
         if len(body) > MOST_BYTES:
-            return None
-    return body
+            raise _NotWhole(413, say("The request is too large."))
+    if length is not None and len(body) != int(length):
+        raise _NotWhole(400, say("The request broke off."))
+    return bytes(body)
 
 
 def _host_name(host: str) -> str:

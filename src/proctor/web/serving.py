@@ -9,6 +9,7 @@ from proctor.core.errors import BadInput
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
+    from uvicorn import Server
 
 ADDRESS = "127.0.0.1"
 PORT = 7860  # that of the source's page
@@ -43,17 +44,26 @@ def listen(port: int) -> socket.socket:
 
 def serve(app: "ASGIApp", on: socket.socket) -> None:
     """Serve until Ctrl-C or SIGTERM; what is being answered is finished."""
+    with suppress(KeyboardInterrupt):  # uvicorn raises it again after a clean end
+        make_server(app).run(sockets=[on])
+
+
+def make_server(app: "ASGIApp") -> "Server":
+    """Return the server, which does not run yet."""
     import uvicorn
 
-    config = uvicorn.Config(
-        app,
-        lifespan="off",
-        ws="none",
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=SECONDS_TO_FINISH,
+    from proctor.web._impatient import ImpatientProtocol
+
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            http=ImpatientProtocol,
+            lifespan="off",
+            ws="none",
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=SECONDS_TO_FINISH,
+        )
     )
-    with suppress(KeyboardInterrupt):  # uvicorn raises it again after a clean end
-        uvicorn.Server(config).run(sockets=[on])

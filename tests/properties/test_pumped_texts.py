@@ -1,0 +1,71 @@
+"""What reads a reply takes linear time: a text of four times the length costs some four times the work, not sixteen."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from proctor.agents._words import with_calls
+from proctor.core.sample import Message, Tool
+from proctor.core.score import short_reason
+from proctor.core.sentence import say
+from proctor.judges.pairs import MARKS
+from proctor.models.loose_json import read
+from proctor.models.thinking import parted
+from proctor.transport.headers import asked_seconds, used_up_seconds
+from proctor.transport.redact import redact
+
+LENGTH = 15_000
+PUMPS = (
+    "a", "0", "1.", "0,", " ", "\n", "\t", " \n", "\r\n", "-", "- ", "1. ", "*", "**a", "_", "#", "`", "```", "```a", "(", "[", "{", "[[", "{}", "\\", "\\(", "\\[", "$", "\\boxed{", "\\frac{", '"', "'", '\\"', "“", "<", "</", "<think>", "</think>", "<think></think>", "<tool_call>", "答案：", "一", "中", "the answer is ", "FINAL ANSWER:", "A. ", "(A", "=", "==", "a=", "sk-", "key=", "://a:", "bearer ", "|", ";", "and ", "，", "999",
+)  # fmt: skip
+
+
+def headers(text: str) -> None:
+    used_up_seconds({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": text})
+    asked_seconds({"retry-after": text})
+
+
+def marks(text: str) -> None:
+    for mark in MARKS.values():
+        mark.findall(text)
+
+
+def json(text: str) -> None:
+    try:
+        read(text)
+    except ValueError:
+        return
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "headers": headers,
+    "style": marks,
+    "thinking": parted,
+    "calls in words": lambda text: with_calls(Message.of("assistant", text), [Tool(name="f")]),
+    "redact": redact,
+    "reason": lambda text: short_reason(say("Got {answer}.", answer=text)),
+}
+
+
+def seconds(read: Callable[[str], object], text: str) -> float:
+    started = time.perf_counter()
+    read(text)
+    return time.perf_counter() - started
+
+
+def assert_linear(name: str, read: Callable[[str], object]) -> None:
+    read("x")  # imports and caches
+    for pump in PUMPS:
+        for end in ("", "\0"):
+            short, long = (pump * (length // len(pump)) + end for length in (LENGTH // 4, LENGTH))
+            if (took := seconds(read, long)) > 0.1:  # less is not worth a second look
+                ratio = min(seconds(read, long) for _ in range(2)) / min(seconds(read, short) for _ in range(3))
+                assert ratio < 10, (
+                    f"{name} takes {took:.2f} s for {len(long)} characters of {pump!r}, {ratio:.0f} times that of a quarter"
+                )
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_reading_a_reply_is_linear(name: str) -> None:
+    assert_linear(name, READERS[name])
