@@ -104,7 +104,7 @@ class Commands(click.Group):
             raise Said("\n".join([t(error.sentence), *_how_to_go_on(error, ctx)])) from error
         except KeyboardInterrupt as stopped:
             for line in _how_to_go_on(stopped, ctx):
-                click.echo(line, err=True)
+                _say(line)
             ctx.exit(130)
 
 
@@ -115,15 +115,21 @@ def app() -> None:
     """The commands; their texts are in `HELP_BY_COMMAND`."""
 
 
+def _say(text: str) -> None:
+    from proctor.cli.output import message
+
+    message(text)
+
+
 def main() -> None:
     """The program `proctor`: runs a command and leaves with its exit code."""
     try:
         app.main(prog_name="proctor")
     except Exception as error:
-        click.echo(t("An error of ours: {kind}: {error}", kind=type(error).__name__, error=error), err=True)
+        _say(t("An error of ours: {kind}: {error}", kind=type(error).__name__, error=error))
         if os.environ.get("PROCTOR_DEBUG"):
             raise
-        click.echo(t("Set PROCTOR_DEBUG=1 to see where, and please report it."), err=True)
+        _say(t("Set PROCTOR_DEBUG=1 to see where, and please report it."))
         sys.exit(70)
     finally:
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:

@@ -22,14 +22,14 @@ def walk(review: Review, reviewer: str) -> None:
     """Go through the items of a reviewer until they are done or the input ends; every label is saved at once."""
     queue = review.queue(reviewer)
     at = _next_todo(review, reviewer, queue, -1)
-    click.echo(_help(review))
+    output.line(_help(review))
     while at is not None:
         item = queue[at]
         _show(item, review.own(item, reviewer), at, len(queue))
         try:
             said = click.prompt(">", prompt_suffix=" ", default="", show_default=False).strip()
         except click.Abort:  # Ctrl-C or the end of the input
-            click.echo()
+            output.line()
             return
         match said.split(maxsplit=1)[:1]:
             case ["q"]:
@@ -41,27 +41,28 @@ def walk(review: Review, reviewer: str) -> None:
             case ["u"]:
                 taken = review.undo(reviewer)
                 at = next((place for place, one in enumerate(queue) if taken and one.id == taken.item), at)
-                click.echo(
+                output.line(
                     t("The last label was taken back; it was of this item.")
                     if taken
                     else t("There is nothing to take back.")
                 )
             case ["?"]:
-                click.echo(_help(review))
+                output.line(_help(review))
             case _:
                 try:
                     scores, status, comments = _read(review, said)
                     review.label(item.id, reviewer, scores, status, comments)
                 except BadInput as error:
-                    click.echo(t(error.sentence), err=True)
+                    output.message(t(error.sentence))
                 else:
                     at = _next_todo(review, reviewer, queue, at)
-    click.echo(t("Everything is reviewed."))
+    output.line(t("Everything is reviewed."))
 
 
 def show_statistics(review: Review, conflicts: Sequence[Conflict]) -> None:
     """How far the review is, per reviewer too, how they agree, and on what they do not."""
     from rich.table import Table
+    from rich.text import Text
 
     console = output.console()
     table = Table(box=None, pad_edge=False)
@@ -76,25 +77,25 @@ def show_statistics(review: Review, conflicts: Sequence[Conflict]) -> None:
         agreement.add_column(title)
     titles = {one.name: one.words(lang()).title for one in review.dimensions}
     for name, estimate in review.agreement().items():
-        agreement.add_row(titles.get(name, t("Status")), *_alpha(estimate))
+        agreement.add_row(Text(one_line(titles.get(name, t("Status")), 60)), *_alpha(estimate))
     console.print(agreement)
     for one in conflicts:
         on = ", ".join(titles.get(name, t("Status")) for name in one.on)
-        click.echo(t("Conflict: {item}: {on}", item=one_line(one.item.id, 60), on=on))
+        output.line(t("Conflict: {item}: {on}", item=one_line(one.item.id, 60), on=on))
     for note in review.notes:
         output.tell(note)
 
 
 def _show(item: Item, entry: Entry | None, at: int, total: int) -> None:
-    click.echo(f"\n── {at + 1} / {total} · {one_line(item.id, 60)} · {one_line(item.topic, 40)}")
+    output.line(f"\n── {at + 1} / {total} · {one_line(item.id, 60)} · {one_line(item.topic, 40)}")
     for name, title in FIELDS.items():
         text = visible(getattr(item, name)) or t("(not in the data)")
-        click.echo(f"{t(title)}:")
+        output.line(f"{t(title)}:")
         for line in text.splitlines():
-            click.echo(textwrap.fill(line, WIDTH, initial_indent="  ", subsequent_indent="  "))
+            output.line(textwrap.fill(line, WIDTH, initial_indent="  ", subsequent_indent="  "))
     if entry is not None:
         scores = " ".join(f"{score:g}" for score in entry.scores.values())
-        click.echo(t("You said: {scores} {status}", scores=scores, status=t(STATUS_NAMES[entry.status])))
+        output.line(t("You said: {scores} {status}", scores=scores, status=t(STATUS_NAMES[entry.status])))
 
 
 def _read(review: Review, said: str) -> tuple[dict[str, float], str, str]:

@@ -35,7 +35,9 @@ def show(tables: Sequence[Table]) -> None:
             shown = RichTable(box=None, pad_edge=False, header_style="dim")
             for place, column in enumerate(table.columns):
                 shown.add_column(
-                    Text(column), justify="right" if 0 < place < len(table.columns) - 1 else "left", overflow="fold"
+                    Text(one_line(column, WIDEST)),
+                    justify="right" if 0 < place < len(table.columns) - 1 else "left",
+                    overflow="fold",
                 )
             for row in table.rows:
                 shown.add_row(*(Text(one_line(cell, WIDEST)) for cell in row))

@@ -172,7 +172,7 @@ class Chat:
         try:
             self._saved = save_case(self._file, case, named=bool(name), instead_of=again)
         except BadInput:
-            print(as_text(case), end="")  # so that it is not lost
+            output.json_text(as_text(case))  # so that it is not lost
             raise
         self._kept = len(played)
         output.message(t("Saved {case} in {path}.", case=self._saved, path=self._file))
@@ -186,7 +186,7 @@ def _typed() -> Iterator[str]:
         try:
             line = input("> ").strip()
         except (EOFError, KeyboardInterrupt):
-            print(file=sys.stderr)
+            output.message("")
             return
         if line:
             yield line
@@ -208,7 +208,7 @@ def _show(steps: Sequence["Step"]) -> None:
         for part in step.message.parts:
             match part:
                 case Text(text=text):
-                    click.echo(visible(before + text))
+                    output.line(visible(before + text))
                 case ToolCall():
                     click.secho(one_line(f"→ {before}{part.name}({part.arguments_text()})", SHOWN_CHARACTERS), dim=True)
                 case ToolResult():

@@ -21,7 +21,7 @@ def command() -> None:
 def pull(name: str, source: str | None) -> None:
     from proctor.api.files import pull_data
 
-    print(pull_data(name, source, output.tell))
+    output.line(pull_data(name, source, output.tell))
     output.message(t("Ready; it works offline from now on."))
 
 
@@ -35,9 +35,9 @@ def check(ctx: click.Context, name: str, folder: Path) -> None:
     checked = _part(name, "own").check(folder)
     for finding in checked.findings:
         kind = t("wrong") if finding.wrong else t("note")
-        print(f"{kind}: {one_line(t(finding.sentence), 1000)}")
+        output.line(f"{kind}: {one_line(t(finding.sentence), 1000)}")
     notes = len(checked.findings) - checked.wrong
-    print(
+    output.line(
         t(
             "{records} questions, {wrong} wrong, {notes} notes",
             records=checked.records,
@@ -81,7 +81,7 @@ def _print(found: Any) -> None:
     branches = {"number": t("number"), "list": t("list"), "text": t("text"), "none": t("none")}
     answers = {branches[branch]: count for branch, count in found.answers.items()}
     for title, counts in ((t("Attachments"), found.attachments), (t("Answers"), answers)):
-        print(f"{title}: {one_line(', '.join(f'{name} {count:,}' for name, count in counts.items()) or '–')}")
+        output.line(f"{title}: {one_line(', '.join(f'{name} {count:,}' for name, count in counts.items()) or '–')}")
 
 
 def _part(name: str, part: str) -> ModuleType:

@@ -75,7 +75,7 @@ def validate(ctx: click.Context, files: tuple[Path, ...]) -> None:
         for note in loaded.notes:
             output.message(t("{path}: {note}", path=path, note=note))
         count = len(loaded.eval_set.eval_cases)
-        print(t("{path}: {count} cases can be run ({shape}).", path=path, count=count, shape=t(loaded.shape)))
+        output.line(t("{path}: {count} cases can be run ({shape}).", path=path, count=count, shape=t(loaded.shape)))
     if wrong:
         ctx.exit(2)
 
@@ -89,7 +89,7 @@ def show(file: Path, case_id: str | None) -> None:
     from proctor.evalsets.write import as_text
 
     eval_set = read(file).eval_set
-    print(as_text(eval_set if case_id is None else cases.find(eval_set, case_id)), end="")
+    output.json_text(as_text(eval_set if case_id is None else cases.find(eval_set, case_id)))
 
 
 @command.command("add", help=t("Add a case to a file; the file is made when it is not there."))

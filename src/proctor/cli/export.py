@@ -25,7 +25,7 @@ def command(run_id: str, format: str, out: str | None, official: bool, model: st
 
     run = open_run(run_id, store=store)
     for path in files.export(run, format, out, model):
-        print(path)
+        output.line(path)
     if official:
         for name, ours, theirs in files.official(run, format, out, model):
             output.message(t("{name}: ours {ours}, official {theirs}", name=name, ours=ours, theirs=theirs))

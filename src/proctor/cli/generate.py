@@ -320,9 +320,9 @@ def _show_plan(plan: "Plan | None") -> None:
         raise BadInput("--dry-run goes with the name of a generator, not with a stored run.")
     made = task(plan)
     first = next(iter(made.samples() if callable(made.samples) else made.samples))
-    print(t("{count} items of {generator}; the first prompt:", count=plan.count, generator=made.name))
-    print()
-    print(first.question)
+    output.line(t("{count} items of {generator}; the first prompt:", count=plan.count, generator=made.name))
+    output.line()
+    output.line(first.question)
 
 
 def _exit(made: "Generated | None", found: "Quality | None") -> int:

@@ -19,9 +19,9 @@ def command(what: str | None, as_json: bool) -> None:
         output.print_json(found)
         return
     for word, parts in found.items():
-        print(f"{t(word)}:")
+        output.line(f"{t(word)}:")
         for name, text in parts.items():
-            print(f"  {name:<24} {text}")
+            output.line(f"  {name:<24} {text}")
 
 
 def _parts(room: str) -> dict[str, str]:

@@ -17,5 +17,5 @@ def command() -> None:
 def pull(name: str, source: str | None) -> None:
     from proctor.api.files import pull_model
 
-    print(pull_model(name, source, output.tell))
+    output.line(pull_model(name, source, output.tell))
     output.message(t("Ready; it works offline from now on."))

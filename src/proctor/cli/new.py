@@ -23,7 +23,7 @@ def command(kind: str, folder: Path) -> None:
         known = [f"{name}{ENDING}" for name in registry.names("benchmarks") if benchmark_part(name, "own") is not None]
         raise registry.unknown("template", kind, known, paths=False)
     for path in part.write_template(folder):
-        print(visible(str(path)))
+        output.line(visible(str(path)))
     benchmark = kind.removesuffix(ENDING)
     output.message(
         t("Fill it in, then check it: proctor data check {benchmark} {folder}", benchmark=benchmark, folder=folder)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.cli.words import lang, t
 from proctor.core.sentence import Sentence
-from proctor.reports.visible import visible
+from proctor.reports.visible import visible, visible_json
 
 if TYPE_CHECKING:
     from click import Context
@@ -20,6 +20,16 @@ if TYPE_CHECKING:
 
 PLAIN_SECONDS = 10.0
 TIMES_A_SECOND = 4
+
+
+def line(text: object = "") -> None:
+    """Print a line of a result on standard output; what others wrote cannot steer the terminal."""
+    print(visible(str(text)))
+
+
+def json_text(text: str) -> None:
+    """Print JSON on standard output, unchanged in meaning."""
+    print(visible_json(text), end="")
 
 
 def message(text: str) -> None:
@@ -36,7 +46,7 @@ def print_json(value: Mapping[str, Any]) -> None:
     """One JSON object on standard output."""
     import msgspec
 
-    print(json.dumps(msgspec.to_builtins(value), ensure_ascii=False, allow_nan=False))
+    json_text(json.dumps(msgspec.to_builtins(value), ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def console(*, stderr: bool = False) -> "Console":

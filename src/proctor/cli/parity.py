@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from proctor.cli import output
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
 from proctor.reports.visible import visible
@@ -31,7 +32,7 @@ def command(ctx: click.Context, name: str, corpus: Path, data: str | None) -> No
         skipped += line.agrees is None
         differ += line.agrees is False
         if line.agrees is False and differ <= SHOWN:
-            print(
+            output.line(
                 visible(
                     t(
                         "{id}: official {official}, ours {ours} ({rule})",
@@ -42,7 +43,7 @@ def command(ctx: click.Context, name: str, corpus: Path, data: str | None) -> No
                     )
                 )
             )
-    print(
+    output.line(
         t(
             "{checked} checked, {agree} agree, {differ} differ, {skipped} skipped",
             checked=checked,

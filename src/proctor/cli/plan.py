@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.cli.output import print_json
+from proctor.cli import output
 from proctor.cli.words import t
 from proctor.engine.episode import as_shown
 from proctor.reports.visible import visible
@@ -22,12 +22,12 @@ def show_plan(how: dict[str, Any], *, as_json: bool) -> None:
     turns = [as_shown(turn, job.agent.tools) for turn in islice(shown.turns, 1)]
     if as_json:
         prompt = [msgspec.to_builtins(turn) for turn in turns]
-        print_json(
+        output.print_json(
             {"task": job.task.name, "agent": job.agent.name, "samples": count, "first": sample.id, "prompt": prompt}
         )
         return
     spec = job.record.spec
-    print(
+    output.line(
         t(
             "Task {task} (version {version}), agent {agent}",
             task=job.task.name,
@@ -35,7 +35,7 @@ def show_plan(how: dict[str, Any], *, as_json: bool) -> None:
             agent=job.agent.name,
         )
     )
-    print(
+    output.line(
         t(
             "{samples} samples × {attempts} attempts, {concurrency} at once",
             samples=count,
@@ -43,10 +43,10 @@ def show_plan(how: dict[str, Any], *, as_json: bool) -> None:
             concurrency=job.at_once,
         )
     )
-    print(t("Scorers: {names}", names=", ".join(scorer.name for scorer in job.scorers) or "-"))
-    print(t("First prompt ({id}):", id=sample.id))
+    output.line(t("Scorers: {names}", names=", ".join(scorer.name for scorer in job.scorers) or "-"))
+    output.line(t("First prompt ({id}):", id=sample.id))
     for turn in turns:
         for message in turn.messages:
-            print(visible(f"[{message.role}]\n{message.text}"))
+            output.line(visible(f"[{message.role}]\n{message.text}"))
         for tool in turn.tools:
-            print(visible(f"[tool] {tool.name} {msgspec.json.encode(tool.parameters).decode()}"))
+            output.line(visible(f"[tool] {tool.name} {msgspec.json.encode(tool.parameters).decode()}"))

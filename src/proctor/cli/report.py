@@ -14,5 +14,5 @@ def command(run_id: str, out: str | None, store: str | None) -> None:
     from proctor.api import open_run
 
     written = open_run(run_id, store=store).report(out or f"{run_id}.html", lang=lang())
-    print(written)
+    output.line(written)
     output.message(t("Report written."))

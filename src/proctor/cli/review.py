@@ -149,7 +149,7 @@ def _serve(review: "Review", adjudicator: str | None, port: int | None, *, opens
 
 def _show_links(links: "list[tuple[Person, str]]") -> None:
     for person, link in links:
-        click.echo(f"{person.name}: {link}" if person.name else link)
+        output.line(f"{person.name}: {link}" if person.name else link)
 
 
 def _new_links_on_enter(people: "list[Person]", access: "Access", address: str) -> None:

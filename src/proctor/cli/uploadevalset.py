@@ -107,7 +107,9 @@ def command(
             }
         )
     for one in [] if as_json else rejected:
-        print(visible(t("{case}, turn {turn}: {reason}", case=one.item.case, turn=one.item.turn, reason=one.reason)))
+        output.line(
+            visible(t("{case}, turn {turn}: {reason}", case=one.item.case, turn=one.item.turn, reason=one.reason))
+        )
     output.message(
         t("Uploaded {done} of {count} items; {before} of them earlier.", done=done, count=len(items), before=before)
     )

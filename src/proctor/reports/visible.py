@@ -1,5 +1,6 @@
 """Make every character of a hostile text visible, so that it cannot steer a terminal or turn a line around."""
 
+import json
 import re
 
 _HIDDEN = re.compile(
@@ -23,6 +24,15 @@ def visible(text: str) -> str:
     ('a␛[31mb⟨U+202E⟩c␀', 'a\\nb')
     """
     return _HIDDEN.sub(_sign, text.replace("\r\n", "\n"))
+
+
+def visible_json(text: str) -> str:
+    """The same JSON with control, bidi and invisible characters escaped: it reads the same, and steers no terminal.
+
+    >>> visible_json('["\\x9b\\u202e"]')
+    '["\\\\u009b\\\\u202e"]'
+    """
+    return _HIDDEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def one_line(text: str, characters: int = 200) -> str:
