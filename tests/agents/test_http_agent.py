@@ -206,3 +206,13 @@ def test_wrong_options_are_said_before_anything_is_sent(url: str, options: dict[
 def test_the_address_may_follow_the_name_as_it_is() -> None:
     assert make("//bot.example/ask", {}).name == "http:bot.example"
     assert make("https://bot.example/ask", {}).name == "http:bot.example"
+
+
+async def test_a_key_in_the_address_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BOT_KEY", "a/key&of=mine")
+    for method in ("POST", "GET"):
+        _, requests = await ask(data({"answer": "Paris"}), path="/ask?key={env:BOT_KEY}", method=method)
+        assert parse_qs(urlsplit(requests[0].path).query) == {"key": ["a/key&of=mine"]}
+    monkeypatch.delenv("BOT_KEY")
+    with pytest.raises(BadInput, match="BOT_KEY, which is not set"):
+        make("https://bot.example/ask?key={env:BOT_KEY}", {})

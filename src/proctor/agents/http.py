@@ -30,6 +30,7 @@ from proctor.transport.repair import strict
 
 PLACES = ("question", "messages", "tools", "session")
 _PLACE = re.compile(r"\{(\w+)\}")
+_VARIABLE = re.compile(r"\{env:(\w+)\}")
 _STEP = re.compile(r"\[(\d+)\]|\[['\"]([^'\"\]]+)['\"]\]|\.?([^.\[\]]+)")
 _encoder = msgspec.json.Encoder()
 
@@ -177,6 +178,7 @@ def _filled(template: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _filled_url(url: str, values: Mapping[str, Any]) -> str:
+    url = _VARIABLE.sub(lambda found: quote(header_value("http", f"env:{found[1]}"), safe=""), url)
     return _PLACE.sub(lambda place: quote(_as_text(values.get(place[1], "")), safe=""), url)
 
 

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 import proctor
 from proctor.api import resolve
+from proctor.api.keys import refuse_keys
 from proctor.api.resuming import MOVABLE, check_code, check_conditions
 from proctor.api.sources import git_state
 from proctor.config import converted, judge_name, settings, store_url
@@ -26,7 +27,6 @@ from proctor.engine.scoring import BoundScorer
 from proctor.engine.selection import chosen
 from proctor.judges._choice import judging
 from proctor.judges._figures import PROVENANCE
-from proctor.transport.redact import redact
 
 AT_ONCE = 16  # for an agent that does not say how many samples it can take at once
 LARGEST_SEED = 2**63 - 1  # as a stored number can be
@@ -142,8 +142,16 @@ def prepare(
         concurrency=concurrency if concurrency is not None or kept is None else kept.concurrency,
         workers=workers if workers is not None or kept is None else kept.workers,
     )
-    for what, given in (("agent", spec.agent), ("agent_options", spec.agent_options), ("judge", spec.judge_options)):
-        _check_no_key(what, given)
+    stored_texts = {
+        "task": spec.task,
+        "task_options": spec.task_options,
+        "agent": spec.agent,
+        "agent_options": spec.agent_options,
+        "judge": spec.judge_options,
+        "tags": spec.selection.tags,
+    }
+    for what, given in stored_texts.items():
+        refuse_keys(what, given)
     samples = chosen(made_task, spec.selection, seed)
     record = RunRecord(
         id=run_id or new_id(made_task.name),
@@ -226,28 +234,6 @@ def judge_of(
         return stored.spec.judge, {**stored.spec.judge_options, **(options or {})}
     found = settings()
     return judge_name(found), {**found.judge_options, **(options or {})}
-
-
-def _check_no_key(name: str, value: object) -> None:
-    """Refuse a key in what is stored with the run.
-
-    Raises:
-        BadInput: names the option, never its value.
-    """
-    match value:
-        case Mapping():
-            for key, item in value.items():
-                _check_no_key(f"{name}.{key}", item)
-        case list() | tuple():
-            for item in value:
-                _check_no_key(name, item)
-        case str() if not value.startswith("env:") and "{" not in value and len(value.split()) <= 2:  # no prose
-            shown = f"{name.rpartition('.')[2]}: {value}"
-            if redact(shown) != shown:
-                raise BadInput(
-                    "'{name}' holds a key, and what a run is made of is stored with it. Put the key into an environment variable, and write env:NAME as the value of the header that carries it.",
-                    name=name,
-                )
 
 
 def no_judge() -> BadInput:
