@@ -1,0 +1,60 @@
+"""What the package imports, it declares; what it declares, it imports."""
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import proctor
+
+SOURCE = Path(proctor.__file__).parent
+PROJECT = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+OF_OTHERS = {"hello_agents", "veadk", "deepeval", "pytest", "google"}  # systems whose faces we wear, and who runs us
+
+
+def _name(requirement: str) -> str:
+    return re.sub(r"[-_.]+", "-", re.split(r"[ \[<>=!~;@]", requirement, maxsplit=1)[0]).lower()
+
+
+def declared() -> set[str]:
+    extras = PROJECT["optional-dependencies"]
+    return {_name(one) for group in (PROJECT["dependencies"], *extras.values()) for one in group} - {"proctor"}
+
+
+def imported() -> Iterator[tuple[str, Path]]:
+    """The modules of others that our code imports, by statement or by name."""
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Import(names=names):
+                    found = [one.name for one in names]
+                case ast.ImportFrom(module=str(module), level=0):
+                    found = [module]
+                case ast.Call(args=[ast.Constant(value=str(module)), *_]) if "import_module" in ast.unparse(node.func):
+                    found = [module]
+                case _:
+                    continue
+            yield from ((one.partition(".")[0], path) for one in found)
+
+
+def test_what_is_imported_is_declared() -> None:
+    known, distributions = declared(), packages_distributions()
+    missing = set()
+    for module, path in imported():
+        if module in sys.stdlib_module_names or module in OF_OTHERS or module == "proctor":
+            continue
+        names = {_name(one) for one in distributions.get(module, [module])}
+        if not names & known:
+            missing.add(f"{module} ({path.relative_to(SOURCE)})")
+    assert not missing
+
+
+def test_what_is_declared_is_imported() -> None:
+    distributions = packages_distributions()
+    used = {_name(one) for module, _ in imported() for one in distributions.get(module, [module])}
+    texts = "\n".join(path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py"))
+    unused = {name for name in declared() - used - OF_OTHERS if name.replace("-", "_") not in texts}
+    assert not unused
