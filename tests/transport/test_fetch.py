@@ -3,7 +3,9 @@
 import hashlib
 import subprocess
 import sys
+import venv
 import zipfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
@@ -14,7 +16,13 @@ from proctor.core.sentence import Sentence
 from proctor.i18n import speak
 from proctor.transport import fetch
 
-FILES = {"tiny/a.txt": b"A", "tiny/data/b.txt": b"B", "tiny-1.0.dist-info/METADATA": b"Name: tiny"}
+FILES = {
+    "tiny/a.txt": b"A",
+    "tiny/data/b.txt": b"B",
+    "tiny-1.0.dist-info/METADATA": b"Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n",
+    "tiny-1.0.dist-info/WHEEL": b"Wheel-Version: 1.0\nGenerator: by hand\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    "tiny-1.0.dist-info/RECORD": b"",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -100,6 +108,20 @@ def test_pip_is_asked_for_the_pinned_wheel_without_what_it_needs(wheel: Path, pi
     assert call.startswith("-m pip download --no-deps --only-binary :all: ")
     assert call.endswith(" tiny==1.0")
     assert speak(told[0], "zh") == "正在用 pip 获取 tiny 1.0。"
+
+
+def test_an_environment_without_pip_uses_the_one_that_python_carries(
+    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = tmp_path / "bare"
+    venv.create(bare, with_pip=False, symlinks=True)
+    python = str(bare / "bin" / "python")
+    assert subprocess.run([python, "-m", "pip", "--version"], capture_output=True, check=False).returncode != 0
+    monkeypatch.setattr(sys, "executable", python)
+    monkeypatch.setattr(fetch, "find_spec", lambda name: None if name == "pip" else find_spec(name))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(wheel.parent))
+    assert (fetch.pull(package_of(wheel)) / "tiny/a.txt").read_bytes() == b"A"
 
 
 def test_the_second_pull_needs_no_network(wheel: Path, pip: Pip) -> None:

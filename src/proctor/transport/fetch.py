@@ -12,8 +12,10 @@ import stat
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
 import msgspec
@@ -138,7 +140,7 @@ def _put(package: Package, target: Path, given: Path | None, progress: Progress 
 def _download(package: Package, folder: Path, progress: Progress | None) -> Path:
     if progress is not None:
         progress(say("Fetching {name} {version} with pip.", name=package.name, version=package.version))
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-input"]
+    command = [*_pip(), "download", "--no-deps", "--only-binary", ":all:", "--no-input"]
     command += ["--progress-bar", "off", "--disable-pip-version-check", "--retries", "2", "--timeout", "20"]
     command += ["--dest", str(folder), f"{package.name}=={package.version}"]
     try:
@@ -160,6 +162,21 @@ def _download(package: Package, folder: Path, progress: Progress | None) -> Path
             by_hand=by_hand(package),
         )
     return wheel
+
+
+def _pip() -> Sequence[str]:
+    """The pip of this environment, else the one that Python carries along, uv's, or that of the system.
+
+    Environments made by uv have none of their own; the one Python carries is a wheel, which runs without being installed.
+    """
+    if find_spec("pip") is not None:
+        return [sys.executable, "-m", "pip"]
+    carried = sorted(Path(str(files("ensurepip"))).glob("_bundled/pip-*.whl")) if find_spec("ensurepip") else []
+    if carried:
+        return [sys.executable, str(carried[-1] / "pip")]
+    if (uv := shutil.which("uv")) is not None:
+        return [uv, "tool", "run", "pip"]
+    return [shutil.which("pip") or "pip"]
 
 
 def _reason(said: str) -> str:
