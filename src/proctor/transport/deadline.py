@@ -63,7 +63,8 @@ class Alarms:
             self._pauses.append((now, late))
             self._when = {timed: when + late for timed, when in self._when.items()}
         self._timer, self._next = None, float("inf")
-        for timed in [timed for timed, when in self._when.items() if when <= now]:
+        due = sorted((when, number, timed) for number, (timed, when) in enumerate(self._when.items()) if when <= now)
+        for _, _, timed in due:  # in their order, however late we look
             del self._when[timed]
             timed.time_is_up()
         if self._when:
