@@ -5,7 +5,8 @@ from itertools import combinations
 import pytest
 
 from proctor.core.errors import BadInput
-from proctor.core.tally import Case
+from proctor.core.tally import Case, tally
+from proctor.stats.estimate import estimate
 from proctor.stats.passk import estimate_at_k, estimate_hat_k, pass_at_k, pass_hat_k
 
 
@@ -41,6 +42,19 @@ def test_more_choices_than_attempts_are_refused(formula: Callable[[int, int, int
         formula(3, 3, 0)
     with pytest.raises(ValueError, match="successes"):
         formula(3, 4, 2)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_samples_of_their_own_and_in_clusters_are_added_up_alike(k: int) -> None:
+    """A cluster of one sample is a sample of its own, whichever way the sums are made."""
+    alone = [Case(cluster=str(i), values=(1.0,) * (i % 4) + (0.0,) * (3 - i % 4), planned=3) for i in range(20)]
+    pair = [Case(cluster="pair", values=(1.0, 0.0, 1.0), planned=3)] * 2
+    plain = tally(
+        Case(cluster=one.cluster, values=(pass_hat_k(3, int(sum(one.values)), k),), planned=1) for one in alone
+    )
+    expected, made = estimate(f"pass^{k}", plain), estimate_hat_k(alone, k)
+    assert (made.value, made.low, made.high) == pytest.approx((expected.value, expected.low, expected.high))
+    assert estimate_hat_k([*alone, *pair], k).clusters == 21
 
 
 def test_the_mean_over_samples_has_an_interval_over_samples() -> None:

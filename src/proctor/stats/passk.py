@@ -7,11 +7,14 @@ Source: Chen et al. 2021, arXiv 2107.03374 (pass@k); Yao et al. 2024, arXiv 2406
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
-from proctor.core.tally import Case, tally
+from proctor.core.tally import Case, Tally, tally
 from proctor.stats.estimate import estimate
 
 _SUCCESS = 1 - 1e-6  # as tau2 does, which counts a reward of 1 give or take 1e-6
@@ -62,13 +65,39 @@ def estimate_hat_k(cases: Iterable[Case], k: int, *, slice: str = "", level: flo
 def _estimate(
     name: str, formula: Callable[[int, int, int], float], cases: Iterable[Case], k: int, slice: str, level: float
 ) -> Estimate:
-    passed = []
-    for case in cases:
-        _check(case.planned, 0, k)
-        attempts, successes = len(case.values), sum(value >= _SUCCESS for value in case.values)
-        values = (formula(attempts, successes, k),) if attempts >= k else ()
-        passed.append(Case(cluster=case.cluster, values=values, planned=1))
-    return estimate(name, tally(passed), slice=slice, level=level)
+    """Samples of the same counts have the same value, which is what makes a hundred thousand of them quick."""
+    samples = list(cases)
+    scored = [case for case in samples if len(case.values) >= k]
+    for planned in {case.planned for case in samples}:
+        _check(planned, 0, k)
+    counts = [(len(case.values), sum(value >= _SUCCESS for value in case.values)) for case in scored]
+    value_by_counts = {each: formula(*each, k) for each in set(counts)}
+    if len({case.cluster for case in scored}) < len(scored):
+        pairs = zip(scored, counts, strict=True)
+        sums = tally(Case(cluster=case.cluster, values=(value_by_counts[each],), planned=1) for case, each in pairs)
+    else:
+        sums = _independent([(value_by_counts[each], count) for each, count in Counter(counts).items()])
+    return estimate(name, replace(sums, planned=len(samples)), slice=slice, level=level)
+
+
+def _independent(values: Sequence[tuple[float, int]]) -> Tally:
+    """The tally of samples that are clusters of their own: each value, and how many samples have it."""
+    samples = sum(count for _, count in values)
+    total = math.fsum(value * count for value, count in values)
+    squares = math.fsum(value * value * count for value, count in values)
+    whole = all(value in (0, 1) for value, _ in values)
+    return Tally(
+        clusters=samples,
+        samples=samples,
+        total=total,
+        squares=squares,
+        cross=total,
+        sizes=samples,
+        sample_squares=squares,
+        binary=whole,
+        all_or_nothing=whole,
+        scored=samples,
+    )
 
 
 def _check(attempts: int, successes: int, k: int) -> None:
