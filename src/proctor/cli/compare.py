@@ -1,11 +1,18 @@
 """proctor compare: two runs on the same samples."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from proctor.cli import options, output
 from proctor.cli.words import lang, t
+
+if TYPE_CHECKING:
+    from proctor.reports.compare import Row
+    from proctor.stats.paired import Decision
+
+CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
 
 
 @click.command(help=t("Compare two runs on the same samples: is B better than A?"))
@@ -18,9 +25,30 @@ from proctor.cli.words import lang, t
     metavar="POINTS",
     help=t("Say how many samples it takes to find a difference of so many points."),
 )
+@click.option(
+    "--fail-if-worse",
+    "margin",
+    type=click.FloatRange(0, 100),
+    is_flag=False,
+    flag_value=0.0,
+    metavar="[POINTS]",
+    help=t(
+        "Exit with 1 where B is shown to be worse (by more than POINTS, if given), 0 where it is shown not to be, 3 where that cannot be told."
+    ),
+)
 @options.store
 @options.as_json
-def command(first: str, second: str, out: str | None, detect: float | None, store: str | None, as_json: bool) -> None:
+@click.pass_context
+def command(
+    ctx: click.Context,
+    first: str,
+    second: str,
+    out: str | None,
+    detect: float | None,
+    margin: float | None,
+    store: str | None,
+    as_json: bool,
+) -> None:
     from proctor.api import compare, open_run
     from proctor.api.files import write_comparison
     from proctor.reports import versus
@@ -28,9 +56,44 @@ def command(first: str, second: str, out: str | None, detect: float | None, stor
     share = None if detect is None else detect / 100
     runs = open_run(first, store=store), open_run(second, store=store)
     comparison = compare(*runs, detect=share)
+    decision = None if margin is None else _decided(comparison.rows[0], margin / 100)
     if as_json:
-        output.print_json({"comparison": comparison})
+        gate = {} if decision is None else {"gate": {"margin": margin, "decision": decision}}
+        output.print_json({"comparison": comparison, **gate})
     else:
         versus.terminal(comparison, lang(), output.console())
     if out is not None:
         output.message(str(write_comparison(comparison, Path(out), lang(), runs)))
+    if decision is not None:
+        output.message(_said(decision, margin or 0.0))
+        ctx.exit(CODES[decision])
+
+
+def _decided(main: "Row", margin: float) -> "Decision":
+    """True to the verdict of the main metric; with a margin, whether the interval lies on one side of it."""
+    from proctor.stats.paired import non_inferior
+
+    if margin:
+        decision = non_inferior(main.difference, margin)
+        if main.missing and (main.floor < -margin if decision == "go" else main.ceiling >= -margin):
+            return "inconclusive"  # what is missing could change it
+        return decision
+    return "no_go" if main.outcome == "worse" else "go" if main.outcome == "better" else "inconclusive"
+
+
+def _said(decision: "Decision", points: float) -> str:
+    if points:
+        texts = {
+            "go": t("met: B is not worse by more than {points} points.", points=f"{points:g}"),
+            "no_go": t("missed: B is worse by more than {points} points.", points=f"{points:g}"),
+            "inconclusive": t("inconclusive: whether B is worse by more than {points} points.", points=f"{points:g}"),
+        }
+        return texts[decision]
+    texts = {
+        "go": t("met: B is better."),
+        "no_go": t("missed: B is worse."),
+        "inconclusive": t(
+            "inconclusive: B is neither shown to be worse nor to be better. A margin would help: --fail-if-worse 5"
+        ),
+    }
+    return texts[decision]

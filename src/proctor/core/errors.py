@@ -14,6 +14,7 @@ ProctorError
 
 from typing import Any
 
+from proctor.core.installing import install_command
 from proctor.core.sentence import Sentence
 
 
@@ -40,9 +41,10 @@ class MissingExtra(BadInput):
 
     def __init__(self, extra: str, needed_for: str) -> None:
         super().__init__(
-            "{needed_for} needs the extra '{extra}'. Install it with: pip install 'proctor[{extra}]'",
+            "{needed_for} needs the extra '{extra}'. Install it with: {command}",
             needed_for=needed_for,
             extra=extra,
+            command=install_command(extra),
         )
 
 

@@ -11,6 +11,7 @@ import msgspec
 
 from proctor.benchmarks.multi import baselines
 from proctor.benchmarks.multi.official import OFFICIAL_POINTS
+from proctor.core.installing import install_command
 from proctor.core.tally import Case, tally
 from proctor.stats.estimate import estimate
 
@@ -18,7 +19,7 @@ TYPES = ("SA", "MA", "FB", "OP")
 CLASSES = ("NI", "SI", "MI")
 LEVELS = ("JuH", "SeH", "Uni", "Driving", "AAT")
 _COLUMNS = "education,subject,type,image,qs_count,qs_correct,qs_total,qs_score"
-_NO_PICTURES = "The pictures need the extra `plots`: pip install 'proctor[plots]'\n"
+_NO_PICTURES = "The pictures need the extra `plots`: {command}\n"
 _MODEL = ("Creator", "Version", "Url", "VersionUrl", "Date", "# Paras", "Form", "Modality")
 
 
@@ -95,7 +96,7 @@ def summary(rows: Sequence[Scored], *, pictures: bool = False) -> str:
     for name, by in by_slice(rows).items():
         parts.append(_table(name, by))
         parts += [f"![summary_{name.lower()}](summary_{name.lower()}.png)\n"] if pictures else []
-    parts.append("![heatmap](heatmap.png)\n" if pictures else _NO_PICTURES)
+    parts.append("![heatmap](heatmap.png)\n" if pictures else _NO_PICTURES.format(command=install_command("plots")))
     parts.append(f"```json\n{json.dumps(block(rows), indent=2, ensure_ascii=False)}\n```\n")
     parts.append(_intervals(rows))
     parts += [f"{line}\n" for line in rejections(rows)]
