@@ -23,6 +23,7 @@ from proctor.core.errors import ProctorError
 JUDGING = ("score", "judge", "winrate", "probe")  # go on only with what they were given
 HELP_BY_COMMAND = {
     "demo": "See a real run in about two minutes: a local model on BFCL, with a report.",
+    "init": "Write an agent, a task and a gate to start from.",
     "run": "Run a task with an agent and show the numbers.",
     "score": "Score recorded replies; no agent is called.",
     "judge": "Judge the items of a file, or of a stored run, by a rubric.",

@@ -1,0 +1,44 @@
+"""What `proctor init` writes runs at once, in both languages."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from proctor import open_run
+from proctor.cli import app
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROCTOR_STORE", "runs.db")
+    return tmp_path
+
+
+@pytest.mark.parametrize(("lang", "comment"), [("en", "# The system under test"), ("zh", "# 被测系统")])
+def test_what_is_written_runs_at_once(folder: Path, lang: str, comment: str) -> None:
+    made = CliRunner().invoke(app, ["init", "--lang", lang])
+    assert made.exit_code == 0, made.output
+    assert (folder / "agent.py").read_text(encoding="utf-8").startswith(comment)
+    words = ["./task.py:task", "--agent", "./agent.py:answer", "--run", "my-first", "--quiet"]
+    assert " ".join(words[:-1]) in made.stderr
+    result = CliRunner().invoke(app, ["run", *words])
+    assert result.exit_code == 0, result.output
+    run = open_run("my-first", store="runs.db")
+    assert run.estimate("exact.accuracy").value == pytest.approx(2 / 3)
+    gate = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_agent.py"]
+    done = subprocess.run(gate, capture_output=True, text=True, check=False, timeout=60)
+    assert "1 passed" in done.stdout, done.stdout
+
+
+def test_nothing_is_written_over(folder: Path) -> None:
+    (folder / "task.py").write_text("mine")
+    result = CliRunner().invoke(app, ["init"])
+    assert result.exit_code == 2
+    assert "task.py" in result.stderr
+    assert [path.name for path in folder.iterdir()] == ["task.py"]
+    assert CliRunner().invoke(app, ["init", "other"]).exit_code == 0
+    assert (folder / "other" / "agent.py").is_file()
