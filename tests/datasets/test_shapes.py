@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hub_here import COMMIT, Hub, served
 
 from proctor.core.errors import BadInput
 from proctor.core.sample import File, Sample
@@ -25,7 +26,7 @@ def lines(path: Path, *rows: dict[str, Any]) -> Path:
     return path
 
 
-def samples(path: Path, **options: Any) -> list[Sample]:
+def samples(path: Path | str, **options: Any) -> list[Sample]:
     return read(task_from_file(path, **options))
 
 
@@ -294,3 +295,56 @@ def test_many_columns_are_read_in_a_moment(tmp_path: Path) -> None:
     names = ["question", "answer", *(f"c{n}" for n in range(50_000))]
     path.write_text(",".join(names) + "\n" + ",".join("x" for _ in names) + "\n")
     assert len(samples(path)) == 1
+
+
+PARTS = {
+    "main/train/0000.parquet": QA[:3],
+    "main/test/0000.parquet": QA[:1],
+    "main/test/0001.parquet": QA[1:2],
+    "socratic/test/0000.parquet": QA,
+}
+
+
+def packed(rows: list[dict[str, Any]]) -> bytes:
+    import io
+
+    import pyarrow
+    from pyarrow import parquet
+
+    out = io.BytesIO()
+    parquet.write_table(pyarrow.Table.from_pylist(rows), out)
+    return out.getvalue()
+
+
+def test_a_data_set_of_the_hub_is_a_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROCTOR_CACHE", str(tmp_path / "cache"))
+    here = Hub({"openai/gsm8k": {path: packed(rows) for path, rows in PARTS.items()}})
+    with served(here) as url:
+        monkeypatch.setenv("HF_ENDPOINT", url)
+        with pytest.raises(
+            BadInput, match=r"several configurations: main, socratic. Say which: hub:openai/gsm8k/CONFIG"
+        ):
+            task_from_file("hub:openai/gsm8k", split="test")
+        with pytest.raises(BadInput, match=r"several splits: test, train. Say which: --set split=NAME"):
+            task_from_file("hub:openai/gsm8k/main")
+        with pytest.raises(BadInput, match=r"no configuration 'x'. It has: main, socratic"):
+            task_from_file("hub:openai/gsm8k/x", split="test")
+        task = task_from_file("hub:openai/gsm8k/main", split="test")
+    assert [sample.target for sample in read(task)] == ["a0", "a1"]  # from the cache: the hub is gone
+    assert task.name == "openai/gsm8k/main"
+    assert task.provenance["revision"] == COMMIT
+    assert not [path for path in here.asked if "train" in path or "socratic" in path]
+    assert str(layout_told("hub:openai/gsm8k/main", split="test")).startswith("openai/gsm8k/main: question")
+    with pytest.raises(BadInput, match="is written hub:OWNER/NAME"):
+        task_from_file("hub:gsm8k")
+
+
+def test_the_files_of_a_set_itself_are_read_at_a_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROCTOR_CACHE", str(tmp_path / "cache"))
+    text = "".join(json.dumps(row) + "\n" for row in QA).encode()
+    here = Hub({"a/b": {"README.md": b"hi", "data/train.jsonl": text, "data/test.jsonl": text}})
+    with served(here) as url:
+        monkeypatch.setenv("HF_ENDPOINT", url)
+        assert len(samples("hub:a/b@v1.0", split="test")) == 4
+        with pytest.raises(BadInput, match=r"has no split 'dev'\. It has: test, train"):
+            samples("hub:a/b@v1.0", split="dev")

@@ -18,7 +18,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import File, Sample, Text
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Task
-from proctor.datasets import _inline
+from proctor.datasets import _inline, hub
 from proctor.datasets._columns import Columns, is_companion, told, understood
 from proctor.datasets._folder import files_in, is_data_folder, known_kinds
 from proctor.datasets._formats import Reading, is_empty, kind_of
@@ -51,8 +51,8 @@ def is_data_file(name: str) -> bool:
 
 
 def is_data(name: str) -> bool:
-    """True if a task of this name is a file of questions, or a folder that holds some."""
-    return is_data_file(name) or is_data_folder(Path(name).expanduser())
+    """True if a task of this name is a file of questions, a folder that holds some, or a data set of the hub."""
+    return hub.is_on_hub(name) or is_data_file(name) or is_data_folder(Path(name).expanduser())
 
 
 def check_kind(name: str) -> None:
@@ -88,7 +88,7 @@ def task_from_file(
     A column `type` chooses the scorer of each row (`by_type`), options are scored by `choice`, all else by `answer`.
 
     Args:
-        path: the file; attachments lie in its folder.
+        path: the file, or `hub:OWNER/NAME`; attachments lie in its folder.
         columns: what a column is, where its name does not tell: `id`, `question`, `target`, `type`, `options`,
             `files`, `cluster`, `system`, `context`, `tag:NAME`, `meta:NAME` or `ignore`. `data.question` is the key
             `question` of the objects in the column `data`.
@@ -104,18 +104,18 @@ def task_from_file(
     Raises:
         BadInput: names file, row and column.
     """
-    path = Path(path).expanduser()
-    reading = Reading(encoding=encoding, header=header, sheet=sheet, split=split)
+    name, path, fetched = _located(path, split)
+    reading = Reading(encoding=encoding, header=header, sheet=sheet, split=None if fetched else split)
     shape = _shape(path, reading, columns, answers, prompt, target_pattern)
     checked = _checked(path, reading, shape)
     return Task(
-        name=path.stem if path.is_file() else path.resolve().name,
+        name=name,
         version=checked.digest[:12],
         samples=lambda: (sample_of(row, shape) for row in rows(path, reading)),
         scorers=_scorers(shape.columns, checked),
         present=(lambda sample: _with_files(sample, shape.folder)) if checked.attachments else None,
         provenance={
-            "file": path.name,
+            **(fetched or {"file": path.name}),
             "sha256": checked.digest,
             "columns": told(shape.columns),
             **_settings(shape),
@@ -134,18 +134,28 @@ def layout_told(path: str | Path, columns: Mapping[str, str] | None = None, **op
     Raises:
         BadInput: as `task_from_file`.
     """
+    name, path, fetched = _located(path, options.get("split"))
     reading = Reading(**{key: options[key] for key in Reading.__struct_fields__ if key in options})
-    path = Path(path).expanduser()
+    reading = replace(reading, split=None) if fetched else reading
     shape = _shape(
         path, reading, columns, options.get("answers", True), options.get("prompt"), options.get("target_pattern")
     )
     notes = {**told(shape.columns), **_settings(shape)}
     return say(
         "{path}: {columns}. Not used: {unused}.",
-        path=path.name,
+        path=name if fetched else path.name,
         columns=", ".join(f"{role} ← {name}" for role, name in notes.items()),
         unused=", ".join(shape.columns.unused) or "-",
     )
+
+
+def _located(path: str | Path, split: str | None) -> tuple[str, Path, dict[str, str]]:
+    """The name of the task, where its files are, and what is recorded of those of the hub."""
+    if hub.is_on_hub(str(path)):
+        found = hub.fetched(str(path), split)
+        return str(path).removeprefix("hub:"), found.folder, found.provenance
+    path = Path(path).expanduser()
+    return path.stem if path.is_file() else path.resolve().name, path, {}
 
 
 class _Survey(msgspec.Struct, frozen=True, kw_only=True):

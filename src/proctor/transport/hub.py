@@ -13,7 +13,7 @@ import shutil
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -37,6 +37,11 @@ _NEXT = re.compile(r'<([^<>]{1,4000})>;\s{0,9}rel="next"')
 _CHUNK = 1 << 20
 
 T = TypeVar("T")
+Choose = Callable[[Sequence[str]], Sequence[str]]
+
+
+class NotThere(BadInput):
+    """The hub has no such data set or revision, or shows it to others only."""
 
 
 class DataSet(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,6 +96,7 @@ def fetch(
     folder: Path | None = None,
     under: str = "",
     suffixes: Sequence[str] = (),
+    choose: Choose | None = None,
     advice: Sentence | None = None,
     gated: Sentence | None = None,
 ) -> DataSet:
@@ -102,6 +108,7 @@ def fetch(
         folder: where it is kept; its own place in the cache when None.
         under: only the files below this path.
         suffixes: the kinds of files that are wanted; all of them when empty.
+        choose: which of all files are wanted, by their paths; it may refuse with `BadInput`.
         advice: what to do without a network.
         gated: what to do without a token, for a set that nobody gets without one.
 
@@ -125,7 +132,9 @@ def fetch(
             raise BadInput(gated)
         folder.parent.mkdir(parents=True, exist_ok=True)
         with locked(folder.with_name(folder.name + ".lock")):
-            return _cached(folder) or _fetched(hub, folder, revision, under, suffixes)  # else another was quicker
+            return _cached(folder) or _fetched(
+                hub, folder, revision, under, suffixes, choose
+            )  # else another was quicker
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
         raise BadInput(
             "The cache folder {folder} cannot be written: {error}. Name another one in PROCTOR_CACHE.",
@@ -151,15 +160,21 @@ def _digest_of_all(sha256: Mapping[str, str]) -> str:
     return hashlib.sha256("".join(f"{sha256[name]}  {name}\n" for name in sorted(sha256)).encode()).hexdigest()
 
 
-def _fetched(hub: "_Hub", folder: Path, revision: str, under: str, suffixes: Sequence[str]) -> DataSet:
+def _fetched(
+    hub: "_Hub", folder: Path, revision: str, under: str, suffixes: Sequence[str], choose: Choose | None
+) -> DataSet:
     part = folder.with_name(folder.name + ".part")
     shutil.rmtree(part, ignore_errors=True)  # left by a process that was killed
     try:
         part.mkdir()
         commit = hub.commit(revision)
         sha256 = {}
-        for entry in hub.files(commit, under):
+        entries = list(hub.files(commit, under))
+        wanted = frozenset(choose([entry.path for entry in entries])) if choose is not None else None
+        for entry in entries:
             if suffixes and not entry.path.lower().endswith(tuple(suffixes)):
+                continue
+            if wanted is not None and entry.path not in wanted:
                 continue
             target = (part / entry.path).resolve()
             if not target.is_relative_to(part.resolve()):
@@ -249,7 +264,7 @@ class _Hub:
         except urllib.error.HTTPError as error:
             error.close()
             if error.code in (401, 403, 404):
-                raise BadInput(
+                raise NotThere(
                     "The hub refuses access to {data_set} ({status}). Check the name, HF_TOKEN, and, where access has to be granted, your request.",
                     data_set=self.name,
                     status=error.code,
