@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.core.errors import BadInput
+from proctor.core.file_names import can_be_a_file
 from proctor.datasets._formats import PACKED, READERS, Reading, kind_of
 
 SPLIT = re.compile(r"(?<![a-z0-9])(train|training|validation|valid|val|dev|test|testing|eval|evaluation)(?![a-z])")
@@ -104,10 +105,11 @@ def _described(path: Path, key: str) -> list[Any]:
 
 
 def _inside(folder: Path, name: str) -> Path:
-    path = (folder / name).resolve()
-    if not path.is_relative_to(folder.resolve()) or not path.is_file():
-        raise BadInput("{folder} names the file '{name}', which is not in it.", folder=folder, name=name)
-    return path
+    if can_be_a_file(name):
+        path = (folder / name).resolve()
+        if path.is_relative_to(folder.resolve()) and path.is_file():
+            return path
+    raise BadInput("{folder} names the file '{name}', which is not in it.", folder=folder, name=name[:200])
 
 
 def _data_files(folder: Path) -> Iterator[Path]:

@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
+from proctor.core.file_names import can_be_a_file
 from proctor.core.sample import Message, Sample, Turn
 from proctor.datasets import _inline
 from proctor.datasets._chat import Chat, chat_of
@@ -249,6 +250,10 @@ def _file_name(value: Any, row: Row, folder: Path) -> str:
             raise _too_large(file.name, row)
         return _inline.stored(file)
     name = str(value.get("path") if isinstance(value, Mapping) else value).strip()
+    if not can_be_a_file(name):
+        raise BadInput(
+            "{where}: the attachment '{name}' is not in {folder}.", where=row.where, name=name[:200], folder=folder
+        )
     path = (folder / name).resolve()
     if not path.is_relative_to(folder.resolve()):
         raise BadInput("{where}: the attachment '{name}' lies outside the data folder.", where=row.where, name=name)

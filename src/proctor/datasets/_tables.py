@@ -2,6 +2,7 @@
 
 import datetime
 import zipfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -136,8 +137,8 @@ def _of_sheet(path: Path, sheet: Any, header: bool) -> Placed:
 
 
 def _check_names(names: list[str], path: Path) -> None:
-    for name in names:
-        if name and names.count(name) > 1:
+    for name, times in Counter(names).items():
+        if name and times > 1:
             raise BadInput("{path}: two columns are called '{column}'.", path=path.name, column=name)
 
 

@@ -145,13 +145,16 @@ def rendered(template: str, **values: Any) -> str:
         BadInput: it is no template.
     """
     from jinja2 import TemplateError
-    from jinja2.sandbox import SandboxedEnvironment
+
+    from proctor.generation._sandbox import BoundedEnvironment
 
     try:
-        made = SandboxedEnvironment(trim_blocks=True, lstrip_blocks=True).from_string(template)
+        made = BoundedEnvironment(trim_blocks=True, lstrip_blocks=True).from_string(template)
         return str(made.render(**values)).strip()
-    except TemplateError as error:
-        raise BadInput("The prompt is no valid template: {error}.", error=error) from None
+    except (TemplateError, ArithmeticError, ValueError, TypeError, MemoryError, RecursionError) as error:
+        raise BadInput(
+            "The prompt is no valid template: {error}.", error=str(error)[:300] or type(error).__name__
+        ) from None
 
 
 def as_text(value: Any) -> str:

@@ -14,6 +14,7 @@ import msgspec
 
 from proctor.core.digest import digest_file
 from proctor.core.errors import BadInput, MissingExtra
+from proctor.core.file_names import can_be_a_file
 from proctor.core.sample import File
 
 Split = Literal["validation", "test"]
@@ -178,13 +179,17 @@ def _attachment(name: Any, path: Any, where: str, folder: Path, root: Path) -> P
     """The file, which must lie in the folder of the split (or, by `file_path`, of the data set)."""
     if not name and not path:
         return None
+    shown = str(name or path)
+    if not (can_be_a_file(str(name)) and can_be_a_file(str(path))):
+        raise BadInput(
+            "{where}: the attachment '{name}' is not in {folder}.", where=where, name=shown[:200], folder=folder
+        )
     for candidate, home in ((folder / str(name), folder), (root / str(path), root)):
         resolved = candidate.resolve()
         if resolved.is_file() and resolved.is_relative_to(home.resolve()):
             if resolved.name in METADATA:
                 raise BadInput("{where}: the attachment '{name}' holds the answers.", where=where, name=resolved.name)
             return resolved
-    shown = name or path
-    if ".." in Path(str(shown)).parts or Path(str(shown)).is_absolute():
+    if ".." in Path(shown).parts or Path(shown).is_absolute():
         raise BadInput("{where}: the attachment '{name}' lies outside the data folder.", where=where, name=shown)
     raise BadInput("{where}: the attachment '{name}' is not in {folder}.", where=where, name=shown, folder=folder)

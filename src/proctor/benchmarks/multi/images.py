@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from proctor.core.errors import BadInput
+from proctor.core.file_names import can_be_a_file
 from proctor.core.sample import File
 
 TOKEN = re.compile(r"\[IMAGE_([0-9]{1,6})\]")
@@ -77,6 +78,8 @@ def part(root: Path, image: str, *, missing: Missing, where: str) -> File:
     Raises:
         BadInput: it is not there, or lies outside the data folder.
     """
+    if not can_be_a_file(image):
+        image = image.replace("\0", "␀")[:200]  # as it stands in the message that there is none
     path = (root / image).resolve()
     if not path.is_relative_to(root.resolve()):
         raise BadInput("{where}: the image '{name}' lies outside the data folder.", where=where, name=image)

@@ -1,6 +1,7 @@
 """Attributes of spans: typed values of OTLP-JSON made plain, and dotted names made a tree."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,9 @@ Tree = Mapping[str, Any]
 
 class TooDeep(ValueError):
     """A value is nested deeper than anything an agent records."""
+
+
+_WHOLE = re.compile(r"-?[0-9]{1,300}")  # Python refuses to read a few thousand digits
 
 
 def plain(value: Any, depth: int = 0) -> Any:
@@ -29,7 +33,7 @@ def plain(value: Any, depth: int = 0) -> Any:
         case "stringValue" | "boolValue" | "doubleValue" | "bytesValue":
             return inner
         case "intValue":
-            return int(inner) if isinstance(inner, str) and inner.lstrip("-").isdigit() else inner
+            return int(inner) if isinstance(inner, str) and _WHOLE.fullmatch(inner) else inner
         case "arrayValue":
             return [plain(one, depth + 1) for one in _values(inner)]
         case "kvlistValue":

@@ -54,7 +54,7 @@ def usage(span: Span) -> Usage:
         output_tokens=number(count, "completion"),
         cached_tokens=number(count, "prompt_details.cache_read"),
         reasoning_tokens=number(count, "completion_details.reasoning"),
-        cost=float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None,
+        cost=float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost <= 1e6 else None,
     )
 
 
