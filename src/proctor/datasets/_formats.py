@@ -107,7 +107,7 @@ def _refuse_aliases(text: str) -> None:
         return
     for event in yaml.parse(text, Loader=_safe_loader()):
         if isinstance(event, yaml.AliasEvent):
-            raise yaml.MarkedYAMLError(problem="aliases are not read", problem_mark=event.start_mark)
+            raise yaml.MarkedYAMLError(problem="aliases are not read", problem_mark=event.start_mark)  # type: ignore[arg-type]  # of either kind
 
 
 def _plain_loader() -> Any:
