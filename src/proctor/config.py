@@ -16,6 +16,7 @@ from proctor.core.errors import BadInput
 from proctor.core.near import near
 from proctor.core.run import Budget, Limits, Price
 from proctor.core.sentence import say
+from proctor.core.validation import in_words
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -87,7 +88,7 @@ def converted(values: Mapping[str, Any], kind: type[T], what: str) -> T:
     try:
         return msgspec.convert(dict(values), kind, strict=False)
     except msgspec.ValidationError as error:
-        raise BadInput("{what}: {error}.", what=what, error=error) from None
+        raise BadInput("{what}: {error}.", what=what, error=in_words(error)) from None
 
 
 def unknown_option(what: str, name: str, known: list[str]) -> BadInput:
@@ -122,4 +123,4 @@ def _checked(table: Mapping[str, Any], path: Path) -> Settings:
     try:
         return msgspec.convert(table, Settings)
     except msgspec.ValidationError as error:
-        raise BadInput("{path}: {error}.", path=path, error=error) from None
+        raise BadInput("{path}: {error}.", path=path, error=in_words(error)) from None

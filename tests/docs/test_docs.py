@@ -21,6 +21,7 @@ from proctor.config import settings
 ENGLISH = pages.english_pages()
 NAMES = [str(page.relative_to(ROOT)) for page in ENGLISH]
 RUNNABLE = [page for page in ENGLISH if {block.language for block in pages.blocks(page)} & {"python", "console"}]
+MAKE_RUNS = ("run", "judge", "score", "generate", "eval", "winrate", "probe")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -39,26 +40,37 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", RUNNABLE, ids=[str(page.relative_to(ROOT)) for page in RUNNABLE])
 def test_the_examples_of_a_page_run_in_order(page: Path, endpoint: str, tmp_path: Path) -> None:
-    environment = os.environ | {
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "OPENAI_BASE_URL": endpoint,
-        "OPENAI_API_KEY": "not-a-key",
-        "PROCTOR_STORE": str(tmp_path / "runs.db"),
-        "COLUMNS": "120",
-        "PYTHONWARNINGS": "error",
-    }
+    environment = _environment(endpoint, tmp_path / "runs.db")
     for block in pages.blocks(page):
-        if block.language == "python":
-            name = block.file_name or "example.py"
-            (tmp_path / name).write_text(block.text, encoding="utf-8")
-            _run([sys.executable, name], block, tmp_path, environment)
-        elif block.language == "console":
-            for command, shown in block.commands():
-                if command.startswith(("proctor ", "python ")):
-                    printed = _run(["bash", "-c", command], block, tmp_path, environment)
-                    assert _matches(shown, printed), f"{block}: `{command}` printed:\n{printed}"
-        elif block.file_name:
-            (tmp_path / block.file_name).write_text(block.text, encoding="utf-8")
+        _follow(block, tmp_path, environment)
+
+
+@pytest.mark.parametrize("of", [ENGLISH, [*map(pages.chinese_page, ENGLISH)]], ids=["en", "zh"])
+def test_no_two_pages_give_a_run_the_same_name(of: list[Path]) -> None:
+    """The usual store is one for all folders: a reader who follows the pages in order never meets a run of another page."""
+    made: dict[str, set[str]] = {}
+    for page in of:
+        for block in pages.blocks(page):
+            if block.language == "console":
+                for command, _ in block.commands():
+                    words = shlex.split(command, comments=True)
+                    if words[1:2] and words[1] in MAKE_RUNS and "--run" in words:
+                        made.setdefault(words[words.index("--run") + 1], set()).add(page.name)
+            for name in re.findall(r'run_id="([^"]+)"', block.text if block.language == "python" else ""):
+                made.setdefault(name, set()).add(page.name)
+    assert {name: where for name, where in made.items() if len(where) > 1} == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_first_pages_run_in_order_in_one_store_at_80_columns(lang: str, endpoint: str, tmp_path: Path) -> None:
+    """README, start, my-agent, bfcl: as a newcomer reads them, each in a folder of its own, with the usual store."""
+    environment = _environment(endpoint, tmp_path / "runs.db") | {"COLUMNS": "80", "PROCTOR_LANG": lang}
+    for page in (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("start", "my-agent", "bfcl"))):
+        folder = tmp_path / page.stem
+        folder.mkdir()
+        for block in pages.blocks(page if lang == "en" else pages.chinese_page(page)):
+            _follow(block, folder, environment, compares=False)
 
 
 def test_the_shown_settings_are_read(tmp_path: Path) -> None:
@@ -113,6 +125,32 @@ def test_shown_commands_and_their_options_exist(page: Path) -> None:
                 words = shlex.split(line, comments=True)
                 if words[:1] == ["proctor"]:
                     _check_command(words[1:], f"{block}: {line}")
+
+
+def _environment(endpoint: str, store: Path) -> dict[str, str]:
+    return os.environ | {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "OPENAI_BASE_URL": endpoint,
+        "OPENAI_API_KEY": "not-a-key",
+        "PROCTOR_STORE": str(store),
+        "COLUMNS": "120",
+        "PYTHONWARNINGS": "error",
+    }
+
+
+def _follow(block: Block, folder: Path, environment: dict[str, str], *, compares: bool = True) -> None:
+    """Do what a reader does with a block: save it, or type what is in it."""
+    if block.language == "python":
+        name = block.file_name or "example.py"
+        (folder / name).write_text(block.text, encoding="utf-8")
+        _run([sys.executable, name], block, folder, environment)
+    elif block.language == "console":
+        for command, shown in block.commands():
+            if command.startswith(("proctor ", "python ")):
+                printed = _run(["bash", "-c", command], block, folder, environment)
+                assert not compares or _matches(shown, printed), f"{block}: `{command}` printed:\n{printed}"
+    elif block.file_name:
+        (folder / block.file_name).write_text(block.text, encoding="utf-8")
 
 
 def _port(file: Path, server: subprocess.Popen[bytes]) -> str:

@@ -1,5 +1,8 @@
 """proctor demo: a real run on a real model, in about two minutes."""
 
+import os
+import shutil
+import sys
 from pathlib import Path
 
 import click
@@ -36,6 +39,16 @@ def command(out: str, store: str | None, quiet: bool) -> None:
     path = run.report(out, lang=lang()).resolve()
     output.message(t("Report: {url}", url=Path(path).as_uri()))
     output.message(t("A model this small is here to show the way, not to impress. Now your own agent:"))
-    output.message("  proctor run bfcl/simple_python --agent openai:MODEL --limit 50")
-    output.message("  proctor run bfcl/simple_python --agent ./agent.py:answer --limit 50")
-    output.message(t("Look closer: proctor show {run} --failures", run=run.id))
+    program = _program()
+    output.message(f"  {program} run bfcl/simple_python --agent openai:MODEL --limit 50")
+    output.message(f"  {program} run bfcl/simple_python --agent ./agent.py:answer --limit 50")
+    output.message(t("Look closer: {program} show {run} --failures", program=program, run=run.id))
+
+
+def _program() -> str:
+    """The words that start this program in the shell that it was started from: `make demo` activates no environment."""
+    beside = Path(sys.executable).parent / "proctor"
+    named = shutil.which("proctor")
+    if not beside.is_file() or (named is not None and Path(named) == beside):
+        return "proctor"
+    return os.path.relpath(beside) if beside.is_relative_to(Path.cwd()) else str(beside)

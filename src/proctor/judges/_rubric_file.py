@@ -30,6 +30,7 @@ import msgspec
 from proctor import registry
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
+from proctor.core.validation import in_words
 
 BUNDLED = Path(__file__).parent / "rubrics"
 SUFFIX = ".toml"
@@ -183,7 +184,7 @@ def _decoded(table: Mapping[str, Any], path: Path) -> Rubric:
     try:
         return msgspec.convert({"name": path.stem, **table}, Rubric)
     except msgspec.ValidationError as error:
-        raise BadInput("{path}: {error}.", path=path, error=error) from None
+        raise BadInput("{path}: {error}.", path=path, error=in_words(error)) from None
 
 
 def _checked(one: Rubric, path: Path) -> Rubric:

@@ -23,6 +23,7 @@ from proctor.core.sentence import say
 from proctor.core.task import Scorer
 from proctor.core.thread import is_async
 from proctor.core.trajectory import Trajectory
+from proctor.core.validation import in_words
 from proctor.scorers import _article
 from proctor.scorers._named import is_inline, named
 from proctor.scorers._predictions import adapted, takes_prediction
@@ -177,7 +178,7 @@ def _of_article(values: Mapping[str, Any], where: str) -> Configured:
     try:
         settings = _article.settings(values)
     except msgspec.ValidationError as error:
-        raise BadInput("{path}: {error}.", path=where, error=error) from None
+        raise BadInput("{path}: {error}.", path=where, error=in_words(error)) from None
     scorer = _article.scorer(settings)
     return Configured(
         name="by_type",
