@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import proctor
-from proctor import BadInput, Sample, Score, Task, Trajectory
+from proctor import BadInput, Sample, Score, Task, Trajectory, Unscored
 from proctor.core.errors import ProviderFailed
 from proctor.reports import versus
 from proctor.reports.both import Both, both
@@ -116,6 +116,18 @@ def test_a_verdict_that_missing_samples_could_reverse_is_not_given(store: str) -
     few = proctor.compare(run(store, set(range(20))), run(store, set(range(32)), failing=failing[:2])).rows[0]
     assert (few.outcome, few.missing) == ("better", 2)
     assert few.floor == pytest.approx(10 / 40)
+
+
+def test_a_further_scorer_without_a_score_in_common_is_told_and_the_rest_compared(store: str) -> None:
+    def scored(sample: Sample, trajectory: Trajectory) -> Unscored:
+        return Unscored(why="judge_failed", reason="Overloaded.")
+
+    samples = [Sample.ask(str(n), "?", target="yes") for n in range(10)]
+    task = Task(name="t", samples=samples, scorers=["exact", scored])
+    runs = [proctor.evaluate(task, agent=lambda question: "yes", store=store) for _ in range(2)]
+    comparison = proctor.compare(*runs)
+    assert [row.metric for row in comparison.rows] == ["exact.accuracy"]
+    assert any("no sample has a score in both runs" in str(note) for note in comparison.notes)
 
 
 def test_five_clusters_are_told_that_they_can_show_nothing(store: str) -> None:

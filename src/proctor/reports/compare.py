@@ -66,7 +66,24 @@ class _Sample(msgspec.Struct):
         return self.least + max(self.planned - self.attempts, 0) / max(self.planned, self.attempts)
 
 
-_Both = tuple[_Sample, _Sample]
+class _Both(msgspec.Struct):
+    """A sample that was planned in both runs; `pair` is None unless it is scored in both."""
+
+    old: _Sample
+    new: _Sample
+    pair: paired.Pair | None
+
+    @property
+    def floor(self) -> float:
+        return self.new.least - self.old.most
+
+    @property
+    def ceiling(self) -> float:
+        return self.new.most - self.old.least
+
+    @property
+    def is_complete(self) -> bool:
+        return all(sample.attempts >= sample.planned for sample in (self.old, self.new))
 
 
 def compare(
@@ -97,11 +114,15 @@ def compare(
         )
     untested: list[Untested] = []
     matches = [_both(first, second, scorer) for scorer in scorers]
+    empty: list[Sentence] = []
     for scorer, (planned, _) in zip(scorers, matches, strict=True):
+        if untested and not any(both.pair is not None for both in planned.values()):
+            empty.append(say("{scorer}: no sample has a score in both runs.", scorer=scorer))
+            continue
         prefix = f"{scorer}." if len(scorers) > 1 else ""
         untested.extend(_untested(prefix, list(planned.values()), level=level, seed=seed))
     planned, left_out = matches[0]
-    moved = {id: _pair(*both).difference for id, both in planned.items() if _is_scored(both)}
+    moved = {id: both.pair.difference for id, both in planned.items() if both.pair is not None}
     wins = [id for id, difference in moved.items() if difference > 0]
     losses = [id for id, difference in moved.items() if difference < 0]
     return Comparison(
@@ -113,7 +134,7 @@ def compare(
         ties=len(moved) - len(wins) - len(losses),
         not_comparable=left_out,
         needed=None if detect is None else power.to_detect(untested[0].difference, detect, alpha=1 - level),
-        notes=_notes(first, second),
+        notes=[*empty, *_notes(first, second)],
     )
 
 
@@ -128,12 +149,11 @@ def _both(
         if id not in new or id not in old:
             left_out["only in the second run" if id in new else "only in the first run"] += 1
             continue
-        both = old[id], new[id]
-        unscored = [sample.why for sample in both if not sample.attempts]
+        unscored = [sample.why for sample in (old[id], new[id]) if not sample.attempts]
         if unscored:
             left_out[unscored[0]] += 1
         if NOT_MISSING not in unscored:
-            planned[id] = both
+            planned[id] = _Both(old[id], new[id], None if unscored else _pair(old[id], new[id]))
     return planned, left_out
 
 
@@ -159,39 +179,34 @@ def _by_sample(record: RunRecord, store: Store, scorer: str) -> dict[str, _Sampl
 
 def _untested(prefix: str, planned: Sequence[_Both], *, level: float, seed: int) -> Iterator[Untested]:
     """The whole, then each slice that is not the whole under another name."""
-    scored = [both for both in planned if _is_scored(both)]
-    name = f"{prefix}{_metric(scored)}"
+    scored = sum(both.pair is not None for both in planned)
+    name = f"{prefix}{_metric(planned)}"
     yield _row(name, "", planned, level=level, seed=seed)
     by_slice: dict[str, list[_Both]] = {}
     for both in planned:
-        for key, value in both[0].tags.items():
+        for key, value in both.old.tags.items():
             by_slice.setdefault(f"{key}={value}", []).append(both)
     for slice_, members in by_slice.items():
-        if 0 < sum(map(_is_scored, members)) < len(scored):
+        if 0 < sum(both.pair is not None for both in members) < scored:
             yield _row(name, slice_, members, level=level, seed=seed)
 
 
-def _metric(scored: Sequence[_Both]) -> str:
-    return "accuracy" if all(sample.whole for both in scored for sample in both) else "score"
+def _metric(planned: Sequence[_Both]) -> str:
+    return "accuracy" if all(both.old.whole and both.new.whole for both in planned) else "score"
 
 
 def _row(name: str, slice_: str, planned: Sequence[_Both], *, level: float, seed: int) -> Untested:
-    scored = [both for both in planned if _is_scored(both)]
-    pairs = [_pair(*both) for both in scored]
-    single = all(sample.attempts == 1 for both in scored for sample in both)
+    pairs = [both.pair for both in planned if both.pair is not None]
+    single = all(max(both.old.attempts, both.new.attempts) <= 1 for both in planned)
     return Untested(
         metric=name,
         slice=slice_,
         pairs=pairs,
         difference=paired.compare(pairs, level=level, single=single, seed=seed),
-        floor=sum(new.least - old.most for old, new in planned) / len(planned),
-        ceiling=sum(new.most - old.least for old, new in planned) / len(planned),
-        missing=sum(any(sample.attempts < sample.planned for sample in both) for both in planned),
+        floor=sum(both.floor for both in planned) / max(len(planned), 1),
+        ceiling=sum(both.ceiling for both in planned) / max(len(planned), 1),
+        missing=sum(not both.is_complete for both in planned),
     )
-
-
-def _is_scored(both: _Both) -> bool:
-    return all(sample.attempts for sample in both)
 
 
 def _pair(old: _Sample, new: _Sample) -> paired.Pair:
