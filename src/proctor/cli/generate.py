@@ -272,6 +272,9 @@ def _show(found: "Quality") -> None:
         row = (t(check.name), _advice.shown(check.number), _advice.threshold(check), t(MARK[check.verdict]))
         table.add_row(*(Text(cell) for cell in row))
     console.print(table)
+    for check in found.checks:
+        if check.why is not None:
+            console.print(Text(t(_advice.reason(check))))
     console.print(Text(t(_advice.conclusion(found)), "bold"))
     for caveat in _advice.caveats(found):
         console.print(Text(t(caveat)))

@@ -4,13 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
-from proctor.generation.quality import Check, Quality
-from proctor.reports.words import Words
-from proctor.review.dimensions import TITLES
+from proctor.generation.quality import COUNTED, Check, Quality
+from proctor.judges.calibrate import WANTED_LABELS
 
-FEW_LABELS = 30
 NAMED = 5
-WORDS = Words("en")
 
 
 def conclusion(found: Quality) -> Sentence:
@@ -19,12 +16,12 @@ def conclusion(found: Quality) -> Sentence:
     unknown = sum(check.verdict == "unknown" for check in checks)
     match found.verdict:
         case "missed":
-            return say("The data is not good enough: at least one threshold is missed with certainty.")
+            return say("The data is not good enough: at least one threshold is missed at 95 %.")
         case "met" if not unknown:
-            return say("The data is good: every threshold is met with certainty.")
+            return say("The data is good: every threshold is met at 95 %.")
         case "met":
             return say(
-                "As far as it was measured the data is good: {met} thresholds are met with certainty, {unknown} were not measured.",
+                "As far as it was measured the data is good: {met} thresholds are met at 95 %, {unknown} were not measured.",
                 met=len(checks) - unknown,
                 unknown=unknown,
             )
@@ -36,36 +33,45 @@ def conclusion(found: Quality) -> Sentence:
 def reasons(found: Quality) -> Iterator[Sentence]:
     """Check by check what the conclusion rests on."""
     for check in found.checks:
-        yield _reason(check)
+        yield reason(check)
     yield from caveats(found)
     for part, failure in found.failures.items():
         yield say("The part {part} failed and is missing here: {reason}", part=part, reason=failure)
 
 
 def caveats(found: Quality) -> Iterator[Sentence]:
-    """Which figures of a judge nobody held against people."""
-    if found.is_uncalibrated and found.held is None:
-        yield say("The judge was not held against people: its figures are uncalibrated.")
-    elif found.is_uncalibrated:
-        yield say("The verdicts on pairs were not held against people: the win rate is uncalibrated.")
+    """Which figures of a judge are uncalibrated, and why."""
+    if found.judged is not None and found.held is None:
+        yield say("The judge was not checked against people: its figures are uncalibrated.")
+    elif found.held is not None and not found.held.calibrated:
+        yield say("The judge is uncalibrated: {calibration}.", calibration=found.held.calibration)
+    if found.compared is not None:
+        yield say("The verdicts on pairs were not checked against people: the win rate is uncalibrated.")
 
 
-def suggestions(found: Quality) -> list[Sentence]:
+def suggestions(found: Quality, lang: str) -> list[Sentence]:
     """What to improve, from the items that did worst."""
-    told = [*_from_judge(found), *_from_answers(found), *_from_novelty(found), *_from_form(found), *_from_topics(found)]
+    told = [
+        *_from_judge(found, lang),
+        *_from_answers(found),
+        *_from_novelty(found),
+        *_from_form(found),
+        *_from_topics(found),
+    ]
     return told or [say("Nothing stands out. Keep the prompt, and look at some items yourself.")]
 
 
 def next_steps(found: Quality) -> Iterator[Sentence]:
     """What to do now, in order."""
     people = found.people.labelled if found.people is not None else 0
-    if people < min(FEW_LABELS, found.items):
+    needs_labels = any(check.needs == "labels" for check in found.checks)
+    if people < (found.items if needs_labels else min(WANTED_LABELS, found.items)):
         yield say(
-            "Have people verify items: proctor review {path} ({labelled} of {items} are done; from about {wanted} on, the judge can be corrected).",
+            "Have people verify items: proctor review {path} ({labelled} of {items} are done; about {wanted} give corrected figures that are narrow enough to use).",
             path=found.data,
             labelled=people,
             items=found.items,
-            wanted=FEW_LABELS,
+            wanted=WANTED_LABELS,
         )
     if found.judged is None:
         yield say(
@@ -75,8 +81,12 @@ def next_steps(found: Quality) -> Iterator[Sentence]:
         )
     if found.compared is None:
         yield say("Compare the items with real ones: name them with --reference FILE.")
-    if found.verdict == "open" and found.judged is not None:
-        yield say("Generate and judge more items: the intervals grow narrower with the square root of their number.")
+    undecided = [check.name for check in found.checks if check.needs == "items"]
+    if undecided:
+        yield say(
+            "Generate and judge more items: four times as many halve the interval of {checks}.",
+            checks=_listed(undecided),
+        )
     for run in (part.run for part in (found.judged, found.compared, found.solved) if part is not None):
         yield say("Look at single verdicts: proctor show {run} · proctor report {run}", run=run)
     if found.verdict == "met":
@@ -85,12 +95,15 @@ def next_steps(found: Quality) -> Iterator[Sentence]:
 
 def shown(number: Estimate | None) -> str:
     """A number with its interval, for a table."""
+    from proctor.reports.words import Words
+
     if number is None or number.value is None:
         return "–"
-    if number.method == "counted":
+    if number.method == COUNTED:
         return f"{round(number.value * number.scored):,} / {number.scored:,}"
-    interval = WORDS.interval(number)
-    return WORDS.value(number) if interval == "–" else f"{WORDS.value(number)} [{interval}]"
+    words = Words("en")
+    interval = words.interval(number)
+    return words.value(number) if interval == "–" else f"{words.value(number)} [{interval}]"
 
 
 def threshold(check: Check) -> str:
@@ -98,13 +111,18 @@ def threshold(check: Check) -> str:
     return f"{check.threshold:g}" if check.threshold > 1 else f"{check.threshold:.0%}"
 
 
-def _reason(check: Check) -> Sentence:
+def reason(check: Check) -> Sentence:
+    """What one check says, and why."""
     values = {"name": check.name, "number": shown(check.number), "threshold": threshold(check)}
     match check.verdict:
+        case "met" if check.is_counted:
+            return say("{name}: {number}, all of them.", **values)
+        case "missed" if check.is_counted:
+            return say("{name}: {number}, not all of them.", **values)
         case "met":
-            return say("{name}: {number}, at least {threshold} with certainty.", **values)
+            return say("{name}: {number}, at least {threshold} at 95 %.", **values)
         case "missed":
-            return say("{name}: {number}, below {threshold} with certainty.", **values)
+            return say("{name}: {number}, below {threshold} at 95 %.", **values)
         case "unknown":
             return say("{name}: not measured (threshold {threshold}).", name=check.name, threshold=threshold(check))
     if check.why is not None:
@@ -112,7 +130,7 @@ def _reason(check: Check) -> Sentence:
     return say("{name}: {number}, which may lie on either side of {threshold}.", **values)
 
 
-def _from_judge(found: Quality) -> Iterator[Sentence]:
+def _from_judge(found: Quality, lang: str) -> Iterator[Sentence]:
     judged = found.judged
     if judged is None:
         return
@@ -121,11 +139,11 @@ def _from_judge(found: Quality) -> Iterator[Sentence]:
         lowest = min(means, key=lambda name: means[name].value or 0.0)
         yield say(
             "Lowest dimension: {name}, {number}. Say in the prompt what is expected there.",
-            name=TITLES.get(lowest, lowest),
+            name=judged.title(lowest, lang),
             number=shown(means[lowest]),
         )
         yield say(
-            "Weakest items: {items}. What the judge says of them stands in the table below.",
+            "Weakest items: {items}. The table below has their text, and what the judge says of them.",
             items=_named([f"{one.id} ({one.mean:.2f})" for one in judged.weakest]),
         )
     if judged.failed:
@@ -177,6 +195,12 @@ def _from_topics(found: Quality) -> Iterator[Sentence]:
     absent = [topic for topic in found.kind.topics if topic.casefold() not in told]
     if found.topics and absent and found.items >= 2 * len(found.kind.topics):
         yield say("No item is about: {topics}.", topics=", ".join(absent))
+
+
+def _listed(names: Sequence[Sentence]) -> Sentence:
+    if len(names) == 1:
+        return names[0]
+    return say("{first}, {rest}", first=names[0], rest=_listed(names[1:]))
 
 
 def _named(items: Sequence[str]) -> str:

@@ -66,25 +66,35 @@ class New(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Weak(msgspec.Struct, frozen=True, kw_only=True):
-    """An item that the judge found weak."""
+    """An item that the judge found weak, with its text."""
 
     id: str
+    text: str
     mean: float
     points: Mapping[str, float | None]
     comment: str
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
-    """What a judge says: estimates by name, and its weakest items, none of which has full points."""
+    """What a judge says: estimates by name, and its weakest items, none of which has full points.
+
+    Attributes:
+        titles: what its dimensions are called, by language and name.
+    """
 
     run: str
     judge: str
     rubric: str
     scale: tuple[float, float]
     dimensions: tuple[str, ...]
+    titles: Mapping[str, Mapping[str, str]] = {}
     estimates: Mapping[str, Estimate]
     weakest: Sequence[Weak]
     failed: int
+
+    def title(self, name: str, lang: str) -> str:
+        """What a dimension is called in a language."""
+        return self.titles.get(lang, {}).get(name, name)
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):

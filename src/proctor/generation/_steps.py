@@ -26,8 +26,9 @@ from proctor.generation._generator import OWN_KEYS, Generator, Rejected, as_text
 from proctor.generation._solving import Solved
 from proctor.generation.novelty import MEANING, Likeness, Novelty
 from proctor.judges._figures import Figure, about, on_scale
-from proctor.judges._rubric_file import Rubric, rubric
+from proctor.judges._rubric_file import Lang, Rubric, rubric
 from proctor.judges.pairwise import warnings
+from proctor.reports.visible import one_line
 from proctor.review import labels
 from proctor.stats.estimate import estimate
 from proctor.transport.redact import quoted
@@ -36,6 +37,8 @@ T = TypeVar("T")
 Item = Mapping[str, Any]
 SCALE = (1.0, 5.0)  # of the scores of people
 SHOWN = 10
+WEAK_CHARACTERS = 160  # of the text of a weak item
+LANGS: tuple[Lang, ...] = ("en", "zh")
 ALIASES: Mapping[str, Sequence[str]] = {
     "id": ("problem_id", "编号", "题号"),
     "problem": ("question", "prompt", "task", "问题", "题目"),
@@ -116,12 +119,43 @@ class Steps:
         """Every item by the rubric."""
         criteria = rubric(self._wish.rubric or self._kind.rubric)
         if "judge" in self._runs:
-            return self._runs["judge"], _judged(self._runs["judge"], criteria)
+            return self._runs["judge"], self._judged(self._runs["judge"], criteria)
         options: dict[str, Any] = {}
         if self._wish.reference is not None:
             options = {"reference": str(_reference.located(self._wish.reference)[0]), "seed": self._wish.seed}
         run = self._run(f"judged-items:{self._wish.data}", [f"rubric:{criteria.name}"], options)
-        return run, _judged(run, criteria)
+        return run, self._judged(run, criteria)
+
+    def _judged(self, run: Run, criteria: Rubric) -> Judged:
+        texts = {item["id"]: one_line(self._kind.text(item), WEAK_CHARACTERS) for item in self.items}
+        weak = []
+        for verdict in run.verdicts():
+            result = verdict.result
+            if isinstance(result, Score) and (mean := result.details.get("mean")) is not None and mean < criteria.high:
+                comment = result.reason.values.get("comment", "") if isinstance(result.reason, Sentence) else ""
+                weak.append(
+                    Weak(
+                        id=verdict.sample_id,
+                        text=texts.get(verdict.sample_id, ""),
+                        mean=float(mean),
+                        points=result.details.get("dimensions", {}),
+                        comment=str(comment),
+                    )
+                )
+        weak.sort(key=lambda one: one.mean)
+        return Judged(
+            run=run.id,
+            judge=_model_of(run),
+            rubric=criteria.name,
+            scale=(criteria.low, criteria.high),
+            dimensions=tuple(one.name for one in criteria.dimensions),
+            titles={
+                lang: {one.name: one.words(lang).title or one.name for one in criteria.dimensions} for lang in LANGS
+            },
+            estimates=_whole(run),
+            weakest=weak[:SHOWN],
+            failed=_failed(run),
+        )
 
     def compare(self) -> Compared:
         """Items against items of the reference set, in both orders."""
@@ -272,33 +306,6 @@ def rest_of(budget: Budget, run: Run) -> Budget:
     }
     left = {name: bound - spent[name] for name in spent if (bound := getattr(budget, name)) is not None}
     return Budget(**left)
-
-
-def _judged(run: Run, criteria: Rubric) -> Judged:
-    weak = []
-    for verdict in run.verdicts():
-        result = verdict.result
-        if isinstance(result, Score) and (mean := result.details.get("mean")) is not None and mean < criteria.high:
-            comment = result.reason.values.get("comment", "") if isinstance(result.reason, Sentence) else ""
-            weak.append(
-                Weak(
-                    id=verdict.sample_id,
-                    mean=float(mean),
-                    points=result.details.get("dimensions", {}),
-                    comment=str(comment),
-                )
-            )
-    weak.sort(key=lambda one: one.mean)
-    return Judged(
-        run=run.id,
-        judge=_model_of(run),
-        rubric=criteria.name,
-        scale=(criteria.low, criteria.high),
-        dimensions=tuple(one.name for one in criteria.dimensions),
-        estimates=_whole(run),
-        weakest=weak[:SHOWN],
-        failed=_failed(run),
-    )
 
 
 def _people(path: Path, given: Sequence[labels.Label], others: int, agreement: Agreement | None, items: int) -> People:

@@ -32,20 +32,33 @@ from proctor.judges.pairwise import is_unsteady
 
 __all__ = ["Check", "Quality", "Verdict", "Wish", "assess"]
 
+Needs = Literal["items", "labels", ""]
 Verdict = Literal["met", "missed", "open", "unknown"]
+COUNTED = "counted"  # instead of an interval
 MEAN, WIN, PASS, APPROVED = 4.0, 0.45, 0.80, 0.90
 MEAN_SCALE = (1.0, 5.0)  # that the threshold of the mean is told on
 ENOUGH = 0.95  # of the items have to have a verdict of the judge
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
-    """A threshold with the number held against it: met or missed when all of its interval is on one side."""
+    """A threshold with the number compared with it: met or missed when all of its interval is on one side.
+
+    Attributes:
+        why: the number says nothing about the threshold, however narrow its interval.
+        needs: of which more would decide it, where it is open.
+    """
 
     name: Sentence
     threshold: float
     number: Estimate | None
     verdict: Verdict
     why: Sentence | None = None
+    needs: Needs = ""
+
+    @property
+    def is_counted(self) -> bool:
+        """True if the number is a plain count of the items, not an estimate."""
+        return self.number is not None and self.number.method == COUNTED
 
 
 class Quality(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,7 +101,7 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
             _check(say("mean of the judge"), self._mean(), MEAN, self._untrusted("average")),
             _check(say("pass rate of the judge"), self.best("pass_rate"), PASS, self._untrusted("pass_rate")),
             _check(say("win rate against the reference set"), self._win_rate(), WIN, self._lots()),
-            _check(say("approved by people"), self.people.approved if self.people else None, APPROVED),
+            _check(say("approved by people"), self.people.approved if self.people else None, APPROVED, needs="labels"),
             _counted(say("new items"), self.new.share if self.new else None),
         ]
 
@@ -103,8 +116,9 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_uncalibrated(self) -> bool:
-        """Whether figures of a judge are used that nobody held against people."""
-        return self.compared is not None or (self.judged is not None and self.held is None)
+        """True if figures of a judge are used whose agreement with people was not shown to be enough."""
+        unshown = self.held is None or not self.held.calibrated
+        return self.compared is not None or (self.judged is not None and unshown)
 
     def _mean(self) -> Estimate | None:
         """The mean, on the scale that its threshold is told on."""
@@ -200,20 +214,31 @@ def assess(
     )
 
 
-def _check(name: Sentence, number: Estimate | None, threshold: float, doubt: Sentence | None = None) -> Check:
+def _check(
+    name: Sentence,
+    number: Estimate | None,
+    threshold: float,
+    doubt: Sentence | None = None,
+    *,
+    needs: Needs = "items",
+) -> Check:
     verdict: Verdict = "open"
     if number is None or number.value is None:
         verdict = "unknown" if number is None else "open"
     elif doubt is None and number.low is not None and number.high is not None:
         verdict = "met" if number.low >= threshold else "missed" if number.high < threshold else "open"
-    return Check(name=name, threshold=threshold, number=number, verdict=verdict, why=doubt)
+    if verdict != "open" or doubt is not None:
+        needs = ""
+    elif number is not None and number.name.endswith(CORRECTED):
+        needs = "labels"  # they are what its interval hangs on
+    return Check(name=name, threshold=threshold, number=number, verdict=verdict, why=doubt, needs=needs)
 
 
 def _counted(name: Sentence, number: Estimate | None) -> Check:
     """A check of what is counted, not sampled: no copy is allowed."""
     if number is None or number.value is None:
         return Check(name=name, threshold=1.0, number=number, verdict="unknown")
-    counted = replace(number, low=None, high=None, method="counted")
+    counted = replace(number, low=None, high=None, method=COUNTED)
     return Check(name=name, threshold=1.0, number=counted, verdict="met" if number.value == 1 else "missed")
 
 

@@ -9,18 +9,24 @@ from proctor.core.sentence import Sentence, say
 from proctor.generation import _advice, _page
 from proctor.generation._advice import shown
 from proctor.generation._files import write
-from proctor.generation._generator import as_text, generator
+from proctor.generation._generator import Generator, as_text, generator
 from proctor.generation._page import Block, Bullets, Heading, Page, Paragraph, Said, Section, Table
 from proctor.generation._plan import Generated
 from proctor.generation._steps import topics as topics_of
 from proctor.generation.quality import Quality
-from proctor.judges._figures import CORRECTED
+from proctor.judges._figures import CORRECTED, About, marked
 from proctor.reports.visible import one_line
 from proctor.reports.words import Words
 from proctor.review.dimensions import TITLES
 
 FIRST = 10
 CELL = 160
+GENERATORS = {  # those that come with Proctor, whose titles are in the catalogues
+    "aime": say("Problems in the style of the AIME"),
+    "code": say("Programming tasks"),
+    "dialogue": say("Dialogues with customer support"),
+    "document": say("Technical documents"),
+}
 MARK = {"met": say("met"), "missed": say("missed"), "open": say("not enough evidence"), "unknown": say("not measured")}
 WORDS = Words("en")
 
@@ -33,7 +39,7 @@ def write_report(
     Raises:
         BadInput: it cannot be written.
     """
-    page = report(found)
+    page = report(found, lang)
     texts = {".md": _page.markdown, ".html": _page.html}
     return [
         write(Path(folder) / f"comprehensive_report{suffix}", texts[suffix](page, lang), replace=True)
@@ -41,18 +47,18 @@ def write_report(
     ]
 
 
-def report(found: Quality) -> Page:
+def report(found: Quality, lang: str) -> Page:
     """All evidence of the quality of data, in seven sections."""
     return Page(
-        title=say("{title}: quality report", title=found.kind.title or found.kind.name),
+        title=say("{title}: quality report", title=_title(found.kind)),
         notes=[_advice.conclusion(found), *_advice.caveats(found)],
         sections=[
             Section(say("Basic information"), list(_basics(found))),
             Section(say("Topic distribution and novelty"), list(_topics(found))),
-            Section(say("Dimensions, by judge and people"), list(_dimensions(found))),
+            Section(say("Dimensions, by judge and people"), list(_dimensions(found, lang))),
             Section(say("Win rate"), list(_win_rate(found))),
             Section(say("Conclusion"), list(_conclusion(found))),
-            Section(say("Suggestions for improvement"), list(_suggestions(found))),
+            Section(say("Suggestions for improvement"), list(_suggestions(found, lang))),
             Section(say("Next steps"), [Bullets(list(_advice.next_steps(found)), numbered=True)]),
         ],
     )
@@ -86,7 +92,7 @@ def write_generation_report(path: Path, found: Generated, lang: str) -> Path:
             )
         )
     page = Page(
-        title=say("{title}: what was generated", title=kind.title or kind.name),
+        title=say("{title}: what was generated", title=_title(kind)),
         facts={
             say("Generated at").text: _moment(found.run.record.created),
             say("Items").text: say("{made} of {planned}", made=len(found.items), planned=found.plan.count),
@@ -154,26 +160,28 @@ def _topics(found: Quality) -> Iterator[Block]:
     yield Heading(say("Novelty"))
     rows: list[list[Said]] = [
         [say("Items that are new"), WORDS.value(found.new.share)],
-        [say("Copies of the reference set ({count} items)", count=found.new.compared), f"{len(found.new.copies):,}"],
         [say("Repeats within the data"), f"{len(found.new.repeated):,}"],
     ]
+    if found.new.compared:
+        copies = say("Copies of the reference set ({count} items)", count=found.new.compared)
+        rows.insert(1, [copies, f"{len(found.new.copies):,}"])
     if found.new.typical is not None:
         rows.append([say("Wording shared with the nearest reference item (median)"), WORDS.percent(found.new.typical)])
     yield Table([say("What"), say("Value")], rows, right=(1,))
 
 
-def _dimensions(found: Quality) -> Iterator[Block]:
+def _dimensions(found: Quality, lang: str) -> Iterator[Block]:
     if found.judged is None:
         yield Paragraph(_why_not(found, "judge", say("No judge was asked.")))
     else:
-        yield from _judged(found)
+        yield from _judged(found, lang)
     if found.solved is not None or found.doubts or "solver" in found.failures:
         yield from _answers(found)
     if found.people is not None:
-        yield from _people(found)
+        yield from _people(found, lang)
 
 
-def _judged(found: Quality) -> Iterator[Block]:
+def _judged(found: Quality, lang: str) -> Iterator[Block]:
     judged, held = found.judged, found.held
     assert judged is not None
     corrected = {one.name.removesuffix(CORRECTED): one for one in held.corrected} if held is not None else {}
@@ -186,7 +194,8 @@ def _judged(found: Quality) -> Iterator[Block]:
     rows: list[list[Said]] = []
     for name in names:
         one = judged.estimates[name]
-        rows.append([_metric(name), WORDS.value(one), WORDS.interval(one), f"{one.scored:,} / {one.planned:,}"])
+        title = judged.title(name, lang) if name in judged.dimensions else _metric(name)
+        rows.append([title, WORDS.value(one), WORDS.interval(one), f"{one.scored:,} / {one.planned:,}"])
         if corrected:
             rows[-1].append(shown(corrected.get(name)))
     yield Table([*columns, *([say("Corrected by people")] if corrected else [])], rows, right=(1, 2, 3, 4))
@@ -194,17 +203,21 @@ def _judged(found: Quality) -> Iterator[Block]:
     yield Paragraph(say("The scale goes from {low} to {high}.", low=f"{low:g}", high=f"{high:g}"))
     note = next((one.note for one in judged.estimates.values() if one.note), "")
     if held is not None:
-        note = say("judged by {judge}; {calibration}", judge=judged.judge, calibration=held.calibration)
+        note = marked(About(model=judged.judge, calibration=held.calibration, calibrated=held.calibrated))
     if note:
         yield Paragraph(note)
 
 
-def _people(found: Quality) -> Iterator[Block]:
+def _people(found: Quality, lang: str) -> Iterator[Block]:
     people = found.people
     assert people is not None
     yield Heading(say("People"))
     rows: list[list[Said]] = [[say("approved"), shown(people.approved), f"{people.labelled:,} / {found.items:,}"]]
-    rows += [[_metric(name), shown(one), f"{one.scored:,} / {found.items:,}"] for name, one in people.estimates.items()]
+    titles = found.judged.titles.get(lang, {}) if found.judged is not None else {}
+    rows += [
+        [titles.get(name) or _metric(name), shown(one), f"{one.scored:,} / {found.items:,}"]
+        for name, one in people.estimates.items()
+    ]
     yield Table([say("Figure"), say("People say"), say("Labelled / items")], rows, right=(1, 2))
     if people.others:
         yield Paragraph(
@@ -222,7 +235,13 @@ def _people(found: Quality) -> Iterator[Block]:
             yield Table(
                 [say("Dimension"), say("Items"), say("The same"), "alpha", say("Verdict")],
                 [
-                    [_metric(one.name), f"{one.alpha.scored:,}", shown(one.equal), shown(one.alpha), one.verdict]
+                    [
+                        titles.get(one.name) or _metric(one.name),
+                        f"{one.alpha.scored:,}",
+                        shown(one.equal),
+                        shown(one.alpha),
+                        one.verdict,
+                    ]
                     for one in lines
                 ],
                 right=(1, 2, 3),
@@ -291,24 +310,26 @@ def _conclusion(found: Quality) -> Iterator[Block]:
     yield Bullets(list(_advice.reasons(found)))
 
 
-def _suggestions(found: Quality) -> Iterator[Block]:
-    yield Bullets(_advice.suggestions(found))
+def _suggestions(found: Quality, lang: str) -> Iterator[Block]:
+    yield Bullets(_advice.suggestions(found, lang))
     if found.judged is not None and found.judged.weakest:
         yield Heading(say("Weakest items"))
         yield Table(
-            ["id", say("Mean"), say("Points"), say("What the judge says")],
+            ["id", say("Text"), say("Mean"), say("Points"), say("What the judge says")],
             [
                 [
                     one.id,
+                    one.text,
                     f"{one.mean:.2f}",
                     ", ".join(
-                        f"{name} {'?' if points is None else f'{points:g}'}" for name, points in one.points.items()
+                        f"{found.judged.title(name, lang)} {'?' if points is None else f'{points:g}'}"
+                        for name, points in one.points.items()
                     ),
                     one_line(one.comment, 300),
                 ]
                 for one in found.judged.weakest
             ],
-            right=(1,),
+            right=(2,),
         )
 
 
@@ -322,6 +343,11 @@ def _topic_table(topics: Sequence[tuple[str, int]], total: int) -> Table:
         [one_line(topic, 80) or "–", f"{count:,}", f"{count / total:.1%}"] for topic, count in topics
     ]
     return Table([say("Topic"), say("Count"), say("Share")], rows, right=(1, 2))
+
+
+def _title(kind: Generator) -> Said:
+    known = GENERATORS.get(kind.name)
+    return known if known is not None and known.text == kind.title else kind.title or kind.name
 
 
 def _metric(name: str) -> Said:

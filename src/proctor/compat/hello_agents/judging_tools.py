@@ -170,7 +170,7 @@ def _judge_page(results: Mapping[str, Any]) -> Page:
     return Page(
         title=say("LLM judge: evaluation report"),
         facts=_facts(results, len(results["results"])),
-        notes=[say("The judge was not held against people: its figures are uncalibrated.")],
+        notes=[say("The judge was not checked against people: its figures are uncalibrated.")],
         sections=[
             Section(
                 say("Overall score"),
@@ -215,7 +215,7 @@ def _win_page(results: Mapping[str, Any]) -> Page:
     return Page(
         title=say("Win rate: evaluation report"),
         facts=_facts(results, metrics["total_comparisons"]),
-        notes=[say("The judge was not held against people: its figures are uncalibrated.")],
+        notes=[say("The judge was not checked against people: its figures are uncalibrated.")],
         sections=[
             Section(say("Win rate"), blocks),
             Section(
