@@ -11,6 +11,7 @@ WhyUnscored = Literal["not_applicable", "judge_failed", "scorer_failed"]
 
 
 MOST_REASON_CHARACTERS = 4_000  # of each text in a reason; the answer itself is in the trajectory
+FROM_CACHE = "replies_from_cache"  # among the details: how many replies of its judge came from the reply cache
 
 
 class Score(msgspec.Struct, frozen=True, kw_only=True, tag="score"):

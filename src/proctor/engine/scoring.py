@@ -16,13 +16,13 @@ import msgspec
 
 from proctor.core.errors import JudgeFailed, ProviderFailed, Refused
 from proctor.core.sample import Sample
-from proctor.core.score import Score, Unscored, short_reason
+from proctor.core.score import FROM_CACHE, Score, Unscored, short_reason
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Scorer
 from proctor.core.thread import in_thread, is_async
 from proctor.core.trajectory import NOTHING, Usage
 from proctor.core.trial import Failure, Trial, Verdict
-from proctor.models import ledger
+from proctor.models import cache, ledger
 from proctor.transport import retry
 from proctor.transport.deadline import Deadline
 from proctor.transport.faults import reached
@@ -80,6 +80,8 @@ async def _verdict(trial: Trial, sample: Sample, scorer: BoundScorer) -> Verdict
             result = _as_score(result)
         if (short := short_reason(result.reason)) is not result.reason:
             result = msgspec.structs.replace(result, reason=short)
+            if spent is not None:
+                result = spent.noted(result)
     except BaseException as error:  # noqa: BLE001 - raised again, or kept as the reason
         result = _unscored(error)
     return Verdict(
@@ -98,9 +100,15 @@ class _Spent:
 
     def __init__(self) -> None:
         self._ledger = ledger.begin()
+        self._hits = cache.hits()
         calls = retry.calls.get()
         self._calls = [] if calls is None else calls  # the list itself: failed requests are still to come
         self._before = len(self._calls)
+
+    def noted(self, result: Score | Unscored) -> Score | Unscored:
+        """The result with how many replies came from the cache, where some did."""
+        found = cache.hits() - self._hits
+        return msgspec.structs.replace(result, details={**result.details, FROM_CACHE: found}) if found else result
 
     def usage(self) -> Usage | None:
         """The sum, with the requests that failed; None where nothing was asked."""

@@ -80,13 +80,16 @@ class Asker(Opened):
     ) -> Answer[T]:
         """The model's judgement; `read` makes it of the JSON value in the reply, or raises `Unread`.
 
+        Replies of which none can be read leave the reply cache, so that the next run asks again.
+
         Raises:
             JudgeFailed: no reply could be read, or the endpoint failed after all retries.
             Refused: the endpoint refuses key, model or address.
         """
         usage, asked, text, failure = Usage(), messages, "", Unread("empty", say("The reply was empty."))
+        kept: list[cache.Place] = []
         for _ in range(self._tries):
-            step = await self._complete(asked, schema, repeat)
+            step = await self._complete(asked, schema, repeat, kept)
             usage = usage + (step.usage or Usage())
             text = step.message.text
             try:
@@ -94,6 +97,8 @@ class Asker(Opened):
             except Unread as error:
                 failure = error
                 asked = [*messages[:-1], _again(messages[-1], error.reason, lang)]
+        for place in kept:
+            place.forget()
         raise JudgeFailed(
             "The judge {judge} gave no usable reply in {tries} tries. {reason} It said: {reply}",
             kind=failure.kind,
@@ -103,21 +108,25 @@ class Asker(Opened):
             reply=quoted(text),
         )
 
-    async def _complete(self, messages: Sequence[Message], schema: Mapping[str, Any], repeat: int) -> Step:
+    async def _complete(
+        self, messages: Sequence[Message], schema: Mapping[str, Any], repeat: int, kept: list[cache.Place]
+    ) -> Step:
         more: dict[str, Any] = {} if self._seed is None or not repeat else {"seed": self._seed + repeat}
         if getattr(self._model, "bounded", False):
             schema = _bounded(schema)
         form = {"type": "json_schema", "json_schema": {"name": "judgement", "strict": True, "schema": schema}}
         try:
-            with cache.used():
+            with cache.used() as places:
                 if not self._takes_schema:
-                    return self._paid(await self._model.complete(messages, **more))
-                try:
-                    return self._paid(await self._model.complete(messages, response_format=form, **more))
-                except NotAccepted:  # perhaps of the schema: the prompt alone asks for the same
                     step = await self._model.complete(messages, **more)
-                    self._takes_schema = False
-                    return self._paid(step)
+                else:
+                    try:
+                        step = await self._model.complete(messages, response_format=form, **more)
+                    except NotAccepted:  # perhaps of the schema: the prompt alone asks for the same
+                        step = await self._model.complete(messages, **more)
+                        self._takes_schema = False
+            kept.extend(places)
+            return self._paid(step)
         except (ProviderFailed, AgentFailed) as error:  # the second is a reply above the size limit
             raise JudgeFailed(error.sentence, kind=error.kind) from error
 

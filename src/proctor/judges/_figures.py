@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from proctor import registry
 from proctor.core.run import Estimate, RunRecord
+from proctor.core.score import FROM_CACHE
 from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
 from proctor.core.task import Store
@@ -92,6 +93,8 @@ def estimates(
         if figure.name != judge.main:
             found.extend(cases.estimates(figure, prefix, planned))
     note = marked(judge) if cases.versions < 2 else mixed(judge)
+    if cases.from_cache:
+        note = say("{note}; {count} replies from the cache", note=note, count=cases.from_cache)
     found = [replace(one, note=note) for one in found]
     concluded = getattr(registry.find("judges", judge.kind), "concluded", None) if judge.kind else None
     if concluded is not None:
@@ -150,16 +153,19 @@ class _Cases:
 
     Attributes:
         versions: how many versions of the judge gave the verdicts that count.
+        from_cache: how many of the replies that they rest on came from the cache.
     """
 
     def __init__(self, record: RunRecord, store: Store, scorer: str, judge: About) -> None:
         self._judge = judge
         self._attempts = record.spec.attempts
         self._by_key: dict[tuple[str, int], Mapping[str, float]] = {}
+        self.from_cache = 0
         versions = set()
         for one in store.verdicts(record.id, scorer=scorer):
             self._by_key[one.sample_id, one.attempt] = one.result.details.get("figures", {})
             versions.add(one.scorer_version)
+            self.from_cache += int(one.result.details.get(FROM_CACHE, 0))
         self.versions = len(versions)
         self._values: dict[str, dict[str, list[Value]]] = {}
         for value in store.values(record.id, scorer):

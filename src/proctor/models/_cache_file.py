@@ -64,6 +64,10 @@ class CacheFile:
             if not gone.rowcount:
                 break
 
+    def remove(self, key: str) -> None:
+        """Let go of what was kept under a key."""
+        self._db.execute("DELETE FROM replies WHERE key = ?", (key,))
+
     def close(self) -> None:
         """Close the file."""
         self._db.close()

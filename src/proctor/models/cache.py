@@ -95,6 +95,10 @@ class Place:
         """Keep an answer for the next time."""
         self._cache.put(self._key, answer)
 
+    def forget(self) -> None:
+        """Let go of the answer, so that it is asked for again the next time."""
+        self._cache.forget(self._key)
+
     def hit(self, usage: Usage) -> None:
         """Say that the answer was used; `usage` is what it cost when it was asked for."""
         self._use.hit(usage)
@@ -137,6 +141,10 @@ class Cache:
         data = key.encode() + b"\n" + msgspec.json.encode(answer)
         packed = zlib.compress(data, 1)  # with a checksum, as SQLite has none
         self._try(lambda file: file.put(key, packed))
+
+    def forget(self, key: str) -> None:
+        """Let go of the answer under a key."""
+        self._try(lambda file: file.remove(key))
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
@@ -196,6 +204,7 @@ class Cache:
 _offered: ContextVar[Cache | None] = ContextVar("proctor_cache_offered", default=None)
 _current: ContextVar[Cache | None] = ContextVar("proctor_cache", default=None)
 _use: ContextVar[Use | None] = ContextVar("proctor_cache_use", default=None)
+_seen: ContextVar[list[Place] | None] = ContextVar("proctor_cache_places", default=None)
 
 
 @contextmanager
@@ -212,13 +221,24 @@ def opened(cache: Cache | None = None, *, agents: bool, warn: Warn | None = None
 
 
 @contextmanager
-def used() -> Iterator[None]:
-    """Models called inside use the cache that is offered; this is how judges ask."""
-    token = _current.set(_offered.get())
+def used() -> Iterator[list[Place]]:
+    """Models called inside use the cache that is offered; this is how judges ask.
+
+    Yields where their answers are kept, so that those that turn out to be of no use can be forgotten.
+    """
+    places: list[Place] = []
+    tokens = _current.set(_offered.get()), _seen.set(places)
     try:
-        yield
+        yield places
     finally:
-        _current.reset(token)
+        _current.reset(tokens[0])
+        _seen.reset(tokens[1])
+
+
+def hits() -> int:
+    """How many replies of this attempt came from the cache so far."""
+    use = _use.get()
+    return use.hits if use is not None else 0
 
 
 def begin(attempt: int) -> Use:
@@ -234,7 +254,10 @@ def place_of(endpoint: str, request: Json) -> Place | None:
     if cache is None:
         return None
     use = _use.get() or Use(0)
-    return Place(cache, use, use.key(_digest({"endpoint": endpoint, "request": request})))
+    place = Place(cache, use, use.key(_digest({"endpoint": endpoint, "request": request})))
+    if (seen := _seen.get()) is not None:
+        seen.append(place)
+    return place
 
 
 def _digest(value: Mapping[str, Any]) -> str:
