@@ -215,7 +215,7 @@ def generate_comprehensive_report(
         reference_data_path: real problems to hold the data against, instead of those of 2025.
     """
     found = _assessed(generated_data_path, llm_judge_result, win_rate_result, reference_data_path)
-    return markdown(comprehensive(found), language())
+    return markdown(comprehensive(found, language()), language())
 
 
 def _assessed(data: str, judged: Dict | None, compared: Dict | None, reference: str | None) -> Quality:
