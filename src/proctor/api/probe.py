@@ -69,6 +69,26 @@ def probe(
     """
     if not 0 < margin < 1:
         raise BadInput("The margin lies between 0 and 1; it is {margin}.", margin=margin)
+    how = how_to_probe(judge, judge_options, rubric=rubric, items=items, probes=probes, kinds=kinds, limit=limit)
+    run = evaluate(**how, concurrency=concurrency, budget=budget, store=store, run_id=run_id, progress=progress)
+    return read(run, margin=margin, level=level)
+
+
+def how_to_probe(
+    judge: str | None,
+    judge_options: Mapping[str, Any] | None = None,
+    *,
+    rubric: str = "",
+    items: str = "",
+    probes: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    limit: int | None = None,
+) -> dict[str, Any]:
+    """The arguments with which `evaluate` probes a judge.
+
+    Raises:
+        BadInput: no judge is named, or the limit is below 1.
+    """
     if limit is not None and limit < 1:
         raise BadInput("{name} must be at least 1, not {value}.", name="limit", value=limit)
     name, _ = judge_of(judge, judge_options, None)
@@ -77,20 +97,14 @@ def probe(
             "Name the model to probe: proctor probe openai:MODEL, the variable PROCTOR_JUDGE, or judge in proctor.toml."
         )
     options = {"probes": list(probes), "kinds": list(kinds), "items": limit}
-    run = evaluate(
-        f"{TASK}:{items}" if items else TASK,
-        agent=AGENT,
-        options={key: value for key, value in options.items() if value},
-        scorers=[f"probe:{rubric}" if rubric else "probe"],
-        judge=name,
-        judge_options=judge_options or {},
-        concurrency=concurrency,
-        budget=budget,
-        store=store,
-        run_id=run_id,
-        progress=progress,
-    )
-    return read(run, margin=margin, level=level)
+    return {
+        "task": f"{TASK}:{items}" if items else TASK,
+        "agent": AGENT,
+        "options": {key: value for key, value in options.items() if value},
+        "scorers": [f"probe:{rubric}" if rubric else "probe"],
+        "judge": name,
+        "judge_options": judge_options or {},
+    }
 
 
 def read(run: Run | str, *, store: str | Store | None = None, margin: float = MARGIN, level: float = 0.95) -> Probed:

@@ -1,9 +1,14 @@
 """proctor explain: one sample of a run."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from proctor.cli import options, output
 from proctor.cli.words import lang, t
+
+if TYPE_CHECKING:
+    from proctor.api import Run
 
 
 @click.command(help=t("Tell the whole story of one sample of a run."))
@@ -18,3 +23,33 @@ def command(run_id: str, sample_id: str, attempt: int, store: str | None) -> Non
     run = open_run(run_id, store=store)
     number = max(attempt - 1, 0)  # 0 was the first one in earlier releases
     explain(run.record, run.store, sample_id, number, lang(), output.console())
+    _show_judges(run, sample_id, number)
+
+
+def _show_judges(run: "Run", sample_id: str, attempt: int) -> None:
+    """Print what each judge was asked, in full, and what it replied."""
+    from proctor.api.rehearse import behind
+    from proctor.cli.plan import print_messages
+
+    for one in behind(run, sample_id, attempt):
+        for number, asked in enumerate(one.asked, start=1):
+            output.line()
+            output.line(
+                t(
+                    "{scorer}, {judge} was asked ({number} of {count}):",
+                    scorer=one.scorer,
+                    judge=asked.judge,
+                    number=number,
+                    count=len(one.asked),
+                )
+            )
+            print_messages(asked.messages)
+        if one.why_not is not None:
+            output.line()
+            output.line(f"{one.scorer}: {t(one.why_not)}")
+        for number, reply in enumerate(one.replies, start=1):
+            output.line()
+            output.line(
+                t("{scorer}, reply {number} of {count}:", scorer=one.scorer, number=number, count=len(one.replies))
+            )
+            output.line(reply)

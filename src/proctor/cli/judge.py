@@ -57,6 +57,7 @@ from proctor.core.errors import BadInput
 )
 @options.store
 @options.reports
+@options.dry_run
 @options.as_json
 @options.quiet
 @click.pass_context
@@ -70,6 +71,7 @@ def command(
     reference: str | None,
     run_id: str | None,
     as_json: bool,
+    dry_run: bool,
     quiet: bool,
     reports: tuple[str, ...],
     **given: Any,
@@ -84,35 +86,49 @@ def command(
         how["judge_options"] = {**(how["judge_options"] or {}), "repeats": given["repeats"]}
     for path in given["labels"]:
         labels.read(path)  # what cannot be read is told before anybody is paid
+    if file is not None:
+        if not chosen:
+            raise BadInput("Name what to judge by: --rubric NAME. Known: {known}.", known=", ".join(_known()))
+        how |= {
+            "task": f"judged-items:{file}",
+            "agent": "recorded:",
+            "scorers": chosen,
+            "options": _task_options(given, reference),
+            "limit": given["limit"],
+            "first": given["first"],
+            "seed": given["seed"] or 0,
+        }
+    elif run_id is None:
+        raise BadInput("Name a file to judge, or a stored run: proctor judge FILE --rubric NAME --judge openai:MODEL")
+    if dry_run:
+        _show_plan(how, file, run_id, chosen, as_json=as_json)
+        return
     with output.judging(quiet=quiet) as progress:
         if file is not None:
-            if not chosen:
-                raise BadInput("Name what to judge by: --rubric NAME. Known: {known}.", known=", ".join(_known()))
-            run = api.evaluate(
-                f"judged-items:{file}",
-                agent="recorded:",
-                scorers=chosen,
-                options=_task_options(given, reference),
-                limit=given["limit"],
-                first=given["first"],
-                seed=given["seed"] or 0,
-                run_id=run_id,
-                progress=progress,
-                **how,
-            )
-        elif run_id is None:
-            raise BadInput(
-                "Name a file to judge, or a stored run: proctor judge FILE --rubric NAME --judge openai:MODEL"
-            )
+            run = api.evaluate(**how, run_id=run_id, progress=progress)
         elif chosen:
-            run = api.rescore(run_id, scorers=chosen, progress=progress, **how)
+            run = api.rescore(str(run_id), scorers=chosen, progress=progress, **how)
         else:
-            run = output.gone_on(run_id, how, progress)
+            run = output.gone_on(str(run_id), how, progress)
     if given["labels"]:
         from proctor.cli.agree import held_against
 
         run = held_against(run, given["labels"], as_json=as_json)
     output.print_judged(ctx, run, progress, as_json=as_json, reports=reports)
+
+
+def _show_plan(how: dict[str, Any], file: str | None, run_id: str | None, chosen: list[str], *, as_json: bool) -> None:
+    from proctor import api
+    from proctor.api.rehearse import rehearse, rehearse_again
+    from proctor.cli.plan import show_judging
+
+    if file is not None:
+        found = rehearse({**how, "run_id": run_id})
+    else:
+        run = api.open_run(str(run_id), store=how["store"])
+        judge = {name: how[name] for name in ("judge", "judge_options")}
+        found = rehearse_again(run, chosen or run.record.spec.scorers, **judge)
+    show_judging(found, as_json=as_json)
 
 
 def _scorers(rubric: str | None, scorers: tuple[str, ...], model: str | None) -> list[str]:

@@ -116,6 +116,12 @@ def how_of(judge: str | None, given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def dry_run(command: F) -> F:
+    """--dry-run"""
+    text = t("Show the plan and the first prompt; call nothing.")
+    return click.option("--dry-run", is_flag=True, help=text)(command)
+
+
 def reports(command: F) -> F:
     """--out"""
     text = t("Write a report too: .html, .md, .json or .xml; may be given several times.")

@@ -1,14 +1,57 @@
-"""What `run --dry-run` shows: the plan and the first prompt."""
+"""What --dry-run shows: the plan, how many requests there will be, and the first prompt."""
 
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from proctor.cli import output
 from proctor.cli.words import t
 from proctor.engine.episode import as_shown
-from proctor.reports.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from proctor.api.rehearse import Rehearsal
+    from proctor.core.sample import Message
+
+
+def show_judging(found: "Rehearsal", *, as_json: bool) -> None:
+    """Print what judges would be asked."""
+    if as_json:
+        output.print_json(
+            {
+                "samples": found.samples,
+                "requests": found.requests,
+                "exact": found.is_exact,
+                "first": found.first,
+                "asked": [
+                    {"judge": one.judge, "prompt": [msgspec.to_builtins(message) for message in one.messages]}
+                    for one in found.asked
+                ],
+            }
+        )
+        return
+    values = {"samples": f"{found.samples:,}", "requests": f"{found.requests:,}"}
+    if found.is_exact:
+        output.line(t("{samples} samples, {requests} requests to judges; more where a reply cannot be read", **values))
+    else:
+        output.line(
+            t("{samples} samples, about {requests} requests to judges; more where a reply cannot be read", **values)
+        )
+    if not found.asked:
+        output.line(t("No judge has to be asked about any of them."))
+        return
+    judges = ", ".join(dict.fromkeys(one.judge for one in found.asked))
+    output.line(t("Judges: {names}", names=judges))
+    output.line(t("First prompt ({id}), one of {count}:", id=found.first, count=len(found.asked)))
+    print_messages(found.asked[0].messages)
+
+
+def print_messages(messages: "Sequence[Message]") -> None:
+    """Print messages in full, each after who says it."""
+    for message in messages:
+        output.line(f"[{message.role}]\n{message.text}")
 
 
 def show_plan(how: dict[str, Any], *, as_json: bool) -> None:
@@ -46,7 +89,6 @@ def show_plan(how: dict[str, Any], *, as_json: bool) -> None:
     output.line(t("Scorers: {names}", names=", ".join(scorer.name for scorer in job.scorers) or "-"))
     output.line(t("First prompt ({id}):", id=sample.id))
     for turn in turns:
-        for message in turn.messages:
-            output.line(visible(f"[{message.role}]\n{message.text}"))
+        print_messages(turn.messages)
         for tool in turn.tools:
-            output.line(visible(f"[tool] {tool.name} {msgspec.json.encode(tool.parameters).decode()}"))
+            output.line(f"[tool] {tool.name} {msgspec.json.encode(tool.parameters).decode()}")

@@ -51,6 +51,7 @@ PROBES = "position, length, style, self, stability, labels, injection"
 @options.run
 @options.store
 @click.option("--out", "-o", metavar="FILE", help=t("Write a page too: .md."))
+@options.dry_run
 @options.as_json
 @options.quiet
 @click.pass_context
@@ -64,11 +65,20 @@ def command(
     judge_set: tuple[str, ...],
     out: str | None,
     as_json: bool,
+    dry_run: bool,
     quiet: bool,
     **given: Any,
 ) -> None:
-    from proctor.api.probe import probe
+    from proctor.api.probe import how_to_probe, probe
 
+    if dry_run:
+        from proctor.api.rehearse import rehearse
+        from proctor.cli.plan import show_judging
+
+        asked = {name: given[name] for name in ("probes", "kinds", "limit")}
+        how = how_to_probe(**options.judge_of(judge, judge_set), rubric=rubric or "", items=items or "", **asked)
+        show_judging(rehearse({**how, "store": given["store"], "run_id": given["run_id"]}), as_json=as_json)
+        return
     with output.judging(quiet=quiet) as progress:
         found = probe(
             rubric=rubric or "",

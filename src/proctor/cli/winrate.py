@@ -46,6 +46,7 @@ from proctor.core.errors import BadInput
 @options.run
 @options.store
 @options.reports
+@options.dry_run
 @options.as_json
 @options.quiet
 @click.pass_context
@@ -57,6 +58,7 @@ def command(
     judge: str | None,
     run_id: str | None,
     as_json: bool,
+    dry_run: bool,
     quiet: bool,
     reports: tuple[str, ...],
     **given: Any,
@@ -68,24 +70,35 @@ def command(
     more = {name: value for name, value in more.items() if value is not None}
     if more:
         how["judge_options"] = {**(how["judge_options"] or {}), **more}
+    if sets:
+        how |= {
+            "task": "judged-pairs:",
+            "agent": "recorded:",
+            "scorers": [f"pairwise:{rubric}" if rubric else "pairwise"],
+            "options": _task_options(sets, given),
+            "limit": given["limit"],
+            "seed": given["seed"] or 0,
+        }
+    elif run_id is None:
+        raise BadInput("Name the sets to compare: proctor winrate mine.json theirs.json --judge openai:MODEL")
+    if dry_run:
+        _show_plan(how, run_id, is_new=bool(sets), as_json=as_json)
+        return
     with output.judging(quiet=quiet) as progress:
         if sets:
-            run = api.evaluate(
-                "judged-pairs:",
-                agent="recorded:",
-                scorers=[f"pairwise:{rubric}" if rubric else "pairwise"],
-                options=_task_options(sets, given),
-                limit=given["limit"],
-                seed=given["seed"] or 0,
-                run_id=run_id,
-                progress=progress,
-                **how,
-            )
-        elif run_id is not None:
-            run = output.gone_on(run_id, how, progress)
+            run = api.evaluate(**how, run_id=run_id, progress=progress)
         else:
-            raise BadInput("Name the sets to compare: proctor winrate mine.json theirs.json --judge openai:MODEL")
+            run = output.gone_on(str(run_id), how, progress)
     output.print_judged(ctx, run, progress, as_json=as_json, reports=reports)
+
+
+def _show_plan(how: dict[str, Any], run_id: str | None, *, is_new: bool, as_json: bool) -> None:
+    from proctor.api.prepare import how_of
+    from proctor.api.rehearse import rehearse
+    from proctor.cli.plan import show_judging
+
+    found = rehearse({**(how if is_new else how_of(str(run_id), how["store"])), "run_id": run_id})
+    show_judging(found, as_json=as_json)
 
 
 def _task_options(sets: tuple[str, ...], given: dict[str, Any]) -> dict[str, Any]:

@@ -78,10 +78,10 @@ async def _verdict(trial: Trial, sample: Sample, scorer: BoundScorer) -> Verdict
                 if inspect.isawaitable(result):  # a plain function that returned what it should have awaited
                     result = await _within_time(result)
             result = _as_score(result)
-        if (short := short_reason(result.reason)) is not result.reason:
-            result = msgspec.structs.replace(result, reason=short)
             if spent is not None:
                 result = spent.noted(result)
+        if (short := short_reason(result.reason)) is not result.reason:
+            result = msgspec.structs.replace(result, reason=short)
     except BaseException as error:  # noqa: BLE001 - raised again, or kept as the reason
         result = _unscored(error)
     return Verdict(

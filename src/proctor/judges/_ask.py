@@ -1,6 +1,8 @@
 """Ask a model for JSON of one shape until its reply can be read; what cannot be read never becomes a number."""
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -46,6 +48,27 @@ class Answer(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     usage: Usage = Usage()
 
 
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """A request to a judge, by the name of its model."""
+
+    judge: str
+    messages: tuple[Message, ...]
+
+
+_listed: ContextVar[list[Asked] | None] = ContextVar("proctor_judges_rehearsing", default=None)
+
+
+@contextmanager
+def rehearsing() -> Iterator[list[Asked]]:
+    """List the requests that judges would make inside; none is sent, and each fails."""
+    asked: list[Asked] = []
+    token = _listed.set(asked)
+    try:
+        yield asked
+    finally:
+        _listed.reset(token)
+
+
 class Asker(Opened):
     """A model that is asked for judgements; `async with` it, where it holds a server.
 
@@ -86,6 +109,9 @@ class Asker(Opened):
             JudgeFailed: no reply could be read, or the endpoint failed after all retries.
             Refused: the endpoint refuses key, model or address.
         """
+        if (listed := _listed.get()) is not None:
+            listed.append(Asked(judge=self.name, messages=tuple(messages)))
+            raise JudgeFailed("This request is only rehearsed.", kind="rehearsed")
         usage, asked, text, failure = Usage(), messages, "", Unread("empty", say("The reply was empty."))
         kept: list[cache.Place] = []
         for _ in range(self._tries):
@@ -149,6 +175,19 @@ async def enough(work: Iterable[Coroutine[Any, Any, T]]) -> tuple[list[T], int]:
     if len(failures) * 2 >= len(results):
         raise failures[0]
     return [one for one in results if not isinstance(one, JudgeFailed)], len(failures)
+
+
+async def all_of(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """What came of all of it, in order.
+
+    Raises:
+        JudgeFailed: one of them failed; the first failure is told, once all have ended.
+    """
+    results = await run_together(*(_or_failure(one) for one in work))
+    for one in results:
+        if isinstance(one, JudgeFailed):
+            raise one
+    return [one for one in results if not isinstance(one, JudgeFailed)]
 
 
 async def _or_failure(work: Coroutine[Any, Any, T]) -> T | JudgeFailed:

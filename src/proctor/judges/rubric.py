@@ -22,7 +22,7 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory, Usage
 from proctor.judges import _showing
-from proctor.judges._ask import Answer, Asker, enough
+from proctor.judges._ask import Answer, Asker, all_of, enough
 from proctor.judges._choice import MOST_CHARACTERS, Asking, Characters, Count, asker, single
 from proctor.judges._figures import About
 from proctor.judges._opinion import Opinion, figures, scored, together, unjudged
@@ -110,7 +110,7 @@ class RubricJudge(Opened):
     async def _once(self, shown: _showing.Shown, others: Sequence[str], repeat: int) -> Answer[Judgement]:
         if not self.options.each:
             return await self._asked(shown, self.rubric.dimensions, others, repeat)
-        answers = [await self._asked(shown, (one,), others, repeat) for one in self.rubric.dimensions]
+        answers = await all_of(self._asked(shown, (one,), others, repeat) for one in self.rubric.dimensions)
         return Answer(
             value=Judgement(
                 points={name: points for one in answers for name, points in one.value.points.items()},

@@ -1,0 +1,167 @@
+"""What judges are asked: the requests of a run that is only planned, and those behind a stored verdict.
+
+Nothing is sent. A judge makes its prompt from its rubric, the sample and the answer, so the prompt of a stored verdict is made again,
+as long as the judge is still the one that gave it.
+"""
+
+from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from proctor.api import resolve
+from proctor.api.loop import run_in_loop
+from proctor.api.prepare import judge_of, no_judge, prepare
+from proctor.api.run import Run
+from proctor.core.errors import BadInput, JudgeFailed, ProctorError
+from proctor.core.sample import Sample
+from proctor.core.sentence import Sentence, say
+from proctor.core.task import Scorer
+from proctor.core.trajectory import Trajectory
+from proctor.core.trial import Verdict
+from proctor.engine.scoring import BoundScorer
+from proctor.judges._ask import Asked, rehearsing
+from proctor.judges._choice import judging
+from proctor.judges._figures import about
+
+COUNTED = 1_000  # samples whose requests are counted; those of more are estimated from them
+
+Judged = tuple[Sample, Trajectory]
+
+
+class Rehearsal(msgspec.Struct, frozen=True, kw_only=True):
+    """What would be asked.
+
+    Attributes:
+        requests: to all judges together, where every reply can be read at once and none is in the cache.
+        is_exact: the requests of all samples were counted; else they are estimated.
+        first: the first sample that a judge is asked about, '' for none; `asked` is what it is asked of it.
+    """
+
+    samples: int
+    requests: int
+    is_exact: bool
+    first: str
+    asked: tuple[Asked, ...]
+
+
+class Behind(msgspec.Struct, frozen=True, kw_only=True):
+    """What is behind the verdict of a judge: what it was asked and said, or why the former cannot be told."""
+
+    scorer: str
+    asked: tuple[Asked, ...] = ()
+    replies: tuple[str, ...] = ()
+    why_not: Sentence | None = None
+
+
+def rehearse(how: Mapping[str, Any]) -> Rehearsal:
+    """What the judges of `evaluate(**how)` would be asked, of answers that come with the samples.
+
+    Raises:
+        BadInput: whatever `evaluate` would refuse, or no scorer that asks a judge.
+    """
+    job = prepare(**{**how, "store": how.get("store") if how.get("run_id") else ":memory:"}).job
+    answers = ((sample, Trajectory.of(str(sample.meta.get("recorded", "")))) for sample in job.samples())
+    return _rehearsed(job.scorers, answers)
+
+
+def rehearse_again(
+    run: Run,
+    scorers: Sequence[str | Scorer],
+    *,
+    judge: str | None = None,
+    judge_options: Mapping[str, Any] | None = None,
+) -> Rehearsal:
+    """What the judges among the scorers would be asked of the stored answers of a run.
+
+    Raises:
+        BadInput: no such scorer, or none that asks a judge.
+    """
+    model, options = judge_of(judge, judge_options, run.record)
+    with judging(model, options):
+        bound = resolve.scorers(scorers)
+    return _rehearsed(bound, _answers(run))
+
+
+def behind(run: Run, sample_id: str, attempt: int = 0) -> list[Behind]:
+    """What judges were asked about one attempt, and said."""
+    trial = next((one for one in run.store.trials(run.id, sample_id=sample_id) if one.attempt == attempt), None)
+    sample = run.store.sample(run.id, sample_id)
+    if trial is None or sample is None:
+        return []
+    verdicts = [one for one in run.store.verdicts(run.id, sample_id=sample_id) if one.attempt == attempt]
+    return [
+        _behind(run, one, (sample, trial.trajectory)) for one in verdicts if about(run.record, one.scorer) is not None
+    ]
+
+
+def _behind(run: Run, verdict: Verdict, judged: Judged) -> Behind:
+    found = Behind(scorer=verdict.scorer, replies=tuple(_replies(verdict.result.details)))
+    try:
+        with judging(run.record.spec.judge, run.record.spec.judge_options):
+            bound = resolve.scorers(run.record.spec.scorers)
+    except ProctorError as error:
+        return msgspec.structs.replace(found, why_not=error.sentence)
+    same = [one for one in bound if (one.name, one.version) == (verdict.scorer, verdict.scorer_version)]
+    if not same:
+        why_not = say("The judge or its rubric has changed since, so what it was asked cannot be shown.")
+        return msgspec.structs.replace(found, why_not=why_not)
+    return msgspec.structs.replace(found, asked=tuple(_requests(same, [judged])[0]))
+
+
+def _replies(details: Mapping[str, Any]) -> Iterator[str]:
+    """The replies that a verdict rests on, of one judge, of both orders, or of a jury."""
+    yield from details.get("replies") or ()
+    for comparison in details.get("comparisons") or ():
+        yield from comparison.get("replies") or ()
+    judges = details.get("judges")
+    for one in judges.values() if isinstance(judges, Mapping) else ():
+        yield from one.get("replies") or ()
+
+
+def _answers(run: Run) -> Iterator[Judged]:
+    for trial in run.store.trials(run.id):
+        sample = run.store.sample(run.id, trial.sample_id)
+        if trial.outcome == "scored" and sample is not None:
+            yield sample, trial.trajectory
+
+
+def _rehearsed(bound: Sequence[BoundScorer], answers: Iterable[Judged]) -> Rehearsal:
+    judges = [one for one in bound if resolve.judges_of([one])]
+    if not judges:
+        raise no_judge()
+    rest = iter(answers)
+    counted = list(islice(rest, COUNTED))
+    if not counted:
+        raise BadInput("There is no answer to judge.")
+    lists = _requests(judges, counted)
+    requests, more = sum(map(len, lists)), sum(1 for _ in rest)
+    place = next((place for place, asked in enumerate(lists) if asked), None)
+    return Rehearsal(
+        samples=len(counted) + more,
+        requests=requests + round(requests / len(counted) * more),
+        is_exact=not more,
+        first="" if place is None else counted[place][0].id,
+        asked=() if place is None else tuple(lists[place]),
+    )
+
+
+def _requests(judges: Sequence[BoundScorer], answers: Sequence[Judged]) -> list[list[Asked]]:
+    """What the judges would be asked of each answer."""
+
+    async def list_all() -> list[list[Asked]]:
+        return [await _asked(judges, *one) for one in answers]
+
+    return run_in_loop(lambda _: list_all())
+
+
+async def _asked(judges: Sequence[BoundScorer], sample: Sample, trajectory: Trajectory) -> list[Asked]:
+    with rehearsing() as asked:
+        for judge in judges:
+            with suppress(JudgeFailed):  # as every request does here
+                said = judge.function(sample, trajectory)
+                if isinstance(said, Awaitable):
+                    await said
+    return asked
