@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from html import escape
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from proctor.core.sample import Sample
 from proctor.core.task import Store, Task
 from proctor.core.trajectory import Usage
 from proctor.core.trial import Outcome, Trial, Verdict
+from proctor.i18n import language
 from proctor.judges._figures import about
 from proctor.judges._figures import estimates as judged
 from proctor.stats import repeats
@@ -36,6 +38,18 @@ class Run:
         main = next((one for one in self.estimates if not one.slice and one.unit == "share"), None)
         number = f"{main.name}={main.value:.3f}" if main is not None and main.value is not None else "nothing scored"
         return f"<Run {self.id}: {self.record.task}, {self.record.agent}, {number}>"
+
+    def __str__(self) -> str:
+        """The numbers of the run as the terminal shows them, in the language of the environment."""
+        from proctor.reports.build import build
+        from proctor.reports.printing import printed
+        from proctor.reports.terminal import terminal
+
+        report = build(self.record, self.store, self.estimates)
+        return printed(lambda console: terminal(report, language(), console))
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
     @cached_property
     def outcomes(self) -> Mapping[Outcome, int]:

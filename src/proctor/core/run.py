@@ -142,3 +142,14 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     error_from_attempts: float | None = None
     note: str | Sentence = ""
     unit: Literal["share", "number"] = "share"
+
+    def __str__(self) -> str:
+        """The number as a person writes it down: value, interval, and out of how many."""
+        name = f"{self.name} [{self.slice}]" if self.slice else self.name
+        if self.value is None:
+            return f"{name}: no value, {self.scored} of {self.planned} scored"
+        form = "{:.1%}" if self.unit == "share" else "{:.4g}"
+        interval = "no interval"
+        if self.low is not None and self.high is not None:
+            interval = f"{self.level:.0%} interval {form.format(self.low)} to {form.format(self.high)}"
+        return f"{name}: {form.format(self.value)}, {interval}, {self.scored} of {self.planned} scored"

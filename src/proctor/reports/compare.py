@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 
 import msgspec
 
@@ -35,6 +36,26 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     not_comparable: Mapping[str, int]
     needed: power.Needed | None = None
     notes: Sequence[Sentence] = ()
+
+    def __str__(self) -> str:
+        """One line for each row; the reports tell more."""
+        return "\n".join([f"{self.second.id} compared with {self.first.id}", *map(_line, self.rows)])
+
+    def __repr__(self) -> str:
+        main = self.rows[0]
+        change = f"{main.metric} {main.first:.3f} -> {main.second:.3f}"
+        return f"<Comparison of {self.second.id} with {self.first.id}: {change}, {main.outcome}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def _line(row: Row) -> str:
+    name = f"{row.metric} [{row.slice}]" if row.slice else row.metric
+    found = row.difference
+    interval = "" if found.low is None or found.high is None else f" [{100 * found.low:+.1f}, {100 * found.high:+.1f}]"
+    change = f"{row.first:.1%} -> {row.second:.1%}, {100 * found.value:+.1f} points{interval}"
+    return f"  {name}: {change}, {found.pairs} samples: {row.verdict}"
 
 
 class _Sample(msgspec.Struct):

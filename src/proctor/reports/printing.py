@@ -1,0 +1,19 @@
+"""What the terminal shows, as a text: for `print(run)`, and for notebooks."""
+
+from collections.abc import Callable
+from io import StringIO
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+WIDTH = 100
+
+
+def printed(show: "Callable[[Console], None]") -> str:
+    """Return what `show` prints on a console, without colours."""
+    from rich.console import Console
+
+    text = StringIO()
+    show(Console(file=text, width=WIDTH, no_color=True, force_terminal=False, highlight=False))
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
