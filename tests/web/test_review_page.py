@@ -11,7 +11,10 @@ from review_site import Site, csrf
 from starlette.testclient import TestClient
 
 from proctor.review import labels
+from proctor.review.queue import Review
+from proctor.web.app import app
 from proctor.web.auth import Person
+from proctor.web.review import Pages
 
 
 def fields(client: TestClient, **other: str) -> dict[str, str]:
@@ -279,3 +282,45 @@ def test_a_rubric_gives_dimensions_in_both_languages(tmp_path: Path) -> None:
     assert labels.read(site.review.file)[0].scores == {"tone": 0}
     assert json.loads(site.review.file.read_text())["gen_aime_1"]["total_score"] == 0
     assert Review(site.review.data).progress().done == 1
+
+
+@pytest.mark.parametrize(
+    ("accepts", "follows", "lang"),
+    [("zh-CN,zh;q=0.9,en;q=0.8", True, "zh-CN"), ("en-GB", True, "en"), ("de", True, "en"), ("zh-CN", False, "en")],
+)
+def test_the_page_speaks_the_language_of_the_browser_unless_one_was_chosen(
+    tmp_path: Path, accepts: str, follows: bool, lang: str
+) -> None:
+    site = Site(review_data.write(tmp_path))
+    site.app = app(Pages(site.review, site.access).routes(), site.access, "en", follows_browser=follows)
+    client = site.browser()
+    assert f'<html lang="{lang}">' in client.get("/items", headers={"accept-language": accepts}).text
+    assert '<html lang="zh-CN">' in client.get("/items?lang=zh", headers={"accept-language": "en"}).text
+
+
+def test_the_link_to_the_other_language_stays_after_an_incomplete_save(site: Site) -> None:
+    client = site.browser()
+    answer = client.post("/items/1", data={"csrf": csrf(client)})
+    assert answer.status_code == 422
+    assert 'href="/items/1?lang=zh"' in answer.text
+    assert client.get("/items/1?lang=zh").status_code == 200
+
+
+def test_the_list_shows_mathematics_as_such(tmp_path: Path) -> None:
+    data = tmp_path / "items.json"
+    data.write_text('[{"id": "a", "problem": "Where is $b > 9$?", "answer": 1}]', encoding="utf-8")
+    text = Site(data).browser().get("/items").text
+    assert "$b" not in text
+    assert "<math" in text
+
+
+def test_a_score_that_is_not_set_says_so(site: Site) -> None:
+    assert site.browser().get("/items/1").text.count(">not scored yet</output>") == 4
+
+
+def test_a_restart_remembers_the_adjudicator(tmp_path: Path) -> None:
+    data = review_data.write(tmp_path)
+    assert Review(data, reviewers=["ann", "bob"], adjudicator="zoe").adjudicator == "zoe"
+    assert Review(data).adjudicator == "zoe"
+    assert Review(data, adjudicator="yan").adjudicator == "yan"
+    assert Review(data).adjudicator == "yan"

@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from proctor.web.app import app
 from proctor.web.auth import MOST_BYTES, Access, Person
+from proctor.web.review import Pages
 
 FORM = {**{f"score:{name}": str(score) for name, score in review_data.SCORES.items()}, "status": "approved"}
 PATHS = ["/", "/items", "/items/1", "/statistics", "/conflicts", "/nowhere"]
@@ -208,3 +209,40 @@ def test_the_vendored_script_has_its_licence_and_names_no_host() -> None:
     assert "4.0.1" in static.joinpath("htmx.LICENSE.txt").read_text(encoding="utf-8")
     for name in ("htmx.min.js", "review.js", "app.css"):
         assert "://" not in static.joinpath(name).read_text(encoding="utf-8"), name
+
+
+def open_site(tmp_path: Path) -> Site:
+    """A review that listens on the network."""
+    site = Site(review_data.write(tmp_path))
+    site.access = Access(7860, ["192.0.2.7", "mybox"])
+    site.app = app(Pages(site.review, site.access).routes(), site.access, "en")
+    return site
+
+
+@pytest.mark.parametrize("host", ["192.0.2.7:7860", "mybox:7860", "MYBOX", "127.0.0.1:7860"])
+def test_a_server_on_the_network_answers_by_its_names_and_asks_for_a_token(tmp_path: Path, host: str) -> None:
+    site = open_site(tmp_path)
+    assert site.browser().get("/items/1", headers={"host": host}).status_code == 200
+    stranger = site.stranger()
+    for path in PATHS:
+        answer = stranger.get(path, headers={"host": host})
+        assert answer.status_code == 401
+        assert answer.headers["x-frame-options"] == "DENY"
+
+
+@pytest.mark.parametrize("host", ["evil.example", "192.0.2.8", "mybox.evil.example", "", "[", "169.254.169.254"])
+def test_a_server_on_the_network_answers_no_foreign_name(tmp_path: Path, host: str) -> None:
+    assert open_site(tmp_path).browser().get("/items/1", headers={"host": host}).status_code == 400
+
+
+def test_the_address_a_request_was_sent_to_is_a_name_only_on_the_network() -> None:
+    assert Access(7860, ["mybox"]).answers("10.0.0.5:7860", "10.0.0.5")
+    assert not Access(7860, ["mybox"]).answers("10.0.0.6:7860", "10.0.0.5")
+    assert not Access(7860).answers("10.0.0.5:7860", "10.0.0.5")
+
+
+def test_a_link_of_one_reviewer_is_used_up_on_the_network_too(tmp_path: Path) -> None:
+    site = open_site(tmp_path)
+    link = site.access.link(Person(name="ann"))
+    assert site.stranger("http://mybox:7860").get(link, follow_redirects=False).status_code == 303
+    assert site.stranger("http://mybox:7860").get(link).status_code == 401

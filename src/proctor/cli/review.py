@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli import options, output
-from proctor.cli.words import lang, t
+from proctor.cli.words import is_chosen, lang, t
 from proctor.core.errors import BadInput, MissingExtra
 
 if TYPE_CHECKING:
@@ -49,6 +49,14 @@ if TYPE_CHECKING:
     "--port", type=click.IntRange(1, 65535), help=t("The port of the page, or the next free one (default 7860).")
 )
 @click.option(
+    "--host",
+    metavar="ADDRESS",
+    default="127.0.0.1",
+    help=t(
+        "The address to listen on (default 127.0.0.1, this machine only); 0.0.0.0 is every network of this machine. Whoever comes in needs a link."
+    ),
+)
+@click.option(
     "--open/--no-open", "opens", default=None, help=t("Open the browser, or not (default: where there is a desktop).")
 )
 @click.option("--terminal", is_flag=True, help=t("Review in this terminal, without a browser."))
@@ -66,6 +74,7 @@ def command(
     distance: float,
     changed: bool,
     port: int | None,
+    host: str,
     opens: bool | None,
     terminal: bool,
     statistics: bool,
@@ -82,6 +91,7 @@ def command(
         dimensions=DEFAULT if rubric is None else of_rubric(rubric),
         distance=distance,
         changed=changed,
+        adjudicator=adjudicator,
     )
     if statistics:
         _show_statistics(review, as_json=as_json)
@@ -96,33 +106,41 @@ def command(
             raise BadInput("In the terminal one person reviews at a time: name yourself with --reviewer.")
         walk(review, review.reviewers[0])
     else:
-        _serve(review, adjudicator, port, opens=opens, as_json=as_json)
+        _serve(review, port, host, opens=opens, as_json=as_json)
     progress = review.progress()
     output.message(
         t("{done} of {total} items are reviewed: {file}", done=progress.done, total=progress.total, file=review.file)
     )
 
 
-def _serve(review: "Review", adjudicator: str | None, port: int | None, *, opens: bool | None, as_json: bool) -> None:
+def _serve(review: "Review", port: int | None, host: str, *, opens: bool | None, as_json: bool) -> None:
     try:
         from proctor.web.app import app
         from proctor.web.auth import Access, Person
         from proctor.web.review import Pages
-        from proctor.web.serving import PORT, listen, serve
+        from proctor.web.serving import PORT, is_loopback, listen, names, serve, url_host
     except ImportError as error:
         raise MissingExtra("web", "proctor review") from error
-    from proctor.review.said import name_of
 
-    adjudicator = None if adjudicator is None else name_of(adjudicator)
+    adjudicator = review.adjudicator
     people = [Person(name=name, decides=name == adjudicator) for name in review.reviewers]
     if adjudicator is not None and adjudicator not in review.reviewers:
         people.append(Person(name=adjudicator, reviews=False, decides=True))
-    on = listen(port or PORT)
+    on = listen(port or PORT, host)
     taken: int = on.getsockname()[1]
-    address = f"http://127.0.0.1:{taken}"
-    access = Access(taken)
+    known_as = names(on, host)
+    address = f"http://{url_host(known_as[0])}:{taken}"
+    access = Access(taken, known_as)
     if port is not None and taken != port:
         output.message(t("Port {port} is taken; the page is on {taken}.", port=port, taken=taken))
+    if not is_loopback(on):
+        opens = opens or False
+        output.message(
+            t(
+                "The page is open to the network at {address}, without encryption. Nobody comes in without a link, but whoever can listen on this network can read along; where you do not trust it, put a proxy with TLS or a tunnel in front.",
+                address=address,
+            )
+        )
     links = [(person, address + access.link(person)) for person in people]
     if as_json:
         output.print_json(
@@ -144,7 +162,7 @@ def _serve(review: "Review", adjudicator: str | None, port: int | None, *, opens
         import webbrowser
 
         webbrowser.open(links[0][1])
-    serve(app(Pages(review, access).routes(), access, lang()), on)
+    serve(app(Pages(review, access).routes(), access, lang(), follows_browser=not is_chosen()), on)
 
 
 def _show_links(links: "list[tuple[Person, str]]") -> None:

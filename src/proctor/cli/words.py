@@ -8,6 +8,7 @@ from proctor.core.sentence import Sentence
 from proctor.i18n import LANGUAGES, is_spoken, language, speak
 
 _chosen = language()
+_by_name = bool(os.environ.get("PROCTOR_LANG"))
 
 
 def choose(asked: str | None) -> None:
@@ -24,13 +25,19 @@ def choose(asked: str | None) -> None:
                 value=value,
                 known=", ".join(LANGUAGES),
             )
-    global _chosen  # noqa: PLW0603 - the one setting of the process that help texts need before any option is parsed
+    global _chosen, _by_name  # noqa: PLW0603 - the one setting of the process that help texts need before any option is parsed
     _chosen = language(asked)
+    _by_name = bool(asked or os.environ.get("PROCTOR_LANG"))
 
 
 def lang() -> str:
     """The language in force."""
     return _chosen
+
+
+def is_chosen() -> bool:
+    """True if somebody named the language; that of the locale is only a guess."""
+    return _by_name
 
 
 def t(sentence: str | Sentence, /, **values: Any) -> str:

@@ -28,6 +28,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     seed: int = 0
     assigned: Mapping[str, tuple[str, ...]] = {}
     withdrawn: tuple[Withdrawn, ...] = ()
+    adjudicator: str | None = None
 
     def asks(self, item: str, reviewer: str) -> bool:
         """Whether this reviewer is to review the item."""

@@ -58,6 +58,7 @@ class Review:
         dimensions: Sequence[Dimension] = DEFAULT,
         distance: float = 1.0,
         changed: bool = False,
+        adjudicator: str | None = None,
     ) -> None:
         """Read the data and the labels there are.
 
@@ -70,6 +71,7 @@ class Review:
             dimensions: what is scored.
             distance: two scores that lie further apart are a conflict.
             changed: take the labels although every item they are of has changed since.
+            adjudicator: who decides where reviewers disagree; the one named before when None.
 
         Raises:
             BadInput: the data cannot be read, a file beside it cannot be read, the labels are of other data.
@@ -88,11 +90,15 @@ class Review:
         fit = labels.fitting(self.records(), digests, file=self.file, data=self.data, changed=changed)
         self.notes = [*notes(self.items), *fit]
         named = tuple(dict.fromkeys(name_of(one) for one in reviewers))
-        if self._other_plan(named, each, seed) is not None:
+        decides = None if adjudicator is None else name_of(adjudicator)
+        if self._other_plan(named, each, seed, decides) is not None:
             with rewrite.locked(self.file):
-                if (agreed := self._other_plan(named, each, seed)) is not None:  # somebody may have been quicker
+                if (
+                    agreed := self._other_plan(named, each, seed, decides)
+                ) is not None:  # somebody may have been quicker
                     self._write(agreed)
         self.reviewers = named or self.plan.reviewers or ("",)
+        self.adjudicator = decides or self.plan.adjudicator
 
     def check_writable(self) -> None:
         """Find out before the work begins.
@@ -278,16 +284,16 @@ class Review:
                 rewrite.replace(self.file, msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n")
         return done
 
-    def _other_plan(self, named: Sequence[str], each: int | None, seed: int) -> Plan | None:
+    def _other_plan(self, named: Sequence[str], each: int | None, seed: int, decides: str | None) -> Plan | None:
         """The plan for these people and numbers; None when it is the one that was written."""
-        found = self.plan
+        found = replace(self.plan, adjudicator=decides or self.plan.adjudicator)
         every = found.each if each is None else each
         people = tuple(dict.fromkeys([*found.reviewers, *named]))
         if not people and every > 1:
             people = tuple(f"reviewer-{number + 1}" for number in range(every))
         same = people == found.reviewers and every == found.each
         if not people or (same and (not every or self._by_id.keys() <= found.assigned.keys())):
-            return None
+            return found if found.adjudicator != self.plan.adjudicator else None
         kept: Mapping[str, Sequence[str]] = found.assigned
         if not same:
             kept = {id: [one.reviewer for one in record.current] for id, record in self.records().items()}

@@ -20,20 +20,27 @@ from proctor.reports.visible import visible
 from proctor.web.auth import LANGUAGE_COOKIE, Access, Guard, Session
 from proctor.web.markup import show
 
+BEGIN_CHARACTERS = 400  # of an item in a list
+
 if TYPE_CHECKING:
     from jinja2 import Environment
     from starlette.types import ASGIApp
 
 
-def app(routes: Sequence[BaseRoute], access: Access, lang: str) -> "ASGIApp":
-    """The app with these pages, for those who have access; `lang` is the language until somebody chooses another."""
+def app(routes: Sequence[BaseRoute], access: Access, lang: str, *, follows_browser: bool = False) -> "ASGIApp":
+    """The app with these pages, for those who have access.
+
+    Args:
+        lang: the language until somebody chooses another.
+        follows_browser: speak the language that a browser asks for, if nobody chose one.
+    """
     static = StaticFiles(directory=str(files("proctor.web").joinpath("static")))
     look = files("proctor.reports").joinpath("templates", "look.css")  # what these pages share with reports
     inner = Starlette(
         routes=[*routes, Route("/static/look.css", lambda _: FileResponse(str(look))), Mount("/static", static)],
         exception_handlers={BadInput: _bad_input, HTTPException: _http_error, Exception: _our_error},
     )
-    return Guard(inner, access, lang)
+    return Guard(inner, access, lang, follows_browser=follows_browser)
 
 
 def page(request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
@@ -95,6 +102,6 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
         finalize=lambda value: visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
     )
-    made.globals.update(show=show)
+    made.globals.update(show=show, begin=lambda text: show(text[:BEGIN_CHARACTERS]))
     made.filters["langs"] = lambda query, lang: urlencode({**query, "lang": lang})
     return made

@@ -1,13 +1,14 @@
 """Who may ask for a page, and what every answer says to the browser.
 
-The app listens on this machine only, but so do the pages of other sites in the same browser, and other people's programs.
-So: only the names of this machine are answered (a foreign name would be DNS rebinding), everybody needs a token, a write needs a
-second one that other sites cannot know, and a page may load nothing but what lies here.
+The app listens on this machine only, unless it is told to listen on the network, where anybody can send it requests. Pages of
+other sites in the same browser can do so everywhere. So: only the names of this machine are answered (a foreign name would be
+DNS rebinding), everybody needs a token, a write needs a second one that other sites cannot know, and a page may load nothing but
+what lies here.
 """
 
 import asyncio
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
@@ -58,17 +59,34 @@ class Session(NamedTuple):
 
 
 class Access:
-    """The tokens of one server; they live as long as it does.
+    """The tokens of one server, which live as long as it does, and the names it answers to.
 
     Attributes:
         cookie: the name of the cookie; the port is in it, as cookies do not tell two servers of a machine apart.
     """
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, hosts: Iterable[str] = ()) -> None:
+        """Make the tokens of a server.
+
+        Args:
+            port: where it listens.
+            hosts: its names on the network, next to those of this machine; none where it listens on this machine only.
+        """
+        self._hosts = HOSTS | {host.lower() for host in hosts}
+        self._is_open = self._hosts != HOSTS
         self.cookie = f"proctor-{port}"
         self._person_by_link: dict[str, Person] = {}
         self._person_by_token: dict[str, Person] = {}
         self._sessions: dict[str, Session] = {}
+
+    def answers(self, host: str, server: str) -> bool:
+        """True if the name in a request's Host header is one of this server.
+
+        On the network, so is the address that the request was sent to: an attacker's page can make a browser send the
+        attacker's name here, but no address other than this one.
+        """
+        name = _host_name(host)
+        return name in self._hosts or (self._is_open and name == server)
 
     def link(self, person: Person) -> str:
         """A path that lets a browser in, once."""
@@ -107,10 +125,11 @@ class Access:
 class Guard:
     """Stands before the whole app: everything that is refused is refused here, and every answer gets the headers."""
 
-    def __init__(self, app: "ASGIApp", access: Access, lang: str) -> None:
+    def __init__(self, app: "ASGIApp", access: Access, lang: str, *, follows_browser: bool = False) -> None:
         self._app = app
         self._access = access
         self._lang = lang
+        self._follows_browser = follows_browser
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         if scope["type"] != "http":
@@ -157,7 +176,7 @@ class Guard:
         def refuse(status: int, why: Sentence) -> Response:
             return PlainTextResponse(speak(why, scope["state"]["lang"]), status)
 
-        if _host_name(headers.get("host", "")) not in HOSTS:
+        if not self._access.answers(headers.get("host", ""), (scope.get("server") or ("", 0))[0]):
             return refuse(400, say("This host name is not answered here."))
         path: str = scope["path"]
         if path.startswith("/static/"):
@@ -197,14 +216,35 @@ class Guard:
         return home
 
     def _language(self, scope: "Scope") -> str:
-        """The language asked for in the address, else the one chosen before, else that of the server."""
+        """The language asked for in the address, else the one chosen before, that of the browser, or that of the server."""
         asked = _query(scope, "lang")
+        headers = Headers(scope=scope)
         try:
-            chosen = SimpleCookie(Headers(scope=scope).get("cookie", "")).get(LANGUAGE_COOKIE)
+            chosen = SimpleCookie(headers.get("cookie", "")).get(LANGUAGE_COOKIE)
         except CookieError:
             chosen = None
-        known = (one for one in (asked, chosen.value if chosen else "", self._lang) if one in LANGUAGES)
+        accepted = accepted_language(headers.get("accept-language", "")) if self._follows_browser else ""
+        known = (one for one in (asked, chosen.value if chosen else "", accepted, self._lang) if one in LANGUAGES)
         return next(known, "en")
+
+
+def accepted_language(header: str) -> str:
+    """The language we speak that a browser wants most; '' for none.
+
+    >>> accepted_language("zh-CN,zh;q=0.9,en;q=0.8"), accepted_language("fr, en;q=0.2, zh;q=0.1"), accepted_language("de")
+    ('zh', 'en', '')
+    """
+    wanted = []
+    for part in header[:1_000].split(","):
+        name, _, weight = part.partition(";")
+        try:
+            share = float(weight.strip().removeprefix("q=") or 1)
+        except ValueError:
+            share = 0.0
+        lang = name.strip().lower().partition("-")[0]
+        if lang in LANGUAGES and share > 0:
+            wanted.append((-share, lang))
+    return min(wanted, default=(0.0, ""), key=lambda one: one[0])[1]
 
 
 def session_of(request: Request) -> Session:

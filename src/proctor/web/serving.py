@@ -1,8 +1,9 @@
-"""Listen on this machine, and serve an app until somebody stops it."""
+"""Listen on this machine or on the network, and serve an app until somebody stops it."""
 
 import errno
 import socket
 from contextlib import suppress
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from proctor.core.errors import BadInput
@@ -17,29 +18,64 @@ PORTS_TRIED = 100
 SECONDS_TO_FINISH = 3
 
 
-def listen(port: int) -> socket.socket:
-    """A socket on this port of this machine, or on the next one that is free.
+def listen(port: int, host: str = ADDRESS) -> socket.socket:
+    """A socket on this port of an address of this machine, or on the next one that is free.
 
     Raises:
-        BadInput: none is free, or this machine does not let us listen.
+        BadInput: none is free, or the address is none of this machine.
     """
+    try:
+        family, _, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    except (OSError, UnicodeError) as error:
+        raise BadInput("{host} is no address of this machine: {error}.", host=host, error=error) from None
     for one in range(port, min(port + PORTS_TRIED, 65_536)):
-        made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        made = socket.socket(family, socket.SOCK_STREAM)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            made.bind((ADDRESS, one))
+            made.bind((place[0], one))
             made.listen(128)
         except OSError as error:
             made.close()
             if error.errno not in (errno.EADDRINUSE, errno.EACCES):
                 raise BadInput(
-                    "{address}:{port} cannot be used: {error}.", address=ADDRESS, port=one, error=error.strerror
+                    "{address}:{port} cannot be used: {error}.", address=host, port=one, error=error.strerror
                 ) from None
         else:
             return made
     raise BadInput(
         "No port from {first} to {last} is free. Name another one with --port.", first=port, last=port + PORTS_TRIED - 1
     )
+
+
+def is_loopback(on: socket.socket) -> bool:
+    """True if only programs of this machine reach the socket."""
+    return ip_address(on.getsockname()[0]).is_loopback
+
+
+def names(on: socket.socket, host: str) -> list[str]:
+    """What this machine may be called by those who reach the socket, the name for links first."""
+    if is_loopback(on):
+        return [host]
+    bound = ip_address(on.getsockname()[0])
+    own = [_own_address(on.family)] if bound.is_unspecified else [host, str(bound)]
+    return list(dict.fromkeys([*own, socket.gethostname().lower()]))
+
+
+def url_host(name: str) -> str:
+    """A name as it stands in an address.
+
+    >>> url_host("::1"), url_host("10.0.0.5")
+    ('[::1]', '10.0.0.5')
+    """
+    return f"[{name}]" if ":" in name else name
+
+
+def _own_address(family: int) -> str:
+    """The address by which others reach this machine, as far as its routes tell; nothing is sent for it."""
+    with socket.socket(family, socket.SOCK_DGRAM) as probe, suppress(OSError):
+        probe.connect(("2001:db8::1" if family == socket.AF_INET6 else "192.0.2.1", 9))  # addresses for documentation
+        return str(probe.getsockname()[0])
+    return socket.gethostname().lower()
 
 
 def serve(app: "ASGIApp", on: socket.socket) -> None:

@@ -8,7 +8,8 @@ const isUnset = (slider) => Number(slider.value) === Number(slider.dataset.unset
 function paint(slider) {
   const unset = isUnset(slider);
   slider.classList.toggle("unset", unset);
-  slider.parentElement.querySelector("output").value = unset ? "–" : slider.value;
+  const output = slider.parentElement.querySelector("output");
+  output.value = unset ? output.dataset.unset : slider.value;
 }
 
 // Drafts: what was typed and not saved stays in this tab, also when the page is left or loaded again.
