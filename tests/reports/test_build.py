@@ -205,3 +205,14 @@ async def test_a_run_that_is_unscored_throughout_has_no_headline_value() -> None
     report = build(run, store, await example_runs.fill(store, run, rows))
     assert report.headline[0].value is None
     assert str(report.unmeasured[0].example) == "Why 1?"
+
+
+async def test_files_are_told_by_name_and_those_of_a_benchmark_with_their_digest() -> None:
+    store = MemoryStore()
+    files = {"agent": {"bot.py": "aa11"}, "data.json": "bb22"}
+    run = example_runs.record("r", planned=1, provenance={"files": files})
+    report = build(run, store, await example_runs.fill(store, run, []))
+    assert [(one.name, one.text) for one in report.provenance] == [
+        ("files · agent", '["bot.py"]'),
+        ("files · data.json", "bb22"),
+    ]

@@ -406,8 +406,9 @@ def _facts(provenance: Mapping[str, Any], prefix: str = "", depth: int = 0) -> I
     for name, value in provenance.items():
         if (name == "warnings" and not prefix) or (is_judge and name not in JUDGE_FACTS):
             continue
-        if name == "files" and not prefix:  # the record and its JSON have the digest of each
-            yield from (Fact(name=f"files · {part}", text=_text([*files])) for part, files in value.items())
+        if name == "files" and not prefix and isinstance(value, Mapping):  # the record and its JSON have the digests
+            for part, files in value.items():
+                yield Fact(name=f"files · {part}", text=_text([*files] if isinstance(files, Mapping) else files))
         elif isinstance(value, Mapping) and depth < 3:
             yield from _facts(value, f"{prefix}{name} · ", depth + 1)
         elif value not in (None, "", [], ()):
