@@ -10,6 +10,8 @@ import example_runs
 import pytest
 from memory_store import MemoryStore
 
+from proctor.core.sample import Sample
+from proctor.core.score import Score
 from proctor.core.sentence import say
 from proctor.i18n import LANGUAGES, catalogue
 from proctor.reports import render, words
@@ -217,3 +219,16 @@ def _listen(said: set[str], sentence: object, lang: str, values: dict[str, objec
 
     said.add(sentence.text if isinstance(sentence, Sentence) else str(sentence))
     return speak(sentence if isinstance(sentence, Sentence) else str(sentence), lang, **values)
+
+
+@pytest.mark.parametrize(
+    ("details", "label"),
+    [({"sides": []}, "precision of calls"), ({"parameter_accuracy": 1.0}, "precision of calls"), ({}, "precision")],
+)
+async def test_the_precision_of_words_is_not_called_that_of_calls(details: dict[str, object], label: str) -> None:
+    store = MemoryStore()
+    run = example_runs.record("r", planned=1)
+    sample = Sample.ask("q", "Why?", target="x")
+    one = example_runs.played("r", sample, Score(points=1, details={"precision": 0.5, **details}), answer="y")
+    report = build(run, store, await example_runs.fill(store, run, [one]))
+    assert f"<td>{label}</td>" in render.html(report, "en")

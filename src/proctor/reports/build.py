@@ -22,6 +22,7 @@ from proctor.reports.story import Story, error_of, finding, story
 from proctor.stats.estimate import estimate
 
 BESIDE = ("parameter_accuracy", "precision", "recall", "f1")
+OF_CALLS = {"sides", "parameter_accuracy"}  # what only scorers of tool calls give
 METRICS = ("accuracy", "score", "points")
 NO_SHARE = "no interval: values outside 0 to 1"
 ATTEMPTS = ("pass@", "pass^")  # the beginnings of metrics over several attempts
@@ -265,7 +266,7 @@ class _Verdicts:
             yield Unmeasured(what=why, kind=scorer, count=count, example=self.examples[why, scorer])
 
     def _add_details(self, verdict: Verdict, details: Mapping[str, Any]) -> None:
-        if "sides" in details:
+        if OF_CALLS & details.keys():
             self.compared.add(verdict.scorer)
         for name in BESIDE:
             value = details.get(name)
