@@ -88,3 +88,15 @@ async def test_a_report_of_questions_has_no_empty_sections_and_no_folder() -> No
         assert "bot.py:answer" in text
         assert "Errors by class" not in text
         assert "Input tokens" not in text
+
+
+@pytest.mark.parametrize("write", [render.html, render.markdown])
+async def test_judged_items_are_told_with_their_points_without_scripts_too(write: Any) -> None:
+    store = MemoryStore()
+    run = example_runs.record("r", planned=1, scorers=("rubric:x",))
+    details = {"dimensions": {"clarity": 4.5, "depth": None}, "scale": [1, 5], "passed": True}
+    score = Score(points=3.5, out_of=4, reason="Clear <b>enough</b>.", details=details)
+    one = example_runs.played("r", Sample.ask("q1", "Why?"), score, scorer="rubric:x", answer="y")
+    text = write(build(run, store, await example_runs.fill(store, run, [one])), "en")
+    for shown in ("Judged items", "q1", "3.5 / 4", "clarity", "4.5", "Clear &lt;b&gt;enough&lt;/b&gt;."):
+        assert shown in text, shown

@@ -104,6 +104,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     unmeasured: tuple[Unmeasured, ...] = ()
     failures: tuple[Story, ...] = ()
     failed: int = 0
+    judged: tuple[Story, ...] = ()  # what a judge gave points by dimension: the first ones
     notes: tuple[str | Sentence, ...] = ()
     options: tuple[Fact, ...] = ()
     provenance: tuple[Fact, ...] = ()
@@ -156,6 +157,7 @@ def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, fai
             _stories(record.id, store, _spread([kept.get(rule, []) for rule, _ in _grouped(errors)], failures))
         ),
         failed=errors.total(),
+        judged=tuple(_stories(record.id, store, verdicts.judged)),
         notes=tuple(_notes(record, outcomes, verdicts.lost, estimates)),
         options=tuple(_options(record)),
         provenance=tuple(_facts(record.provenance)),
@@ -234,6 +236,7 @@ class _Verdicts:
         self.examples: dict[tuple[str, str], str | Sentence] = {}
         self.beside_by_sample: dict[tuple[str, str], dict[str, list[float]]] = {}
         self.compared: set[str] = set()  # scorers that compared tool calls
+        self.judged: list[Key] = []
 
     def add(self, verdicts: Sequence[Verdict]) -> None:
         for verdict in verdicts:
@@ -243,6 +246,8 @@ class _Verdicts:
                 case Unscored(why=why, reason=reason):
                     self.lost[why, verdict.scorer] += 1
                     self.examples.setdefault((why, verdict.scorer), reason)
+        if len(self.judged) < self.keep and any(finding(one).marks for one in verdicts):
+            self.judged.append((verdicts[0].sample_id, verdicts[0].attempt))
         wrong = next((one for one in verdicts if isinstance(one.result, Score) and not one.result.passed), None)
         if wrong is not None:
             _note(self, error_of("scored", None, [finding(wrong)]), (wrong.sample_id, wrong.attempt))
