@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from stored_runs import a_record, a_sample, a_trial, a_verdict, begun, fill
 
@@ -202,6 +203,15 @@ async def test_a_provider_that_claims_absurd_usage_breaks_no_sum(path: Path) -> 
     for id in ("fr", "de"):
         await store.add(a_trial(id, usage=Usage(input_tokens=10**30, cost=0.5)))
     assert (store.usage("r").input_tokens, store.usage("r").cost) == (2 * 10**12, 1.0)
+    store.close()
+
+
+async def test_costs_that_no_number_holds_are_an_unknown_cost(path: Path) -> None:
+    store = SqliteStore(path)
+    await begun(store, [a_sample(id) for id in "abc"])
+    for id in "abc":
+        await store.add(msgspec.structs.replace(a_trial(id), usage=Usage(requests=1, cost=1e308)))
+    assert store.usage("r").cost is None
     store.close()
 
 

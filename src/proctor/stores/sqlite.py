@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -136,6 +137,7 @@ class SqliteStore:
     def usage(self, run_id: str) -> Usage:
         (row,) = self._rows(_read.USAGE, self._range(run_id))
         *tokens, cost = row
+        cost = cost if cost is not None and isfinite(cost) else None  # earlier versions stored whatever a provider named
         return Usage(**dict(zip(SPENT, (value or 0 for value in tokens), strict=False)), cost=cost)
 
     def trials(
