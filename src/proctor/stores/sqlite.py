@@ -137,7 +137,9 @@ class SqliteStore:
     def usage(self, run_id: str) -> Usage:
         (row,) = self._rows(_read.USAGE, self._range(run_id))
         *tokens, cost = row
-        cost = cost if cost is not None and isfinite(cost) else None  # earlier versions stored whatever a provider named
+        cost = (
+            cost if cost is not None and isfinite(cost) else None
+        )  # earlier versions stored whatever a provider named
         return Usage(**dict(zip(SPENT, (value or 0 for value in tokens), strict=False)), cost=cost)
 
     def trials(

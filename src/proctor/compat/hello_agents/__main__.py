@@ -6,6 +6,7 @@ from importlib import import_module
 
 from proctor.core.errors import ProctorError
 from proctor.i18n import language, speak
+from proctor.reports.visible import visible
 
 MODULE_BY_COMMAND = {"bfcl": "bfcl_script"}
 _USAGE = f"usage: python -m proctor.compat.hello_agents {{{','.join(MODULE_BY_COMMAND)}}} [--help] …"
@@ -22,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(module.run(args))
     except ProctorError as error:
-        print(speak(error.sentence, language()), file=sys.stderr)
+        print(visible(speak(error.sentence, language())), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130

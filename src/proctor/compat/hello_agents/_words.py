@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctor.core.sentence import Sentence
 from proctor.i18n import language, speak
-from proctor.reports.visible import one_line
+from proctor.reports.visible import one_line, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -17,12 +17,12 @@ CELLS = 50
 
 def tell(sentence: Sentence | str = "", indent: int = 0) -> None:
     """Print a line."""
-    print(" " * indent + speak(sentence, language()))
+    print(" " * indent + visible(speak(sentence, language())))
 
 
 def headline(sentence: Sentence) -> None:
     """Print a line between two rules."""
-    print(f"\n{LINE}\n{speak(sentence, language())}\n{LINE}")
+    print(f"\n{LINE}\n{visible(speak(sentence, language()))}\n{LINE}")
 
 
 def page(template: str, **values: Any) -> str:

@@ -25,6 +25,7 @@ from proctor.generation.quality import Quality, Wish, assess
 from proctor.generation.report import report as comprehensive
 from proctor.generation.report import write_generation_report, write_report
 from proctor.i18n import language
+from proctor.reports.visible import visible
 
 GENERATED = "data_generation/generated_data"
 EVALUATED = "data_generation/evaluation_results"
@@ -146,7 +147,7 @@ class _Checkpoint(ItemProgress):
     """Tells each problem, and writes all of them so far."""
 
     def __init__(self, done: Sequence[Dict], path: Path | None) -> None:
-        super().__init__(tell=tell, show=lambda line: print(f"   ✓ {line}"))
+        super().__init__(tell=tell, show=lambda line: print(f"   ✓ {visible(line)}"))
         self._items = list(done)
         self._path = path
 

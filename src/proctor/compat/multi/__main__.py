@@ -6,6 +6,7 @@ from importlib import import_module
 
 from proctor.core.errors import ProctorError
 from proctor.i18n import language, speak
+from proctor.reports.visible import visible
 
 MODULES = {
     "eval": "running",
@@ -36,12 +37,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         text, code = module.run(args)
     except ProctorError as error:
-        print(speak(error.sentence, language()), file=sys.stderr)
+        print(visible(speak(error.sentence, language())), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
     if text:
-        print(text)
+        print(visible(text))
     return int(code)
 
 
