@@ -135,9 +135,9 @@ def test_a_year_is_the_year_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) 
     rows = [{"Year": 2023, "Problem": "Old?", "Answer": 1}, {"Year": 2024, "Problem": "New?", "Answer": 2}]
     asked: list[str] = []
 
-    def located(name: str) -> Path:
+    def located(name: str) -> tuple[Path, dict[str, str]]:
         asked.append(name)
-        return data_file(Path("all.json"), rows)
+        return data_file(Path("all.json"), rows), {}
 
     monkeypatch.setattr("proctor.compat.hello_agents.ai_dataset.located", located)
     assert [one["problem"] for one in AIDataset("real", year=2024).load()] == ["New?"]
