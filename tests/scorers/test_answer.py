@@ -330,3 +330,38 @@ def test_the_sentence_encoder_helps_where_no_rule_decides() -> None:
     assert isinstance(negated, Score)
     assert (alike.points, alike.details["rule"]) == (1, "semantic")
     assert negated.points == 0
+
+
+def test_sentences_and_guesses_count_as_the_options_say() -> None:
+    sentence, guess = "The capital is Paris.", "It is probably Paris."
+    assert _score(sentence, "Paris").points == 1
+    assert "states 'Paris'" in str(_score(sentence, "Paris").reason)
+    assert _score(sentence, "Paris", answer={"sentences": False}).points == 0
+    assert _score(guess, "Paris").points == 0
+    assert _score(guess, "Paris", answer={"guesses": True}).points == 1
+    assert _score(sentence, "Paris", sentences=["a column of the data"]).points == 1
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "Paris. ",
+        "is ",
+        "not a, but ",
+        "Wait, ",
+        "if a, so ",
+        "(1,",
+        "five ",
+        "A of the ",
+        "不是",
+        "。",
+        "```\n",
+        "- a\n",
+    ],
+)
+@pytest.mark.parametrize("size", [300, 1_000_000])
+def test_a_reply_of_hostile_sentences_is_read_quickly(piece: str, size: int) -> None:
+    started = time.monotonic()
+    for target in ("Lyon", "42", "yes"):
+        _score((piece * (size // len(piece) + 1))[:size], target)
+    assert time.monotonic() - started < 5

@@ -286,6 +286,8 @@ def _similar(made: str, expected: str, least: float) -> bool:
 
 
 def _plain(text: str, options: Options) -> str:
+    if len(text) > _MOST_CHARACTERS:
+        return text if options.case_sensitive else text.casefold()
     plain = _SCRIPT.sub(_level, simplified(_replies.normal(text)).translate(_SIGNS)).strip(_AROUND)
     for pattern, instead in _LATEX:
         plain = pattern.sub(instead, plain)

@@ -21,8 +21,8 @@ from proctor.scorers.answer.amounts import without_asked_unit
 from proctor.scorers.answer.cascade import match
 from proctor.scorers.answer.claims import claimed
 from proctor.scorers.answer.extract import final_answer
-from proctor.scorers.answer.sentences import conclusion
-from proctor.scorers.answer.verdict import AnswerOptions, Match, Options
+from proctor.scorers.answer.sentences import conclusion, without_guessing
+from proctor.scorers.answer.verdict import AnswerOptions, Match, Options, shown
 
 __all__ = ["AnswerOptions", "Match", "Options", "answer", "final_answer", "match", "matching", "semantic"]
 VERSION = "2" if find_spec("mpmath") else "2 without the extra 'math'"  # other verdicts: double precision, or none
@@ -122,11 +122,14 @@ def _is_value(given: str, target: str, verdict: Match) -> bool:
 def _stated(reply: str, targets: Sequence[str], options: AnswerOptions, question: str) -> Match | None:
     """The verdict on what the sentences of a reply give as its answer; None when that is no target."""
     plain = msgspec.structs.replace(options, semantic=None, judge=None)
-    for target in targets:
+    reply = without_guessing(reply) if options.guesses else reply
+    for target in targets if options.sentences else ():
         fit = partial(fitting, target=target, question=question, options=plain)
         found = claimed(reply, target, question, fits=lambda text, fit=fit: fit(text).right)  # type: ignore[misc]
         if found is not None:
-            return fit(found)
+            verdict = fit(found)
+            reason = say("The reply states '{found}'. {reason}", found=shown(found), reason=verdict.reason)
+            return msgspec.structs.replace(verdict, reason=reason)
     return None
 
 

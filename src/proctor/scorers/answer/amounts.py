@@ -14,7 +14,7 @@ from proctor.scorers.answer.unit_table import read_unit
 
 COMPARED = re.compile(
     r"(?:\b(?:than|at least|at most|up to|except|but|besides|without|unlike|not|over|under|above|below|exceed(?:s|ed|ing)?|nearly|almost|"
-    r"between|no|by a factor of)|[大小多少高低超快慢早晚]于|超过|不足|不到|至少|至多|最多|最少|介于|将近|接近|没有|不是|[<>≤≥≈~])\s?[$€£¥]?$",
+    r"between|no|by a factor of)|[大小多少高低超快慢早晚]于|(?:超过|不足|不到|至少|至多|最多|最少)(?:需要?|有|要|得|为|是)?|介于|将近|接近|没有|不是|[<>≤≥≈~])\s?[$€£¥]?$",
     re.IGNORECASE,
 )
 COUNTED = "个個位名只隻条條张張本件次种種人天年块塊章节節页頁层樓楼台辆輛匹头頭棵朵支枝杯碗瓶双雙套间間家座所部篇首幅队隊组組班级級岁歲步元角度分秒米克吨斤升"

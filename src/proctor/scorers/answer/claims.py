@@ -48,9 +48,9 @@ APPOSITION = re.compile(
     r",\s(?:(?:the|a|an|which|in|on|at|located|with|known|because|also|as|from|one|who|where|by|and (?:it|is|was))\b|\w+(?:ed|ing)\b)|"
     r"[，,](?=.{0,20}(?:是|全|位于|为|因|它|其|在|有))"
 )
-TAIL = re.compile(
-    r"(?<=\s)(?:(?:in|on|at|by|through|into|[a-z]{2,}s|[a-z]{2,}ed|ate|made|won|has|have|eat|produce|contain|appears)\s)(?:the\s|a\s|an\s)?"
-    r"([a-z][\w-]{1,40}(?:\s[\w-]{2,40}){0,2})$"
+TAILS = tuple(
+    re.compile(rf"\s(?:{words})\s(?:the\s|a\s|an\s)?([a-z][\w-]{{1,40}}(?:\s[\w-]{{2,40}}){{0,2}})$")
+    for words in ("in|on|at|by|through|into", "[a-z]{2,}s|[a-z]{2,}ed|ate|made|won|have|eat|produce|contain")
 )
 MOST_STRETCHES = 3
 LABELLED = re.compile(
@@ -117,6 +117,8 @@ def _candidates(sentence: str, question: str, *, first: bool, target: str) -> It
         for variant in _variants(plain[label.end() :]):
             yield variant, True
     copulas = list(COPULA.finditer(plain))
+    if len(copulas) > 1 and not question and re.search(r"\band\b", plain[copulas[0].end() : copulas[-1].start()]):
+        return  # two statements: which of them answers is not said
     for at in {0, len(copulas) - 1} if copulas else ():
         copula = copulas[at]
         complement = plain[copula.end() :]
@@ -131,8 +133,9 @@ def _candidates(sentence: str, question: str, *, first: bool, target: str) -> It
     for added in _added(plain, question):
         yield added, False
     if not copulas and not question:
-        for tail in TAIL.finditer(plain):
-            yield tail[1], False
+        for pattern in TAILS:
+            if (tail := pattern.search(plain)) is not None:
+                yield tail[1], False
 
 
 def _variants(complement: str) -> Iterable[str]:

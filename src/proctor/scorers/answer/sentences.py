@@ -52,6 +52,9 @@ GUESS = re.compile(
     r"i guess|guess(?:ing)?|supposedly|allegedly|rumou?red|(?:seems?|appears?) to|no idea|cannot (?:decide|tell))\b|"
     r"可能(?!性)|也许|或许|大概|似乎|好像|不确定|猜|恐怕|据说|难道|说不定|未必", re.IGNORECASE
 )  # fmt: skip
+ADVERB_OF_A_GUESS = re.compile(
+    r"\b(?:maybe|perhaps|possibly|probably|(?:most |very )?likely|i guess)\b,?\s?|也许|或许|大概|可能", re.IGNORECASE
+)
 OTHERS_SAY = re.compile(
     r"\b(?:said|says?|claim(?:s|ed)?|thought|thinks|ask(?:s|ed|ing)?|wonder(?:s|ed|ing)?|torn|whether|if|used to|formerly|previously|once|doubts?|wrong|"
     r"incorrect|mistaken(?:ly)?|pretend|suppose|imagine|assum(?:e|ing)|some people|many people|confused|mistake|false|instead of|"
@@ -60,11 +63,11 @@ OTHERS_SAY = re.compile(
 )  # fmt: skip
 NUMBER_OF_ITEM = re.compile(r"\s*\d{1,2}\.")
 TAKEN_BACK = re.compile(r"\b(?:incorrect|wrong|false|not|no|maybe|perhaps|guess)\b|[?？]|错|不", re.IGNORECASE)
-CONDITION = re.compile(r"if\b.{0,200}\b(?:were|would|had)\b", re.IGNORECASE)
+CONDITION = re.compile(r"(?:before|until)\b|if\b.{0,200}\b(?:were|would|had)\b", re.IGNORECASE)
 CONTRAST = (
     (re.compile(r"^not\s[^,.;]{1,40},\s(?:but\s)?", re.IGNORECASE), ""),
     (re.compile(r"\bnot\s[^,.;]{1,80}?,?\sbut\s(?:rather\s|instead\s)?", re.IGNORECASE), ""),
-    (re.compile(r"(?:并)?(?:不是|并非|非)[^，,。；]{1,40}[，,]\s?(?:而|却)?是"), "是"),
+    (re.compile(r"(?:并)?(?:不是|并非|非)[^，,。；]{1,40}?(?:[，,]\s?(?:而|却)?是|而是)"), "是"),
     (
         re.compile(
             r"(?:,|\s[-–—]|\s\(|\sand)\s?(?:and\s|but\s)?(?:certainly\s|definitely\s)?not\s[^,.;]{1,80}\)?$",
@@ -74,6 +77,10 @@ CONTRAST = (
     ),
     (re.compile(r",?\s(?:rather than|instead of|as opposed to|unlike)\s[^,.;]{1,80}$", re.IGNORECASE), ""),
     (re.compile(r"[，,(（](?:而|并)?(?:不是|非)[^，,。；]{1,40}$"), ""),
+)
+SO = re.compile(r",\s(?:so|therefore|thus|hence|which means)\s(?!that)|[，,](?:所以|因此|故)")
+HARMLESS = re.compile(
+    "[南北]?非洲|非常|未来|无锡|无线|不锈钢|莫[扎斯尔泊]|不等式|不同|不断|不久|无数|无论|不[但仅]|否则|非金属|无机|不丹"
 )
 GIVEN = re.compile(r"^if\s[^,]{1,120},\s?(?:then\s)?", re.IGNORECASE)
 ASIDE = re.compile(
@@ -146,6 +153,15 @@ def split(text: str) -> list[str]:
     return whole if len(whole) <= MOST_SENTENCES else [whole[0], *whole[1 - MOST_SENTENCES :]]
 
 
+def without_guessing(reply: str) -> str:
+    """The reply as if it were sure.
+
+    >>> without_guessing("It is probably Paris."), without_guessing("It might be Paris.")
+    ('It is Paris.', 'It is Paris.')
+    """
+    return re.sub(r"\b(?:might|may|could) be\b", "is", ADVERB_OF_A_GUESS.sub("", reply[-MOST_CHARACTERS:]))
+
+
 def conclusion(reply: str) -> str:
     """The sentence with which a long reply concludes, or its short first line when the rest explains it; '' without one.
 
@@ -181,6 +197,8 @@ def plain_statement(sentence: str, target: str) -> str | None:
     if CONDITION.match(sentence):
         return None
     sentence = GIVEN.sub("", sentence)
+    if (conclusion := list(SO.finditer(sentence))) and sentence[conclusion[-1].end() :].strip():
+        sentence = sentence[conclusion[-1].end() :]
     for pattern, instead in CONTRAST:
         sentence = pattern.sub(instead, sentence)
     aside = ASIDE.search(sentence)
@@ -188,7 +206,7 @@ def plain_statement(sentence: str, target: str) -> str | None:
         return None
     sentence = ASIDE.sub(lambda found: found[0] if target and found[0].strip() == target else "", sentence)
     sentence = sentence.strip(" ,，;.。!！")
-    without = sentence.replace(target, "·") if len(target) > 1 else sentence
+    without = HARMLESS.sub("·", sentence.replace(target, "·") if len(target) > 1 else sentence)
     if negations(without) or GUESS.search(without) or OTHERS_SAY.search(without) or "?" in without:
         return None
     return sentence

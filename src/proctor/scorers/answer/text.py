@@ -55,6 +55,7 @@ FENCED = re.compile(r"```[\w+-]*[ \t]*\n(.*?)\n?```", re.DOTALL)
 LABEL = re.compile(
     r"(?:no\.|number|#)\s?(?=\d)|#{1,4} |(?:[-·*•]|\d{1,2}\.|>) (?=[^\W\d_])", re.IGNORECASE
 )  # `#5`, `- Paris`
+LABEL_BEGINS = frozenset("nN#-·*•>0123456789")
 MATRIX = re.compile(r"\\begin\{([bpvBV]?matrix)\}(.*?)\\end\{\1\}", re.DOTALL)
 MEANING = re.compile(  # signs that text without them may be compared loosely
     r"[\d=^_\\+*/<>|{}()\[\]√π∞±≤≥≠×÷%$€£¥°#~,;、&]|(?<![^\W\d_])-|-(?![^\W\d_])|\b[^\W\d_]['!](?![^\W\d_])"
@@ -139,8 +140,8 @@ def _bare(text: str) -> str:
                     text = inner.strip()
         if text.startswith("```") and (fenced := FENCED.fullmatch(text)) is not None:
             text = fenced[1].strip()
-        if "\n" not in text:
-            text = LABEL.sub("", text, count=1) if LABEL.match(text) else text
+        if text[:1] in LABEL_BEGINS and "\n" not in text and (label := LABEL.match(text)) is not None:
+            text = text[label.end() :]
         if (choice := CHOICE.fullmatch(text)) is not None:
             text = choice[1] or choice[2]
         if len(text) > 1 and text[-1] in END:

@@ -36,6 +36,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         unit: the unit of numbers that stand alone, such as `km`, `%` or `USD`.
         similarity: the share of words that must agree, in order; numbers and negations must agree anyway.
         semantic_threshold: the similarity of meaning that is enough, where it is asked for.
+        sentences: the answer may be stated in a sentence; False: the whole reply, or what it marks as its answer, is compared.
+            Only in a table named like the scorer, as is `guesses`.
+        guesses: what is said with `probably`, `perhaps` or 可能 counts as said.
     """
 
     ordered: bool | None = None
@@ -44,6 +47,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     unit: str = ""
     similarity: float = 1.0
     semantic_threshold: float = 0.9
+    sentences: bool = True
+    guesses: bool = False
 
     def __post_init__(self) -> None:
         for name in ("tolerance", "relative_tolerance", "similarity", "semantic_threshold"):
@@ -66,7 +71,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, **{name: getattr(checked, name) for name in given})
 
 
-OPTIONS = Options.__struct_fields__
+OPTIONS = tuple(
+    name for name in Options.__struct_fields__ if name not in ("sentences", "guesses")
+)  # names of columns, too
 
 
 class AnswerOptions(Options, frozen=True, kw_only=True):

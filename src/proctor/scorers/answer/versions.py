@@ -9,7 +9,7 @@ from proctor.scorers.answer.verdict import Match, accept, differ
 RULE = "versions"
 LONGEST = 60
 NUMBERED = re.compile(
-    r"(?P<label>[^\W\d_§][\w.+#-]*(?: [^\W\d_][\w+#-]*){0,2}(?<!\d)(?<!\d\.)|§|第)?\s?(?P<number>\d+(?:\.\d+)+)[节章条款版]?"
+    r"(?P<label>[A-Za-z][A-Za-z0-9_.+#-]*(?: [A-Za-z][A-Za-z0-9_+#-]*){0,2}(?<!\d)(?<!\d\.)|版本|§|第)?\s?(?P<number>\d+(?:\.\d+)+)[节章条款版]?"
 )
 SAME_LABEL = {
     "sec": "section",
