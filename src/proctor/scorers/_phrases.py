@@ -10,48 +10,56 @@ from proctor.scorers.answer.text import simplified
 
 _BEGINNING = 600  # characters of a reply in which it declines, if it does
 _SENTENCES = 4
-_CAN = r"(?:can(?:not|'t| not)|could(?: not|n't)|won't|will not|am unable to|'m unable to|am not able to|'m not able to|am not (?:allowed|permitted) to|unable to)"
+_NOT = r"(?:not|cannot|can't|won't|don't|didn't|doesn't|couldn't|wouldn't|haven't|hasn't|isn't|wasn't|aren't|unable|impossible|decline|refuse|lack|rather not|prefer not|no)"
+_THINGS = (
+    r"(?:images?|pictures?|photos?|figures?|diagrams?|attachments?|files?|graphs?|charts?|screenshots?|documents?)"
+)
+_FACTS = r"(?:information|details?|context|data|knowledge|answer)"
 _DO = (
-    r"(?:(?:really|currently|actually|directly|possibly|confidently|just) )?(?:answer|help|assist|provide|determine|see|view|comply|do (?:that|this|so)|"
-    r"ful?fill?|access|open|look at|respond|give|support|tell|discuss|engage|process|continue|identify|analy[sz]e|solve|complete|generate|create|share|offer)"
+    r"(?:answer|answering|help|helping|assist|assisting|provide|determine|see|view|comply|do (?:that|this|so)|ful?fill?|access|open|look|respond|give|support|"
+    r"tell|discuss|engage|process|continue|identify|analy[sz]e|solve|complete|generate|create|share|offer|say|know|understand|find|comment|refuse|decline)"
 )
 _ENGLISH = re.compile(
-    r"\b(?:i (?:honestly|really|simply|just|still)? ?(?:do not|don't|couldn't|could not) (?:have|find|know)(?: (?:that|this|the|an|any))? ?(?:answer|information|data|knowledge|details|file|solution)\b"
-    r"|i (?:honestly|really|simply|truly) (?:do not|don't) know\b|(?:going|have|need|choose) to (?:have to )?(?:refuse|decline)\b|^(?:no answer|unable to (?:answer|comply|help|assist|determine))\b(?=[.!]?$)"
-    r"|i am not sure what|(?:language model|an ai)[^.]{0,40}(?:can't|cannot|unable|not able))"
-    rf"|\b(?:i|we)(?: (?:must|have to) (?:say|tell you)[\w ]{{0,20}})? ?(?:'m (?:afraid|sorry)(?: but)?,? (?:that )?(?:i )?)?{_CAN} {_DO}\b(?! (?:that )?it\b)"
-    r"|\bi(?:'d| would)? (?:rather not|prefer not|must decline|have to decline|decline|refuse|do(?: not|n't) (?:feel )?want) ?(?:to )?(?:answer|say|respond|discuss|help|do|share|that|this|comment)?\b"
-    r"|\bi(?:'m| am) (?:not comfortable|uncomfortable|not (?:really )?sure(?: (?:about|of|how|what|which))?(?=[^,]{0,40}$|[^,]{0,40}\.)|not certain)\b(?!,)"
-    r"|\bi (?:do not|don't) (?:actually |really )?(?:know(?=$|[.!,;]| (?:the|how|what|which|that|this|about|enough|who|where|when|if|whether))|have (?:access|enough|any (?:image|information|idea)|the (?:image|information|ability|picture|capability)|sufficient|an answer)|see (?:any|an|the) (?:image|picture|photo|attachment|file|figure|diagram))"
-    r"|\bi have no (?:idea|way|access|information|clue)\b|\bi can't (?:say|tell)\b(?=$|[.!])"
-    r"|\b(?:no|without (?:an?|the)|missing the) (?:image|picture|photo|figure|diagram|attachment|file|graph)s? (?:was|were|is|are|has been|have been)? ?(?:actually )?(?:provided|attached|uploaded|included|given|available|shared|present|supplied|visible)"
-    r"|\b(?:image|picture|photo|figure|diagram|attachment|file)s? (?:is|are|was|were|seems? to be|appears? to be) (?:missing|not (?:provided|attached|included|available|visible|given|uploaded))"
-    r"|\b(?:please|could you(?: please)?|can you(?: please)?|kindly) (?:re-?)?(?:provide|upload|attach|share|send|include|describe)(?: (?:me|us))?(?: with)? (?:the|an|a|your|more|that|this|it|some|additional|further)\b(?: \w+){0,3}? ?(?:image|picture|photo|figure|diagram|file|attachment|information|context|details|question|text|document|screenshot|graph|chart|table|problem|it\b|one\b|data)s?(?! (?:of your|to the|to your)\b)"
-    r"|\black of image information|missing image information|\b(?:there (?:is|was) )?(?:insufficient|not enough|no) (?:information|context|data|details)\b(?: (?:is |was |has been )?(?:provided|given|available|here|to (?:answer|determine|solve|tell|say|decide|give)))?"
-    r"|\b(?:need|require) more (?:information|context|details)|more (?:information|context) (?:is )?(?:needed|required)"
-    r"|\bas an ai(?: language)? (?:model|assistant)\b[^.]{0,80}\b(?:cannot|can't|unable|not able|don't|do not|have no)\b"
-    r"|\b(?:not something|nothing) i(?:'m| am)? (?:can|could|able to) (?:help|assist|answer|do)|\bagainst (?:my|our) (?:policy|policies|guidelines|principles|programming)"
-    r"|\bmy (?:guidelines|policies|policy|instructions|programming) (?:do not|don't|does not|prevent|prohibit|forbid)|\bbeyond my (?:capabilities|knowledge|ability)"
-    r"|\b(?:cannot|can't|can not|could not) be (?:answered|determined|solved)\b|\bunable to (?:answer|determine|provide|assist|help|view|see)\b(?= (?:this|that|the (?:question|image|picture|answer|request)|your|an? (?:answer|image|response)|you|with|any))",
+    # I or we, a negation, and what was asked for
+    rf"(?<![\w'])(?:i|we)(?:'m|'ve|'d|'ll|'re)?\b(?:(?!\b(?:but|so|because|since|that he|that she|about you)\b)[^.!?:]){{0,40}}?\b{_NOT}\b(?:(?!\b(?:but|so|because)\b)[^.!?:,]){{0,30}}?"
+    rf"\b(?:{_DO}|{_THINGS}|(?:enough|any|the|that|this|sufficient|an) {_FACTS}|information|questions?|requests?|idea)\b(?! (?:it|of)\b)"
+    rf"|(?<![\w'])i(?:'m| am) (?:afraid )?(?:not (?:really |entirely )?(?:sure|certain)|unsure)\b(?=[^,]{{0,60}}$)"
+    r"|(?<![\w'])i(?:'d| would)? (?:have to |must |choose to )?(?:rather not|prefer not|decline|refuse|lack)\b|(?<![\w'])i (?:do not|don't) know\b(?! (?:of|any)\b)|\bgoing to have to (?:refuse|decline)\b"
+    rf"|\b(?:not|n't)\b[^.!?]{{0,40}}\bi(?:'m| am)? (?:can|could|able to|allowed to) (?:{_DO})"
+    # what is missing
+    rf"|(?:\b(?:no|without (?:an?|the)|missing(?: the)?)|n't (?:attached?|provided?|uploaded?|included?|see|find)(?: an?y?| the)?) (?:\w+ )?{_THINGS}\b(?! (?:is|are) (?:needed|required|necessary))(?! ?shows?)(?=[^.]{{0,30}}\b(?:provided|attached|uploaded|included|given|available|here|shared|supplied|visible|present|in your|to look|i (?:can|am))|[.!?,]?$|[.!?,])"
+    rf"|\b{_THINGS} (?:is|are|was|were|seems? to be|appears? to be) (?:missing|not (?:provided|attached|included|available|visible|given|uploaded))"
+    rf"|\bneed(?:ed)? (?:to see|the|more|additional|further)\b[^.,]{{0,30}}\b(?:{_THINGS}|{_FACTS})\b"
+    rf"|\b(?:please|could you(?: please)?|can you(?: please)?|kindly) (?:re-?)?(?:provide|upload|attach|share|send|include|describe)\b(?: \w+){{0,5}}? ?(?:{_THINGS}|{_FACTS}|question|text|problem|it)\b(?! (?:of your|to the|to your)\b)"
+    r"|\black of image information|missing image information|\b(?:insufficient|not enough|no) (?:information|context|data|details)\b(?= (?:is |was |has been )?(?:provided|given|available|here|to (?:answer|determine|solve|tell|say|decide|give))|[.!]?$)"
+    r"|\bmore (?:information|context) (?:is )?(?:needed|required)"
+    # the question, the rules
+    r"|\b(?:question|request|problem|this|it) (?:cannot|can't|can not|could not) be (?:answered|solved|fulfilled|determined)\b|\bimpossible (?:for me )?to (?:answer|determine|say|tell)\b"
+    r"|\bas an? (?:\S+ )?ai\b[^.]{0,80}\b(?:cannot|can't|unable|not able|don't|do not|have no)\b|language model[^.]{0,40}(?:can't|cannot|unable|not able)"
+    r"|\bagainst (?:my|our) (?:policy|policies|guidelines|principles|programming)|\bmy (?:guidelines|policies|policy|instructions|programming) (?:do not|don't|does not|prevent|prohibit|forbid)"
+    r"|\bbeyond my (?:capabilities|knowledge|ability)|^(?:no answer|unable to (?:answer|comply|help|assist|determine))\b(?=[.!]?$|[^.]{0,40}(?:question|image|request))"
 )
 _CHINESE = re.compile(
-    r"(?:我|恕我)(?:不能|无法|不会|不可以)(?:告诉|帮|说|做|完成|继续)|(?:麻烦|劳驾|能否|可以)(?:您|你)?(?:请)?(?:重新)?(?:上传|提供|补充|发送|描述)|超出(?:了)?我的(?:能力|知识|权限)|(?:看|见)不(?:到|见|清)(?:您|你)?(?:说|提|提到|发|给|上传)(?:的)?图"
-    r"|缺(?:少|乏)(?:必要的?|足够的?|相关的?)?(?:图片|图像|信息|条件|图)(?:信息)?|(?<!由于)(?<!因为)(?<!因)(?:信息|资料)不足(?!导致|造成)|需要(?:更多|提供|补充)(?:的)?(?:信息|图片|资料|上下文)"
-    r"|(?:我|本题|暂时|实在|所以|因此|故|，|^|，?但)(?:真的|确实|目前|现在|也|还是)?(?:无法|不能|没法|没有办法|没办法|难以|不便|不方便|不愿意?|拒绝|不可以)(?:直接|准确|继续|给出|提供|对此|为[你您]|就此|进行|再)?"
-    r"(?:回答|作答|解答|判断|确定|提供|查看|看到|看见|协助|帮助|帮[你您]|给出|满足|完成|处理|访问|识别|讨论|回应|答复|透露|生成|继续|得出|求解|获取|支持|说)"
-    r"|(?:我)?(?:看|见)不(?:到|见|清)(?:任何|您?的?|你的|这张|该|题目中的|上传的)?(?:图|附件|文件)|(?:没有|未|没)(?:看到|见到|收到|能看到|附上?|提供|上传|给出|包含|找到)(?:任何|相关的?|题目的?|清晰的?|所需的?|对应的?)?(?:图|附件|文件|信息|上下文)"
-    r"|(?:图片?|图像|附件|文件)(?:并)?(?:未|没有|没)(?:被)?(?:提供|上传|显示|给出|附上|加载|成功)|请(?:您|你)?(?:先|重新|再)?(?:提供|上传|补充|发送|附上|描述|说明)(?:一下|更多|相关|完整|题目|具体|清晰|您|你|该|原|图|必要|详细|问题)"
-    r"|作为(?:一个|一名)?(?:ai|人工智能|语言模型)(?:语言)?(?:模型|助手)?[^。]{0,30}(?:无法|不能|没有|不具备)|^(?:抱歉[，,]?|对不起[，,]?|不好意思[，,]?|这个(?:问题)?|这道?题|这|我|真的|也|很)*(?:我)?(?:真的|也|还)?(?:不知道|不清楚|不了解|不会(?=[。！]?$)|不懂|不太清楚|不确定(?=[。！]?$)|答不(?:了|上来|出来?))"
-    r"|(?:抱歉|对不起|不好意思|遗憾)[^。]{0,20}(?:我)?(?:不能|无法|没有?办法|没法|帮不了|帮不上|不可以|答不了)|帮不了(?:你|您)|(?:无法|不能)(?:回答|作答|解答|确定答案|判断答案)",
+    r"缺(?:少|乏)(?:必要的?|足够的?|相关的?)?(?:图片|图像|信息|条件|图)(?:信息)?|(?<!由于)(?<!因为)(?<!因)(?:信息|资料)(?:不足|不完整|不全)(?!导致|造成)|需要(?:更多|提供|补充)(?:的)?(?:信息|图片|资料|上下文)"
+    # I, a negation, and what was asked for
+    r"|(?:我|恕我|本人|抱歉|对不起|不好意思|遗憾)[^。！？]{0,14}?(?:不(?!是|过|会?错|久|同)|无法|没法|没有|没办法|没能|未能|难以|拒绝)[^。！？，：]{0,8}?(?:回答|作答|解答|答复|判断|确定|提供|查看|看到|看见|看清|协助|帮|给出|满足|完成|处理|访问|识别|"
+    r"讨论|回应|透露|生成|继续|得出|求解|获取|支持|说|告诉|知道|清楚|了解|明白|理解|办法|懂|会(?=[。！]?$)|到您?你?[^。]{0,4}图)"
+    r"|(?:本题|暂时|因此|所以|故|，|^|但)(?:也|还)?(?:无法|不能|没法|没有办法|没办法|难以|不便)(?:直接|准确|给出)?(?:回答|作答|解答|判断|确定|求解|得出)"
+    r"|(?:看|见)不(?:到|见|清)(?:任何|您?的?|你的|这张|该|题目中的|上传的|您说的)?(?:图|附件|文件)"
+    r"|(?:没有|未|没)(?:看到|见到|收到|能看到|附上?|提供|上传|给出|包含|找到)(?:任何|相关的?|题目的?|清晰的?|所需的?|对应的?)?(?:图|附件|文件|信息|上下文)|(?:^|，)(?:没有?|缺)(?:图|图片|附件)(?=[，。]|$)"
+    r"|(?:图片?|图像|附件|文件)(?:并)?(?:未|没有|没|缺失)(?:被)?(?:提供|上传|显示|给出|附上|加载|成功|，)"
+    r"|(?:请|麻烦|劳驾|能否|可否|可以)(?:您|你)?(?:先|重新|再|请)?(?:提供|上传|补充|发送|附上|描述)(?:一下|更多|相关|完整|题目|具体|清晰|您|你|该|原|图|必要|详细|问题)|请?把[^。]{0,8}图[^。]{0,4}(?:发|传|给)"
+    r"|作为(?:一个|一名)?(?:ai|人工智能|语言模型)(?:语言)?(?:模型|助手)?[^。]{0,30}(?:无法|不能|没有|不具备)|超出(?:了)?我的(?:能力|知识|权限)"
+    r"|^(?:这个?(?:道)?(?:问?题)?|真的|也|很)*(?:不知道|不清楚|不了解|不懂|不太清楚|不确定(?=[。！]?$)|答不(?:了|上来|出来?))|(?:帮|答)不(?:了|上)(?:你|您|忙|[。！]?$)|(?:无法|不能)(?:回答|作答|解答|确定答案|判断答案)|我不会(?=[。！]?$)|题我不会",
 )
 _OTHERS = re.compile(
     # Spanish, Portuguese, Italian, French
     r"\bno (?:puedo|podemos|soy capaz de|me es posible|estoy en condiciones de|tengo permitido) (?:\w+ )?(?:ayudar|responder|contestar|proporcionar|ver|cumplir|asistir|determinar|acceder|dar|hacer)\w*|\bno lo sé\b|\bno sé\b(?=$|[.,!]| la| cu)"
-    r"|\bprefiero no\b|\bno tengo (?:acceso|suficiente|información|idea)|\bnão (?:posso|consigo|sou capaz de|me é possível|estou autorizado) (?:\w+ )?(?:ajud|respond|fornec|ver|cumpr|determin|acess|dar|faz)\w*|\bnão sei\b|\bprefiro não\b"
-    r"|\bnon (?:posso|sono in grado di|riesco a|mi è possibile) (?:\w+ )?(?:rispond|aiut|forni|veder|assist|determin|acced|dare|fare)\w*|\bnon lo so\b|\bpreferisco non\b"
+    r"|\bprefiero no\b|\bno tengo (?:acceso|suficiente|información|idea)|\bnão (?:posso|consigo|sou capaz de|me é possível|estou autorizado) (?:\w+ )?(?:ajud|respond|fornec|ver|cumpr|determin|acess|dar|faz)\w*|\bnão sei\b|\bprefiro não\b|\bnão tenho (?:acesso|informaç|conhecimento)"
+    r"|\bnon (?:posso|sono in grado di|riesco a|mi è possibile) (?:\w+ )?(?:rispond|aiut|forni|veder|assist|determin|acced|dare|fare)\w*|\bnon lo so\b|\bnon ho (?:accesso|informazioni|abbastanza)|\bpreferisco non\b"
     r"|\bje (?:ne |n'|suis incapable|suis dans l'impossibilité|préfère ne pas)(?:(?:peux|puis|pourrai|suis|sais|arrive|ai|vois) ?(?:malheureusement )?pas|de|répondre|refuse)|\bje refuse de\b|\bje n'ai (?:pas|aucun)"
     # German, Dutch, Polish
-    r"|\bich (?:kann|darf|möchte|will|werde)\b[^.,]{0,60}\b(?:nicht|keine?[nr]?)\b[^.]{0,60}\b(?:beantworten|helfen|antworten|sehen|geben|bereitstellen|erfüllen|bestimmen|machen|sagen|erkennen)|\bich weiß (?:es|das|die antwort)? ?nicht\b|\bkann ich\b[^.,]{0,40}\bnicht\b[^.]{0,30}(?:beantworten|helfen|antworten)|\b(?:kann|ich)\b[^.]{0,40}nicht (?:beantworten|helfen)"
+    r"|\bich (?:kann|darf|möchte|will|werde)\b[^.,]{0,60}\b(?:nicht|keine?[nr]?)\b[^.]{0,60}\b(?:beantworten|helfen|antworten|sehen|geben|bereitstellen|erfüllen|bestimmen|machen|sagen|erkennen)|\bkann ich (?:das |die frage |dir |ihnen )?(?:leider )?nicht|\bich weiß (?:es|das|die antwort)? ?nicht\b|\bkann ich\b[^.,]{0,40}\bnicht\b[^.]{0,30}(?:beantworten|helfen|antworten)|\b(?:kann|ich)\b[^.]{0,40}nicht (?:beantworten|helfen)"
     r"|\bik (?:kan|mag|wil|weet)\b[^.]{0,50}\bniet\b|\bnie (?:mogę|potrafię|jestem w stanie) (?:\w+ )?(?:odpowied|pom|udziel|zobacz)\w*|\bnie wiem\b"
     # Russian, Ukrainian, Turkish, Arabic, Hindi
     r"|\bя не (?:могу|знаю|в состоянии|способен|буду)\b|\bне могу (?:ответить|помочь|предоставить|увидеть)|\bя не можу\b|\bbilmiyorum\b|(?:yanıt|cevap)\w*(?:la|ya|)y?amam\b|\byardımcı olamam|\bedemem\b"

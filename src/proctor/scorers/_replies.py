@@ -25,16 +25,16 @@ _EDGE = r"(?![A-Za-z'’])"
 _OR = re.compile(r"\bor\b|或|还是", re.IGNORECASE)
 _ITEM = r"(?<![A-Za-z\\])[{options}](?:(?:\s?(?:[,/&、]|和|与|及|或)\s?|,?\s(?:and|or|nor)\s)[{options}]){{0,8}}(?![A-Za-z'’])[)\]】}}*_`]{{0,3}}"
 _DENYING = (
-    r"(?:(?i:\b(?:not|never|neither|nor|rul(?:e|ed|ing)\s+out|exclud(?:e|ed|es|ing)|eliminat(?:e|ed|es|ing)|anything\s+but|except|doubts?(?:\s+that)?(?:\s+it\s+is|\s+it['’]s)?|"
-    r"(?:other|rather)\s+than|instead\s+of|reject)|n['’]t(?:\s+be|\s+think\s+(?:it\s+is|it['’]s|that|the\s+answer\s+is))?)"
+    r"(?:(?i:\b(?:not|never|neither|nor|rul(?:e|ed|ing)\s+out|exclud(?:e|ed|es|ing)|eliminat(?:e|ed|es|ing)|anything\s+but|except|between|doubts?(?:\s+that)?(?:\s+it\s+is|\s+it['’]s)?|"
+    r"(?:other|rather)\s+than|instead\s+of|reject)|n['’]t)(?:\s+(?:be|think|believe|choose|pick|select|say|that|it\s+is|it['’]s)){0,4}"
     r"\s+(?:be\s+)?(?:(?:option|choice|answer)\s+)?(?:the\s+answer\s+is\s+)?|"
-    r"(?:不是|不选|不应选|不能选|不可能[是选]|不会[是选]|排除(?:了|掉)?|除了?|并非|而非|不认为(?:是|选)?)\s*(?:选项)?)[(\[*_`\"“]{0,3}"
+    r"(?:不(?:应该?|能|可能|会|要|该)?[是选]|排除(?:了|掉)?|除了?|并非|而非|不认为(?:是|选)?)\s*(?:选项)?)[(\[*_`\"“]{0,3}"
 )
 _DENIED = (
     r"\s*(?:(?i:(?:is|are|was|were|seems?|looks?|would\s+be|can\s?(?:not)?\s+be|both|all)\s+){0,2}(?:(?i:clearly|definitely|obviously|also|both|all)\s+){0,2}"
     r"(?i:not\b|(?:is|are|was|were|ca|could|wo)n['’]t\b|cannot\b|wrong|incorrect|false|too\s\w+|impossible|ruled\s+out|eliminated|excluded|invalid|"
     r"(?:can|must|should)\s+be\s+(?:ruled\s+out|eliminated|excluded))|"
-    r"(?:选?项)?(?:是|的说法|说法|描述|表述|都|均|也|为|显然|明显|可以){0,3}(?:错|不对|不正确|不可能|不符|不成立|有误|排除|不选))"
+    r"(?:选?项)?(?:是|的说法|说法|描述|表述|都|均|也|为|显然|明显|可以){0,3}(?:错|不对|不正确|不可能|不符|不成立|有误|排除|不[选是](?!\s*[A-Z])))"
 )
 _RIGHT = (
     r"\s*(?:(?i:(?:is|are|was|were|must\s+be|should\s+be)\s+(?:(?:both|all|clearly|definitely|indeed)\s+)?"

@@ -25,8 +25,8 @@ from proctor.scorers.answer.text import negations, simplified
 _ORDINALS = {name: place for place, name in enumerate(["first", "second", "third", "fourth", "fifth", "sixth"], 1)}
 _ORDINALS |= {name: place for place, name in enumerate("一二三四五六七八九十", 1)}
 _MARK = (
-    r"(?:\((\d{1,2})\)|(?:第\s?(\d{1,2}|[一二三四五六七八九十])\s?个?[空个格处]格?|填?空格?\s?(\d{1,2}|[一二三四五六七八九十])|blank\s?#?(\d{1,2})"
-    r"|(?:the\s)?(first|second|third|fourth|fifth|sixth)\sblank)\s?(?:应?填|应?为|是|is\b|-(?=\s))?:?|(\d{1,2})[.、:)](?!\d)|([一二三四五六七八九十])、|([①-⑳⑴-⒇]))"
+    r"(?:\((\d{1,2})\)|\[(\d{1,2})\]|(\d)-(?=[A-Za-z\u3400-\u9fff])|([a-h])\)|(?:第\s?(\d{1,2}|[一二三四五六七八九十])\s?个?[空个格处]格?|填?空格?\s?(\d{1,2}|[一二三四五六七八九十])|blank\s?#?(\d{1,2})"
+    r"|(?:the\s)?(first|second|third|fourth|fifth|sixth)\sblank)\s?(?:应?填|应?为|是|is\b|-(?=\s))?:?|(\d{1,2})[.、:)](?!\d)|([一二三四五六七八九十])、|([①-⑳⑴-⒇]))(?:\s?:)?"
 )
 _NUMBERED = re.compile(rf"^[-\s]*{_MARK}\s*", re.IGNORECASE)
 _INLINE = re.compile(rf"(?<![A-Za-z0-9.^_({{]){_MARK}\s*|(?<=[\u3400-\u9fff\s\w])([①-⑳⑴-⒇])\s*", re.IGNORECASE)
@@ -86,9 +86,12 @@ _OPPOSITES = "前后增减大小高低左右上下正负酸碱阴阳升降多少
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?")
 _LONGEST_NUMBER = 100
 _CIRCLED = frozenset(map(chr, [*range(0x2460, 0x2474), *range(0x2474, 0x2488)]))
-_SEPARATORS = (",", "、", r"\s\|\s", r"\s+(?:and|和)\s+|[和与及]", r"\s+")
+_SEPARATORS = (",", "、", r"\s[|/]\s", r"\s+(?:and|和)\s+|[和与及]", r"\s+")
 _JOIN = re.compile(r"(?:,?\s+and|[,，]?\s?而?且)$", re.IGNORECASE)
-_OPENING = re.compile(r"^(?:答(?!案)|解(?!析)|(?:答案)?(?:依次|分别)(?:填入?|为|是)*|应?填(?![充空写]))\s?:?\s*")
+_QUOTED = re.compile(r"[\"“「]([^\"”」]{1,100})[\"”」]")
+_OPENING = re.compile(
+    r"^(?:答(?!案)|解(?!析)|(?:答案)?(?:依次|分别)(?:填入?|为|是)*|(?:空格?(?:处|中)?)?应?填(?:空|入|写)?(?!充))\s?:?\s*"
+)
 _SIGNS = str.maketrans({"−": "-", "–": "-", "“": '"', "”": '"', "‘": "'", "’": "'", "$": None, "　": " ", "º": "°"})
 _AROUND = " \t.。,;:!\"'`*"
 _PUNCTUATION = re.compile(r"[^\w+\-/=<>√π°%]")
@@ -171,6 +174,8 @@ def _made(reply: str, count: int) -> list[str]:
         parts = [part[2:].strip() for part in parts]
     if count == 1:
         return [_bare(parts[-1], 1) if parts else ""]
+    if len(quoted := _QUOTED.findall(text)) == count:
+        return list(quoted)
     if (inline := _inline(text, count)) is not None:
         return inline
     if len(parts) == 1:
@@ -204,7 +209,7 @@ def _place_of(found: re.Match[str]) -> int:
     mark = next(group for group in found.groups() if group).lower()
     if mark[0] in _CIRCLED:
         return int(unicodedata.numeric(mark))
-    return _ORDINALS.get(mark) or int(mark)
+    return _ORDINALS.get(mark) or ("abcdefgh".index(mark) + 1 if mark in "abcdefgh" else int(mark))
 
 
 def _number_of(part: str) -> int | None:

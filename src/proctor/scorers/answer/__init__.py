@@ -21,8 +21,8 @@ from proctor.scorers.answer.amounts import without_asked_unit
 from proctor.scorers.answer.cascade import match
 from proctor.scorers.answer.claims import claimed
 from proctor.scorers.answer.extract import final_answer
-from proctor.scorers.answer.sentences import conclusion, without_guessing
-from proctor.scorers.answer.verdict import AnswerOptions, Match, Options, shown
+from proctor.scorers.answer.sentences import QUESTION, conclusion, without_guessing
+from proctor.scorers.answer.verdict import AnswerOptions, Match, Options, refuse, shown
 
 __all__ = ["AnswerOptions", "Match", "Options", "answer", "final_answer", "match", "matching", "semantic"]
 VERSION = "2" if find_spec("mpmath") else "2 without the extra 'math'"  # other verdicts: double precision, or none
@@ -94,6 +94,8 @@ def _judged(sample: Sample, trajectory: Trajectory, options: AnswerOptions) -> S
 def _best(given: str, targets: Sequence[str], options: AnswerOptions, question: str, *, announced: bool) -> Match:
     """The verdict against the first target that fits; else an ambiguous one, which says what to look at."""
     verdicts = []
+    if QUESTION.search(given) and not any(map(QUESTION.search, targets)):
+        return refuse("sentences", say("The reply asks, and answers nothing."))
     for target in targets:
         verdict = fitting(given, target, question, options)
         if verdict.right:

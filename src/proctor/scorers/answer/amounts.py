@@ -14,7 +14,7 @@ from proctor.scorers.answer.unit_table import read_unit
 
 COMPARED = re.compile(
     r"(?:\b(?:than|at least|at most|up to|except|but|besides|without|unlike|not|over|under|above|below|exceed(?:s|ed|ing)?|nearly|almost|"
-    r"between|no|by a factor of)|[大小多少高低超快慢早晚]于|(?:超过|不足|不到|至少|至多|最多|最少)(?:需要?|有|要|得|为|是)?|介于|将近|接近|没有|不是|[<>≤≥≈~])\s?[$€£¥]?$",
+    r"between|no|by a factor of)|[大小多少高低超快慢早晚]于|(?:超过|不足|不到|至少|至多|最多|最少)[\u3400-\u9fff]{0,3}|介于|将近|接近|没有|不是|[<>≤≥≈~])\s?[$€£¥]?$",
     re.IGNORECASE,
 )
 COUNTED = "个個位名只隻条條张張本件次种種人天年块塊章节節页頁层樓楼台辆輛匹头頭棵朵支枝杯碗瓶双雙套间間家座所部篇首幅队隊组組班级級岁歲步元角度分秒米克吨斤升"
@@ -43,6 +43,7 @@ SUBJECT = re.compile(
     re.IGNORECASE,
 )
 HOW_OLD = re.compile(r"how old|\bage\b|多大|几岁|年龄", re.IGNORECASE)
+LONE_ONE = re.compile(r"一(?![零一二两三四五六七八九十百千万亿])")  # 一年有365天
 COUNTS = ("人", "分", "块", "people", "persons")  # what is counted, rather than a unit
 VERSION_OF = re.compile(r"(?:\bversion|\bsection|\bchapter|\bv|§)\s?$", re.IGNORECASE)
 YEAR = re.compile(r"(?:1\d|20)\d\d")
@@ -77,6 +78,12 @@ def without_asked_unit(text: str, question: str) -> str:
     return found["amount"] if named or quantity.unit in [read_unit(word) for word in words if len(word) > 1] else text
 
 
+def without_unit(text: str) -> str:
+    """The bare number of an amount; another text unchanged."""
+    found = AMOUNT_AND_UNIT.fullmatch(tidy(text))
+    return text if found is None else found["amount"]
+
+
 def amount_in(sentences: Sequence[str], target: str, question: str) -> str | None:
     """The only amount of the target's kind in the last of the answering sentences that has one; None when it is not outright."""
     answering = chosen(sentences, question)
@@ -95,6 +102,8 @@ def amount_in(sentences: Sequence[str], target: str, question: str) -> str | Non
             spans = [(span, sure) for span, sure in _spans(part) if _alike(span, target)]
             if fresh and asked and len({span for span, _ in spans}) > 1:
                 spans = [(span, sure) for span, sure in spans if span not in asked]
+            if len(spans) > 1:
+                spans = [(span, sure) for span, sure in spans if not LONE_ONE.match(span)]
             if spans:
                 with_amounts.append([span for span, _ in spans] if all(sure for _, sure in spans) else [None])
                 break

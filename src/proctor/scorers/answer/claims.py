@@ -8,7 +8,7 @@ quoted questions, corrected slips. Every text is bounded before a pattern sees i
 import re
 from collections.abc import Callable, Iterable
 
-from proctor.scorers.answer.amounts import COMPARED, SPAN, amount_in
+from proctor.scorers.answer.amounts import COMPARED, SPAN, amount_in, without_unit
 from proctor.scorers.answer.dates import read_moments
 from proctor.scorers.answer.numbers import read_number
 from proctor.scorers.answer.quantities import read_quantity
@@ -39,13 +39,13 @@ PLACED = re.compile(
     r"(?:in|on|at|by|of|from|to|as|through|into)\s(?:the\s(?:year|city|month)\s(?:of\s)?)?", re.IGNORECASE
 )  # fmt: skip
 CUT = re.compile(
-    r"\s(?:in|on|at|by|with|after|during|when|where|until|from|per|under|as|for|to|today|today's|which|that|and (?:it|he|she|they))\s",
+    r"\s(?:in|on|at|by|with|after|during|when|where|until|from|per|under|as|for|to|around|about|circa|near|over|within|since|because|along|together|today|today's|which|that|and (?:it|he|she|they))\s",
     re.I,
 )
 AGENT = re.compile(rf"由([{HAN}·]{{2,12}}?)(?:所|等)?(?:[撰编写著作创发建设提导主执担完组构制绘演]|合著)")
 DEFINITE = re.compile(r"(?:the|a|an|one of the|my|our)\s\S", re.IGNORECASE)
 APPOSITION = re.compile(
-    r",\s(?:(?:the|a|an|which|in|on|at|located|with|known|because|also|as|from|one|who|where|by|and (?:it|is|was))\b|\w+(?:ed|ing)\b)|"
+    r",\s(?:(?:the|a|an|which|in|on|at|located|with|known|because|also|as|from|one|who|where|by|and (?:it|is|was))\b|\w+(?:ed|ing|['’]s)\b)|"
     r"[，,](?=.{0,20}(?:是|全|位于|为|因|它|其|在|有))"
 )
 TAILS = tuple(
@@ -53,6 +53,9 @@ TAILS = tuple(
     for words in ("in|on|at|by|through|into", "[a-z]{2,}s|[a-z]{2,}ed|ate|made|won|have|eat|produce|contain")
 )
 MOST_STRETCHES = 3
+COUNTING = re.compile(
+    r"\b(?:there (?:are|is|were|was)|has|have|had|contains?)\b|[有共含]", re.IGNORECASE
+)  # 365 days: what is counted
 LABELLED = re.compile(
     rf"(?!step|case|note|步骤|第)(?:[^\W\d_][\w '-]{{0,30}}|[{HAN}]{{1,12}})\s?[：:]\s*(?=\S)", re.IGNORECASE
 )
@@ -90,7 +93,9 @@ def claimed(reply: str, target: str, question: str = "", *, fits: Fits) -> str |
         )
     sentences = [s for s in sentences if not COURTESY.match(s)] or sentences
     if _is_amount(target):
-        texts = [amount_in(sentences, target, question), *(sentences if len(sentences) == 1 else [])]
+        amount = amount_in(sentences, target, question)
+        counted = without_unit(amount) if amount is not None and COUNTING.search(reply[-MOST_CHARACTERS:]) else None
+        texts = [amount, counted, *(sentences if len(sentences) == 1 else [])]
         return next((text for text in texts if text is not None and fits(text)), None)
     found: str | None = None
     for sentence in chosen(sentences, question):
@@ -113,6 +118,8 @@ def _candidates(sentence: str, question: str, *, first: bool, target: str) -> It
         return
     if plain != sentence:
         yield plain, False
+    if (apposition := APPOSITION.search(plain)) is not None:
+        yield plain[: apposition.start()], False
     if (label := LABELLED.match(plain)) is not None:
         for variant in _variants(plain[label.end() :]):
             yield variant, True
