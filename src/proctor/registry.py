@@ -121,6 +121,7 @@ def _no_object(where: str, part: str, module: ModuleType) -> BadInput:
         for key, value in vars(module).items()
         if not key.startswith("_") and not isinstance(value, ModuleType) and _is_made_in(value, module)
     ]
+    own.sort(key=lambda key: not callable(vars(module)[key]))  # an agent, a task or a scorer is called
     if not own:
         return BadInput("{where} has no '{part}', and defines nothing else.", where=where, part=part)
     return BadInput(

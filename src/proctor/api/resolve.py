@@ -95,8 +95,9 @@ def agent(given: AgentLike, options: Mapping[str, Any]) -> tuple[Agent, Named]:
             raise BadInput("Options go with an agent given by name; give an object its values where it is made.")
         return function.wrap(found, name=given), _named_users(given, found)
     known = [f"{name}:" for name in registry.names("agents") if name not in INTERNAL and _makes(name)]
-    is_model = not colon and not near(f"{given}:", known)
-    raise registry.unknown("agent", given, known, meant=[f"openai:{given}"] if is_model else ())
+    kinds = near(f"{kind}:", known)
+    meant = [f"{one}{argument}" for one in kinds] if kinds or colon else [f"openai:{given}"]  # a model's name alone
+    raise registry.unknown("agent", given, known, meant=meant)
 
 
 class Recorded:

@@ -4,6 +4,8 @@ Click looks each of its sentences up with gettext, under the name `_`; that name
 (table `click`). The files that gettext wants would be a second catalogue.
 """
 
+from typing import Any
+
 import click.core
 import click.decorators
 import click.exceptions
@@ -23,14 +25,13 @@ MODULES = (
     click.termui,
     click.types,
 )
-TYPES = (
-    click.types.IntParamType,
-    click.types.FloatParamType,
-    click.types.StringParamType,
-    click.types.IntRange,
-    click.types.FloatRange,
-)
-_names = {kind: kind.name for kind in TYPES}  # in English: shown as the kind of value an option takes
+NAMES: dict[type[click.types.ParamType[Any]], str] = {  # of the kind of value that an option takes
+    click.types.IntParamType: "integer",
+    click.types.IntRange: "integer",
+    click.types.FloatParamType: "float",
+    click.types.FloatRange: "float",
+    click.types.StringParamType: "text",
+}
 
 
 def speak_as_click() -> None:
@@ -39,7 +40,7 @@ def speak_as_click() -> None:
         for attribute, said in (("_", t), ("ngettext", _counted)):
             if attribute in vars(module):
                 setattr(module, attribute, said)
-    for kind, name in _names.items():
+    for kind, name in NAMES.items():
         kind.name = t(name)
 
 

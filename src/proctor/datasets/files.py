@@ -142,10 +142,10 @@ def layout_told(path: str | Path, columns: Mapping[str, str] | None = None, **op
     )
     notes = {**told(shape.columns), **_settings(shape)}
     return say(
-        "{path}: {columns}. Not used: {unused}.",
+        "{path}: {columns}.{unused}",
         path=name if fetched else path.name,
         columns=", ".join(f"{role} ← {name}" for role, name in notes.items()),
-        unused=", ".join(shape.columns.unused) or "-",
+        unused=say(" Not used: {unused}.", unused=", ".join(shape.columns.unused)) if shape.columns.unused else "",
     )
 
 
