@@ -21,9 +21,9 @@ def test_the_library_itself() -> None:
 
 @pytest.mark.skipif(find_spec("deepeval") is not None, reason="DeepEval is installed")
 def test_without_the_library_its_extra_is_named() -> None:
-    with pytest.raises(MissingExtra, match=r"proctor\[deepeval\]"):
+    with pytest.raises(MissingExtra, match=r"pip install .*\[deepeval\]"):
         deepeval.make("mine:metric", {})
-    with pytest.raises(MissingExtra, match=r"proctor\[deepeval\]"):
+    with pytest.raises(MissingExtra, match=r"pip install .*\[deepeval\]"):
         resolve.scorers(["deepeval:mine:metric"])
 
 

@@ -19,7 +19,7 @@ PAIRED = [(probe, kind) for probe in PROBES for kind in KINDS if probe not in ("
 @pytest.mark.parametrize("ties", [0.0, 0.9])
 @pytest.mark.parametrize("margin", [0.15, 0.01])
 def test_an_unbiased_judge_is_accused_in_at_most_six_percent_of_runs(margin: float, ties: float) -> None:
-    accused = [_is_accused(_simulated(seed, ties=ties, margin=margin)) for seed in range(120)]
+    accused = [_is_accused(_simulated(seed, ties=ties, margin=margin)) for seed in range(80)]
     assert sum(accused) / len(accused) <= 0.06
 
 
@@ -32,7 +32,7 @@ def test_a_bias_of_two_percent_of_the_scale_is_no_bias_where_fifteen_matter() ->
 
 @pytest.mark.slow
 def test_a_large_bias_is_found() -> None:
-    accused = [_is_accused(_simulated(seed, ties=0.3, bias=0.45, noise=0.25)) for seed in range(60)]
+    accused = [_is_accused(_simulated(seed, ties=0.3, bias=0.45, noise=0.25)) for seed in range(40)]
     assert sum(accused) / len(accused) >= 0.95
 
 
