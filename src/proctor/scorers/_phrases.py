@@ -16,18 +16,20 @@ _THINGS = (
 )
 _FACTS = r"(?:information|details?|context|data|knowledge|answer)"
 _DO = (
-    r"(?:answer|answering|help|helping|assist|assisting|provide|determine|see|view|comply|do (?:that|this|so)|ful?fill?|access|open|look|respond|give|support|"
-    r"tell|discuss|engage|process|continue|identify|analy[sz]e|solve|complete|generate|create|share|offer|say|know|understand|find|comment|refuse|decline)"
+    r"(?:answer|answering|help|helping|assist|assisting|provide|determine|comply|do (?:that|this|so)|ful?fill?|respond|give|support|"
+    r"tell|discuss|engage|process|continue|identify|analy[sz]e|solve|complete|generate|create|share|offer|say|know|understand|comment|refuse|decline)"
 )
 _ENGLISH = re.compile(
     # I or we, a negation, and what was asked for
-    rf"(?<![\w'])(?:i|we)(?:'m|'ve|'d|'ll|'re)?\b(?:(?!\b(?:but|so|because|since|that he|that she|about you)\b)[^.!?:]){{0,40}}?\b{_NOT}\b(?:(?!\b(?:but|so|because)\b)[^.!?:,]){{0,30}}?"
-    rf"\b(?:{_DO}|{_THINGS}|(?:enough|any|the|that|this|sufficient|an) {_FACTS}|information|questions?|requests?|idea)\b(?! (?:it|of)\b)"
+    rf"(?<![\w'])i(?:'m|'ve|'d|'ll)?\b(?:(?!\b(?:but|so|because|since|that he|that she|about you)\b)[^.!?:]){{0,40}}?\b{_NOT}\b(?:(?!\b(?:but|so|because)\b)[^.!?:,]){{0,30}}?"
+    rf"\b(?:{_DO}|(?:see|view|open|access|find|look at)(?:(?: \w+){{0,3}}? (?:{_THINGS}|{_FACTS}|it\b)|(?=[.!]?$))|{_THINGS}|(?:the )?(?:ability|capability|access)|(?:enough|any|the|that|this|sufficient|an) {_FACTS}|information|questions?|requests?|idea)\b(?! of\b)"
+    rf"|\bwe(?:'re| are)? (?:cannot|can't|unable to|not able to) (?:answer|help|assist|provide|process|comply|ful?fill?)\b"
     rf"|(?<![\w'])i(?:'m| am) (?:afraid )?(?:not (?:really |entirely )?(?:sure|certain)|unsure)\b(?=[^,]{{0,60}}$)"
     r"|(?<![\w'])i(?:'d| would)? (?:have to |must |choose to )?(?:rather not|prefer not|decline|refuse|lack)\b|(?<![\w'])i (?:do not|don't) know\b(?! (?:of|any)\b)|\bgoing to have to (?:refuse|decline)\b"
     rf"|\b(?:not|n't)\b[^.!?]{{0,40}}\bi(?:'m| am)? (?:can|could|able to|allowed to) (?:{_DO})"
     # what is missing
     rf"|(?:\b(?:no|without (?:an?|the)|missing(?: the)?)|n't (?:attached?|provided?|uploaded?|included?|see|find)(?: an?y?| the)?) (?:\w+ )?{_THINGS}\b(?! (?:is|are) (?:needed|required|necessary))(?! ?shows?)(?=[^.]{{0,30}}\b(?:provided|attached|uploaded|included|given|available|here|shared|supplied|visible|present|in your|to look|i (?:can|am))|[.!?,]?$|[.!?,])"
+    rf"|\b{_THINGS} (?:did(?:n't| not)|does(?:n't| not)|failed to|won't) (?:come|load|open|display|render|appear|upload)"
     rf"|\b{_THINGS} (?:is|are|was|were|seems? to be|appears? to be) (?:missing|not (?:provided|attached|included|available|visible|given|uploaded))"
     rf"|\bneed(?:ed)? (?:to see|the|more|additional|further)\b[^.,]{{0,30}}\b(?:{_THINGS}|{_FACTS})\b"
     rf"|\b(?:please|could you(?: please)?|can you(?: please)?|kindly) (?:re-?)?(?:provide|upload|attach|share|send|include|describe)\b(?: \w+){{0,5}}? ?(?:{_THINGS}|{_FACTS}|question|text|problem|it)\b(?! (?:of your|to the|to your)\b)"
@@ -37,7 +39,7 @@ _ENGLISH = re.compile(
     r"|\b(?:question|request|problem|this|it) (?:cannot|can't|can not|could not) be (?:answered|solved|fulfilled|determined)\b|\bimpossible (?:for me )?to (?:answer|determine|say|tell)\b"
     r"|\bas an? (?:\S+ )?ai\b[^.]{0,80}\b(?:cannot|can't|unable|not able|don't|do not|have no)\b|language model[^.]{0,40}(?:can't|cannot|unable|not able)"
     r"|\bagainst (?:my|our) (?:policy|policies|guidelines|principles|programming)|\bmy (?:guidelines|policies|policy|instructions|programming) (?:do not|don't|does not|prevent|prohibit|forbid)"
-    r"|\bbeyond my (?:capabilities|knowledge|ability)|^(?:no answer|unable to (?:answer|comply|help|assist|determine))\b(?=[.!]?$|[^.]{0,40}(?:question|image|request))"
+    r"|\b(?:outside|beyond) (?:of )?what i can\b|\b(?:outside|beyond) my (?:scope|capabilities|knowledge|ability)|^(?:no answer|unable to (?:answer|comply|help|assist|determine))\b(?=[.!]?$|[^.]{0,40}(?:question|image|request))"
 )
 _CHINESE = re.compile(
     r"缺(?:少|乏)(?:必要的?|足够的?|相关的?)?(?:图片|图像|信息|条件|图)(?:信息)?|(?<!由于)(?<!因为)(?<!因)(?:信息|资料)(?:不足|不完整|不全)(?!导致|造成)|需要(?:更多|提供|补充)(?:的)?(?:信息|图片|资料|上下文)"
@@ -50,7 +52,7 @@ _CHINESE = re.compile(
     r"|(?:图片?|图像|附件|文件)(?:并)?(?:未|没有|没|缺失)(?:被)?(?:提供|上传|显示|给出|附上|加载|成功|，)"
     r"|(?:请|麻烦|劳驾|能否|可否|可以)(?:您|你)?(?:先|重新|再|请)?(?:提供|上传|补充|发送|附上|描述)(?:一下|更多|相关|完整|题目|具体|清晰|您|你|该|原|图|必要|详细|问题)|请?把[^。]{0,8}图[^。]{0,4}(?:发|传|给)"
     r"|作为(?:一个|一名)?(?:ai|人工智能|语言模型)(?:语言)?(?:模型|助手)?[^。]{0,30}(?:无法|不能|没有|不具备)|超出(?:了)?我的(?:能力|知识|权限)"
-    r"|^(?:这个?(?:道)?(?:问?题)?|真的|也|很)*(?:不知道|不清楚|不了解|不懂|不太清楚|不确定(?=[。！]?$)|答不(?:了|上来|出来?))|(?:帮|答)不(?:了|上)(?:你|您|忙|[。！]?$)|(?:无法|不能)(?:回答|作答|解答|确定答案|判断答案)|我不会(?=[。！]?$)|题我不会",
+    r"|^(?:这个?(?:道)?(?:问?题)?|真的|也|很)*(?:不知道|不清楚|不了解|不懂|不太清楚|不确定(?=[。！]?$)|答不(?:了|上来|出来?))|(?:帮|答)不(?:了|上)(?:你|您|忙|[。！]?$)|(?:无法|不能)(?:回答|作答|解答|确定答案|判断答案)|我(?:真的)?做不到|图片?(?:无法|不能)(?:显示|加载|打开|查看)|我不会(?=[。！]?$)|题我不会",
 )
 _OTHERS = re.compile(
     # Spanish, Portuguese, Italian, French

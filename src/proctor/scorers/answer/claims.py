@@ -42,7 +42,7 @@ CUT = re.compile(
     r"\s(?:in|on|at|by|with|after|during|when|where|until|from|per|under|as|for|to|around|about|circa|near|over|within|since|because|along|together|today|today's|which|that|and (?:it|he|she|they))\s",
     re.I,
 )
-AGENT = re.compile(rf"由([{HAN}·]{{2,12}}?)(?:所|等)?(?:[撰编写著作创发建设提导主执担完组构制绘演]|合著)")
+AGENT = re.compile(rf"由([{HAN}·]{{2,12}}?)(?:所|等)?(?:[研拍谱翻画雕策撰编写著作创发建设提导主执担完组构制绘演]|合著)")
 DEFINITE = re.compile(r"(?:the|a|an|one of the|my|our)\s\S", re.IGNORECASE)
 APPOSITION = re.compile(
     r",\s(?:(?:the|a|an|which|in|on|at|located|with|known|because|also|as|from|one|who|where|by|and (?:it|is|was))\b|\w+(?:ed|ing|['’]s)\b)|"
@@ -53,8 +53,9 @@ TAILS = tuple(
     for words in ("in|on|at|by|through|into", "[a-z]{2,}s|[a-z]{2,}ed|ate|made|won|have|eat|produce|contain")
 )
 MOST_STRETCHES = 3
+QUOTED = re.compile(r"^[^\"]*[\"]([^\"]{1,60})[\"]\W*$")
 COUNTING = re.compile(
-    r"\b(?:there (?:are|is|were|was)|has|have|had|contains?)\b|[有共含]", re.IGNORECASE
+    r"\b(?:there (?:are|is|were|was)|has|have|had|contains?|years old)\b|[有共含岁]", re.IGNORECASE
 )  # 365 days: what is counted
 LABELLED = re.compile(
     rf"(?!step|case|note|步骤|第)(?:[^\W\d_][\w '-]{{0,30}}|[{HAN}]{{1,12}})\s?[：:]\s*(?=\S)", re.IGNORECASE
@@ -137,6 +138,8 @@ def _candidates(sentence: str, question: str, *, first: bool, target: str) -> It
         yield agent[1], True
     if (question or not copulas) and len(named := _names_in(plain, question)) == 1:
         yield named[0], False
+    if (quoted := QUOTED.search(sentence)) is not None:
+        yield quoted[1], False
     for added in _added(plain, question):
         yield added, False
     if not copulas and not question:
