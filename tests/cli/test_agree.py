@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from proctor.cli import app
+from proctor.cli import _tables, app
 
 
 @pytest.fixture
@@ -120,3 +120,17 @@ def test_what_cannot_be_compared_is_refused_with_exit_code_2(folder: Path, given
 
 def _run(*arguments: str) -> Result:
     return CliRunner(env={"COLUMNS": "140"}).invoke(app, list(arguments))
+
+
+def test_on_eighty_columns_no_word_and_no_interval_is_broken(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    columns = ["Dimension", "Items", "The same", "kappa", "alpha", "Difference", "Verdict"]
+    row = ["completeness", "24", "79% [60%, 91%]", *["0.20 [-0.10, 0.50]"] * 3, "not enough evidence"]
+    _tables.show([_tables.Table(heading="Between people", columns=columns, rows=[row])])
+    printed = capsys.readouterr().out
+    assert "completeness " in printed
+    assert printed.count("-0.10–0.50") == 3
+    assert "60%–91%" in printed
+    assert max(map(len, printed.splitlines())) <= 80

@@ -1,8 +1,9 @@
 """Tables with a heading and remarks, on a terminal or as Markdown."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -11,7 +12,12 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
 from proctor.reports.visible import one_line
 
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
 WIDEST = 60  # characters of a cell on a terminal
+ANY_WIDTH = 10_000
+INTERVAL = re.compile(r" \[([^\[\],]+), ([^\[\],]+)\]$")
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,27 +30,40 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def show(tables: Sequence[Table]) -> None:
-    """Print the tables to standard output."""
-    from rich.table import Table as RichTable
+    """Print the tables to standard output; where one is too wide, intervals go below their values."""
     from rich.text import Text
 
     console = output.console()
     for table in tables:
         console.print(Text(one_line(table.heading, 200), "bold"))
         if table.rows:
-            shown = RichTable(box=None, pad_edge=False, header_style="dim")
-            for place, column in enumerate(table.columns):
-                shown.add_column(
-                    Text(one_line(column, WIDEST)),
-                    justify="right" if 0 < place < len(table.columns) - 1 else "left",
-                    overflow="fold",
-                )
-            for row in table.rows:
-                shown.add_row(*(Text(one_line(cell, WIDEST)) for cell in row))
+            shown = _rich(table)
+            if console.measure(shown, options=console.options.update(max_width=ANY_WIDTH)).maximum > console.width:
+                shown = _rich(table, narrow=True)
             console.print(shown)
         for remark in table.remarks:
             console.print(Text(f"  {one_line(remark, 400)}", "dim"))
         console.print()
+
+
+def _rich(table: Table, *, narrow: bool = False) -> "RichTable":
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    last = len(table.columns) - 1
+    shown = RichTable(box=None, pad_edge=False, header_style="dim")
+    for place, column in enumerate(table.columns):
+        is_number = 0 < place < last
+        shown.add_column(
+            Text(one_line(column, WIDEST)),
+            justify="right" if is_number else "left",
+            overflow="fold",
+            no_wrap=is_number and narrow,
+        )
+    for row in table.rows:
+        cells = (one_line(cell, WIDEST) for cell in row)
+        shown.add_row(*(Text(INTERVAL.sub(r"\n\1–\2", cell) if narrow else cell) for cell in cells))
+    return shown
 
 
 def markdown(title: str, tables: Sequence[Table]) -> str:
