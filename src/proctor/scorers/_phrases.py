@@ -36,7 +36,7 @@ _ENGLISH = re.compile(
     r"|\black of image information|missing image information|\b(?:insufficient|not enough|no) (?:information|context|data|details)\b(?= (?:is |was |has been )?(?:provided|given|available|here|to (?:answer|determine|solve|tell|say|decide|give))|[.!]?$)"
     r"|\bmore (?:information|context) (?:is )?(?:needed|required)"
     # the question, the rules
-    r"|\b(?:question|request|problem|this|it) (?:cannot|can't|can not|could not) be (?:answered|solved|fulfilled|determined)\b|\bimpossible (?:for me )?to (?:answer|determine|say|tell)\b"
+    r"|\b(?:question|request|problem|this|it) (?:cannot|can't|can not|could not) be (?:answered|solved|fulfilled|determined)\b|(?:n't|\bnot) possible for me\b|\bno idea[.!]?$|\bimpossible (?:for me )?to (?:answer|determine|say|tell)\b"
     r"|\bas an? (?:\S+ )?ai\b[^.]{0,80}\b(?:cannot|can't|unable|not able|don't|do not|have no)\b|language model[^.]{0,40}(?:can't|cannot|unable|not able)"
     r"|\bagainst (?:my|our) (?:policy|policies|guidelines|principles|programming)|\bmy (?:guidelines|policies|policy|instructions|programming) (?:do not|don't|does not|prevent|prohibit|forbid)"
     r"|\b(?:outside|beyond) (?:of )?what i can\b|\b(?:outside|beyond) my (?:scope|capabilities|knowledge|ability)|^(?:no answer|unable to (?:answer|comply|help|assist|determine))\b(?=[.!]?$|[^.]{0,40}(?:question|image|request))"
@@ -52,7 +52,7 @@ _CHINESE = re.compile(
     r"|(?:图片?|图像|附件|文件)(?:并)?(?:未|没有|没|缺失)(?:被)?(?:提供|上传|显示|给出|附上|加载|成功|，)"
     r"|(?:请|麻烦|劳驾|能否|可否|可以)(?:您|你)?(?:先|重新|再|请)?(?:提供|上传|补充|发送|附上|描述)(?:一下|更多|相关|完整|题目|具体|清晰|您|你|该|原|图|必要|详细|问题)|请?把[^。]{0,8}图[^。]{0,4}(?:发|传|给)"
     r"|作为(?:一个|一名)?(?:ai|人工智能|语言模型)(?:语言)?(?:模型|助手)?[^。]{0,30}(?:无法|不能|没有|不具备)|超出(?:了)?我的(?:能力|知识|权限)"
-    r"|^(?:这个?(?:道)?(?:问?题)?|真的|也|很)*(?:不知道|不清楚|不了解|不懂|不太清楚|不确定(?=[。！]?$)|答不(?:了|上来|出来?))|(?:帮|答)不(?:了|上)(?:你|您|忙|[。！]?$)|(?:无法|不能)(?:回答|作答|解答|确定答案|判断答案)|我(?:真的)?做不到|图片?(?:无法|不能)(?:显示|加载|打开|查看)|我不会(?=[。！]?$)|题我不会",
+    r"|^(?:这个?(?:道)?(?:问?题)?|真的|也|很)*(?:不知道|不清楚|不了解|不懂|不太清楚|不确定(?=[。！]?$)|答不(?:了|上来|出来?))|(?:帮|答)不(?:了|上)(?:你|您|忙|[。！]?$)|(?:无法|不能)(?:回答|作答|解答|确定答案|判断答案)|我(?:真的)?做不到|(?:我|抱歉|对不起)[^。！？]{0,12}(?:看|做|答|帮|办|给|判断|处理|提供)不(?:了|出)|无能为力|无可奉告|图片?(?:无法|不能)(?:显示|加载|打开|查看)|我不会(?=[。！]?$)|题我不会",
 )
 _OTHERS = re.compile(
     # Spanish, Portuguese, Italian, French
@@ -61,7 +61,7 @@ _OTHERS = re.compile(
     r"|\bnon (?:posso|sono in grado di|riesco a|mi è possibile) (?:\w+ )?(?:rispond|aiut|forni|veder|assist|determin|acced|dare|fare)\w*|\bnon lo so\b|\bnon ho (?:accesso|informazioni|abbastanza)|\bpreferisco non\b"
     r"|\bje (?:ne |n'|suis incapable|suis dans l'impossibilité|préfère ne pas)(?:(?:peux|puis|pourrai|suis|sais|arrive|ai|vois) ?(?:malheureusement )?pas|de|répondre|refuse)|\bje refuse de\b|\bje n'ai (?:pas|aucun)"
     # German, Dutch, Polish
-    r"|\bich (?:kann|darf|möchte|will|werde)\b[^.,]{0,60}\b(?:nicht|keine?[nr]?)\b[^.]{0,60}\b(?:beantworten|helfen|antworten|sehen|geben|bereitstellen|erfüllen|bestimmen|machen|sagen|erkennen)|\bkann ich (?:das |die frage |dir |ihnen )?(?:leider )?nicht|\bich weiß (?:es|das|die antwort)? ?nicht\b|\bkann ich\b[^.,]{0,40}\bnicht\b[^.]{0,30}(?:beantworten|helfen|antworten)|\b(?:kann|ich)\b[^.]{0,40}nicht (?:beantworten|helfen)"
+    r"|\bich (?:kann|darf|möchte|will|werde)\b[^.,]{0,60}\b(?:nicht|keine?[nr]?)\b[^.]{0,60}\b(?:beantworten|helfen|antworten|sehen|geben|bereitstellen|erfüllen|bestimmen|machen|sagen|erkennen)|\bkann ich (?:das |die frage |dir |ihnen )?(?:leider )?nicht|\bweiß ich (?:leider )?nicht|\bich weiß (?:es|das|die antwort)? ?nicht\b|\bkann ich\b[^.,]{0,40}\bnicht\b[^.]{0,30}(?:beantworten|helfen|antworten)|\b(?:kann|ich)\b[^.]{0,40}nicht (?:beantworten|helfen)"
     r"|\bik (?:kan|mag|wil|weet)\b[^.]{0,50}\bniet\b|\bnie (?:mogę|potrafię|jestem w stanie) (?:\w+ )?(?:odpowied|pom|udziel|zobacz)\w*|\bnie wiem\b"
     # Russian, Ukrainian, Turkish, Arabic, Hindi
     r"|\bя не (?:могу|знаю|в состоянии|способен|буду)\b|\bне могу (?:ответить|помочь|предоставить|увидеть)|\bя не можу\b|\bbilmiyorum\b|(?:yanıt|cevap)\w*(?:la|ya|)y?amam\b|\byardımcı olamam|\bedemem\b"

@@ -48,6 +48,7 @@ APPOSITION = re.compile(
     r",\s(?:(?:the|a|an|which|in|on|at|located|with|known|because|also|as|from|one|who|where|by|and (?:it|is|was))\b|\w+(?:ed|ing|['’]s)\b)|"
     r"[，,](?=.{0,20}(?:是|全|位于|为|因|它|其|在|有))"
 )
+TAIL_NAME = re.compile(r"\s(?:in|at)\s(?:the\s)?([A-Z][\w'’-]*(?:\s(?:of\s)?[A-Z][\w'’-]*){0,3})$")
 TAILS = tuple(
     re.compile(rf"\s(?:{words})\s(?:the\s|a\s|an\s)?([a-z][\w-]{{1,40}}(?:\s[\w-]{{2,40}}){{0,2}})$")
     for words in ("in|on|at|by|through|into", "[a-z]{2,}s|[a-z]{2,}ed|ate|made|won|have|eat|produce|contain")
@@ -143,7 +144,7 @@ def _candidates(sentence: str, question: str, *, first: bool, target: str) -> It
     for added in _added(plain, question):
         yield added, False
     if not copulas and not question:
-        for pattern in TAILS:
+        for pattern in (*TAILS, TAIL_NAME):
             if (tail := pattern.search(plain)) is not None:
                 yield tail[1], False
 
