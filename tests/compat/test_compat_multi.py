@@ -1,5 +1,6 @@
 """The names of MULTI-Benchmark and of the article about it."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -54,10 +55,10 @@ def test_the_registry_is_a_plain_dict_that_users_assign_into(registry: dict[str,
     assert multi.evaluate_question("论述", "x", "y") == (0, 0, 0)
 
 
-def test_rejections_by_the_official_phrase_or_by_more() -> None:
-    assert multi.check_rejection("题目缺少图片信息。")
-    assert not multi.check_rejection("无法回答")
-    assert multi.check_rejection("无法回答", extended=True)
+def test_rejections_by_the_four_phrases_of_the_article_or_by_more() -> None:
+    for phrase in ("题目缺少图片信息。", "无法回答", "信息不足", "需要更多信息"):
+        assert multi.check_rejection(phrase)
+    assert not multi.check_rejection("Lack of image information")
     assert multi.check_rejection("Lack of image information", extended=True)
 
 
@@ -147,3 +148,74 @@ def test_a_yaml_file_with_a_mistake_names_it(text: str, message: str, tmp_path: 
     with pytest.raises(BadInput) as caught:
         multi.MultiAssertionEvaluator(path)
     assert message in str(caught.value)
+
+
+def test_the_functions_around_the_assertions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    problems = {"x": {"subject": ["a"], "education": "初中", "problem_content": "题", "problem_content_list": ["甲", "乙"], "problem_type_list": ["单选", "填空"], "problem_answer_list": ["A", "北京或京"], "problem_analysis_list": ["", ""], "knowledge": [], "img_paths": []}}  # fmt: skip
+    answers = {f"x_{n}": {"question_id": f"x_{n}", "prediction": text, "question_image_number": 0} for n, text in enumerate(["想\n\nB", "京"])}  # fmt: skip
+    (tmp_path / "problem.json").write_text(json.dumps(problems), encoding="utf-8")
+    (tmp_path / "prediction.json").write_text(json.dumps(answers), encoding="utf-8")
+    args = SimpleNamespace(prediction_file=tmp_path / "prediction.json", label_file=tmp_path / "problem.json")
+    scores = multi.evaluate_every_problem(args)
+    assert {id: one["score"] for id, one in scores.items()} == {"x_0": 0, "x_1": 1}
+    assert multi.calculate_score(SimpleNamespace(score_file=tmp_path / "score.json")) == (1, 2, 50)
+    predictions = multi.load_predictions(tmp_path / "prediction.json")
+    truth = multi.load_ground_truth(tmp_path / "problem.json")
+    assert (predictions["x_1"]["answer"], truth["x_1"]) == ("京", {"correct_answer": "北京或京", "type": "填空"})
+    results = multi.MultiAssertionEvaluator().evaluate_batch(predictions, truth)
+    assert "Absolute Score: 1.00/2, 50.00%" in multi.generate_evaluation_report(results)
+    capsys.readouterr()
+    assert multi.debug_assertion("42", "A", "单选") == (0, 1)
+    assert "预测答案中没有找到英文字母" in capsys.readouterr().out
+    assert multi.analyze_failure("5\n6", "5\n7", "填空")[-1] == "第2行不匹配: '6' vs '7'"
+    with pytest.raises(BadInput, match="cannot be read"):
+        multi.load_predictions(tmp_path / "none.json")
+
+
+def test_a_function_with_a_configuration_gets_it(registry: dict[str, Any]) -> None:
+    def configurable(pred: str, label: str, args: Any, config: dict[str, Any]) -> tuple[float, float]:
+        return float(pred.lower() == label.lower() if not config.get("case_sensitive", False) else pred == label), 1
+
+    registry["自定义题型"] = configurable
+    assert multi.evaluate_question("自定义题型", "A", "a") == (1, 1, 0)
+    strict = SimpleNamespace(config={"case_sensitive": True})
+    assert multi.evaluate_question("自定义题型", "A", "a", strict) == (0, 1, 0)
+
+
+@pytest.mark.parametrize("kind", ["单选", "多选", "填空", "解答"])
+def test_one_settings_file_gives_one_score(kind: str, tmp_path: Path) -> None:
+    from proctor.core.sample import Sample
+    from proctor.core.score import Score
+    from proctor.core.trajectory import Trajectory
+    from proctor.scorers import _file
+
+    path = tmp_path / "c.yaml"
+    path.write_text(ARTICLE, encoding="utf-8")
+    [configured] = _file.load(str(path))
+    evaluator = multi.MultiAssertionEvaluator(path)
+    label = {"单选": "A", "多选": "AC", "填空": "是氧化反应\n1985年", "解答": "光合作用需要光"}[kind]
+    for reply in (
+        "A\nD\nE",
+        "Ａ",
+        "A, C",
+        "AC",
+        "是氧化反应；1985年",
+        "不是氧化反应；1984年",
+        "光合作用",
+        "",
+        "我选 A 因为",
+    ):
+        result = configured.scorer(Sample.ask("", "", target=label, meta={"type": kind}), Trajectory.of(reply))
+        expected = (result.points, result.out_of) if isinstance(result, Score) else (0, 0)
+        assert evaluator.evaluate(reply, label, kind) == expected, reply
+    assert evaluator.evaluate("不是氧化反应", "是氧化反应", "填空")[0] == 0
+    assert evaluator.evaluate("1984年", "1985年", "填空")[0] == 0
+
+
+ARTICLE = """
+evaluation_settings: {answer_position: end, case_sensitive: false, fuzzy_threshold: 0.8, partial_credit: true}
+single_choice: {strict_mode: true, allow_multiple: false}
+multiple_choice: {penalty_wrong: true, min_correct_ratio: 0.6}
+fill_blank: {alternative_separator: 或, ignore_punctuation: true}
+open_ended: {rouge_type: rouge-l, min_similarity: 0.3}
+"""

@@ -240,6 +240,60 @@ def test_an_adapter_with_generate_answer_is_asked_whole_questions(tmp_path: Path
     assert {one["prediction"] for one in found.values()} == {"3 3"}
 
 
+FLAKY = """
+class Flaky:
+    calls = 0
+
+    def __init__(self, api_url, api_key, model, device_map="auto"):
+        assert (api_key, model, device_map) == ("sk-hidden", "m", "cuda:0")
+
+    def generate_answer(self, question):
+        Flaky.calls += 1
+        if Flaky.calls == 2:
+            raise ConnectionError("the service is gone")
+        return {**question, "prediction": "B", "prompt_tokens": 7, "completion_tokens": 1}
+"""
+
+
+def test_a_question_whose_model_failed_is_told_and_asked_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "flaky.py").write_text(FLAKY, encoding="utf-8")
+    flags = asking("http://127.0.0.1:9/v1", tmp_path, "--output_name", "run", "-c", "cuda:0", "-v", "m", "-n", "1")
+    flags[flags.index("m")] = f"{tmp_path}/flaky.py:Flaky"
+    assert main(flags) == 3
+    out = capsys.readouterr().out
+    assert "2 of 3 questions answered" in out
+    assert "1 not answered:" in out
+    assert "the service is gone" in out
+    assert not (tmp_path / "run" / "prediction.json").exists()
+    assert main(["eval", "--checkpoint_dir", str(tmp_path / "run"), "--api_key", "sk-hidden"]) == 0
+    found = load(tmp_path / "run" / "prediction.json")
+    assert [(one["prediction"], one["prompt_tokens"]) for one in found.values()] == [("B", 7)] * 3
+    whole = sum(label == "B" for label in labels_of(found)) / 3
+    assert f"score: {whole:.4f}" in capsys.readouterr().out  # of all three, not of the one asked last
+
+
+def labels_of(found: dict[str, Any]) -> list[str | None]:
+    return [question.label for question in dataset.questions(Path(SAMPLE)) if question.id in found]
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("class A:\n    pass\n", "has no method generate_answer"),
+        ("class A:\n    def __init__(self, weights): ...\n", "is made with weights; give --weights"),
+        ("class A:\n    def __init__(self): raise RuntimeError('no GPU')\n", "cannot be made: RuntimeError: no GPU"),
+    ],
+)
+def test_an_adapter_that_cannot_be_made_is_bad_input(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], code: str, message: str
+) -> None:
+    (tmp_path / "a.py").write_text(code, encoding="utf-8")
+    assert main(["eval", "--problem_file", SAMPLE, "-m", f"{tmp_path}/a.py:A", "--output_dir", str(tmp_path)]) == 2
+    assert message in capsys.readouterr().err
+
+
 def test_the_models_that_can_be_asked_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", "-l"]) == 0
     assert "openai-compatible" in capsys.readouterr().out

@@ -19,6 +19,14 @@ def test_every_line_of_the_corpus_agrees() -> None:
     ] == []
 
 
+def test_every_whole_reply_is_cleaned_and_scored_as_by_the_original() -> None:
+    lines = list(
+        check_corpus(CORPUS.with_name("multi_replies.jsonl"))
+    )  # recorded from the original's own main function
+    assert len(lines) == 600
+    assert [f"{one.id}: official {one.official}, ours {one.ours}" for one in lines if not one.agrees] == []
+
+
 def line(**changes: object) -> dict[str, object]:
     base = {"id": "x", "type": "单选", "prediction": "B", "label": "B", "args": {"answer_position": "start"}}
     return {**base, "score": 1, "total_score": 1, **changes}

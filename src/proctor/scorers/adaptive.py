@@ -48,15 +48,20 @@ class Threshold:
         self._recent: deque[float] = deque(maxlen=options.window)
         self._value = options.start
 
-    def after(self, similarity: float) -> float:
-        """The threshold for an answer of this similarity, which is noted for the next ones."""
+    def now(self) -> float:
+        """Return the threshold for the next answer."""
         bounds = self._options
         if len(self._recent) == bounds.window:
             mean = sum(self._recent) / bounds.window
             if mean > bounds.raise_above:
-                self._value = max(self._value, min(bounds.highest, round(self._value + bounds.step, 9)))
-            elif mean < bounds.lower_below:
-                self._value = min(self._value, max(bounds.lowest, round(self._value - bounds.step, 9)))
+                return max(self._value, min(bounds.highest, round(self._value + bounds.step, 9)))
+            if mean < bounds.lower_below:
+                return min(self._value, max(bounds.lowest, round(self._value - bounds.step, 9)))
+        return self._value
+
+    def after(self, similarity: float) -> float:
+        """Return the threshold for an answer of this similarity, which is noted for the next ones."""
+        self._value = self.now()
         self._recent.append(similarity)
         return self._value
 

@@ -108,6 +108,16 @@ def located(
     )
 
 
+def image_path(path: str) -> str:
+    """Return the path of an image from the folder of the data; real files name them from the folder of the original's scripts.
+
+    >>> image_path("../data/images/czsx/1_7.png"), image_path("images/czsx/1_7.png"), image_path("czsx/1_7.png")
+    ('images/czsx/1_7.png', 'images/czsx/1_7.png', 'czsx/1_7.png')
+    """
+    _, folder, rest = path.replace("\\", "/").rpartition("/images/")
+    return f"images/{rest}" if folder else path
+
+
 def questions(path: Path) -> Iterator[Question]:
     """All sub-questions, in the order of the file; what depends on the type is left to the caller.
 
@@ -129,7 +139,10 @@ def knowledge(path: Path) -> Mapping[str, Piece]:
         BadInput: the layout is wrong.
     """
     found: dict[str, Piece] = _decoded(path, dict[str, Piece])
-    return found
+    return {
+        key: msgspec.structs.replace(piece, knowledge_images=[image_path(image) for image in piece.knowledge_images])
+        for key, piece in found.items()
+    }
 
 
 def captions(path: Path) -> Mapping[str, str]:
@@ -145,7 +158,7 @@ def captions(path: Path) -> Mapping[str, str]:
         image, comma, caption = line.partition(",")
         if not comma:
             raise BadInput("{path}, line {line}: expected an image path, a comma and a text.", path=path, line=number)
-        found[image.strip()] = caption.strip()
+        found[image_path(image.strip())] = caption.strip()
     return found
 
 
@@ -201,7 +214,7 @@ def _questions(path: Path, id: str, problem: _Problem) -> Iterator[Question]:
             label=answer.strip() if answer is not None else None,
             analysis=analyses[place] or "",
             knowledge=keys,
-            images=tuple(problem.img_paths),
+            images=tuple(map(image_path, problem.img_paths)),
         )
 
 

@@ -23,7 +23,6 @@ OFFICIAL_POINTS = {"SI": 8540, "MI": 255}  # of the whole data set, by which the
 _LETTER = re.compile("[a-zA-Z]")
 _RUN = re.compile("[a-zA-Z ,]+")  # the official pattern finds the same runs, in quadratic time
 _THOUGHT = re.compile(r"Thought，持续 [0-9]+ 秒")
-_BLANK_LINE = re.compile(r"\n\s*\n")
 _DELETED = ("Assistant:", "assistant:", "answer:", "答案：", "user\n", "我的分析如下：")
 _BOX_OPENS = re.compile(r"\\boxed\\?\{\\text\\?\{")
 _BOX_CLOSES = re.compile(r"\\?\}\\?\}")
@@ -111,7 +110,7 @@ def clean(prediction: str) -> str:
     >>> clean("想一想\\n\\n所以这道题的答案为：{AC}"), clean("甲\\n\\n丙"), clean(r"\\boxed{\\text{B}}")
     ('{AC}', '丙', 'B')
     """
-    text = _BLANK_LINE.split(prediction.strip())[-1].strip()
+    text = prediction.strip().rpartition("\n\n")[2].strip()  # upstream: two line feeds, not a line of whitespace
     text = _THOUGHT.split(text)[-1].strip()
     for mark in ("答案为：", "</think>"):
         text = text.rpartition(mark)[2].strip()

@@ -2,7 +2,8 @@
 
 A line: {"id": "multi-dev-0041", "type": "多选", "prediction": "A、C", "label": "AC", "args": {"answer_position": "start"},
          "score": 1, "total_score": 2}
-or with `error` instead of the score. Lines of type 解答 may carry `prediction_tokens` and `label_tokens`, what the
+or with `error` instead of the score; `args` may be left out. A line with `reply` instead of `prediction` holds the verdict
+of the whole original: the reply is cleaned first, and one that says an image is missing is worth 0. Lines of type 解答 may carry `prediction_tokens` and `label_tokens`, what the
 official segmenter cut: both the segmentation and the score of those very tokens must agree then.
 """
 
@@ -28,8 +29,9 @@ class Line(msgspec.Struct, frozen=True):
 
     id: str
     type: str
-    prediction: Any
     label: str
+    prediction: Any = None
+    reply: str | None = None
     args: dict[str, Any] = {}
     score: float | None = None
     total_score: float | None = None
@@ -87,20 +89,19 @@ def _cut_differently(line: Line) -> tuple[Sequence[str], Sequence[str]] | None:
 
 def _verdict(line: Line) -> official.Marks | str:
     """What the official function gives, or the kind of error it raises."""
+    prediction = line.prediction if line.reply is None else official.clean(line.reply)
     rule = official.RULES.get(line.type)
     if rule is None:
         return official.Marks(0, 0)
-    if not isinstance(line.prediction, str):
+    if not isinstance(prediction, str):
         return "TypeError"
     position = line.args.get("answer_position", "start")
-    if (
-        rule in (official.single, official.multiple)
-        and position not in _KNOWN
-        and any(map(_is_letter, line.prediction))
-    ):
+    if rule in (official.single, official.multiple) and position not in _KNOWN and any(map(_is_letter, prediction)):
         return "UnboundLocalError"  # the positions that we know beyond these are no part of the original
     try:
-        return rule(line.prediction, line.label, position if position in _KNOWN else "start")
+        marks = rule(prediction, line.label, position if position in _KNOWN else "start")
+        rejected = line.reply is not None and official.is_rejection(prediction)
+        return official.Marks(0, marks.total) if rejected else marks
     except ValueError as error:
         return f"ValueError: {error}"
 

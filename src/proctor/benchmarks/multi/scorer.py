@@ -11,6 +11,7 @@ from proctor.scorers.choice import choice, partial
 from proctor.scorers.open import open as discussion
 
 _SHOWN = 2000
+REJECTION_EN = "lack of image information"  # what the prompts of lang=en ask for
 _FULL = 0.999999  # identical texts of a discussion never get all
 FAIR: dict[str, Scorer] = {"单选": choice, "多选": partial, "填空": blanks, "解答": discussion}
 
@@ -61,8 +62,12 @@ def fair(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 
 
 def rejected(sample: Sample, trajectory: Trajectory) -> Score:  # noqa: ARG001 - a scorer's arguments
-    """1 when the cleaned reply holds the phrase for a missing image; the rate by image class is in the slices."""
-    found = official.is_rejection(official.clean(trajectory.answer))
+    """Return 1 if the cleaned reply holds the phrase for a missing image, in the language of either prompt.
+
+    The rate by image class is in the slices. Official points are withheld for the Chinese phrase only, as upstream.
+    """
+    cleaned = official.clean(trajectory.answer)
+    found = official.is_rejection(cleaned) or REJECTION_EN in cleaned.casefold()
     return Score(points=int(found), answer=trajectory.answer[:_SHOWN])
 
 
@@ -92,4 +97,4 @@ def _class(cleaned: str, marks: official.Marks, *, rejected: bool) -> str:
 
 
 for _function in (multi, fair, rejected, improvement):
-    _function.version = "MULTI aa40c5b / 1"  # type: ignore[attr-defined]  # scorers are functions with a version
+    _function.version = "MULTI aa40c5b / 2"  # type: ignore[attr-defined]  # scorers are functions with a version

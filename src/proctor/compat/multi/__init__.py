@@ -7,6 +7,7 @@
 merge, hard, convert, test.
 """
 
+import inspect
 import re
 from collections.abc import Callable
 from typing import Any
@@ -21,6 +22,15 @@ from proctor.compat.multi.article import (
 )
 from proctor.compat.multi.converting import extract_image_list_from_md, infer_lang_from_question
 from proctor.compat.multi.evaluator import MultiAssertionEvaluator
+from proctor.compat.multi.inspecting import (
+    analyze_failure,
+    calculate_score,
+    debug_assertion,
+    evaluate_every_problem,
+    generate_evaluation_report,
+    load_ground_truth,
+    load_predictions,
+)
 from proctor.scorers._phrases import refusal_in
 
 __all__ = [
@@ -32,12 +42,19 @@ __all__ = [
     "MultipleAnswersChoiceEval",
     "OpenendQuestionEval",
     "SingleAnswerChoiceEval",
+    "analyze_failure",
+    "calculate_score",
     "check_rejection",
+    "debug_assertion",
+    "evaluate_every_problem",
     "evaluate_question",
     "extract_image_list_from_md",
+    "generate_evaluation_report",
     "image_text_assertion",
     "infer_lang_from_question",
     "integrated_evaluation",
+    "load_ground_truth",
+    "load_predictions",
     "multi_turn_assertion",
     "position_sensitive_extraction",
     "reference_comparison_assertion",
@@ -82,12 +99,14 @@ EvaluateFuncDict: dict[str, Callable[..., Any]] = {
 def evaluate_question(question_type: str, pred: str, label: str, args: Any = None) -> tuple[float, float, float]:
     """(score, total, improvement) by the registered function of a type; a function may give two values or three.
 
-    An unknown type is 0 of 0; whoever counts must say so.
+    A function with a fourth argument `config` gets `args.config`, else an empty one. An unknown type is 0 of 0; whoever
+    counts must say so.
     """
     function = EvaluateFuncDict.get(question_type)
     if function is None:
         return 0, 0, 0
-    score, total, *more = function(pred, label, args)
+    more_arguments = [getattr(args, "config", None) or {}] if _takes_config(function) else []
+    score, total, *more = function(pred, label, args, *more_arguments)
     return score, total, more[0] if more else 0
 
 
@@ -95,9 +114,11 @@ REJECTIONS = ("缺少图片信息", "无法回答", "信息不足", "需要更�
 
 
 def check_rejection(pred: str, extended: bool = False) -> bool:
-    """Whether a reply says that the image is missing; `extended` knows the phrases of the article and English ones."""
-    known = any(phrase in pred for phrase in REJECTIONS)
-    return official.is_rejection(pred) or (extended and (known or refusal_in(pred) is not None))
+    """True if a reply holds one of the article's four phrases; `extended` knows other refusals too, English ones among them.
+
+    Official scoring asks `official.is_rejection`, which knows the first phrase only.
+    """
+    return any(phrase in pred for phrase in REJECTIONS) or (extended and refusal_in(pred) is not None)
 
 
 def position_sensitive_extraction(text: str, position: str = "end") -> str | list[str] | None:
@@ -125,6 +146,14 @@ def reference_comparison_assertion(
     score, total, _ = evaluate_question(kind, prediction, label, args)
     reference, _, _ = evaluate_question(kind, reference_answer, label, args)
     return score, total, max(0, reference - score)
+
+
+def _takes_config(function: Callable[..., Any]) -> bool:
+    try:
+        parameter = inspect.signature(function).parameters.get("config")
+    except (TypeError, ValueError):  # a callable that does not say
+        return False
+    return parameter is not None and parameter.default is inspect.Parameter.empty
 
 
 def _position(args: Any) -> official.Position:

@@ -1,14 +1,15 @@
 """The original's adapter as an agent: an object with `generate_answer(question) -> question`, adding `prediction`."""
 
 import asyncio
-from collections.abc import Sequence
+import inspect
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any
 
-from proctor.core.errors import AgentFailed
+from proctor.core.errors import AgentFailed, BadInput
 from proctor.core.sample import File, Message, Sample, Text, Turn
 from proctor.core.task import Environment, Session
-from proctor.core.trajectory import Step, ToolStyle
+from proctor.core.trajectory import Step, ToolStyle, Usage
 
 
 class Adapter:
@@ -16,8 +17,15 @@ class Adapter:
 
     tools: ToolStyle = "text"
 
-    def __init__(self, evaluator: Any, name: str = "adapter") -> None:
-        made = evaluator() if isinstance(evaluator, type) else evaluator
+    def __init__(self, evaluator: Any, name: str = "adapter", arguments: Mapping[str, Any] | None = None) -> None:
+        """Take an object, or make one of a class out of those `arguments` that its constructor names.
+
+        Raises:
+            BadInput: the constructor needs what is not given, fails, or makes no object with `generate_answer`.
+        """
+        made = _made(evaluator, name, arguments or {}) if isinstance(evaluator, type) else evaluator
+        if not callable(getattr(made, "generate_answer", None)):
+            raise BadInput("'{name}' has no method generate_answer(question).", name=name)
         self._generate = made.generate_answer
         self.name = name
 
@@ -40,7 +48,33 @@ class _Asked:
         prediction = answered.get("prediction") if isinstance(answered, dict) else None
         if not isinstance(prediction, str):
             raise AgentFailed("generate_answer gave no question with a text as 'prediction'.")
-        return [Step(message=Message.of("assistant", prediction))]
+        usage = Usage(
+            input_tokens=_count(answered.get("prompt_tokens")),
+            output_tokens=_count(answered.get("completion_tokens")),
+            requests=1,
+        )
+        return [Step(message=Message.of("assistant", prediction), usage=usage)]
+
+
+def _made(evaluator: type, name: str, arguments: Mapping[str, Any]) -> Any:
+    parameters = inspect.signature(evaluator).parameters.values()
+    named = [one for one in parameters if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)]
+    given = {one.name: arguments[one.name] for one in named if arguments.get(one.name) is not None}
+    missing = [one.name for one in named if one.default is one.empty and one.name not in given]
+    if missing:
+        raise BadInput(
+            "'{name}' is made with {missing}; give --{flag}.", name=name, missing=", ".join(missing), flag=missing[0]
+        )
+    try:
+        return evaluator(**given)
+    except Exception as error:
+        raise BadInput(
+            "'{name}' cannot be made: {kind}: {error}", name=name, kind=type(error).__name__, error=error
+        ) from error
+
+
+def _count(value: Any) -> int:
+    return int(value) if type(value) in (int, float) and 0 <= value < 1e12 else 0
 
 
 def question_of(sample: Sample) -> dict[str, Any]:

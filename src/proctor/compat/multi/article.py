@@ -161,11 +161,22 @@ class AdaptiveThresholdAssertion:
     def adaptive_threshold_eval(self, pred: str, label: str, question_type: str, args: Any = None) -> Marks:
         """(similarity or 0, 1); `args.similarity` is a function (pred, label) in place of `basic_similarity`."""
         similarity = float((getattr(args, "similarity", None) or basic_similarity)(pred, label))
-        followed = self._threshold_by_type.setdefault(question_type, adaptive.Threshold(adaptive.Options()))
-        threshold = followed.after(similarity)
+        threshold = self.calculate_adaptive_threshold(question_type)
+        score = similarity if similarity >= threshold else 0.0
+        self.update_performance_history(similarity, score > 0, question_type)
+        return score, 1.0
+
+    def calculate_adaptive_threshold(self, question_type: str) -> float:
+        """Return the threshold for the next answer of a type."""
+        return self._followed(question_type).now()
+
+    def update_performance_history(self, similarity: float, passed: bool, question_type: str = "") -> None:
+        """Note an answer, which the threshold of its type follows from then on."""
         self.performance_history.append(similarity)
-        self.threshold_history.append(threshold)
-        return similarity if similarity >= threshold else 0.0, 1.0
+        self.threshold_history.append(self._followed(question_type).after(similarity))
+
+    def _followed(self, question_type: str) -> adaptive.Threshold:
+        return self._threshold_by_type.setdefault(question_type, adaptive.Threshold(adaptive.Options()))
 
 
 def integrated_evaluation(pred: str, label: str, question_type: str, args: Any = None) -> Marks:  # noqa: ARG001 - as there

@@ -52,16 +52,16 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
         BadInput: a flag is missing, a file cannot be read, or nothing can be scored.
     """
     if args.score_file and not args.prediction_file:
-        return _absolute(*_added_up(Path(args.score_file))), 0
+        return absolute(*added_up(Path(args.score_file))), 0
     if not args.prediction_file or not args.label_file:
         raise BadInput("Scoring needs --prediction_file and --label_file, or --score_file alone.")
     reference = args.reference_file or args.reference_dir
     report = score(Path(args.prediction_file), Path(args.label_file), Path(reference) if reference else None, args)
     path = Path(args.prediction_file)
     folder = path if path.is_dir() else path.parent
-    _write(report, folder, detail=args.detail)
+    write_files(report, folder, detail=args.detail)
     total = sum(row.total for row in report.rows)
-    lines = [_absolute(sum(row.score for row in report.rows), total)]
+    lines = [absolute(sum(row.score for row in report.rows), total)]
     if report.improvement:
         lines.append(f"Improvement Score: {report.improvement:.2f}/{total:g}, {report.improvement / total:.2%}")
     lines += rejections(report.rows)
@@ -137,7 +137,8 @@ def _keep(
     }
 
 
-def _write(report: Report, folder: Path, *, detail: bool) -> None:
+def write_files(report: Report, folder: Path, *, detail: bool) -> None:
+    """Write score.json and detail.json; with `detail` the statistics, summary, leaderboard entry and pictures too."""
     scores = {row.id: {"question_id": row.id, "score": row.score, "total_score": row.total} for row in report.rows}
     texts = {"score.json": _json(scores), "detail.json": _json(report.details)}
     if detail:
@@ -165,7 +166,12 @@ def _line(answered: Answered) -> dict[str, Any]:
     return {"question_id": answered.question_id, "prediction": text_of(answered.prediction) or ""}
 
 
-def _added_up(path: Path) -> tuple[float, float]:
+def added_up(path: Path) -> tuple[float, float]:
+    """Return (score, total) of a score.json.
+
+    Raises:
+        BadInput: the file is missing or in another layout.
+    """
     try:
         lines = msgspec.json.decode(path.read_bytes(), type=dict[str, dict[str, Any]]).values()
         return sum(line["score"] for line in lines), sum(line["total_score"] for line in lines)
@@ -175,7 +181,8 @@ def _added_up(path: Path) -> tuple[float, float]:
         raise BadInput("{path}: {error}.", path=path, error=error) from None
 
 
-def _absolute(score: float, total: float) -> str:
+def absolute(score: float, total: float) -> str:
+    """Write a score as the original prints it."""
     share = f"{score / total:.2%}" if total else "-"
     return f"Absolute Score: {score:.2f}/{total:g}, {share}"
 

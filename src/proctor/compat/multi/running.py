@@ -7,18 +7,25 @@ import argparse
 import json
 import os
 import time
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proctor.benchmarks.multi.export import prediction_of
 from proctor.benchmarks.multi.predictions import predictions, text_of
+from proctor.benchmarks.multi.scorer import multi
 from proctor.core.errors import BadInput
 from proctor.core.run import Limits
+from proctor.core.score import Score
 from proctor.core.task import Agent, Task
-from proctor.core.trial import IN_THE_MEAN
+from proctor.core.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from proctor.api.run import Run
 
 _NOT_KEPT = "api_key"
+MOST_REASONS = 5
 _FINISHED, _LAST = "prediction.json", "prediction_last.json"
 SUPPORTED = """\
 openai-compatible: any model behind an OpenAI-compatible endpoint
@@ -44,8 +51,10 @@ def parser() -> argparse.ArgumentParser:
     flags.add_argument("--output_dir", default="../results")
     flags.add_argument("--model", "-m")
     flags.add_argument("--model_version", "-v")
-    flags.add_argument("--model_dir", "-d", help="not used: serve the model, and give --api_url")
-    flags.add_argument("--cuda_device", "-c", default="auto", help="not used")
+    flags.add_argument(
+        "--model_dir", "-d", help="handed to the constructor of a class; other models: serve them, and give --api_url"
+    )
+    flags.add_argument("--cuda_device", "-c", default="auto", help="handed to the constructor of a class as device_map")
     flags.add_argument("--api_key", help="better in OPENAI_API_KEY; never written down")
     flags.add_argument("--api_url", default="https://api.openai.com/v1/chat/completions")
     flags.add_argument("--use_modelscope", action="store_true", help="not used")
@@ -115,7 +124,6 @@ def _ask(
             limits=Limits(seconds=3600),
         )
         complete = True
-        estimates = [one for one in run.estimates if not one.slice]
     finally:
         answered = {**known, **_known(folder)}
         missing = [id for id in ids if id not in answered]
@@ -124,8 +132,30 @@ def _ask(
         if name == _FINISHED:
             (folder / _LAST).unlink(missing_ok=True)
     lines = [f"{len(ids) - len(missing)} of {len(ids)} questions answered: {folder / name}"]
-    lines += [f"{one.name}: {one.value:.4f}" for one in estimates if one.value is not None]
+    lines += _failures(run)
+    lines += _figures(made, {id: answered[id] for id in ids if id in answered})
     return "\n".join(lines), 3 if missing else 0
+
+
+def _failures(run: "Run") -> list[str]:
+    """Why questions have no answer: each reason with how many, the most frequent first."""
+    reasons = Counter(
+        str(trial.failure.reason) if trial.failure is not None else trial.outcome
+        for trial in run.trials()
+        if trial.outcome != "scored"
+    )
+    return [f"{count} not answered: {reason}" for reason, count in reasons.most_common(MOST_REASONS)]
+
+
+def _figures(made: Task, answered: Mapping[str, Any]) -> list[str]:
+    """The official score of all answers there are, those of earlier calls too."""
+    score = total = 0.0
+    for sample in made.samples() if callable(made.samples) else made.samples:
+        line = answered.get(sample.id)
+        result = multi(sample, Trajectory.of(text_of(line["prediction"]) or "")) if line is not None else None
+        if isinstance(result, Score):
+            score, total = score + result.points, total + result.out_of
+    return [f"score: {score / total:.4f} ({score:g} of {total:g} points)"] if total else []
 
 
 def agent_of(args: argparse.Namespace) -> Agent:
@@ -135,7 +165,14 @@ def agent_of(args: argparse.Namespace) -> Agent:
     from proctor.compat.multi.adapter import Adapter
 
     if registry.is_path(args.model):
-        return Adapter(registry.load_object(args.model, "evaluator"), args.model)
+        given = {
+            "model_dir": args.model_dir,
+            "device_map": args.cuda_device,
+            "api_url": args.api_url,
+            "api_key": args.api_key or os.environ.get("OPENAI_API_KEY"),
+            "model": args.model_version or args.model,
+        }
+        return Adapter(registry.load_object(args.model, "evaluator"), args.model, given)
     if args.api_key:
         os.environ["OPENAI_API_KEY"] = args.api_key  # options are stored with the run, so it goes no other way
     return openai.make(args.model_version or args.model, {"base_url": args.api_url})
@@ -225,7 +262,7 @@ def _stored(url: str) -> dict[str, Any]:
         run = api.open_run(record.id, store=url)
         for trial in run.trials():
             sample = run.store.sample(run.id, trial.sample_id)
-            if sample is not None and trial.outcome in IN_THE_MEAN:
+            if sample is not None and trial.outcome == "scored":  # what failed is asked again, as in the original
                 found[sample.id] = prediction_of(sample, trial)
     return found
 
