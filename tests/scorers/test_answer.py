@@ -338,6 +338,7 @@ def test_sentences_and_guesses_count_as_the_options_say() -> None:
     assert "states 'Paris'" in str(_score(sentence, "Paris").reason)
     assert _score(sentence, "Paris", answer={"sentences": False}).points == 0
     assert _score(guess, "Paris").points == 0
+    assert "only guesses" in str(_score(guess, "Paris").reason)
     assert _score(guess, "Paris", answer={"guesses": True}).points == 1
     assert _score(sentence, "Paris", sentences=["a column of the data"]).points == 1
 

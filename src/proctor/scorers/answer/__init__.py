@@ -21,7 +21,7 @@ from proctor.scorers.answer.amounts import without_asked_unit
 from proctor.scorers.answer.cascade import match
 from proctor.scorers.answer.claims import claimed
 from proctor.scorers.answer.extract import final_answer
-from proctor.scorers.answer.sentences import QUESTION, conclusion, without_guessing
+from proctor.scorers.answer.sentences import MOST_CHARACTERS, QUESTION, conclusion, without_guessing
 from proctor.scorers.answer.verdict import AnswerOptions, Match, Options, refuse, shown
 
 __all__ = ["AnswerOptions", "Match", "Options", "answer", "final_answer", "match", "matching", "semantic"]
@@ -107,6 +107,7 @@ def _best(given: str, targets: Sequence[str], options: AnswerOptions, question: 
     sentence = (ANNOUNCED if given.isascii() else HAN_ANNOUNCED).format(given=given) if announced else given
     return (
         _stated(sentence, open_targets, options, question)
+        or _guessed(sentence, open_targets, options, question)
         or next((one for one in verdicts if one.undecided), None)
         or next((one for one in verdicts if one.ambiguous), verdicts[0])
     )
@@ -133,6 +134,16 @@ def _stated(reply: str, targets: Sequence[str], options: AnswerOptions, question
             reason = say("The reply states '{found}'. {reason}", found=shown(found), reason=verdict.reason)
             return msgspec.structs.replace(verdict, reason=reason)
     return None
+
+
+def _guessed(reply: str, targets: Sequence[str], options: AnswerOptions, question: str) -> Match | None:
+    """The refusal of a guess that would be right; None for any other reply."""
+    if options.guesses or without_guessing(reply) == reply[-MOST_CHARACTERS:]:
+        return None
+    if _stated(reply, targets, msgspec.structs.replace(options, guesses=True), question) is None:
+        return None
+    reason = say("The reply only guesses; with the option 'guesses' that counts.")
+    return refuse("sentences", reason, ambiguous=True)
 
 
 def fitting(given: str, target: str, question: str, options: AnswerOptions) -> Match:
