@@ -62,7 +62,7 @@ def test_a_generator_of_ones_own_is_a_file(tmp_path: Path) -> None:
         (('main = ["question"]', "main = []"), "'main' names no property"),
         (("{{ topic }}", "{{ topic "), "no valid template"),
         (('type = "object"', 'type = "array"'), "describe an object"),
-        (('type = "string"', 'type = "word"'), "is no type"),
+        (('type = "string"', 'type = "word"'), "is not valid under any"),
         (("question", "id"), "written by Proctor"),
         (('topics = ["tea"]', 'ids = "one"'), "'ids' needs the place"),
         (("[schema]", "[schema"), "no valid TOML"),

@@ -6,7 +6,11 @@ from typing import Any
 import pytest
 from reference_packages import reference
 
+from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
+from proctor.core.trajectory import Trajectory
 from proctor.scorers import _rouge, _rouge_packages
+from proctor.scorers._named import named
 from proctor.scorers._rouge import Rouge
 
 ODD = [
@@ -99,3 +103,33 @@ def test_the_figures_of_rouge_score_are_ours() -> None:
 def test_texts_that_break_the_package_by_their_length_are_scored() -> None:
     long = [str(number) for number in range(3000)]
     assert _rouge_packages.sentences_l([long], [long]).f == pytest.approx(0.999999995, abs=1e-12)
+
+
+def test_the_scorer_gives_the_figures_of_a_package() -> None:
+    jieba = reference("jieba")
+    english, chinese = reference("rouge").Rouge(), reference("rouge_chinese").Rouge()
+    google = reference("rouge_score.rouge_scorer").RougeScorer(["rouge1", "rouge2", "rougeL"])
+    pairs = [
+        ("The cat_sat on it. Yes.", "the cat sat. On the mat."),
+        ("a", "a"),
+        ("光合作用需要光。", "光合作用需要水和光。"),
+    ]
+    for made, expected in pairs:
+        cut = [" ".join(jieba.cut(text)) for text in (made, expected)]
+        known = {
+            "rouge": english.get_scores(made, expected)[0],
+            "rouge-chinese": chinese.get_scores(*cut)[0],
+            "rouge-score": {
+                f"rouge-{key.removeprefix('rouge').lower()}": {"p": one.precision, "r": one.recall, "f": one.fmeasure}
+                for key, one in google.score(expected, made).items()
+            },
+        }
+        for package, figures in known.items():
+            for measure, wanted in figures.items():
+                scorer = named("rouge", {"package": package, "measure": measure})
+                score = scorer(Sample.ask("q", "?", target=expected), Trajectory.of(made))
+                if package == "rouge-score" and not any(map(str.isascii, expected)):
+                    assert isinstance(score, Unscored)  # it finds no words in Chinese, and calls that 0
+                else:
+                    assert isinstance(score, Score)
+                    assert score.points == pytest.approx(wanted["f"], abs=1e-12), (package, measure, made)

@@ -129,16 +129,54 @@ def test_schema_and_target_must_both_be_met() -> None:
     ("schema", "message"),
     [
         ({"typ": "object"}, r"\$\.typ of the schema is not known"),
-        ({"properties": {"a": {"type": "text"}}}, r"\$\.properties\.a\.type of the schema is no type: 'text'"),
+        (
+            {"properties": {"a": {"type": "text"}}},
+            r"\$\.properties\.a\.type of the schema is wrong: 'text' is not valid",
+        ),
         ({"pattern": "("}, "is not valid"),
         ({"$ref": "other.json"}, "leads outside"),
         ({"items": 3}, r"\$\.items of the schema must be an object"),
-        ({"minimum": "1"}, "must be a number"),
+        ({"minimum": "1"}, r"\$\.minimum of the schema is wrong: '1' is not of type 'number'"),
     ],
 )
 def test_a_schema_that_cannot_be_followed_is_refused(schema: dict[str, Any], message: str) -> None:
     with pytest.raises(BadInput, match=message):
         json_scorer.make({"schema": schema})
+
+
+@pytest.mark.parametrize(
+    ("schema", "answer", "points"),
+    [
+        ({"enum": [[1]]}, "[true]", 0),
+        ({"const": {"a": 1}}, '{"a": true}', 0),
+        ({"uniqueItems": True}, "[1, 1.0]", 0),
+        ({"uniqueItems": True}, '[{"a": 1}, {"a": 1.0}]', 0),
+        ({"uniqueItems": True}, "[1, true]", 1),
+        ({"items": {"multipleOf": 2}}, f"[{10**250}]", 1),
+        ({"items": {"multipleOf": 0.5}}, f"[{10**290}]", 1),
+        ({"items": {"multipleOf": 2}}, f"[{10**400}]", 0),
+        ({"prefixItems": [{"type": "integer"}, {"type": "string"}], "items": False}, '[1, "a"]', 1),
+        ({"prefixItems": [{"type": "integer"}, {"type": "string"}], "items": False}, '[1, "a", 2]', 0),
+        ({"patternProperties": {"^x": {"type": "integer"}}, "additionalProperties": False}, '{"x1": 1}', 1),
+        ({"patternProperties": {"^x": {"type": "integer"}}, "additionalProperties": False}, '{"y": 1}', 0),
+        ({"if": {"required": ["a"]}, "then": {"required": ["b"]}}, '{"a": 1}', 0),
+        ({"contains": {"const": 3}, "maxContains": 1}, "[3, 3]", 0),
+        ({"dependentRequired": {"a": ["b"]}}, '{"a": 1}', 0),
+        ({"propertyNames": {"maxLength": 1}}, '{"ab": 1}', 0),
+        ({"$defs": {"n": {"$anchor": "n", "type": "null"}}, "items": {"$ref": "#n"}}, "[null]", 1),
+        ({"properties": {"a": False}}, '{"a": 1}', 0),
+    ],
+)  # fmt: skip
+def test_schemas_are_followed_as_by_the_draft(schema: dict[str, Any], answer: str, points: int) -> None:
+    found = score(answer, schema=schema)
+    assert (found.points, bool(str(found.reason))) == (points, True)
+
+
+def test_a_slow_pattern_ends_and_a_format_is_a_remark() -> None:
+    found = json_scorer.make({"schema": {"pattern": "^(a+)+$"}})
+    verdict = found(Sample.ask("q", "?"), Trajectory.of(f'"{"a" * 40}b"'))
+    assert isinstance(verdict, Unscored)
+    assert score('"no address"', schema={"format": "email"}).points == 1
 
 
 def test_a_schema_that_leads_to_itself_ends() -> None:

@@ -2,18 +2,41 @@
 
 The target is the reference, or a list of references of which the closest counts. Words are compared in lower case
 and without punctuation; the same text always gives 1. Words of Chinese need the extra `zh`.
+
+The option `package` gives the figures of a Python package instead, to the last digits: tokens, rule and oddities are its own.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, TypeVar, get_args
 
+import msgspec
+
+from proctor.config import converted
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
+from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
+from proctor.scorers import _rouge_packages as packages
+from proctor.scorers import _segment
 from proctor.scorers._rouge import Rouge, rouge_l, rouge_n
 from proctor.scorers._tokens import tokens
 
+_T = TypeVar("_T")
+Package = Literal["rouge-score", "rouge", "rouge-chinese"]
+Measure = Literal["rouge-1", "rouge-2", "rouge-l"]
 _Measure = Callable[[Sequence[str], Sequence[str]], Rouge]
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """Which figures.
+
+    package: `rouge-score` 0.1.2 (without a stemmer), `rouge` 1.0.1 or `rouge-chinese` 1.0.3 (after jieba); else our
+    own. measure: `rouge-1`, `rouge-2` or `rouge-l`.
+    """
+
+    package: Package | None = None
+    measure: Measure = "rouge-l"
 
 
 def rouge(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
@@ -46,13 +69,72 @@ def two(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 rouge.version = one.version = two.version = "1"  # type: ignore[attr-defined]  # scorers are functions with a version
 
 
+def make(options: Mapping[str, object]) -> Scorer:
+    """Make a scorer with `Options`.
+
+    Raises:
+        BadInput: an unknown option or value.
+    """
+    chosen = converted(options, Options, "rouge")
+    if chosen.package is None:
+        return {"rouge-1": one, "rouge-2": two, "rouge-l": rouge}[chosen.measure]
+    package = chosen.package
+
+    def by_package(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+        return _told(sample, trajectory, lambda made, expected: figures(package, chosen.measure, made, expected))
+
+    by_package.version = "1"  # type: ignore[attr-defined]  # scorers are functions with a version
+    return by_package
+
+
+def figures(package: Package, measure: Measure, made: str, expected: str) -> Rouge | None:
+    """Return the figures of a package for two texts; None for a reference in which it finds no words.
+
+    An answer without words has 0, where `rouge` and `rouge-chinese` raise.
+
+    >>> round(figures("rouge", "rouge-l", "the cat", "the cat").f, 9), figures("rouge-score", "rouge-l", "x", "中")
+    (0.999999995, None)
+    """
+    assert measure in get_args(Measure)
+    number = {"rouge-1": 1, "rouge-2": 2}.get(measure)
+    if package == "rouge":
+        ours, theirs = packages.english_sentences(made), packages.english_sentences(expected)
+        if number is None:
+            return _unless_empty(ours, theirs, packages.sentences_l)
+        flat = [[word for sentence in side for word in sentence] for side in (ours, theirs)]
+        return _unless_empty(flat[0], flat[1], lambda one, other: packages.distinct_n(one, other, number))
+    if package == "rouge-chinese":
+        words = [packages.chinese_tokens(" ".join(_segment.words(text))) for text in (made, expected)]
+        if number is None:
+            return _unless_empty(words[0], words[1], packages.chinese_l)
+        return _unless_empty(words[0], words[1], lambda one, other: packages.distinct_n(one, other, number))
+    ascii_words = [packages.tokens(text) for text in (made, expected)]
+    if number is None:
+        return _unless_empty(ascii_words[0], ascii_words[1], rouge_l)
+    return _unless_empty(ascii_words[0], ascii_words[1], lambda one, other: rouge_n(one, other, number))
+
+
+def _unless_empty(made: list[_T], expected: list[_T], measure: Callable[[list[_T], list[_T]], Rouge]) -> Rouge | None:
+    if not expected:
+        return None
+    return measure(made, expected) if made else Rouge()
+
+
 def _best(sample: Sample, trajectory: Trajectory, measure: _Measure) -> Score | Unscored:
+    def of_words(made: str, expected: str) -> Rouge | None:
+        reference = tokens(expected)
+        return measure(tokens(made), reference) if reference else None
+
+    return _told(sample, trajectory, of_words)
+
+
+def _told(sample: Sample, trajectory: Trajectory, compared: Callable[[str, str], Rouge | None]) -> Score | Unscored:
     targets = sample.target if isinstance(sample.target, list | tuple) else [sample.target]
-    references = [found for target in targets if target is not None and (found := tokens(str(target)))]
-    if not references:
+    found = [compared(trajectory.answer, str(target)) for target in targets if target is not None]
+    figures = [one for one in found if one is not None]
+    if not figures:
         return Unscored(why="not_applicable", reason=say("The sample has no reference text to compare with."))
-    made = tokens(trajectory.answer)
-    best = max((measure(made, reference) for reference in references), key=lambda figures: figures.f)
+    best = max(figures, key=lambda one: one.f)
     reason = say(
         "{precision} of the answer is in the reference, {recall} of the reference is in the answer.",
         precision=f"{best.precision:.0%}",
