@@ -57,7 +57,7 @@ def test_before_the_first_samples_it_promises_nothing() -> None:
 
 def test_failures_are_named_in_the_language() -> None:
     words.choose("zh")
-    assert "服务方故障 2" in status(progress(8, 100))
+    assert "服务商故障 2" in status(progress(8, 100))
     assert not re.search("[a-z]+ failed", status(progress(8, 100)))
 
 

@@ -112,3 +112,39 @@ def _python(script: str) -> str:
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
+
+
+AVOIDED_IN_CHINESE = {  # one word for one thing: what is avoided, and what is written instead
+    "您": "你",
+    "结局": "结果状态",
+    "数据站": "数据平台",
+    "下界": "下限",
+    "上界": "上限",
+    "没有定论": "无法下结论",
+    "接口": "端点",
+    "服务方": "服务商",
+    "提供方": "服务商",
+    "供应商": "服务商",
+    "评审者": "评审模型",
+    "房间": "模块",
+    "次试验": "个试次",
+    "我们的判定": "Proctor 的判定",
+    "令牌数": "词元数",
+    " token": "词元",
+}
+
+
+def test_chinese_has_one_word_for_one_thing() -> None:
+    catalogue = (ROOT / "src" / "proctor" / "locales" / "zh.toml").read_text(encoding="utf-8")
+    lines = [
+        ("zh.toml", said) for line in catalogue.splitlines() for _, equals, said in [line.rpartition('" = "')] if equals
+    ]
+    for page in [ROOT / "README.zh.md", ROOT / "CONTRIBUTING.zh.md", *sorted((ROOT / "docs" / "zh").rglob("*.md"))]:
+        text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        lines += [(page.name, line) for line in text.splitlines()]
+    assert not [
+        f"{name}: {avoided!r}, write {better!r}: {line}"
+        for name, line in lines
+        for avoided, better in AVOIDED_IN_CHINESE.items()
+        if re.search(rf"{avoided}(?![a-z])" if avoided == " token" else avoided, line)
+    ]

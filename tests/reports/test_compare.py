@@ -198,7 +198,7 @@ def test_why_samples_are_not_compared_is_said_in_the_language(store: str) -> Non
     english, chinese = (versus.markdown(comparison, lang) for lang in ("en", "zh"))
     assert "1 samples are not compared: provider failed (not counted)" in english
     assert "10 samples are not compared: only in the first run" in english
-    assert "有 1 个样本未参与比较：服务方故障（不计）" in chinese
+    assert "有 1 个样本未参与比较：服务商故障（不计）" in chinese
     assert "有 10 个样本未参与比较：只在第一次运行中" in chinese
 
 
