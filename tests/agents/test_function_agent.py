@@ -394,7 +394,7 @@ async def test_the_name_function_takes_a_path_and_no_options(tmp_path: Path) -> 
     path.write_text("def answer(question):\n    return 'Paris'\n")
     agent = make(f"{path}:answer", {})
     assert await answer(agent) == "Paris"
-    with pytest.raises(BadInput, match="has no option 'x'"):
+    with pytest.raises(BadInput, match="takes no options, so none called 'x'"):
         make(f"{path}:answer", {"x": 1})
 
 

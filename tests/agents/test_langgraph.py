@@ -404,7 +404,7 @@ def test_a_graph_is_found_by_path_and_takes_a_step_limit(tmp_path: Path) -> None
 
 def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "langchain_core", None)
-    with pytest.raises(MissingExtra, match=r"langgraph: needs the extra 'langgraph'.*proctor\[langgraph\]"):
+    with pytest.raises(MissingExtra, match=r"langgraph: needs the extra 'langgraph'.*\[langgraph\]"):
         langgraph.make("./agent.py:graph", {})
 
 

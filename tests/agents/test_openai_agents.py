@@ -294,5 +294,5 @@ def test_an_agent_is_found_by_path(tmp_path: Path) -> None:
 
 def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "agents", None)
-    with pytest.raises(MissingExtra, match=r"proctor\[openai-agents\]"):
+    with pytest.raises(MissingExtra, match=r"\[openai-agents\]"):
         openai_agents.make("./agent.py:agent", {})

@@ -209,5 +209,5 @@ def test_an_agent_is_found_by_path(tmp_path: Path) -> None:
 
 def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pydantic_ai", None)
-    with pytest.raises(MissingExtra, match=r"proctor\[pydantic-ai\]"):
+    with pytest.raises(MissingExtra, match=r"\[pydantic-ai\]"):
         pydantic_ai.make("./agent.py:agent", {})

@@ -112,7 +112,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 
 def test_an_unknown_option_is_told(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="has no option 'tools'"):
+    with pytest.raises(BadInput, match="takes no options, so none called 'tools'"):
         make(str(write(tmp_path)), {"tools": "text"})
 
 

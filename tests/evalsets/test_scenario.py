@@ -146,8 +146,8 @@ def test_the_user_is_a_name_or_a_name_with_options() -> None:
     ("given", "said"),
     [
         ("nothing:m", "No model is called"),
-        ({"temperature": 0}, "user: Object missing required field `model`"),
-        ({"model": "openai:m", "max_turns": 0}, "user: Expected `int` >= 1"),
+        ({"temperature": 0}, "user: 'model' is missing"),
+        ({"model": "openai:m", "max_turns": 0}, "user: 'max_turns': expected a whole number >= 1"),
         ({"model": "openai:m", "temperatur": 0}, "Did you mean 'temperature'"),
     ],
 )

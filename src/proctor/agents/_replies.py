@@ -9,7 +9,6 @@ from proctor.core.sample import Message, Part, Reasoning, Role, Text, ToolCall, 
 from proctor.core.trajectory import Step, Trajectory
 
 ROLES = get_args(Role)
-ANSWERS = ("answer", "output", "text", "response", "content")  # where an agent's JSON holds its answer
 
 
 def steps_of(reply: object) -> list[Step]:
@@ -93,10 +92,8 @@ def _step(one: object) -> Step:
 
 def _plain_answer(reply: Mapping[str, Any]) -> str | None:
     """The text of `{"answer": ...}`, as agents behind HTTP and programs write it; None for a message or anything else."""
-    if any(name in reply for name in ("role", "content", "tool_calls")):
-        return None
-    found = next((reply[name] for name in ANSWERS if reply.get(name) is not None), None)
-    return found if isinstance(found, str) else None
+    answer = reply.get("answer")
+    return answer if isinstance(answer, str) and not {"role", "content", "tool_calls"} & reply.keys() else None
 
 
 def _message(role: Role, parts: Sequence[Part]) -> Message:

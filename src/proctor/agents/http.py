@@ -14,7 +14,7 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from proctor.agents._replies import ANSWERS, call_of
+from proctor.agents._replies import call_of
 from proctor.config import converted
 from proctor.core.errors import AgentFailed, BadInput
 from proctor.core.sample import Message, Part, Sample, Text, Tool, Turn
@@ -28,6 +28,7 @@ from proctor.transport.faults import Fault, shown
 from proctor.transport.pace import CEILING, Bounds
 from proctor.transport.repair import strict
 
+ANSWERS = ("answer", "output", "text", "response", "content")
 PLACES = ("question", "messages", "tools", "session")
 _PLACE = re.compile(r"\{(\w+)\}")
 _VARIABLE = re.compile(r"\{env:(\w+)\}")
