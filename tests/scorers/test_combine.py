@@ -94,7 +94,7 @@ def test_the_combination_lies_between_its_parts(parts: list[tuple[float, float]]
         ({}, "give the parts"),
         ({"parts": []}, "give the parts"),
         ({"parts": [{"scorer": "exakt"}]}, "Did you mean 'exact'"),
-        ({"parts": [{"scorer": "exact", "weigth": 2}]}, r"unknown field `weigth` - at `\$.parts"),
+        ({"parts": [{"scorer": "exact", "weigth": 2}]}, r"'parts\[0\]': there is no 'weigth'"),
         ({"parts": [{"scorer": "exact", "weight": 0}]}, "weights are 0 or more"),
         ({"parts": [{"scorer": 3}]}, "is no scorer"),
         ({"parts": [{"scorer": "exact"}], "missing": "zero"}, "combine"),
