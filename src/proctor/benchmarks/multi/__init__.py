@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from proctor.benchmarks.multi import dataset, official, scorer, selecting
+from proctor.benchmarks.multi import dataset, hub, official, scorer, selecting
 from proctor.benchmarks.multi.images import Missing
 from proctor.benchmarks.multi.predictions import predictions, text_of
 from proctor.benchmarks.multi.prompt import Material, Place, Prompted, Style, prompted
@@ -59,7 +59,7 @@ def task(
         category: question types (`SA`, `0` or `单选`, several with commas, `all`); without one SA, MA and FB, or all
             that a subset names.
         data: a folder with `problem_*.json`, or that file; `sample` is the set that comes with Proctor;
-            PROCTOR_MULTI_DATA when None.
+            PROCTOR_MULTI_DATA, or what `proctor data pull multi` fetched, when None.
         input_type: 0 text, 1 captions in place of images, 2 text with images, 3 images without the text.
         lang: of the prompts, `zh` or `en`.
         few_shot: worked examples, up to 3.
@@ -100,10 +100,12 @@ def task(
         missing_image=missing_image,
     )
     position = official.checked_position(answer_position)
-    data = data or os.environ.get("PROCTOR_MULTI_DATA")
-    if not data:
-        raise BadInput("MULTI needs its data: --set data=PATH, or data=sample for a small set that comes with Proctor.")
-    files = dataset.located(data, knowledge=knowledge, captions=captions, need_captions=input_type == 1)
+    folder = data or os.environ.get("PROCTOR_MULTI_DATA") or hub.pulled()
+    if folder is None:
+        raise BadInput(
+            "MULTI needs its data: fetch it with 'proctor data pull multi', or give --set data=PATH, or data=sample for a small set that comes with Proctor."
+        )
+    files = dataset.located(str(folder), knowledge=knowledge, captions=captions, need_captions=input_type == 1)
     wanted = selecting.Filter(
         types=selecting.types_of(category if category is not None or subset else selecting.USUAL),
         classes=selecting.classes_of("SI,MI" if input_type == 3 and image_type is None else image_type),

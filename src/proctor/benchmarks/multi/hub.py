@@ -1,0 +1,81 @@
+"""Fetch the data of MULTI from the hub: a set that holds one archive, which is unpacked once.
+
+The original's `download_data.py` at aa40c5b takes the set OpenDFM/MULTI-Benchmark, and what its archive holds as the
+data folder: problem, knowledge and caption files, and `images/`.
+"""
+
+import shutil
+import stat
+import zipfile
+from pathlib import Path, PurePosixPath
+
+from proctor.core.errors import BadInput
+from proctor.core.sentence import say
+from proctor.transport import hub
+from proctor.transport.fetch import cache_folder, locked
+
+DATA_SET = "OpenDFM/MULTI-Benchmark"
+MOST_FILES = 100_000
+MOST_BYTES = 20_000_000_000
+
+
+def located(revision: str = hub.MAIN) -> tuple[Path, dict[str, str]]:
+    """Return the data folder, fetched and unpacked if it is not in the cache, and what a run keeps of where it came from.
+
+    Raises:
+        BadInput: it cannot be fetched, or is no archive with a problem file.
+    """
+    found = hub.fetch(DATA_SET, revision=revision, folder=cache_folder() / "multi", advice=say("Without network give a folder: --set data=PATH."))  # fmt: skip
+    folder = found.folder.with_name(f"{found.folder.name}-{found.revision[:12]}")
+    if not folder.is_dir():
+        with locked(folder.with_name(folder.name + ".lock")):
+            if not folder.is_dir():
+                _unpack(found.folder, folder)
+    return _data_folder(folder), found.provenance
+
+
+def pulled() -> Path | None:
+    """Return the data folder if it was fetched before; nothing is fetched."""
+    folders = sorted(path for path in cache_folder().glob("multi-*") if path.is_dir() and not path.suffix)
+    return _data_folder(folders[-1]) if folders else None
+
+
+def _unpack(source: Path, folder: Path) -> None:
+    part = folder.with_name(folder.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    try:
+        for archive in sorted(source.rglob("*.zip")):
+            _unpack_one(archive, part)
+        for file in source.rglob("*"):
+            if file.is_file() and file.suffix in (".json", ".csv"):
+                shutil.copy2(file, part / file.name)
+        part.rename(folder)
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+        raise BadInput("{path} cannot be unpacked: {error}.", path=source, error=error) from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _unpack_one(path: Path, folder: Path) -> None:
+    with zipfile.ZipFile(path) as archive:
+        entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+        if len(entries) > MOST_FILES or sum(entry.file_size for entry in entries) > MOST_BYTES:
+            raise BadInput("{path} unpacks to more than we accept.", path=path)
+        for entry in entries:
+            name = PurePosixPath(entry.filename)
+            unsafe = name.is_absolute() or ".." in name.parts or "\\" in entry.filename or ":" in entry.filename
+            if unsafe or stat.S_ISLNK(entry.external_attr >> 16):
+                raise BadInput("{path} holds a file that would leave its folder: {name}.", path=path, name=ascii(entry.filename))  # fmt: skip
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with archive.open(entry) as source, target.open("wb") as copy:
+                shutil.copyfileobj(source, copy, 1 << 20)
+
+
+def _data_folder(folder: Path) -> Path:
+    """The folder with the problem file, which an archive may hold below one of its own."""
+    problems = sorted(folder.rglob("problem_*.json"), key=lambda path: len(path.parts))
+    if not problems:
+        raise BadInput("{path} holds no problem file (problem_*.json).", path=folder)
+    return problems[0].parent
