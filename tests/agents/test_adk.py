@@ -335,6 +335,22 @@ async def test_an_error_in_place_of_an_answer_is_told() -> None:
     assert [trial.outcome for trial in trials] == ["scored", "provider_failed", "agent_failed"]
 
 
+async def test_a_malformed_call_fails_the_agent_and_its_tokens_are_counted() -> None:
+    used = types.GenerateContentResponseUsageMetadata(prompt_token_count=9, candidates_token_count=4)
+    broken = LlmResponse(
+        content=types.Content(role="model", parts=[]),
+        error_code="MALFORMED_FUNCTION_CALL",
+        error_message="no JSON",
+        usage_metadata=used,
+    )
+    [trial] = await trial_of(agent(broken), ask("?"), max_failed=1.0)
+    assert trial.outcome == "agent_failed"
+    assert trial.failure is not None
+    assert "MALFORMED_FUNCTION_CALL" in str(trial.failure.reason)
+    made = trial.trajectory
+    assert (len(made.steps), made.usage.input_tokens, made.usage.output_tokens, made.usage.requests) == (1, 9, 4, 1)
+
+
 @pytest.mark.parametrize(
     ("reply", "stop"),
     [

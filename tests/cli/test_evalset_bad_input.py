@@ -25,8 +25,6 @@ def _calls(*calls: Any) -> dict[str, Any]:
 BAD = {
     "no cases": ({"eval_set_id": "s", "eval_cases": []}, "has no eval cases"),
     "empty conversation": ({"eval_set_id": "s", "eval_cases": [GOOD, {"eval_id": "a", "conversation": []}]}, "'a' has an empty conversation"),
-    "call without name": ({"eval_set_id": "s", "eval_cases": [_calls({"args": {}})]}, "'name' is missing at $.eval_cases[0].conversation[0]"),
-    "call with an empty name": ({"eval_set_id": "s", "eval_cases": [_calls({"name": ""})]}, "an expected call needs a name"),
     "arguments as text": ({"eval_set_id": "s", "eval_cases": [_calls({"name": "f", "args": "{}"})]}, "expected an object, got str at $.eval_cases[0].conversation[0].intermediate_data.tool_uses[0].args"),
     "arguments as a list": ({"eval_set_id": "s", "eval_cases": [_calls({"name": "f", "args": [1]})]}, "expected an object, got array"),
     "an id twice": ({"eval_set_id": "s", "eval_cases": [GOOD, GOOD]}, "the id 'good' is used twice at $.eval_cases[1].eval_id"),

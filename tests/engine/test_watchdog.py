@@ -4,6 +4,8 @@ import asyncio
 import subprocess
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 from memory_store import MemoryStore
@@ -76,6 +78,16 @@ async def test_what_holds_up_the_loop_is_named_with_its_place(work: Callable[[],
 @pytest.mark.parametrize("work", [only_waits, in_a_thread])
 async def test_what_waits_as_it_should_is_not_named(work: Callable[[], Awaitable[None]]) -> None:
     assert await told_of(work) == []
+
+
+@pytest.mark.parametrize("folder", ["lib/python3.11/site-packages", "mine"])
+async def test_a_library_that_is_busy_on_its_own_is_not_named(folder: str, tmp_path: Path) -> None:
+    path = tmp_path / folder / "busy.py"
+    path.parent.mkdir(parents=True)
+    path.write_text("import time\n\nasync def imports_much():\n    time.sleep(0.4)\n")
+    space: dict[str, Any] = {}
+    exec(compile(path.read_text(), path, "exec"), space)
+    assert len(await told_of(space["imports_much"])) == (folder == "mine")
 
 
 async def test_it_is_said_once() -> None:

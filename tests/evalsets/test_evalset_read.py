@@ -9,7 +9,7 @@ import pytest
 
 from proctor.core.errors import BadInput
 from proctor.evalsets.read import Loaded, read
-from proctor.evalsets.schema import builtins
+from proctor.evalsets.schema import builtins, texts
 
 TURN: dict[str, Any] = {"user_content": {"parts": [{"text": "Hi"}]}}
 SHOP = """\
@@ -167,6 +167,73 @@ def test_the_spans_of_a_trace_are_one_turn(tmp_path: Path) -> None:
     assert "trace 2" in str(loaded.notes[0])
 
 
+def test_spans_with_ids_are_read_as_a_trace(tmp_path: Path) -> None:
+    def said(*texts: str, answer: str) -> dict[str, Any]:
+        roles = ("user", "assistant")
+        sent = {
+            f"gen_ai.prompt.{place}.{key}": value
+            for place, text in enumerate(texts)
+            for key, value in (("role", roles[place % 2]), ("content", text))
+        }
+        return {**sent, "gen_ai.completion.0.role": "assistant", "gen_ai.completion.0.content": answer}
+
+    def span(trace: int, number: int, name: str, **attributes: Any) -> dict[str, Any]:
+        start = (10 * trace + number) * 10**9 + 1_700_000_000 * 10**9
+        return {
+            "trace_id": trace, "span_id": 100 * trace + number, "name": name, "start_time": start, "end_time": start + 10**8,
+            "attributes": {"gen_ai.session.id": "s1", **attributes},
+        }  # fmt: skip
+
+    def tool(trace: int, number: int, model: str) -> dict[str, Any]:
+        given = {"name": "price", "parameters": {"model": model}}
+        attributes = {
+            "gen_ai.tool.name": "price",
+            "gen_ai.tool.input": json.dumps(given),
+            "gen_ai.tool.output": json.dumps({"id": f"c{number}", "response": {"price": 1}}),
+        }
+        return span(trace, number, "execute_tool price", **attributes)
+
+    spans = [
+        span(1, 1, "call_llm", **said("What does A cost?", answer="100")),
+        span(2, 1, "call_llm", **said("What does A cost?", "100", "And B and C?", answer="One moment.")),
+        tool(2, 2, "B"),
+        tool(2, 3, "C"),
+        span(2, 4, "execute_tool (merged tools)", **{"gen_ai.tool.name": "(merged tools)"}),
+        span(2, 5, "call_llm", **said("What does A cost?", "100", "And B and C?", "One moment.", answer="1 each")),
+    ]
+    loaded = _read(tmp_path, spans, "trace.json")
+    [case] = loaded.eval_set.eval_cases
+    assert (loaded.shape, loaded.eval_set.eval_set_id) == ("spans", "default")
+    turns = case.conversation or []
+    assert [list(texts(turn.user_content)) for turn in turns] == [["What does A cost?"], ["And B and C?"]]
+    assert [list(texts(turn.final_response)) for turn in turns] == [["100"], ["1 each"]]
+    data = turns[1].intermediate_data
+    assert data is not None
+    assert [(call.name, call.args) for call in data.calls()] == [("price", {"model": "B"}), ("price", {"model": "C"})]
+
+
+@pytest.mark.parametrize("call", [{"args": {}}, {"name": "", "args": {}}, {"name": None, "args": {}}])
+def test_a_call_without_a_name_is_read_as_adk_reads_it_and_told(call: dict[str, Any], tmp_path: Path) -> None:
+    loaded = _read(tmp_path, _set(intermediate_data={"tool_uses": [call]}))
+    assert "has no name" in str(loaded.notes[0])
+    [turn] = builtins(loaded.eval_set)["eval_cases"][0]["conversation"]
+    assert turn["intermediate_data"]["tool_uses"] == [{"args": {}}]
+
+
+def test_what_the_editor_of_adk_leaves_in_events_is_ignored_and_told(tmp_path: Path) -> None:
+    event = {"author": "root", "invocationIndex": 0, "toolUseIndex": 1}
+    loaded = _read(tmp_path, _set(intermediate_data={"invocation_events": [event]}))
+    assert ["is ignored, as by ADK" in str(note) for note in loaded.notes] == [True, True]
+    [turn] = builtins(loaded.eval_set)["eval_cases"][0]["conversation"]
+    assert turn["intermediate_data"]["invocation_events"] == [{"author": "root"}]
+
+
+def test_a_byte_order_mark_is_told_and_is_a_reason_to_migrate(tmp_path: Path) -> None:
+    loaded = _read(tmp_path, "\ufeff" + json.dumps(_set()))
+    assert loaded.shape == "mixed"
+    assert "byte order mark" in str(loaded.notes[-1])
+
+
 def test_unknown_keys_of_a_case_are_kept_and_told(tmp_path: Path) -> None:
     value = {"eval_set_id": "s", "x": 1, "eval_cases": [{"eval_id": "a", "conversation": [], "session_inputs": {}}]}
     loaded = _read(tmp_path, value)
@@ -183,8 +250,6 @@ def test_unknown_keys_of_a_case_are_kept_and_told(tmp_path: Path) -> None:
         ({"user_content": "hello"}, r"line 8: expected an object, got str at \$\.eval_cases\[0\]\.conversation\[0\]\.user_content"),
         ({"user_contents": {}}, "the key 'user_contents' is not known here. Did you mean 'user_content'"),
         ({"user_content": {"parts": [{"text": 1}]}}, r"expected str, got int at .*parts\[0\]\.text"),
-        ({"intermediateData": {"toolUses": [{"args": {}}]}}, r"'name' is missing at .*intermediate_data\.tool_uses\[0\]"),
-        ({"intermediateData": {"toolUses": [{"name": ""}]}}, "an expected call needs a name"),
         ({"intermediateData": {"toolUses": [{"name": "f", "args": [1]}]}}, r"expected an object, got array at .*\.args"),
         ({"intermediateData": {"toolUses": [{"name": "f", "args": "{}"}]}}, r"expected an object, got str at .*\.args"),
         ({"intermediate_data": {"toolUses": [{"name": "f"}], "invocationEvents": [{"author": "a"}]}}, "cannot be both"),

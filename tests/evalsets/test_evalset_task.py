@@ -7,12 +7,13 @@ import pytest
 
 import proctor
 from proctor.core.errors import BadInput, ProviderFailed
-from proctor.core.sample import File, Sample, Text
+from proctor.core.sample import File, Message, Reasoning, Sample, Text
 from proctor.core.score import Score
 from proctor.core.task import Task
-from proctor.core.trajectory import Trajectory
+from proctor.core.trajectory import Step, Trajectory
 from proctor.evalsets import criteria, results
 from proctor.evalsets.task import is_evalset, task_of
+from proctor.scorers import adk
 
 TURN: dict[str, Any] = {
     "user_content": {"role": "user", "parts": [{"text": "What does A cost?"}]},
@@ -60,6 +61,25 @@ def test_a_case_is_a_sample_and_an_invocation_a_turn(tmp_path: Path) -> None:
         "trajectory_threshold": 1.0,
         "response_threshold": 0.8,
     }
+
+
+def test_what_a_model_thought_is_no_part_of_the_reference_unless_asked_for(tmp_path: Path) -> None:
+    thinking = [{"text": "look it up", "thought": True}, {"text": "A costs 100."}]
+    path = _write(tmp_path / "s.evalset.json", _case("a", {**TURN, "final_response": {"parts": thinking}}))
+    made = Trajectory(
+        steps=(
+            Step(message=Message(role="assistant", parts=(Reasoning(text="look it up"), Text(text="A costs 100.")))),
+        )
+    )
+    scores = {}
+    for counted in (False, True):
+        criterion = {"threshold": 0.8, "count_thoughts": counted}
+        (sample,) = _samples(task_of(path, criteria={"response_match_score": criterion}))
+        [answer, both] = [adk.response_match(sample, one) for one in (Trajectory.of("A costs 100."), made)]
+        assert isinstance(answer, Score)
+        assert isinstance(both, Score)
+        scores[counted] = [round(float(answer.points), 2), round(float(both.points), 2)]
+    assert scores == {False: [1.0, 1.0], True: [0.67, 1.0]}
 
 
 def test_files_of_the_user_come_along(tmp_path: Path) -> None:

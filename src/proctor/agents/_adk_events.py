@@ -30,15 +30,18 @@ _json = json.JSONEncoder(ensure_ascii=False, default=str)
 
 
 def steps_of(event: "Event") -> Iterator[Step]:
-    """An event as the message of its author and the results of tools; what says nothing gives no step."""
+    """Yield an event as the message of its author and the results of tools.
+
+    What says nothing is no step, except that the tokens it took are kept, and why it was cut or filtered.
+    """
     parts = [made for part in (event.content.parts if event.content else None) or () for made in _parts_of(part)]
     if not parts and (output := getattr(event, "output", None)) is not None:  # of a node of a workflow
         parts = [Text(text=clean(output if isinstance(output, str) else as_json(output)))]
     said = tuple(part for part in parts if not isinstance(part, ToolResult))
     results = tuple(part for part in parts if isinstance(part, ToolResult))
-    stop, author = _stop(event), event.author or "agent"
-    if said or stop != "done":
-        yield Step(message=Message(role="assistant", parts=said), author=author, usage=_usage(event), stop=stop)
+    stop, usage, author = _stop(event), _usage(event), event.author or "agent"
+    if said or stop != "done" or usage is not None:
+        yield Step(message=Message(role="assistant", parts=said), author=author, usage=usage, stop=stop)
     if results:
         yield Step(message=Message(role="tool", parts=results), author=author)
 

@@ -231,7 +231,7 @@ class AdkSession:
                     now = time.perf_counter()
                     self.received.append(replace(step, started=started, seconds=now - clock))
                     started, clock = time.time(), now
-        if last is not None and last.error_code and not last.content:
+        if last is not None and last.error_code and not (last.content and last.content.parts):
             _check(last, self.received)
         return False
 

@@ -20,6 +20,7 @@ INTERVAL_SECONDS = 0.25
 BLOCKED_SECONDS = 1.0
 
 _STANDARD = str(Path(asyncio.__file__).parents[1])
+_INSTALLED = {"site-packages", "dist-packages"}
 _LOOP = (str(Path(__file__).parents[1]), str(Path(asyncio.__file__).parent))  # what calls a person's code in a loop
 
 
@@ -76,11 +77,14 @@ def _warning(culprit: _Culprit, seconds: float) -> Sentence:
 
 
 def _culprit(thread: int) -> _Culprit | None:
-    """The outermost function of a person in what the loop is doing, and where it is; None where there is none."""
+    """Return the user's outermost function in what the loop is doing, and where it is; None where there is none.
+
+    A library that is busy on its own, such as with its imports, is nobody's to change.
+    """
     frame: FrameType | None = sys._current_frames().get(thread)
     found = None
     while frame is not None and not frame.f_code.co_filename.startswith(_LOOP):
-        if not _is_standard(frame.f_code.co_filename):
+        if not _is_library(frame.f_code.co_filename):
             found = frame
         frame = frame.f_back
     if found is None:
@@ -88,5 +92,5 @@ def _culprit(thread: int) -> _Culprit | None:
     return _Culprit(found.f_code.co_qualname, f"{Path(found.f_code.co_filename).name}:{found.f_lineno}")
 
 
-def _is_standard(file: str) -> bool:
-    return file.startswith("<frozen") or (file.startswith(_STANDARD) and "site-packages" not in file)
+def _is_library(file: str) -> bool:
+    return file.startswith(("<frozen", _STANDARD)) or not _INSTALLED.isdisjoint(Path(file).parts)

@@ -33,7 +33,10 @@ REFUSED = (
 )
 TOLD = ("tool_call_count_v1", "inference_call_count_v1", "token_usage_v1", "invocation_duration_v1")
 CONFIG_KEYS = {"criteria", "custom_metrics", "user_simulator_config", "live_model_config"}
-CRITERION_KEYS = {"threshold", "match_type", "ignore_args", "include_intermediate_responses_in_final"}
+CRITERION_KEYS = {
+    "tool_trajectory_avg_score": {"threshold", "match_type", "ignore_args", "include_intermediate_responses_in_final"},
+    "response_match_score": {"threshold", "count_thoughts", "include_intermediate_responses_in_final"},
+}
 JUDGED_KEYS = {
     "threshold", "judge_model_options", "rubrics", "include_intermediate_responses_in_final",
     "evaluate_intermediate_nl_responses",
@@ -45,11 +48,13 @@ class Criteria(msgspec.Struct, frozen=True, kw_only=True):
     """Thresholds by metric, how trajectories are matched, and what a judge is asked. The default is ADK's.
 
     ignore_args: calls are compared by their names alone (google-adk 2.13).
+    count_thoughts: what a model thought is part of its answer and of the reference, as ADK has it.
     """
 
     thresholds: Mapping[str, float] = msgspec.field(default_factory=DEFAULT.copy)
     match_type: MatchType = "EXACT"
     ignore_args: bool = False
+    count_thoughts: bool = False
     judged: Mapping[str, Criterion] = {}
 
 
@@ -98,15 +103,15 @@ def of(given: Any, where: str = "criteria", custom: Mapping[str, Any] | None = N
     thresholds: dict[str, float] = {}
     judged: dict[str, Criterion] = {}
     how: MatchType = "EXACT"
-    ignore_args = False
+    flags: dict[str, bool] = {}
     for name, value in given.items():
         _check_name(name, where, custom or {})
         criterion = (
             {_snake(key): one for key, one in value.items()} if isinstance(value, Mapping) else {"threshold": value}
         )
-        known = JUDGED_KEYS if name in JUDGED else CRITERION_KEYS
+        known = JUDGED_KEYS if name in JUDGED else CRITERION_KEYS[name]
         for key in criterion:
-            if key not in known or (key in ("match_type", "ignore_args") and name != OURS[0]):
+            if key not in known:
                 raise _unknown(f"{where}: {name}", key, sorted(known))
         threshold = _threshold(criterion.get("threshold"), f"{where}: {name}")
         if name in JUDGED:
@@ -115,9 +120,10 @@ def of(given: Any, where: str = "criteria", custom: Mapping[str, Any] | None = N
         thresholds[name] = threshold
         if "match_type" in criterion:
             how = match_type(criterion["match_type"])
-        if name == OURS[0]:
-            ignore_args = _flag(criterion.get("ignore_args", False), f"{where}: {name}", "ignore_args")
-    return Criteria(thresholds=thresholds, match_type=how, ignore_args=ignore_args, judged=judged)
+        for key in ("ignore_args", "count_thoughts"):
+            if key in criterion:
+                flags[key] = _flag(criterion[key], f"{where}: {name}", key)
+    return Criteria(thresholds=thresholds, match_type=how, judged=judged, **flags)
 
 
 def _check_name(name: str, where: str, custom: Mapping[str, Any]) -> None:

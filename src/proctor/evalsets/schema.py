@@ -50,9 +50,9 @@ class _Noun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class FunctionCall(_Noun, frozen=True, kw_only=True):
-    """A call; `args` may be missing, which ADK does not take as empty."""
+    """A call; `args` may be missing, which ADK does not take as empty. A call without a name is read, and none is like it."""
 
-    name: str
+    name: str = ""
     args: dict[str, Any] | None = None
     id: str | None = None
     partial_args: Any = None
@@ -260,10 +260,10 @@ def camel(name: str) -> str:
     return first + "".join(map(str.title, rest))
 
 
-def texts(content: Content | None) -> Iterator[str]:
-    """The texts of a message that are not empty."""
+def texts(content: Content | None, *, thoughts: bool = False) -> Iterator[str]:
+    """Yield the texts of a message that are not empty; what a model thought is no answer, so it is left out by default."""
     for part in (content.parts if content is not None else None) or ():
-        if part.text:
+        if part.text and (thoughts or not part.thought):
             yield part.text
 
 
@@ -282,7 +282,10 @@ class _Walk:
             name = spellings.get(key)
             if name is None:
                 self._unknown(key, kind, (*path, key))
-                extra[key] = inner
+                if kind is not InvocationEvent:
+                    extra[key] = inner
+            elif inner is None and kind is FunctionCall and name == "name":
+                continue
             elif name != key or camel(name) not in value or camel(name) == name:
                 self.renamed |= name != key
                 made[name] = self._inner(_number(inner, name), shapes[name], (*path, name))
@@ -296,6 +299,9 @@ class _Walk:
     def _unknown(self, key: str, kind: type, path: Path) -> None:
         known = sorted(set(_spellings(kind).values()))
         near = _near(key, known)
+        if kind is InvocationEvent:  # the editor of ADK's web page leaves keys of its own here
+            self.notes.append(say("{path}: the key is ignored, as by ADK 2.13.{near}", path=shown(path), near=near))
+            return
         if "extra" not in kind.__struct_fields__:  # type: ignore[attr-defined]  # a Struct
             raise Invalid(path, say("the key '{key}' is not known here.{near}", key=key, near=near))
         self.notes.append(say("{path}: the key is not known to ADK; it is kept.{near}", path=shown(path), near=near))

@@ -1,4 +1,6 @@
-"""Tracing spans as VeADK exports them: the spans of one trace are one turn, all traces together one case.
+"""Tracing spans as VeADK exports them. Files of its newer releases, whose spans have ids, are read as any other trace.
+
+Without ids the spans of one trace are one turn, and all traces together one case:
 
     [{"trace_id": "1", "name": "call_llm", "start_time": 1700000000000000000, "attributes": {"gen_ai.prompt.0.content":
       "Hi", "gen_ai.completion.0.content": "Hello", "gen_ai.app.name": "shop", "gen_ai.user.id": "u"}},
@@ -14,9 +16,27 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
+
 from proctor.core.sentence import Sentence, say
+from proctor.evalsets.schema import EvalSet
 
 SET_ID = "default"
+
+
+def read(value: Sequence[Mapping[str, Any]], file: str) -> tuple[EvalSet, tuple[Sentence, ...]]:
+    """Return the set, with a note for each trace or conversation that is left out.
+
+    Raises:
+        Invalid, BadInput: something is no span, or no conversation among them is whole.
+    """
+    if not all(span.get("span_id") for span in value):
+        made, notes = converted(value)
+        return msgspec.convert(made, EvalSet), notes
+    from proctor.evalsets.traces import _spans, cases, conversations
+
+    found = cases.recorded(conversations(_spans.of_values(value), file), SET_ID)
+    return found.eval_set, found.broken
 
 
 def converted(value: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], tuple[Sentence, ...]]:

@@ -183,13 +183,13 @@ def _samples(source: Source, *, simulated: bool) -> Iterator[Sample]:
             )
         yield Sample(
             id=f"{source.prefix}{case.eval_id}",
-            turns=_turns(case, where),
+            turns=_turns(case, where, thoughts=source.criteria.count_thoughts),
             tags={"set": eval_set.eval_set_id} if source.prefix else {},
             meta=_meta(case, eval_set.eval_set_id, source.criteria),
         )
 
 
-def _turns(case: EvalCase, where: str) -> tuple[Turn, ...]:
+def _turns(case: EvalCase, where: str, *, thoughts: bool) -> tuple[Turn, ...]:
     """The turns of a conversation; of a scenario the first one, of which nothing is expected."""
     if (scenario := case.conversation_scenario) is not None:
         if not scenario.starting_prompt.strip():
@@ -197,15 +197,17 @@ def _turns(case: EvalCase, where: str) -> tuple[Turn, ...]:
         return (Turn(messages=(Message.of("user", scenario.starting_prompt),)),)
     if not case.conversation:
         raise BadInput("{where} has an empty conversation: there is nothing to ask.", where=where)
-    return tuple(_turn(turn, f"{where}, {place}") for place, turn in enumerate(case.conversation, start=1))
+    return tuple(
+        _turn(turn, f"{where}, {place}", thoughts=thoughts) for place, turn in enumerate(case.conversation, start=1)
+    )
 
 
 def _meta(case: EvalCase, eval_set_id: str, chosen: Criteria) -> dict[str, Any]:
     """What scorers and result files need, and all that a judge may want to know."""
     thresholds = chosen.thresholds
     adk: dict[str, Any] = {"match_type": chosen.match_type, "criteria": list(thresholds)}
-    if chosen.ignore_args:
-        adk["ignore_args"] = True
+    flags = {"ignore_args": chosen.ignore_args, "count_thoughts": chosen.count_thoughts}
+    adk |= {key: True for key, wanted in flags.items() if wanted}
     for name, key in (
         ("tool_trajectory_avg_score", "trajectory_threshold"),
         ("response_match_score", "response_threshold"),
@@ -236,7 +238,7 @@ def _meta(case: EvalCase, eval_set_id: str, chosen: Criteria) -> dict[str, Any]:
     return found
 
 
-def _turn(turn: Invocation, where: str) -> Turn:
+def _turn(turn: Invocation, where: str, *, thoughts: bool) -> Turn:
     parts = _parts(turn.user_content)
     if not parts:
         raise BadInput("{where}: the user says nothing.", where=where)
@@ -244,14 +246,16 @@ def _turn(turn: Invocation, where: str) -> Turn:
     calls = None if data is None else [builtins(call) for call in data.calls()]
     reference = {
         "calls": None if calls is None else [_call(call) for call in calls],
-        "response": "\n".join(texts(turn.final_response)) if turn.final_response is not None else None,
+        "response": "\n".join(texts(turn.final_response, thoughts=thoughts))
+        if turn.final_response is not None
+        else None,
     }
     return Turn(messages=(Message(role="user", parts=parts),), reference=reference)
 
 
 def _call(call: Mapping[str, Any]) -> dict[str, Any]:
     names = {"name": "name", "args": "arguments", "id": "id"}
-    return {names[key]: value for key, value in call.items() if key in names}
+    return {"name": "", **{names[key]: value for key, value in call.items() if key in names}}
 
 
 def _parts(content: Content) -> tuple[Part, ...]:

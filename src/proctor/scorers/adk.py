@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from proctor.config import converted
-from proctor.core.sample import Sample, ToolCall
+from proctor.core.sample import Reasoning, Sample, Text, ToolCall
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Trajectory
@@ -24,10 +24,14 @@ Metric = Literal["tool_trajectory_avg_score", "response_match_score"]
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """Criteria as in `test_config.json`; `criteria` are those that `passed` asks for."""
+    """Criteria as in `test_config.json`; `criteria` are those that `passed` asks for.
+
+    count_thoughts: thoughts of the agent are part of its answer, as ADK has it.
+    """
 
     match_type: Any = "EXACT"
     ignore_args: bool = False
+    count_thoughts: bool = False
     trajectory_threshold: float = 1.0
     response_threshold: float = 0.8
     criteria: tuple[Metric, ...] = ("tool_trajectory_avg_score", "response_match_score")
@@ -64,8 +68,14 @@ def any_order(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 
 def response_match(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """`response_match_score`, whether or not the criteria name it."""
-    scores = [rouge_1(turn.answer, turn.expected.response or "") for turn in _expected.turns(sample, trajectory)]
-    return _average(scores, _options(sample).response_threshold, say("ROUGE-1 of the texts"))
+    options = _options(sample)
+    scores = [
+        rouge_1(
+            _with_thoughts(trajectory, turn) if options.count_thoughts else turn.answer, turn.expected.response or ""
+        )
+        for turn in _expected.turns(sample, trajectory)
+    ]
+    return _average(scores, options.response_threshold, say("ROUGE-1 of the texts"))
 
 
 def passed(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
@@ -125,6 +135,16 @@ def made_call(call: ToolCall) -> AdkCall:
     if not call.raw.strip():
         return AdkCall(call.name, {})
     return AdkCall(call.name, None if call.raw.strip() == "null" else {"": call.raw})
+
+
+def _with_thoughts(trajectory: Trajectory, turn: _expected.Turn) -> str:
+    """Return the answer of a turn with what was thought in the same message."""
+    for step in reversed(trajectory.steps):
+        if step.turn == turn.place and step.message.role == "assistant":
+            texts = [part.text for part in step.message.parts if isinstance(part, Text | Reasoning) and part.text]
+            if texts:
+                return "\n".join(texts)
+    return ""
 
 
 def _wanted(expected: _expected.Expected) -> list[AdkCall]:

@@ -5,7 +5,7 @@ of ADK and VeADK. Spans of one conversation belong together by its id, else by t
 another ended is put behind it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -21,7 +21,7 @@ from proctor.evalsets.traces._spans import Span, is_trace
 from proctor.evalsets.traces._talk import Talk, history
 from proctor.transport.redact import redact
 
-__all__ = ["Conversation", "Traces", "is_trace", "read"]
+__all__ = ["Conversation", "Traces", "conversations", "is_trace", "read"]
 
 
 class Conversation(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,17 +55,26 @@ def read(paths: Sequence[Path]) -> Traces:
         BadInput: a file that cannot be read, or holds no spans; or no span in any of them tells of a model, a tool or
             an agent.
     """
+    files = (file for given in paths for file in _spans.files(given))
+    return conversations((span for file in files for span in _spans.read(file)), ", ".join(map(str, paths)))
+
+
+def conversations(spans: Iterable[Span], source: str) -> Traces:
+    """Put spans together as conversations; a message names where they are from.
+
+    Raises:
+        BadInput: no span tells of a model, a tool or an agent.
+    """
     by_trace: dict[str, list[Span]] = {}
     count = 0
-    for path in (file for given in paths for file in _spans.files(given)):
-        for span in _spans.read(path):
-            by_trace.setdefault(span.trace, []).append(span)
-            count += 1
+    for span in spans:
+        by_trace.setdefault(span.trace, []).append(span)
+        count += 1
     groups = sorted((placed(spans) for spans in by_trace.values()), key=_start)
     if not any(one.kind for group in groups for one in group):
         raise BadInput(
             "{path}: none of its {count} spans tells of a model, a tool or an agent. Looked for: {names}.",
-            path=", ".join(map(str, paths)),
+            path=source,
             count=f"{count:,}",
             names=LOOKED_FOR,
         )

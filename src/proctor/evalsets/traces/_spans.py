@@ -24,6 +24,7 @@ import msgspec
 from proctor.agents._replies import clean
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
+from proctor.evalsets._places import Invalid
 from proctor.evalsets._places import Path as Place
 from proctor.evalsets.schema import shown
 from proctor.evalsets.traces._attributes import TooDeep, at, named, tree
@@ -92,6 +93,21 @@ def read(path: Path) -> Iterator[Span]:
                 raise _bad(path, place, (*at_path, *error.path), error.problem) from None
             except TooDeep:
                 raise _bad(path, place, at_path, say("it is nested too deep")) from None
+
+
+def of_values(values: Sequence[Any]) -> Iterator[Span]:
+    """Yield the spans of a list that is read already.
+
+    Raises:
+        Invalid: one that is no span, with its JSON path.
+    """
+    for place, raw in enumerate(values):
+        try:
+            yield _span(raw)
+        except _Wrong as error:
+            raise Invalid((place, *error.path), error.problem) from None
+        except TooDeep:
+            raise Invalid((place,), say("it is nested too deep")) from None
 
 
 class _Wrong(Exception):
