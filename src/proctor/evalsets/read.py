@@ -7,11 +7,10 @@ what it would swallow a note.
 
 import codecs
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import msgspec
 
@@ -20,16 +19,12 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.evalsets import legacy, spans
 from proctor.evalsets._places import Invalid, Path, line_of
+from proctor.evalsets.conversion import converted
 from proctor.evalsets.schema import EvalCase, EvalSet, SessionInput, normal, shown
 
 MOST_BYTES = 256_000_000
 SUFFIXES = (".evalset.json", ".test.json", ".json")
 Shape = Literal["current", "mixed", "nested list", "flat list", "spans"]
-T = TypeVar("T", bound=msgspec.Struct)
-_FAULT = re.compile(r"(?P<said>.*?)(?: - at `(?P<path>\$[^`]*)`)?", re.DOTALL)
-_EXPECTED = re.compile(r"Expected `(?P<expected>[^`]*)`, got `(?P<found>[^`]*)`")
-_MISSING = re.compile(r"Object missing required field `(?P<field>\w+)`")
-_STEP = re.compile(r"\.(\w+)|\[(\d+|\.\.\.)\]")
 
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,21 +113,6 @@ def set_id(path: FilePath) -> str:
     return next((path.name.removesuffix(end) for end in SUFFIXES if path.name.endswith(end)), path.name)
 
 
-def converted(value: Any, kind: type[T], at: Path = ()) -> T:
-    """JSON with the keys of the schema as a noun of it.
-
-    Raises:
-        Invalid: a value of the wrong type, or one is missing.
-    """
-    try:
-        return msgspec.convert(value, kind)
-    except msgspec.ValidationError as error:
-        said = _FAULT.fullmatch(str(error))
-        steps = _STEP.findall(said["path"] or "") if said else []
-        path = tuple(int(place) if place.isdigit() else name or "*" for name, place in steps)
-        raise Invalid((*at, *path), _problem(said["said"] if said else str(error))) from None
-
-
 def _case(data: bytes, path: FilePath) -> EvalCase:
     text, value, _ = _json(data, path)
     try:
@@ -210,18 +190,6 @@ def _check_case(case: EvalCase, at: Path) -> Iterator[Sentence]:
         if data is not None and not all(call.name for call in data.calls()):
             here = shown((*at, "conversation", place, "intermediate_data"))
             yield say("{path}: an expected call has no name, so no call can be like it.", path=here)
-
-
-def _problem(said: str) -> Sentence:
-    if found := _EXPECTED.fullmatch(said):
-        return say(
-            "expected {expected}, got {found}",
-            expected=found["expected"].replace("object", "an object").replace(" | null", ""),
-            found=found["found"],
-        )
-    if found := _MISSING.fullmatch(said):
-        return say("'{field}' is missing", field=found["field"])
-    return say("{said}", said=said)
 
 
 def _bad(path: FilePath, text: str, error: Invalid, original: Any) -> BadInput:

@@ -21,7 +21,8 @@ from proctor.core.task import Agent, Environment, Session
 from proctor.core.thread import in_thread
 from proctor.core.trajectory import Step
 from proctor.evalsets import cases, schema, write
-from proctor.evalsets.read import SUFFIXES, converted, set_id
+from proctor.evalsets.conversion import converted
+from proctor.evalsets.read import SUFFIXES, set_id
 from proctor.evalsets.schema import (
     Blob,
     Content,

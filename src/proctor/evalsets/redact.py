@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.evalsets.read import converted
+from proctor.evalsets.conversion import converted
 from proctor.evalsets.schema import EvalCase, builtins
 from proctor.scorers._matcher import checked
 from proctor.transport.redact import ANY_KEY
