@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from msgspec.structs import replace
 
 from proctor import open_run
+from proctor.api.resuming import check_code
 from proctor.cli import app
+from proctor.core.errors import BadInput
 
 QUESTIONS = (
     '{"id": "fr", "question": "France?", "target": "Paris"}\n{"id": "no", "question": "Norway?", "target": "Oslo"}\n'
@@ -73,6 +76,22 @@ def test_a_change_anywhere_is_told_before_any_number(folder: Path, name: str, te
     assert accepted.exit_code == 0
     assert any("Its numbers mix both" in str(one) for one in open_run("mine", store="runs.db").record.warnings)
     assert run().exit_code == 0, "what was accepted once is the code of the run"
+
+
+def test_a_run_that_kept_its_files_under_the_name_of_the_datas_is_compared_too(folder: Path) -> None:
+    run()
+    stored = open_run("mine", store="runs.db")
+    kept = dict(stored.record.provenance)
+    before = replace(stored.record, provenance={**kept, "files": {"data.json": "d1", **kept.pop("code")}})
+    now = stored.record
+    assert check_code(before, now, accept=False) is before
+    helper = {**now.provenance["code"]["agent"], "helper.py": "other"}
+    with pytest.raises(BadInput, match=r"helper\.py"):
+        check_code(
+            before,
+            replace(now, provenance={**now.provenance, "code": {**now.provenance["code"], "agent": helper}}),
+            accept=False,
+        )
 
 
 def test_the_script_of_a_process_is_part_of_its_run(folder: Path) -> None:

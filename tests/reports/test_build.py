@@ -207,12 +207,14 @@ async def test_a_run_that_is_unscored_throughout_has_no_headline_value() -> None
     assert str(report.unmeasured[0].example) == "Why 1?"
 
 
-async def test_files_are_told_by_name_and_those_of_a_benchmark_with_their_digest() -> None:
+@pytest.mark.parametrize("key", ["code", "files"], ids=["as kept", "as kept for a while"])
+async def test_files_of_the_code_are_told_by_name_and_those_of_a_benchmark_with_their_digest(key: str) -> None:
     store = MemoryStore()
-    files = {"agent": {"bot.py": "aa11"}, "data.json": "bb22"}
-    run = example_runs.record("r", planned=1, provenance={"files": files})
+    kept: dict[str, dict[str, Any]] = {key: {"agent": {"bot.py": "aa11"}}}
+    kept.setdefault("files", {})["data.json"] = "bb22"
+    run = example_runs.record("r", planned=1, provenance=kept)
     report = build(run, store, await example_runs.fill(store, run, []))
     assert [(one.name, one.text) for one in report.provenance] == [
-        ("files · agent", '["bot.py"]'),
+        (f"{key} · agent", '["bot.py"]'),
         ("files · data.json", "bb22"),
     ]

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 import proctor
 from proctor.api import resolve
 from proctor.api.keys import refuse_keys
-from proctor.api.resuming import MOVABLE, check_code, check_conditions
+from proctor.api.resuming import CODE, MOVABLE, check_code, check_conditions
 from proctor.api.sources import git_state
 from proctor.config import converted, judge_name, settings, store_url
 from proctor.core.errors import BadInput
@@ -319,7 +319,7 @@ def _provenance(
     found: dict[str, Any] = {"python": platform.python_version(), "machine": platform.machine(), **task.provenance}
     parts = {"agent": named_agent.files, "task": named_task.files, "scorers": resolve.files_of_scorers(scorers)}
     if files := {part: files for part, files in parts.items() if files}:
-        found["files"] = files
+        found[CODE] = files
     if git := git_state(Path.cwd()):
         found["git"] = git
     if named_task.source:

@@ -13,6 +13,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.judges._figures import PROVENANCE
 
 MOST_SHOWN = 4
+CODE = "code"  # in the provenance: digests of the user's files by part; `files` are those of a benchmark's data
 SOURCES = {"agent": "agent_source", "task": "task_source"}  # of a function or class alone, where it has no file
 PARTS = {"agent": "agent", "task": "task", "scorers": "scorers"}
 MOVABLE = ("limits", "budget", "max_failed", "concurrency", "workers")
@@ -68,7 +69,7 @@ def check_code(stored: RunRecord, asked: RunRecord, *, accept: bool) -> RunRecor
             run=stored.id,
             changed=changed,
         )
-    code = {key: asked.provenance[key] for key in ("files", "git", *SOURCES.values()) if key in asked.provenance}
+    code = {key: asked.provenance[key] for key in (CODE, "git", *SOURCES.values()) if key in asked.provenance}
     warning = say("The run went on after a change of its code: {changed}. Its numbers mix both.", changed=changed)
     return msgspec.structs.replace(
         stored, provenance={**stored.provenance, **code}, warnings=(*stored.warnings, warning)
@@ -79,7 +80,7 @@ def _code_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator
     """What changed, a sentence for each part; a run of an earlier release knows its functions and no files."""
     seen: set[str] = set()
     for part in ("agent", "task", "scorers"):
-        old, new = (one.get("files", {}).get(part) for one in (before, now))
+        old, new = (_digests(one, part) for one in (before, now))
         source = SOURCES.get(part, "")
         if old is not None and new is not None:
             names = [name for name in changed_files(old, new) if name not in seen]
@@ -88,6 +89,12 @@ def _code_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator
                 yield say("{files} ({part})", files=", ".join(names[:MOST_SHOWN]), part=say(PARTS[part]))
         elif before.get(source) != now.get(source):
             yield say("the source of the {part}", part=say(PARTS[part]))
+
+
+def _digests(provenance: Mapping[str, Any], part: str) -> Mapping[str, str] | None:
+    """Return the digests of a part's files; None for runs of releases that kept none."""
+    kept = provenance.get(CODE, provenance.get("files", {})).get(part)  # for a while they were among the data's `files`
+    return kept if isinstance(kept, Mapping) else None
 
 
 def _conditions(record: RunRecord) -> dict[str, Any]:

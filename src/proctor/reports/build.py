@@ -41,6 +41,7 @@ JUDGED = (  # what judges give beside a score
     "severe_disagreement_rate",
     "arbitrated_rate",
 )
+CODE = ("code · ", "files · ")  # the files of the user's code by part; under `files` for a while
 JUDGE_FACTS = ("model", "rubric", "rubric_digest", "calibration")
 SECTIONS_FIRST = ("", "official", "group", "category")
 RULES_KEPT = 100
@@ -412,9 +413,8 @@ def _facts(provenance: Mapping[str, Any], prefix: str = "", depth: int = 0) -> I
     for name, value in provenance.items():
         if (name == "warnings" and not prefix) or (is_judge and name not in JUDGE_FACTS):
             continue
-        if name == "files" and not prefix and isinstance(value, Mapping):  # the record and its JSON have the digests
-            for part, files in value.items():
-                yield Fact(name=f"files · {part}", text=_text([*files] if isinstance(files, Mapping) else files))
+        if prefix in CODE and isinstance(value, Mapping):
+            yield Fact(name=f"{prefix}{name}", text=_text([*value]))  # the record and its JSON have the digests
         elif isinstance(value, Mapping) and depth < 3:
             yield from _facts(value, f"{prefix}{name} · ", depth + 1)
         elif value not in (None, "", [], ()):

@@ -100,7 +100,7 @@ def test_provenance_says_where_the_data_came_from_and_warns_of_another_revision(
     made = task("irrelevance", data=data)
     assert made.provenance["licence"] == "Apache-2.0"
     assert made.provenance["version"] == "unknown"
-    assert made.provenance["folder"] == data
+    assert "folder" not in made.provenance, "where a copy lies on one machine says nothing of what it holds"
     assert "BFCL_v4_irrelevance.json is not the file of" in made.provenance["warnings"][0]
     assert made.version != "2026.3.23"
 

@@ -72,7 +72,7 @@ def task(
         present=present,
         oracle=oracle,
         summarise=summarise,
-        provenance=_provenance(folder, digests, notes),
+        provenance=_provenance(digests, notes),
         spread_by="category",
         planned=len(samples),
     )
@@ -110,13 +110,12 @@ def _shown(sample: Sample, folder: Any, mode: Mode) -> Sample:
     return replace(sample, turns=(replace(turn, tools=offered, as_text=as_text),))
 
 
-def _provenance(folder: Any, digests: Mapping[str, str], notes: Sequence[str]) -> dict[str, Any]:
+def _provenance(digests: Mapping[str, str], notes: Sequence[str]) -> dict[str, Any]:
     return {
         "package": PACKAGE.name,
         "version": PACKAGE.version if not notes else "unknown",
         "sha256": PACKAGE.sha256 if not notes else None,
         "licence": dataset.LICENCE,
-        "folder": str(folder),
         "files": dict(digests),
         "warnings": list(notes),
     }
