@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
@@ -29,7 +29,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """
 
     store: str | None = None
-    lang: str | None = None
+    lang: Literal["en", "zh"] | None = None
     agent: str | None = None
     agent_options: Mapping[str, Any] = {}
     task_options: Mapping[str, Any] = {}
@@ -68,6 +68,14 @@ def settings(folder: Path | None = None) -> Settings:
 def store_url(asked: str | None, found: Settings) -> str | None:
     """The store to use: asked for, from the environment, from the file, or None for the default."""
     return asked or os.environ.get("PROCTOR_STORE") or found.store
+
+
+def project_language() -> str | None:
+    """Return the language that the project's file sets; None without one, or where a command will report its fault."""
+    try:
+        return settings().lang
+    except (BadInput, OSError):
+        return None
 
 
 def judge_name(found: Settings) -> str | None:

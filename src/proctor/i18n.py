@@ -6,18 +6,22 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from proctor.config import project_language
 from proctor.core.sentence import Sentence
 
 LANGUAGES = ("en", "zh")
 
 
 def language(asked: str | None = None) -> str:
-    """The language to speak: the one asked for, `PROCTOR_LANG`, or that of the locale; 'en' or 'zh'."""
-    names = (asked, *(os.environ.get(name) for name in ("PROCTOR_LANG", "LC_ALL", "LC_MESSAGES", "LANG")))
-    for name in names:
-        if name:
-            return "zh" if name.lower().startswith("zh") else "en"
-    return "en"
+    """The language to speak: the one that was chosen, else that of the locale; 'en' or 'zh'."""
+    locale = (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
+    name = chosen_language(asked) or next(filter(None, locale), "")
+    return "zh" if name.lower().startswith("zh") else "en"
+
+
+def chosen_language(asked: str | None = None) -> str | None:
+    """Return the language asked for, else `PROCTOR_LANG`, else that of the project's settings; None where none is set."""
+    return asked or os.environ.get("PROCTOR_LANG") or project_language()
 
 
 def is_spoken(asked: str) -> bool:

@@ -1,5 +1,7 @@
 """Languages."""
 
+from pathlib import Path
+
 import pytest
 
 from proctor.core.sentence import say
@@ -24,6 +26,29 @@ def test_the_language_is_the_one_asked_for_or_that_of_the_environment(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert language(asked) == expected
+
+
+@pytest.mark.parametrize(("environment", "expected"), [({"LANG": "en_US.UTF-8"}, "zh"), ({"PROCTOR_LANG": "en"}, "en")])
+def test_the_language_of_a_project_wins_over_the_locale_only(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, environment: dict[str, str], expected: str
+) -> None:
+    (tmp_path / "proctor.toml").write_text('lang = "zh"\n')
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert language() == expected
+    assert language("en") == "en"
+
+
+@pytest.mark.parametrize("text", ["lang = ", 'lang = "fr"\n', ""])
+def test_without_a_language_of_the_project_the_locale_is_spoken(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "proctor.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LANG", "zh_CN.UTF-8")
+    assert language() == "zh"
 
 
 def test_a_sentence_inside_a_sentence_is_translated_too() -> None:

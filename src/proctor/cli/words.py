@@ -5,14 +5,14 @@ from typing import Any
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
-from proctor.i18n import LANGUAGES, is_spoken, language, speak
+from proctor.i18n import LANGUAGES, chosen_language, is_spoken, language, speak
 
 _chosen = language()
-_by_name = bool(os.environ.get("PROCTOR_LANG"))
+_by_name = chosen_language() is not None
 
 
 def choose(asked: str | None) -> None:
-    """Speak the language asked for, else that of the environment. Called before a command is loaded.
+    """Speak the language asked for, else that of the environment or the project. Called before a command is loaded.
 
     Raises:
         BadInput: the language asked for, or `PROCTOR_LANG`, is none that we speak.
@@ -27,7 +27,7 @@ def choose(asked: str | None) -> None:
             )
     global _chosen, _by_name  # noqa: PLW0603 - the one setting of the process that help texts need before any option is parsed
     _chosen = language(asked)
-    _by_name = bool(asked or os.environ.get("PROCTOR_LANG"))
+    _by_name = chosen_language(asked) is not None
 
 
 def lang() -> str:
