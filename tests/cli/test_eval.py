@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from proctor import open_run
 from proctor.cli import app
 from proctor.evalsets.results import read as read_results
 
@@ -216,6 +217,20 @@ def test_a_stored_run_goes_on(folder: Path, mine: str, capsys: pytest.CaptureFix
     [module] = [one for name, one in sys.modules.items() if getattr(one, "__file__", None) == str(folder / "agent.py")]
     assert module.calls == ["one"]
     assert run(file, file, "--agent", mine, "--run", "nightly") == 2
+
+
+def test_a_run_goes_on_with_a_changed_agent_where_that_is_accepted(
+    folder: Path, mine: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(folder / "s.evalset.json", case("a", "one"))
+    again = (file, "--agent", mine, "--run", "nightly", "--store", folder / "runs.db", "--json")
+    assert run(*again) == 0
+    found = open_run("nightly", store=str(folder / "runs.db")).record.provenance
+    assert (*found["code"]["agent"], *found["files"]) == ("agent.py", "s.evalset.json")
+    (folder / "agent.py").write_text(AGENT + "\nTEMPERATURE = 1\n", encoding="utf-8")
+    assert run(*again) == 2
+    assert "agent.py (agent)" in capsys.readouterr().err
+    assert run(*again, "--accept-changes") == 0
 
 
 def test_results_are_pushed_under_the_name_that_is_given(

@@ -56,6 +56,15 @@ def test_generating_writes_data_and_a_report_and_tells_each_item() -> None:
     assert not list(Path("out").glob("comprehensive*"))
 
 
+def test_a_run_goes_on_with_a_changed_writer_where_that_is_accepted() -> None:
+    words = ("aime", "-n", "2", "--agent", agent(), "-o", "out", "--run", "mine", "--quiet")
+    assert run(*words).exit_code == 0
+    [path] = Path().glob("agent_*.py")
+    path.write_text(path.read_text(encoding="utf-8") + "\nTEMPERATURE = 1\n", encoding="utf-8")
+    assert "--accept-changes" in run(*words).stderr
+    assert run(*words, "--accept-changes").exit_code == 0
+
+
 def test_without_a_folder_files_go_where_the_source_puts_them() -> None:
     result = run("aime", "-n", "2", "--agent", agent("splendid"), "--judge", JUDGE, "--quiet")
     assert result.exit_code == 3, result.output

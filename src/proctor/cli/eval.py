@@ -96,6 +96,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 @options.judge
 @click.option("--concurrency", type=options.AT_LEAST_ONE, help=t("How many samples at once."))
 @click.option("--run", "run_id", metavar="ID", help=t("The name of the run; that of a stored run goes on with it."))
+@options.accept_changes
 @options.store
 @options.as_json
 @options.quiet
@@ -202,6 +203,7 @@ def _runs(plan: Plan, given: Mapping[str, Any], *, quiet: bool) -> list["Run"]:
                 limits=usual.limits,
                 budget=usual.budget,
                 run_id=given["run_id"],
+                accept_changes=given["accept_changes"],
                 store=given["store"],
                 progress=progress,
             )

@@ -94,6 +94,7 @@ EXITS = {"met": 0, "missed": 1, "open": 3}
     help=t("Take the model's replies from the reply cache of this machine where it has them, and keep new ones there."),
 )
 @click.option("--run", "run_id", metavar="ID", help=t("The name of the run; that of a stored run goes on with it."))
+@options.accept_changes
 @click.option(
     "--out",
     "-o",
@@ -173,6 +174,7 @@ def _generate(ctx: click.Context, plan: "Plan | None", given: dict[str, Any]) ->
         "budget": options.budget_of(given["budget"]) or found.budget,
         "limits": Limits(seconds=given["time_limit"]) if given["time_limit"] is not None else found.limits,
         "concurrency": given["concurrency"] or found.concurrency,
+        "accept_changes": given["accept_changes"],
         "cache": given["cache"],
         "store": given["store"],
         "run_id": given["run_id"],

@@ -96,6 +96,12 @@ def run(command: F) -> F:
     return click.option("--run", "run_id", metavar="ID", help=text)(command)
 
 
+def accept_changes(command: F) -> F:
+    """--accept-changes"""
+    text = t("When going on with a run, do so although files of the agent, the task or a scorer changed.")
+    return click.option("--accept-changes", is_flag=True, help=text)(command)
+
+
 def judge_of(judge: str | None, values: tuple[str, ...]) -> dict[str, Any]:
     """What --judge and --judge-set say, over the settings of the project."""
     from proctor.config import settings

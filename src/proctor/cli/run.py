@@ -63,11 +63,7 @@ if TYPE_CHECKING:
 @click.option(
     "--retry-failed", is_flag=True, help=t("When going on with a run, run its infrastructure failures again.")
 )
-@click.option(
-    "--accept-changes",
-    is_flag=True,
-    help=t("When going on with a run, do so although files of the agent, the task or a scorer changed."),
-)
+@options.accept_changes
 @click.option(
     "--cache",
     is_flag=True,
