@@ -23,6 +23,7 @@ class Episode:
         self._session: Session | None = None
         self._turn = 0
         self._sending = False
+        self._in_words = False
         self._steps: list[Step] = []
 
     async def play(self, sample: Sample) -> Trajectory:
@@ -50,7 +51,8 @@ class Episode:
         return self._made(steps, state, stop)
 
     def _made(self, steps: Sequence[Step], state: Mapping[str, Any] | None, stop: Stop | None = None) -> Trajectory:
-        tools = getattr(self._session, "tools", self._agent.tools)  # recorded sessions have the style of their record
+        # Recorded sessions have the style of their record; tools that were only told in words can only be called in words.
+        tools = "text" if self._in_words else getattr(self._session, "tools", self._agent.tools)
         return Trajectory(steps=tuple(steps), stop=stop or _stop(steps), tools=tools, state=state)
 
     def _state(self) -> Mapping[str, Any] | None:
@@ -78,6 +80,7 @@ class Episode:
 
     async def _send(self, session: Session, turn: Turn) -> bool:
         self._sending = True
+        self._in_words |= turn.as_text is not None and not turn.tools
         steps = await session.send(as_shown(turn, self._agent.tools))
         if type(steps) is not list and not isinstance(steps, Sequence):  # the first is far cheaper
             raise AgentFailed("The agent gave {type} instead of steps.", type=type(steps).__name__)
@@ -88,7 +91,7 @@ class Episode:
 
 
 def as_shown(turn: Turn, tools: ToolStyle) -> Turn:
-    """The turn as an agent of that kind sees it: the only place where native tools become text."""
+    """Return the turn as an agent of that kind sees it: the only place where native tools become text."""
     if tools == "native" or turn.as_text is None:
         return turn
     return replace(turn, messages=turn.as_text, tools=(), as_text=None)

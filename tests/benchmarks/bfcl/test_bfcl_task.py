@@ -73,7 +73,7 @@ def test_prompt_mode_shows_words_only(data: str) -> None:
     assert turn.tools == ()
     assert [message.role for message in turn.messages] == ["system", "user"]
     assert turn.messages[0].text.endswith("\n\nBe exact.")
-    assert turn.as_text is None
+    assert turn.as_text == turn.messages
 
 
 def test_native_mode_shows_tools_only_and_needs_no_prompts(data: str) -> None:

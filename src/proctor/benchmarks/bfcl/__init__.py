@@ -105,7 +105,7 @@ def _shown(sample: Sample, folder: Any, mode: Mode) -> Sample:
     functions = tools.hinted(sample.meta["functions"], sample.meta["category"])
     as_text = None if mode == "native" else prompt.messages_of(turn.messages, functions, prompt.words(folder))
     if mode == "prompt" and as_text is not None:
-        return replace(sample, turns=(replace(turn, messages=as_text),))
+        return replace(sample, turns=(replace(turn, messages=as_text, as_text=as_text),))  # words only: read as text
     offered = tools.native_tools(functions, dotted=sample.meta.get("names") == "dotted")
     return replace(sample, turns=(replace(turn, tools=offered, as_text=as_text),))
 
