@@ -135,7 +135,7 @@ def test_a_year_is_the_year_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) 
     rows = [{"Year": 2023, "Problem": "Old?", "Answer": 1}, {"Year": 2024, "Problem": "New?", "Answer": 2}]
     asked: list[str] = []
 
-    def located(name: str) -> tuple[Path, dict[str, str]]:
+    def located(name: str, folder: Path | None) -> tuple[Path, dict[str, str]]:
         asked.append(name)
         return data_file(Path("all.json"), rows), {}
 

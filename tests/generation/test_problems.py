@@ -131,9 +131,9 @@ def test_progress_tells_topic_answer_and_seconds() -> None:
     lines: list[str] = []
     progress = ItemProgress(tell=lambda sentence: None, show=lines.append)
     written(Plan(generator="aime", count=2, tries=1), agent=writer([item(1), "no"]), concurrency=1, progress=progress)
-    assert lines[0].startswith("gen_aime_1 · Geometry · 1 · ")
+    assert lines[0].startswith("✓ gen_aime_1 · Geometry · 1 · ")
     assert lines[0].endswith(" s")
-    assert "unreadable" in lines[1]
+    assert lines[1].startswith("✗ gen_aime_2 · unreadable")
 
 
 AGENT = """

@@ -71,13 +71,18 @@ def load(name: str) -> Reference:
     )
 
 
-def located(name: str) -> tuple[Path, dict[str, str]]:
-    """The file of a reference set, and where it came from; one of the hub is fetched when it is not there yet."""
+def located(name: str, folder: Path | None = None) -> tuple[Path, dict[str, str]]:
+    """Return the file of a reference set, and where it came from; one of the hub is fetched when it is not there yet.
+
+    Args:
+        folder: where sets of the hub are kept; the cache when None.
+    """
     short, _, revision = name.partition("@")
     data_set = NAMED.get(short) or (short.removeprefix("hub:") if short.startswith("hub:") else None)
     if data_set is None:
         return Path(name).expanduser(), {}
-    found = hub.fetch(data_set, revision=revision or hub.MAIN, suffixes=SUFFIXES)
+    own = folder / data_set.replace("/", "--") if folder is not None else None
+    found = hub.fetch(data_set, revision=revision or hub.MAIN, folder=own, suffixes=SUFFIXES)
     source = {"data_set": found.name, "revision": found.revision}
     folder = found.folder
     for suffix in SUFFIXES:

@@ -203,7 +203,8 @@ class ItemProgress(Progress):
     def add(self, trial: Trial, verdicts: list[Verdict]) -> None:
         super().add(trial, verdicts)
         if self._show is not None:
-            self._show(" · ".join([trial.sample_id, *_told(trial, verdicts), f"{trial.seconds:.1f} s"]))
+            mark = "✓" if verdicts and _item(verdicts[0]) is not None else "✗"
+            self._show(" · ".join([f"{mark} {trial.sample_id}", *_told(trial, verdicts), f"{trial.seconds:.1f} s"]))
 
 
 def _told(trial: Trial, verdicts: Sequence[Verdict]) -> list[str]:

@@ -17,12 +17,17 @@ from proctor.core.errors import BadInput
 _MAX_SECONDS = 3_600
 
 
+class UnknownModel(BadInput):
+    """The official registry, which says how results are decoded, has no model of that name."""
+
+
 def evaluate(folder: Path, model: str, categories: Sequence[str]) -> dict[str, float]:
     """The official accuracy of each category, over the results below `folder/result`.
 
     `model` is a name of the official registry: it decides how results are decoded.
 
     Raises:
+        UnknownModel: the name is not in the official registry.
         BadInput: the tool is not installed, fails (its last line is in the message), or wrote no score.
     """
     command = [*_command(), "evaluate", "--model", model, "--test-category", ",".join(categories), "--partial-eval"]
@@ -42,7 +47,13 @@ def evaluate(folder: Path, model: str, categories: Sequence[str]) -> dict[str, f
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BadInput("The official tool could not be run: {reason}.", reason=error) from error
     if done.returncode != 0:
-        raise BadInput("The official tool failed: {reason}", reason=_last_line(done.stderr or done.stdout))
+        reason = _last_line(done.stderr or done.stdout)
+        if "Invalid model name" in reason:
+            raise UnknownModel(
+                "The official tool failed: {reason} Give a name of its registry with '--model' (see 'bfcl models'), of the same mode: native results need one that ends with -FC.",
+                reason=reason,
+            )
+        raise BadInput("The official tool failed: {reason}", reason=reason)
     return {category: _accuracy(file, category) for category, file in scores.items()}
 
 

@@ -96,6 +96,13 @@ def _call_text(name: str, given: Mapping[str, _Given], language: str) -> str:
     return f"{name}({', '.join(words)})"
 
 
+def call_text(function: Mapping[str, Any], arguments: Mapping[str, Any], language: str) -> str:
+    """Return a call in the notation of Java or JavaScript; a text that is no string by its declaration is one already."""
+    properties = (function.get("parameters") or {}).get("properties") or {}
+    given = {key: _Given(value, properties.get(key, {})) for key, value in arguments.items()}
+    return _call_text(str(function["name"]), given, language)
+
+
 def _text(given: _Given, language: str) -> str:
     if language == "python":
         return repr(given.value)

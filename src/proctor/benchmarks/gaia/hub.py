@@ -11,13 +11,19 @@ DATA_SET = "gaia-benchmark/GAIA"
 YEAR = "2023"
 
 
-def located(revision: str = hub.MAIN) -> tuple[Path, dict[str, str]]:
-    """The data folder, and what a run keeps of where it came from: `PROCTOR_GAIA_DATA`, the cache, or fetched now.
+def located(revision: str = hub.MAIN, data_set: str = DATA_SET) -> tuple[Path, dict[str, str]]:
+    """Return the data folder, and what a run keeps of where it came from: `PROCTOR_GAIA_DATA`, the cache, or fetched now.
+
+    Args:
+        data_set: another set of the hub in the same layout, which `PROCTOR_GAIA_DATA` does not stand for.
 
     Raises:
         BadInput: it is nowhere and cannot be fetched; says what to do.
     """
     given = os.environ.get("PROCTOR_GAIA_DATA")
+    if data_set != DATA_SET:
+        found = hub.fetch(data_set, revision=revision, under=YEAR)
+        return found.folder, found.provenance
     if given:
         return Path(given).expanduser(), {}
     found = hub.fetch(

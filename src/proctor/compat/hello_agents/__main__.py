@@ -8,7 +8,7 @@ from proctor.core.errors import ProctorError
 from proctor.i18n import language, speak
 from proctor.reports.visible import visible
 
-MODULE_BY_COMMAND = {"bfcl": "bfcl_script"}
+MODULE_BY_COMMAND = {"bfcl": "bfcl_script", "run_complete_evaluation": "complete_script"}
 _USAGE = f"usage: python -m proctor.compat.hello_agents {{{','.join(MODULE_BY_COMMAND)}}} [--help] …"
 
 

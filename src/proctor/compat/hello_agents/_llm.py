@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proctor.agents.function import called
+from proctor.compat.hello_agents._settings import endpoint, model_id
 from proctor.core.errors import AgentFailed, BadInput
 from proctor.core.sample import Message, Tool
 from proctor.core.trajectory import Step, Usage
@@ -47,7 +48,7 @@ class Writer:
     """An llm as an agent that writes: each prompt alone, and calls at least so many seconds apart."""
 
     def __init__(self, llm: Any, delay_seconds: float = 0.0) -> None:
-        self.name = name_of(llm) if llm is not None else "llm"
+        self.name = name_of(llm) if llm is not None else model_id() or "llm"
         self._model = model_of(llm)
         self._delay = delay_seconds
         self._free_at = 0.0
@@ -65,8 +66,8 @@ class Writer:
 
 
 def model_of(llm: Any, name: str = "") -> Model:
-    """The model behind an llm; without one that of a name, or of `LLM_MODEL_ID`, at an OpenAI-compatible endpoint."""
-    return model(f"openai:{name}") if llm is None else InvokedModel(llm)
+    """Return the model behind an llm; without one that of a name, or of `LLM_MODEL_ID`, at an OpenAI-compatible endpoint."""
+    return model(f"openai:{name}", endpoint()) if llm is None else InvokedModel(llm)
 
 
 def name_of(llm: Any) -> str:

@@ -1,13 +1,15 @@
 """Play a task with an agent through the engine, and say how far it is; the agents of all tools here go this way."""
 
-import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 
 import proctor
+from proctor.agents import openai
 from proctor.api.run import Run
+from proctor.compat.hello_agents._settings import endpoint, model_id
+from proctor.compat.hello_agents._tool import whole
 from proctor.compat.hello_agents._words import tell
 from proctor.core.errors import BadInput
 from proctor.core.score import Score
@@ -53,10 +55,11 @@ def agent_or_model(agent: Any) -> Any:
     """
     if agent is not None:
         return agent
-    model = os.environ.get("LLM_MODEL_ID")
+    model = model_id()
     if not model:
         raise BadInput("There is no agent to evaluate: give 'agent', or set LLM_MODEL_ID.")
-    return f"openai:{model}"
+    options = endpoint()
+    return openai.make(model, options) if options else f"openai:{model}"
 
 
 def name_of(agent: Any) -> str:
@@ -87,8 +90,9 @@ def first_of(items: Iterable[Any], most: int | None) -> list[Any]:
     """The first `most` items; 0 and None are all of them.
 
     Raises:
-        BadInput: a number below 0.
+        BadInput: a number below 0, or none at all.
     """
-    if most is not None and most < 0:
-        raise BadInput("max_samples has to be 0 (all) or more, not {number}.", number=most)
-    return list(items)[: most or None]
+    count = 0 if most is None else whole("max_samples", most)
+    if count < 0:
+        raise BadInput("max_samples has to be 0 (all) or more, not {number}.", number=count)
+    return list(items)[: count or None]

@@ -1,12 +1,19 @@
 """What a tool of HelloAgents is, so that an agent of theirs can call an evaluation; the library itself is not needed."""
 
+import asyncio
 import json
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from proctor.core.errors import BadInput
+from proctor.core.errors import BadInput, ProctorError
+from proctor.core.sentence import say
+
+TEXT = "input"  # version 0.2.7 hands a tool all it was called with as one text under this name
+MOST_BYTES = 8_000  # of an answer, which goes into the context of the agent that called
+MOST_CHARACTERS = 300
 
 
 class ToolParameter(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,23 +66,47 @@ class Tool:
         }
 
     def run_with_timing(self, parameters: Mapping[str, Any]) -> Any:
-        """`run` as agents of version 1 call it: what it says, as their `ToolResponse`."""
+        """Call the tool as agents of version 1 do; its answer, or its error, as their `ToolResponse`."""
+        from hello_agents.tools.errors import ToolErrorCode
         from hello_agents.tools.response import ToolResponse
 
-        text = self.called(parameters)
-        return ToolResponse.success(text=text, data=json.loads(text))
+        started = time.perf_counter()
+        error: str | None
+        try:
+            text = self.called(parameters)
+            found = json.loads(text)
+            error = found.get("error")
+        except ProctorError as failure:
+            error = str(failure)
+        seen = {
+            "stats": {"time_ms": int((time.perf_counter() - started) * 1000)},
+            "context": {"params_input": dict(parameters), "tool_name": self.name},
+        }
+        if error is not None:
+            return ToolResponse.error(code=ToolErrorCode.INVALID_PARAM, message=error, **seen)
+        return ToolResponse.success(text=text, data=found, **seen)
+
+    async def arun(self, parameters: Mapping[str, Any]) -> Any:
+        """Call the tool from a loop that goes on meanwhile."""
+        return await asyncio.to_thread(self.run_with_timing, parameters)
+
+    async def arun_with_timing(self, parameters: Mapping[str, Any]) -> Any:
+        """Call the tool as the async agents of version 1 do."""
+        return await self.arun(parameters)
 
     def called(self, parameters: Mapping[str, Any]) -> str:
         """The results as JSON text, for an agent that calls the tool."""
         raise NotImplementedError
 
     def checked(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments of a call.
+        """Return the arguments of a call, each of its declared type.
 
         Raises:
-            BadInput: one that the tool does not have.
+            BadInput: one that the tool does not have, or of another type.
         """
-        known = [one.name for one in self.parameters]
+        if set(parameters) == {TEXT} and isinstance(parameters[TEXT], str):
+            parameters = self._read(parameters[TEXT])
+        known = {one.name: one for one in self.parameters}
         for name in parameters:
             if name not in known:
                 raise BadInput(
@@ -84,9 +115,85 @@ class Tool:
                     name=name,
                     known=", ".join(known),
                 )
-        return dict(parameters)
+        return {name: _typed(known[name], value) for name, value in parameters.items()}
+
+    def _read(self, text: str) -> Mapping[str, Any]:
+        """Read arguments out of a text: a JSON object, `name=value, …`, the value of the first one, or nothing.
+
+        Raises:
+            BadInput: it is none of them.
+        """
+        text = text.strip()
+        if text.startswith("{"):
+            try:
+                found = json.loads(text)
+            except (ValueError, RecursionError) as error:
+                raise BadInput(
+                    "The arguments of the tool '{tool}' are no JSON: {error}.", tool=self.name, error=error
+                ) from None
+            return found if isinstance(found, dict) else {}
+        if "=" not in text:
+            return {self.parameters[0].name: text} if text else {}
+        pairs = (pair.partition("=") for pair in text.split(","))
+        return {name.strip(): value.strip().strip("\"'") for name, _, value in pairs if name.strip()}
 
 
 def as_json(results: Mapping[str, Any]) -> str:
-    """Results as JSON text; what is no JSON in them becomes text."""
-    return json.dumps(results, ensure_ascii=False, default=str)
+    """Return results as JSON text of at most 8 kB, with lists and texts cut where they are longer, which it then says."""
+    text = json.dumps(results, ensure_ascii=False, default=str)
+    for most in (10, 3, 1, 0):
+        if len(text.encode("utf-8", "replace")) <= MOST_BYTES:
+            break
+        left = say(
+            "Lists are cut to {count} entries and texts to {characters} characters; all of it is in the run {id}.",
+            count=most,
+            characters=MOST_CHARACTERS,
+            id=results.get("run_id") or "-",
+        )
+        text = json.dumps({"shortened": str(left), **_cut(json.loads(text), most)}, ensure_ascii=False)
+    return text
+
+
+def _cut(value: Any, most: int) -> Any:
+    if isinstance(value, dict):
+        return {key: _cut(one, most) for key, one in value.items()}
+    if isinstance(value, list):
+        return value if _is_interval(value) else [_cut(one, most) for one in value[:most]]
+    return value[:MOST_CHARACTERS] + "…" if isinstance(value, str) and len(value) > MOST_CHARACTERS else value
+
+
+def _is_interval(value: list[Any]) -> bool:
+    return len(value) == 2 and all(isinstance(one, int | float | None) for one in value)
+
+
+def whole(name: str, value: Any) -> int:
+    """Return a whole number, however an agent writes it.
+
+    Raises:
+        BadInput: it is none.
+
+    >>> whole("max_samples", "2"), whole("max_samples", 2.0)
+    (2, 2)
+    """
+    try:
+        if not isinstance(value, bool) and float(value) == int(float(value)):
+            return int(float(value))
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise BadInput("'{name}' has to be a whole number, not '{value}'.", name=name, value=value)
+
+
+def _typed(parameter: ToolParameter, value: Any) -> Any:
+    if value is None or value == "":
+        return parameter.default
+    match parameter.type:
+        case "integer":
+            return whole(parameter.name, value)
+        case "boolean":
+            known = {"true": True, "false": False, "1": True, "0": False}
+            if str(value).lower() not in known:
+                raise BadInput("'{name}' has to be true or false, not '{value}'.", name=parameter.name, value=value)
+            return known[str(value).lower()]
+        case "string" if not isinstance(value, str):
+            raise BadInput("'{name}' has to be a text, not '{value}'.", name=parameter.name, value=value)
+    return value

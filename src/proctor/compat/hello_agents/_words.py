@@ -38,6 +38,15 @@ def saved(text: str, path: Path) -> Path:
     return path
 
 
+def unused(path: Path) -> Path:
+    """Return the path, or the next free name like it (`report-2.md`): two of the same second are both kept."""
+    number, free = 1, path
+    while free.exists():
+        number += 1
+        free = path.with_name(f"{path.stem}-{number}{path.suffix}")
+    return free
+
+
 def cell(value: object, characters: int) -> str:
     """A value as the cell of a table: one line, cut, with nothing in it that ends the cell.
 

@@ -35,14 +35,14 @@ class AIDataset:
         dataset_type: str = "generated",
         data_path: str | Path | None = None,
         year: int | None = None,
-        cache_dir: str | None = None,
+        cache_dir: str | Path | None = None,
     ) -> None:
         if dataset_type not in ("generated", "real"):
             raise BadInput("Data is 'generated' or 'real', not '{kind}'.", kind=dataset_type)
         self.dataset_type = dataset_type
         self.data_path = data_path
         self.year = year
-        self.cache_dir = cache_dir
+        self.cache_dir = Path(cache_dir) if cache_dir else None
         self.problems: list[dict[str, Any]] = []
 
     def load(self) -> list[dict[str, Any]]:
@@ -58,7 +58,7 @@ class AIDataset:
         else:
             year = self.year or NEWEST
             prefix = f"aime_{year}"
-            path, _ = located("aime25" if year == NEWEST else "aime-1983-2025")
+            path, _ = located("aime25" if year == NEWEST else "aime-1983-2025", self.cache_dir)
         self.problems = list(_problems(path, prefix, None if year == NEWEST else year))
         if not self.problems:
             sets = NAMED["aime-1983-2025"]

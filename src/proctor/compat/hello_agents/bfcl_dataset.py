@@ -55,10 +55,20 @@ class BFCLDataset:
         local_data_path: str | Path | None = None,
         local_data_dir: str | Path | None = None,
     ) -> None:
-        given = bfcl_data_dir or local_data_path or local_data_dir
-        if category is None and isinstance(given, str) and OLDER.get(given, given) in CATEGORIES:
-            given, category = None, given  # the order of the older form: BFCLDataset("simple_python")
-        self.bfcl_data_dir = Path(given or DEFAULT_FOLDER)
+        if _is_category(bfcl_data_dir) and not _is_category(category):
+            # The order of the chapter's listing: BFCLDataset("simple_python", "mine.json").
+            bfcl_data_dir, category, local_data_path = None, str(bfcl_data_dir), category or local_data_path
+        own = [path for path in (local_data_path, local_data_dir) if path]
+        given = [path for path in (bfcl_data_dir, *own) if path]
+        if len(set(map(str, given))) > 1:
+            raise BadInput(
+                "Name one place for the questions, not {count}: {places}.",
+                count=len(given),
+                places=", ".join(map(str, given)),
+            )
+        if own and not Path(own[0]).exists():
+            raise BadInput("There is no file or folder {path}.", path=own[0])
+        self.bfcl_data_dir = Path(given[0] if given else DEFAULT_FOLDER)
         self.category = category_of(category) if category else None
         self.data: list[dict[str, Any]] = []
         self.ground_truth: dict[str, Any] = {}
@@ -121,6 +131,10 @@ class BFCLDataset:
         return None
 
 
+def _is_category(value: object) -> bool:
+    return isinstance(value, str) and OLDER.get(value, value) in CATEGORIES
+
+
 def category_of(name: str) -> str:
     """A category by its name, or by that of an older version.
 
@@ -141,18 +155,13 @@ def _item(entry: dataset.Entry) -> dict[str, Any]:
 
 
 def _records(path: Path) -> list[dict[str, Any]]:
-    """The questions in a file: a JSON list, or one JSON object a line.
+    """Return the questions in a file: a JSON list, one JSON object, or one JSON object a line.
 
     Raises:
-        BadInput: it is neither, or a question lacks `id`, `question` or `function`.
+        BadInput: it is none of them, or a question lacks `id`, `question` or `function`.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
-        values = (
-            json.loads(text)
-            if text.lstrip()[:1] == "["
-            else [json.loads(line) for line in text.splitlines() if line.strip()]
-        )
+        values = _values(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
         raise BadInput("{path}: {error}.", path=path, error=error) from None
     for number, value in enumerate(values, start=1):
@@ -160,3 +169,14 @@ def _records(path: Path) -> list[dict[str, Any]]:
         if missing:
             raise BadInput("{path}: question {number} lacks '{key}'.", path=path, number=number, key=missing[0])
     return values
+
+
+def _values(text: str) -> list[Any]:
+    lines = [line for line in text.splitlines() if line.strip()]
+    try:
+        whole = json.loads(text)
+    except ValueError:
+        if len(lines) < 2 or text.lstrip()[:1] == "[":
+            raise
+        return [json.loads(line) for line in lines]
+    return whole if isinstance(whole, list) else [whole]

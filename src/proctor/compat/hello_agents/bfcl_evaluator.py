@@ -45,7 +45,7 @@ class BFCLEvaluator:
 
     Args:
         dataset: the questions; made of `category` and `local_data_dir` where there is none.
-        evaluation_mode: `ast`; `execution` was the same in the original and is the same here.
+        evaluation_mode: `ast`. `execution` is accepted, as nothing can be executed it is `ast` too, and reported as that.
     """
 
     def __init__(
@@ -61,7 +61,9 @@ class BFCLEvaluator:
             raise BadInput("evaluation_mode is 'ast' or 'execution', not '{mode}'.", mode=evaluation_mode)
         self.dataset = dataset if dataset is not None else BFCLDataset(local_data_dir, category)
         self.category = category_of(category) if category else self.dataset.category
-        self.evaluation_mode = evaluation_mode
+        if evaluation_mode == "execution":
+            tell(say("⚠️ BFCL v4 brings no functions to execute: calls are compared (ast), and the results say so."))
+        self.evaluation_mode = "ast"
         self.concurrency = concurrency
 
     def evaluate(self, agent: Any, max_samples: int | None = None) -> dict[str, Any]:
@@ -131,11 +133,14 @@ class BFCLEvaluator:
 
 def hello_bfcl(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """The official verdict on the calls in the last answer."""
-    names = [function["name"] for function in sample.meta["functions"]]
-    return bfcl(sample, trajectory_of(trajectory.answer, names, language_of(sample.meta["category"])))
+    return bfcl(sample, _as_read(sample, trajectory.answer))
 
 
-hello_bfcl.version = f"{RULE} / 1"  # type: ignore[attr-defined]
+hello_bfcl.version = f"{RULE} / 2"  # type: ignore[attr-defined]
+
+
+def _as_read(sample: Sample, reply: str) -> Trajectory:
+    return trajectory_of(reply, sample.meta["functions"], language_of(sample.meta["category"]))
 
 
 def sample_of(item: Mapping[str, Any], category: str) -> Sample:
@@ -236,6 +241,7 @@ def _row(sample: Sample, played: Played) -> dict[str, Any]:
         "score": score.value,
         "predicted": calls_in(reply, names).calls or [],
         "reason": str(score.reason),
+        **({} if language_of(row["category"]) == "python" else {"result": _as_read(sample, reply).answer}),
         **found,
     }
 
@@ -243,7 +249,9 @@ def _row(sample: Sample, played: Played) -> dict[str, Any]:
 def _line(row: Mapping[str, Any], with_log: bool) -> dict[str, Any]:
     reply = row.get("response") or ""
     result = f"{FAILED} {row['error']}" if "error" in row else said_in(reply)
-    if row.get("predicted") and language_of(row["category"]) == "python":
+    if row.get("result") is not None:
+        result = row["result"]
+    elif row.get("predicted") and language_of(row["category"]) == "python":
         result = as_python(row["predicted"])
     line: dict[str, Any] = {"id": row["sample_id"], "result": result}
     if with_log:

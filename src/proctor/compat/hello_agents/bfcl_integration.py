@@ -4,6 +4,7 @@ import importlib.util
 import json
 import os
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import say
 
 COMMAND = "pip install bfcl-eval"
+READER = "Qwen/Qwen3-8B"  # of the official registry; it reads results in text form, whosever they are
 GUIDE = """\
 bfcl evaluate --model MODEL --test-category CATEGORY --partial-eval
 results: result/<MODEL with / as _>/BFCL_v4_<CATEGORY>_result.json
@@ -61,16 +63,37 @@ class BFCLIntegration:
     ) -> dict[str, Any] | None:
         """What the official tool says of the results; None where it cannot be called, which is said.
 
-        `model_name` is a name of its registry, which decides how results are decoded.
+        A name that its registry does not have is no obstacle: the results, which are in text form, are then read in a
+        folder of their own as those of a model it has, and the scores are filed under `model_name`.
         """
         try:
             if result_file is not None:
                 self.prepare_result_file(result_file, model_name, category)
-            official.evaluate(self.project_root, model_name, [category])
+            try:
+                official.evaluate(self.project_root, model_name, [category])
+            except official.UnknownModel:
+                self._evaluate_as_reader(model_name, category)
         except BadInput as error:
             tell(error.sentence)
             return None
         return self.parse_results(model_name, category)
+
+    def _evaluate_as_reader(self, model_name: str, category: str) -> None:
+        tell(
+            say(
+                "The official registry has no '{model}': its results are read as text, as those of {reader} are.",
+                model=model_name,
+                reader=READER,
+            )
+        )
+        own = result_folder(self.project_root, model_name)
+        with tempfile.TemporaryDirectory() as root:
+            aside = BFCLIntegration(root)
+            results = next(own.rglob(f"BFCL_v4_{category}_result.json"), own)
+            aside.prepare_result_file(results, READER, category)
+            official.evaluate(aside.project_root, READER, [category])
+            scores = Path(root, "score", result_folder(Path(root), READER).name)
+            shutil.copytree(scores, self.project_root / "score" / own.name, dirs_exist_ok=True)
 
     def parse_results(self, model_name: str, category: str) -> dict[str, Any] | None:
         """The first line of a score file (`accuracy`, `correct_count`, `total_count`); None where there is none."""

@@ -7,6 +7,7 @@ from typing import Any
 from proctor.benchmarks.bfcl.calls import Undecodable
 from proctor.benchmarks.bfcl.metrics import matching
 from proctor.compat.hello_agents.calls import calls_in, expected
+from proctor.core.errors import BadInput
 
 
 class BFCLMetrics:
@@ -69,21 +70,59 @@ class BFCLMetrics:
         """2PR / (P + R); 0 where both are 0."""
         return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
-    def compute_metrics(self, results: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """All figures of detailed results, or of the dict of an evaluation that holds them."""
+    @staticmethod
+    def calculate_weighted_accuracy(
+        accuracy_by_category: Mapping[str, float], weights: Mapping[str, float] | None = None
+    ) -> float:
+        """Return the sum of w_c times the accuracy of category c; equal weights when None, 0 for no category.
+
+        Raises:
+            BadInput: weights that are negative, do not sum to 1, or are not those of just these categories.
+
+        >>> BFCLMetrics.calculate_weighted_accuracy({"simple": 0.9, "parallel": 0.5}, {"simple": 0.75, "parallel": 0.25})
+        0.8
+        """
+        if weights is None:
+            return fmean(accuracy_by_category.values()) if accuracy_by_category else 0.0
+        if accuracy_by_category.keys() != weights.keys():
+            raise BadInput(
+                "Weights are needed of these categories: {wanted}; they were given of {given}.",
+                wanted=", ".join(sorted(accuracy_by_category)) or "-",
+                given=", ".join(sorted(weights)) or "-",
+            )
+        total = sum(weights.values())
+        if min(weights.values(), default=0) < 0 or not abs(total - 1) < 1e-6:
+            raise BadInput(
+                "The weights of the categories are 0 or more and sum to 1, not to {total}.", total=f"{total:g}"
+            )
+        return sum(weights[name] * accuracy for name, accuracy in accuracy_by_category.items())
+
+    def compute_metrics(
+        self,
+        results: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        weights: Mapping[str, float] | None = None,
+    ) -> dict[str, Any]:
+        """Return all figures of detailed results, or of the dict of an evaluation that holds them.
+
+        Args:
+            weights: the weight of each category in `weighted_accuracy`, which sum to 1; equal ones when None.
+
+        Raises:
+            BadInput: weights that do not sum to 1, or a category without one.
+        """
         rows = results.get("detailed_results", ()) if isinstance(results, Mapping) else results
         counted = [row for row in rows if row.get("success") is not None]
         right = sum(bool(row["success"]) for row in counted)
         accuracy = right / len(counted) if counted else 0.0
         categories = _by_category(counted)
-        known = [one["accuracy"] for one in categories.values()]
+        accuracy_by_category = {name: one["accuracy"] for name, one in categories.items()}
         return {
             "total_samples": len(counted),
             "success_count": right,
             "accuracy": accuracy,
             "ast_match_rate": accuracy,
             "error_rate": 1 - accuracy if counted else 0.0,
-            "weighted_accuracy": fmean(known) if known else 0.0,
+            "weighted_accuracy": self.calculate_weighted_accuracy(accuracy_by_category, weights),
             "parameter_accuracy": _mean(counted, "parameter_accuracy"),
             "f1_score": _mean(counted, "f1"),
             "average_score": _mean(counted, "score") or 0.0,

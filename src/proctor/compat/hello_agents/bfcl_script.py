@@ -2,9 +2,8 @@
 
 import argparse
 
+from proctor.compat.hello_agents._settings import model_id
 from proctor.compat.hello_agents.bfcl_tool import BFCLEvaluationTool
-
-MODEL = "Qwen/Qwen3-8B"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -12,11 +11,12 @@ def parser() -> argparse.ArgumentParser:
     flags = argparse.ArgumentParser(prog="python -m proctor.compat.hello_agents bfcl", description=__doc__)
     flags.add_argument("--category", default="simple_python", help="category of BFCL v4 (default: %(default)s)")
     flags.add_argument("--samples", type=int, default=5, help="questions to ask; 0 is all (default: %(default)s)")
-    flags.add_argument("--model-name", default=MODEL, help="name for the official tool (default: %(default)s)")
+    flags.add_argument("--model-name", help="name to file official results under; LLM_MODEL_ID when not given")
     return flags
 
 
 def run(args: argparse.Namespace) -> int:
     """0, or 2 when nothing could be evaluated, which was said."""
-    results = BFCLEvaluationTool().run(category=args.category, max_samples=args.samples, model_name=args.model_name)
+    name = args.model_name or model_id()
+    results = BFCLEvaluationTool().run(category=args.category, max_samples=args.samples, model_name=name)
     return 2 if "error" in results else 0

@@ -7,7 +7,7 @@ from typing import Any
 
 from proctor.compat.hello_agents._playing import agent_or_model, name_of
 from proctor.compat.hello_agents._tool import Tool, ToolParameter, as_json
-from proctor.compat.hello_agents._words import headline, page, percent, saved, tell
+from proctor.compat.hello_agents._words import headline, page, percent, saved, tell, unused
 from proctor.compat.hello_agents.bfcl_dataset import BFCLDataset
 from proctor.compat.hello_agents.bfcl_evaluator import BFCLEvaluator
 from proctor.compat.hello_agents.bfcl_integration import BFCLIntegration
@@ -94,7 +94,7 @@ class BFCLEvaluationTool(Tool):
             rows=results.get("detailed_results", ())[:SHOWN],
             created=now.strftime("%Y-%m-%d %H:%M:%S"),
         )
-        path = saved(text, Path(output_file or REPORTS / f"bfcl_report_{now:%Y%m%d_%H%M%S}.md"))
+        path = saved(text, Path(output_file or unused(REPORTS / f"bfcl_report_{now:%Y%m%d_%H%M%S}.md")))
         tell(say("📄 Report: {path}", path=path))
         return text
 

@@ -1,13 +1,14 @@
 """Calls in the reply of an agent, in every form the chapter names, as what the official checker reads.
 
 A JSON object or array of `{"name": ..., "arguments": ...}` (arguments as JSON text too), alone, in a fence or among words;
-Python calls in a fence, alone, or on a line of their own. The last form in the reply that holds calls counts, so that an
-answer is not hidden by an example before it.
+Python calls in fences, alone, on a line of their own, or within a sentence. Of several fences all count, as in the
+chapter's listing; one that only repeats the calls so far counts once.
 """
 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -15,12 +16,15 @@ import msgspec
 from proctor.benchmarks.bfcl import decode_python
 from proctor.benchmarks.bfcl.calls import Call, Undecodable, first
 from proctor.benchmarks.bfcl.declared_types import Language
+from proctor.benchmarks.bfcl.oracle import call_text
 from proctor.core.sample import Message, ToolCall
 from proctor.core.trajectory import Step, Trajectory
 from proctor.models.thinking import parted
 
 LONGEST = 400_000
+LONGEST_CALL = 4_000
 MOST_STARTS = 200
+MOST_ENDS = 20
 _FENCE = re.compile(r"```[a-zA-Z_]*[ \t]*\n(.*?)```", re.DOTALL)
 _decoder = json.JSONDecoder()
 
@@ -41,23 +45,31 @@ def calls_in(reply: str, names: Sequence[str] = ()) -> Found:
     ([{'name': 'f', 'arguments': {'x': 3}}], None, [])
     """
     text = said_in(reply)
-    for piece in (text, *reversed(_fenced(text))):
-        found = _of_json(_json(piece))
-        if found is not None:
-            return Found(found, is_json=True)
-        found = _of_python(piece)
-        if found is not None:
-            return Found(found)
+    for pieces in ([text], _fenced(text)):
+        in_pieces = _of_pieces(pieces)
+        if in_pieces.calls is not None:
+            return in_pieces
     among = _among(text)
     if among:
         return Found(among, is_json=True)
     lines = [found for line in text.splitlines() if (found := _of_python(line.strip(" `-*\t")))]
-    return Found([call for found in lines for call in found if call["name"] in names] or None)
+    on_lines = [call for found in lines for call in found if call["name"] in names]
+    return Found(on_lines or _within(text, names) or None)
 
 
-def trajectory_of(reply: str, names: Sequence[str], language: Language) -> Trajectory:
-    """The reply as the official checker takes it: JSON as native calls, anything else as text."""
-    found = calls_in(reply, names)
+def trajectory_of(reply: str, functions: Sequence[Mapping[str, Any]], language: Language) -> Trajectory:
+    """Return the reply as the official checker takes it: JSON as native calls, anything else as text.
+
+    Java and JavaScript are always text, in their own notation, as the official tool reads exports in no other way.
+    """
+    by_name = {str(function["name"]): function for function in functions}
+    found = calls_in(reply, list(by_name))
+    if found.calls and found.is_json and language != "python":
+        texts = (
+            call_text(by_name.get(call["name"], {"name": call["name"]}), call["arguments"], language)
+            for call in found.calls
+        )
+        return Trajectory.of(f"[{', '.join(texts)}]")
     if found.calls and found.is_json:
         parts = tuple(ToolCall(name=call["name"], arguments=call["arguments"]) for call in found.calls)
         return Trajectory(steps=(Step(message=Message(role="assistant", parts=parts)),), tools="native")
@@ -113,6 +125,34 @@ def _inner(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: [_inner(one)] for key, one in value.items()}
     return [_inner(one) for one in value] if isinstance(value, list) else value
+
+
+def _of_pieces(pieces: Sequence[str]) -> Found:
+    """Return the calls of all pieces that hold some; one that says the same as those preceding it is a repetition."""
+    calls: list[dict[str, Any]] | None = None
+    is_json = False
+    for piece in pieces:
+        found = _of_json(_json(piece))
+        is_json = is_json or found is not None
+        found = _of_python(piece) if found is None else found
+        if found is not None and found != calls:
+            calls = (calls or []) + found
+    return Found(calls, is_json=is_json)
+
+
+def _within(text: str, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the calls within sentences: of known functions, with named arguments, as a bare `name()` is a mention."""
+    found: list[dict[str, Any]] = []
+    wanted = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    starts = re.finditer(rf"(?<![\w.])(?:{wanted})\(", text) if names else ()
+    for start in islice(starts, MOST_STARTS):
+        ends = (end.end() for end in re.finditer(r"\)", text[start.start() : start.start() + LONGEST_CALL]))
+        for end in islice(ends, MOST_ENDS):
+            calls = _of_python(text[start.start() : start.start() + end])
+            if calls:
+                found += [call for call in calls if call["arguments"]]
+                break
+    return found
 
 
 def _json(text: str) -> Any:

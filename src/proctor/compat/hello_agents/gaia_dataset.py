@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 from proctor.benchmarks.gaia import dataset, hub
 from proctor.benchmarks.gaia.prompt import system_prompt
+from proctor.compat.hello_agents._settings import load
 from proctor.compat.hello_agents._words import tell
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
@@ -28,7 +29,7 @@ class GAIADataset:
 
     def __init__(
         self,
-        dataset_name: str = "gaia-benchmark/GAIA",
+        dataset_name: str = hub.DATA_SET,
         split: str = "validation",
         level: int | str | None = None,
         local_data_dir: str | Path | None = None,
@@ -116,7 +117,10 @@ class GAIADataset:
             if not self.local_data_dir.exists():
                 raise BadInput("There is no file or folder {path}.", path=self.local_data_dir)
             return self.local_data_dir
-        return DOWNLOADED if _is_published(DOWNLOADED, self.split) else hub.located()[0]
+        if self.dataset_name == hub.DATA_SET and _is_published(DOWNLOADED, self.split):
+            return DOWNLOADED
+        load()  # HF_TOKEN may be in .env
+        return hub.located(data_set=self.dataset_name)[0]
 
 
 def level_of(level: object) -> int | None:

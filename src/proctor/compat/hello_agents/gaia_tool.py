@@ -7,7 +7,7 @@ from typing import Any
 
 from proctor.compat.hello_agents._playing import agent_or_model, name_of
 from proctor.compat.hello_agents._tool import Tool, ToolParameter, as_json
-from proctor.compat.hello_agents._words import headline, page, percent, saved, tell
+from proctor.compat.hello_agents._words import headline, page, percent, saved, tell, unused
 from proctor.compat.hello_agents.gaia_dataset import GAIADataset, level_of
 from proctor.compat.hello_agents.gaia_evaluator import GAIAEvaluator
 from proctor.core.errors import BadInput
@@ -16,6 +16,7 @@ from proctor.core.sentence import say
 EXPORTS = Path("evaluation_results", "gaia_official")
 REPORTS = Path("evaluation_reports")
 SHOWN = 10
+LEADERBOARD = "https://huggingface.co/spaces/gaia-benchmark/leaderboard"
 MOST_BYTES = 10_000_000  # of a file for the leaderboard
 
 
@@ -95,7 +96,7 @@ class GAIAEvaluationTool(Tool):
             rows=results.get("detailed_results", ())[:SHOWN],
             created=now.strftime("%Y-%m-%d %H:%M:%S"),
         )
-        path = saved(text, Path(output_file or REPORTS / f"gaia_report_{now:%Y%m%d_%H%M%S}.md"))
+        path = saved(text, Path(output_file or unused(REPORTS / f"gaia_report_{now:%Y%m%d_%H%M%S}.md")))
         tell(say("📄 Report: {path}", path=path))
         return text
 
@@ -122,10 +123,12 @@ class GAIAEvaluationTool(Tool):
     def _export(self, evaluator: GAIAEvaluator, results: Mapping[str, Any]) -> None:
         now = f"{datetime.now().astimezone():%Y%m%d_%H%M%S}"
         level = results["level_filter"] if results["level_filter"] is not None else "_all"
-        path = evaluator.export_to_gaia_format(results, EXPORTS / f"gaia_level{level}_result_{now}.jsonl")
+        path = evaluator.export_to_gaia_format(results, unused(EXPORTS / f"gaia_level{level}_result_{now}.jsonl"))
         too_large = path.stat().st_size > MOST_BYTES
-        guide = page("gaia_guide.md.jinja", results=results, file=path.name, created=now, too_large=too_large)
-        tell(say("📄 Guide for submitting: {path}", path=saved(guide, EXPORTS / f"SUBMISSION_GUIDE_{now}.md")))
+        shown = {"file": path.name, "created": now, "too_large": too_large, "address": LEADERBOARD}
+        guide = page("gaia_guide.md.jinja", results=results, **shown)
+        written = saved(guide, unused(EXPORTS / f"SUBMISSION_GUIDE_{now}.md"))
+        tell(say("📄 Guide for submitting: {path}", path=written))
 
 
 def _nothing(error: str, agent: Any, level: Any) -> dict[str, Any]:

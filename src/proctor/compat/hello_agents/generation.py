@@ -11,7 +11,7 @@ from typing import Any
 
 import proctor
 from proctor.compat.hello_agents._judged import Dict
-from proctor.compat.hello_agents._llm import Writer, name_of
+from proctor.compat.hello_agents._llm import Writer
 from proctor.compat.hello_agents._words import headline, tell
 from proctor.compat.hello_agents.judging_tools import LLMJudgeTool, WinRateTool
 from proctor.core.errors import AgentFailed, BadInput, ProctorError
@@ -105,7 +105,7 @@ class AIMEGenerator:
             say(
                 "🎯 Generating {count} problems with {model}, {done} are there already",
                 count=count,
-                model=name_of(self.llm) if self.llm is not None else "LLM_MODEL_ID",
+                model=self._writer.name,
                 done=len(done),
             )
         )
@@ -147,7 +147,7 @@ class _Checkpoint(ItemProgress):
     """Tells each problem, and writes all of them so far."""
 
     def __init__(self, done: Sequence[Dict], path: Path | None) -> None:
-        super().__init__(tell=tell, show=lambda line: print(f"   ✓ {visible(line)}"))
+        super().__init__(tell=tell, show=lambda line: print(f"   {visible(line)}"))
         self._items = list(done)
         self._path = path
 
@@ -165,12 +165,13 @@ def run_complete_evaluation(
     *,
     llm: Any = None,
     reference_data_path: str | None = None,
-    judge_model: str = "gpt-4o",
+    judge_model: str | None = None,
 ) -> Dict:
     """Generate, judge, compare, and write the comprehensive report; a step that fails does not stop the rest.
 
     Args:
-        llm: writes and judges; without one the model of LLM_MODEL_ID writes, and `judge_model` judges.
+        llm: writes and judges; without one the model of LLM_MODEL_ID does.
+        judge_model: another model that judges, where there is no llm.
         reference_data_path: real problems, instead of those of the hub.
 
     Returns:

@@ -6,7 +6,7 @@ from typing import Any
 
 from proctor.compat.hello_agents._judged import Dict, Problem, now
 from proctor.compat.hello_agents._tool import Tool, ToolParameter, as_json
-from proctor.compat.hello_agents._words import headline, percent, saved
+from proctor.compat.hello_agents._words import headline, percent, saved, unused
 from proctor.compat.hello_agents.ai_dataset import AIDataset
 from proctor.compat.hello_agents.llm_judge import EXCELLENT, PASS, LLMJudgeEvaluator
 from proctor.compat.hello_agents.win_rate import WinRateEvaluator
@@ -41,7 +41,7 @@ DATA = (
 )
 PLACES = (
     ToolParameter(name="output_dir", type="string", description="folder for results and report"),
-    ToolParameter(name="judge_model", type="string", description="model that judges", default="gpt-4o"),
+    ToolParameter(name="judge_model", type="string", description="model that judges; LLM_MODEL_ID when not given"),
 )
 
 
@@ -88,12 +88,13 @@ class _JudgingTool(Tool):
     def _written(self, given: Mapping[str, Any], results: Mapping[str, Any], kind: str, page: Page) -> Dict:
         """The results and the report on disk."""
         folder, moment = Path(given.get("output_dir") or f"evaluation_results/{kind}"), stamp()
-        self.evaluator.export_results(results, folder / f"{kind}_results_{moment}.json")
-        report = saved(markdown(page, language()), folder / f"{kind}_report_{moment}.md")
+        file = unused(folder / f"{kind}_results_{moment}.json")
+        self.evaluator.export_results(results, file)
+        report = saved(markdown(page, language()), unused(folder / f"{kind}_report_{moment}.md"))
         return {
             "status": "success" if results["metrics"]["judge_failed"] < len(results[_LISTS[kind]]) else "failed",
             "metrics": results["metrics"],
-            "result_file": str(folder / f"{kind}_results_{moment}.json"),
+            "result_file": str(file),
             "report_file": str(report),
             "run_id": self.evaluator.run.id if self.evaluator.run is not None else None,
         }
@@ -114,7 +115,7 @@ class LLMJudgeTool(_JudgingTool):
     )
 
     def _judge(self, given: Mapping[str, Any]) -> Dict:
-        self.evaluator = LLMJudgeEvaluator(self.llm, given.get("judge_model") or "gpt-4o")
+        self.evaluator = LLMJudgeEvaluator(self.llm, given.get("judge_model"))
         results = self.evaluator.evaluate_batch(
             self._problems(given), self._references(given), max_samples=given.get("max_samples")
         )
@@ -142,7 +143,7 @@ class WinRateTool(_JudgingTool):
         if references is None:
             raise BadInput("Name what to compare with: 'reference_data_path' or 'reference_year'.")
         count = given.get("num_comparisons") or min(len(problems), len(references))
-        self.evaluator = WinRateEvaluator(self.llm, given.get("judge_model") or "gpt-4o")
+        self.evaluator = WinRateEvaluator(self.llm, given.get("judge_model"))
         results = self.evaluator.evaluate_win_rate(problems, references, count)
         return self._written(given, results, "win_rate", _win_page(results))
 

@@ -13,6 +13,7 @@ from proctor.api.loop import run_in_loop
 from proctor.api.run import Run
 from proctor.compat.hello_agents._judged import Dict, Problem, Timed, export, id_of, item, items, mean, now, play
 from proctor.compat.hello_agents._llm import model_of, name_of
+from proctor.compat.hello_agents._settings import judge_model as usual_judge
 from proctor.compat.hello_agents._words import tell
 from proctor.core.errors import JudgeFailed
 from proctor.core.score import Score, Unscored
@@ -25,6 +26,7 @@ from proctor.judges.items import sample as item_sample
 from proctor.judges.rubric import Options, Rubric, RubricJudge, rubric
 
 RUBRIC = "math-problem"
+SCALE = 5
 PASS, EXCELLENT = 3.5, 4.5  # of 5; on another scale the same share of it
 
 
@@ -37,12 +39,12 @@ class LLMJudgeEvaluator:
 
     EVALUATION_DIMENSIONS = ("correctness", "clarity", "difficulty_match", "completeness")
 
-    def __init__(self, llm: Any = None, judge_model: str = "gpt-4o", *, rubrics: Sequence[Rubric] = ()) -> None:
+    def __init__(self, llm: Any = None, judge_model: str | None = None, *, rubrics: Sequence[Rubric] = ()) -> None:
         self.llm = llm
-        self.judge_model = judge_model if llm is None else name_of(llm)
+        self.judge_model = usual_judge(judge_model) if llm is None else name_of(llm)
         self.run: Run | None = None
         self._rubrics = tuple(rubrics) or (rubric(RUBRIC),)
-        self._model = model_of(llm, judge_model)
+        self._model = model_of(llm, self.judge_model)
 
     @property
     def dimensions(self) -> list[str]:
@@ -130,7 +132,7 @@ class LLMJudgeEvaluator:
         result: Dict = {
             "problem_id": problem_id,
             "scores": scores if whole else {},
-            "total_score": sum(scores.values()) / len(scores) if whole and scores else None,
+            "total_score": self._total(scores) if whole and scores else None,
             "evaluation_text": "\n".join(reply for one in judged for reply in one.details.get("replies", ())),
             "execution_time": seconds,
         }
@@ -139,13 +141,25 @@ class LLMJudgeEvaluator:
             result["error"] = str(failed.reason)
         return result
 
+    @property
+    def _top(self) -> float:
+        """The highest total: that of the one scale, or 5 where dimensions of several scales have to be made comparable."""
+        highs = {each.high for each in self._rubrics}
+        return highs.pop() if len(highs) == 1 else SCALE
+
+    def _total(self, scores: Mapping[str, float]) -> float:
+        """Return the mean of the points, each as the same share of the highest total."""
+        highs = {one.name: each.high for each in self._rubrics for one in each.dimensions}
+        return sum(points * self._top / highs[name] for name, points in scores.items()) / len(scores)
+
     def _metrics(self, results: Sequence[Dict]) -> Dict:
         """Means over what was judged, their intervals, and how many could not be judged."""
         highs = {one.name: each.high for each in self._rubrics for one in each.dimensions}
         lows = {one.name: each.low for each in self._rubrics for one in each.dimensions}
-        high, low = max(highs.values()), min(lows.values())
+        high = self._top
+        low = min(lows[name] * high / highs[name] for name in highs)
         told = [one for one in results if one["total_score"] is not None]
-        bars = {name: bar * high / 5 for name, bar in (("pass_rate", PASS), ("excellent_rate", EXCELLENT))}
+        bars = {name: bar * high / SCALE for name, bar in (("pass_rate", PASS), ("excellent_rate", EXCELLENT))}
         numbers = {
             "average_total_score": mean([one["total_score"] for one in told], len(results), low, high),
             **{

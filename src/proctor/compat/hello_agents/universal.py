@@ -182,7 +182,7 @@ class UniversalLLMJudgeEvaluator(LLMJudgeEvaluator):
     def __init__(
         self,
         llm: Any = None,
-        judge_model: str = "gpt-4o",
+        judge_model: str | None = None,
         eval_config: EvaluationConfig | None = None,
         field_mapping: Mapping[str, str] | None = None,
         data_format: str = "standard",
@@ -216,7 +216,7 @@ class UniversalWinRateEvaluator(WinRateEvaluator):
     def __init__(
         self,
         llm: Any = None,
-        judge_model: str = "gpt-4o",
+        judge_model: str | None = None,
         eval_config: EvaluationConfig | None = None,
         field_mapping: Mapping[str, str] | None = None,
     ) -> None:

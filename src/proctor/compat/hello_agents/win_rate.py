@@ -12,6 +12,7 @@ from proctor.api.loop import run_in_loop
 from proctor.api.run import Run
 from proctor.compat.hello_agents._judged import Dict, Problem, Timed, export, id_of, item, items, now, play
 from proctor.compat.hello_agents._llm import model_of, name_of
+from proctor.compat.hello_agents._settings import judge_model as usual_judge
 from proctor.compat.hello_agents._words import percent, tell
 from proctor.compat.hello_agents.llm_judge import RUBRIC
 from proctor.core.errors import BadInput, JudgeFailed
@@ -35,13 +36,13 @@ class WinRateEvaluator:
     """
 
     def __init__(
-        self, llm: Any = None, judge_model: str = "gpt-4o", *, criteria: Rubric | None = None, seed: int = 0
+        self, llm: Any = None, judge_model: str | None = None, *, criteria: Rubric | None = None, seed: int = 0
     ) -> None:
         self.llm = llm
-        self.judge_model = judge_model if llm is None else name_of(llm)
+        self.judge_model = usual_judge(judge_model) if llm is None else name_of(llm)
         self.run: Run | None = None
         self._criteria = criteria or rubric(RUBRIC)
-        self._model = model_of(llm, judge_model)
+        self._model = model_of(llm, self.judge_model)
         self._seed = seed
 
     def compare_pair(

@@ -1,0 +1,30 @@
+"""`run_complete_evaluation.py` of the chapter: generate, judge, compare, report, with the model of `LLM_MODEL_ID`."""
+
+import argparse
+
+from proctor.compat.hello_agents.generation import run_complete_evaluation
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the arguments of the original."""
+    flags = argparse.ArgumentParser(
+        prog="python -m proctor.compat.hello_agents run_complete_evaluation", description=__doc__
+    )
+    flags.add_argument("num_problems", type=int, nargs="?", default=30, help="problems to write (default: %(default)s)")
+    flags.add_argument(
+        "delay_seconds", type=float, nargs="?", default=3.0, help="seconds between requests (default: %(default)s)"
+    )
+    flags.add_argument("--reference", metavar="FILE", help="real problems; those of the hub when not given")
+    flags.add_argument("--judge-model", metavar="NAME", help="model that judges; that of LLM_MODEL_ID when not given")
+    return flags
+
+
+def run(args: argparse.Namespace) -> int:
+    """Return 0, or 2 when a step failed, which was reported."""
+    found = run_complete_evaluation(
+        args.num_problems,
+        args.delay_seconds,
+        reference_data_path=args.reference,
+        judge_model=args.judge_model,
+    )
+    return 0 if found["llm_judge_result"] is not None and found["win_rate_result"] is not None else 2
