@@ -20,7 +20,8 @@ LEAVES = st.fixed_dictionaries(
         "enum": st.lists(WORDS, max_size=2) | WORDS,
         "maxLength": st.integers(-5, 10**9),
         "minItems": st.integers(-5, 10**9),
-        "maximum": st.floats(allow_nan=False) | WORDS,
+        "minimum": st.floats() | st.integers(-(10**400), 10**400) | WORDS,
+        "maximum": st.floats() | st.integers(-(10**400), 10**400) | WORDS,
         "pattern": st.just("(a*)*"),
         "$ref": st.sampled_from(["#/$defs/a", "#/$defs/none", "#"]),
     },
@@ -85,6 +86,20 @@ def test_whatever_the_parameters_say_the_schema_is_bounded(schema: dict[str, Any
 @given(schema=SCHEMAS, answer=st.booleans(), calls=st.integers(1, 3))
 def test_the_schema_of_a_reply_is_bounded(schema: dict[str, Any], answer: bool, calls: int) -> None:
     assert_bounded(schema_of([Tool(name="f", parameters=schema), Tool(name="g")], answer=answer, calls=calls))
+
+
+@pytest.mark.parametrize(
+    ("bounds", "least", "most"),
+    [
+        ({"maximum": -1_000_000_000_001.0}, -(10**12), -(10**12)),
+        ({"minimum": 10**400}, 10**12, 10**12),
+        ({"minimum": 5, "maximum": 3}, 5, 5),
+        ({"minimum": float("nan"), "maximum": 3}, -(10**12), 3),
+    ],
+)
+def test_bounds_of_a_number_stay_in_order_however_far_out(bounds: dict[str, float], least: int, most: int) -> None:
+    found = bounded({"properties": {"n": {"type": "number", **bounds}}})["properties"]["n"]
+    assert (found["minimum"], found["maximum"]) == (least, most)
 
 
 def test_a_schema_that_contains_itself_ends() -> None:

@@ -130,11 +130,8 @@ def _scalar(kind: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     if kind == "string":
         return {"type": "string", "maxLength": _limit(schema.get("maxLength"), CHARACTERS)}
     if kind in ("integer", "number"):
-        return {
-            "type": kind,
-            "minimum": max(_number(schema.get("minimum"), -LARGEST), -LARGEST),
-            "maximum": min(_number(schema.get("maximum"), LARGEST), LARGEST),
-        }
+        least, most = _number(schema.get("minimum"), -LARGEST), _number(schema.get("maximum"), LARGEST)
+        return {"type": kind, "minimum": least, "maximum": max(least, most)}
     return {"type": kind}
 
 
@@ -163,4 +160,6 @@ def _limit(asked: Any, most: int) -> int:
 
 
 def _number(asked: Any, default: float) -> float:
-    return asked if isinstance(asked, int | float) and not isinstance(asked, bool) else default
+    if not isinstance(asked, int | float) or isinstance(asked, bool):
+        return default
+    return min(max(asked, -LARGEST), LARGEST) if asked <= 0 or asked > 0 else default  # NaN is neither
