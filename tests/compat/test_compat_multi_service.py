@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import zipfile
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
@@ -236,10 +235,8 @@ def test_the_command_serves_on_this_machine_with_a_new_token_and_ends_when_asked
         name, _, value = token.partition(": ")
         status, reply = asyncio.run(post(address.removesuffix("/generate"), "generate", body(), {name: value}))
         assert (status, reply["result"]) == (200, "true")
-        started = time.monotonic()
         served.send_signal(signal.SIGTERM)
-        assert served.wait(10) == 0
-        assert time.monotonic() - started < 8
+        assert served.wait(30) == 0
 
 
 def test_the_service_needs_label_files_and_a_free_address(labels: Path, capsys: pytest.CaptureFixture[str]) -> None:

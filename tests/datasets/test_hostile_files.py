@@ -24,9 +24,9 @@ def seconds_for_columns(tmp_path: Path, count: int) -> float:
     path = tmp_path / f"{count}.csv"
     names = ",".join(["question", "answer", *(f"c{number}" for number in range(count))])
     path.write_text(f"{names}\n{','.join(['x'] * (count + 2))}\n", encoding="utf-8")
-    started = time.perf_counter()
+    started = time.process_time()
     assert len(list(rows(path))) == 1
-    return time.perf_counter() - started
+    return time.process_time() - started
 
 
 def test_a_table_of_many_columns_costs_what_its_width_is(tmp_path: Path) -> None:

@@ -118,7 +118,16 @@ def test_a_signal_ends_the_run_politely_and_says_how_to_go_on(folder: Path, numb
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals as POSIX has them")
 def test_ctrl_c_after_the_last_word_shows_no_traceback() -> None:
-    code = "import atexit, os, signal; atexit.register(os.kill, os.getpid(), signal.SIGINT); from proctor.cli import main; main()"
+    code = """
+import atexit, os, signal, time
+
+def interrupt():
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(10)  # the signal is handled before the next line of Python, of which there may be none without this
+
+atexit.register(interrupt)
+from proctor.cli import main; main()
+"""
     done = subprocess.run([sys.executable, "-c", code, "list", "scorers"], capture_output=True, text=True, check=False)
     assert "exact" in done.stdout
     assert done.stderr == ""

@@ -138,11 +138,11 @@ async def test_a_poor_answer_is_scored_and_says_how_it_stopped(text: str, stop: 
 
 async def test_an_agent_that_never_answers_fails_at_the_limit() -> None:
     started = time.monotonic()
-    trial, _ = await run(lambda _: asyncio.sleep(60), seconds=0.05)
+    trial, _ = await run(lambda _: asyncio.sleep(600), seconds=0.05)
     assert trial.outcome == "agent_failed"
     assert trial.failure is not None
     assert trial.failure.kind == "time_limit"
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 60
 
 
 async def test_an_answer_given_before_the_limit_counts() -> None:

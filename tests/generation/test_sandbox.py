@@ -28,10 +28,10 @@ from proctor.generation._generator import rendered
     ],
 )
 def test_a_template_that_would_make_too_much_is_a_sentence(template: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(BadInput, match="no valid template"):
         rendered(template)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_ordinary_arithmetic_works() -> None:

@@ -67,9 +67,9 @@ HAN, FINANCIAL = "零一二三四五六七八九", "零壹贰叁肆伍陆柒捌�
 @settings(max_examples=400)
 @given(made=text, expected=text, chosen=options)
 def test_it_never_raises_and_is_quick(made: str, expected: str, chosen: AnswerOptions) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     verdict = match(made, expected, options=chosen)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
     assert verdict.rule
     assert str(verdict.reason)
     assert not (verdict.right and verdict.ambiguous)

@@ -104,6 +104,6 @@ def test_no_reply_and_no_target_makes_it_raise(reply: str, target: str) -> None:
     "reply", ["1" * 500_000, "1," * 200_000, "1/" * 200_000, "\n1." * 200_000, "\\frac{" * 100_000]
 )
 def test_long_replies_are_read_quickly(reply: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     points("5\n6", reply)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5

@@ -88,9 +88,9 @@ def test_an_empty_answer_is_zero_and_an_empty_target_no_score(scorer: object) ->
 @pytest.mark.parametrize("scorer", ["bleu", "chrf"])
 @pytest.mark.parametrize("piece", ["word ", "x", "语", "\x00"])
 def test_an_endless_answer_is_quick(scorer: str, piece: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     assert score(scorer, piece * (10_000_000 // len(piece)), "a short target").points < 0.5
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

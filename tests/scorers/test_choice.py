@@ -83,9 +83,9 @@ def test_reading_a_reply_never_raises_and_gives_options_only(reply: str) -> None
     "piece", ["答案", "A,", "选", "A", "\\boxed{", "answer is ", "A ", "(", "A.\n", "答案是(", "*"]
 )
 def test_a_reply_of_a_megabyte_is_read_quickly(piece: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     letters(piece * (1_000_000 // len(piece)))
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 def scored(scorer: Any, target: Any, reply: str, **options: Any) -> Score:

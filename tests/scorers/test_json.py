@@ -203,9 +203,9 @@ def test_a_schema_comes_out_of_a_file(tmp_path: Path) -> None:
     ],
 )
 def test_hostile_json_is_wrong_and_quick(answer: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     assert score(answer, {"a": 1}).points == 0
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_deep_but_valid_json_does_not_break_the_comparison() -> None:

@@ -64,14 +64,14 @@ def test_a_search_without_end_is_ended_and_the_next_one_works() -> None:
     found = score({"pattern": "(a+)+$", "seconds": 0.3}, "a" * 60 + "!")
     assert isinstance(found, Unscored)
     assert found.why == "scorer_failed"
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     assert points({"pattern": "(a+)+$"}, "aaa") == 1
 
 
 def test_an_answer_of_ten_megabytes_is_searched_in_time() -> None:
     began = time.monotonic()
     assert points({"pattern": "needle"}, "x" * 10_000_000) == 0
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
 
 
 def test_a_dead_search_process_is_started_anew() -> None:

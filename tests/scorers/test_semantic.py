@@ -69,9 +69,9 @@ def test_a_longer_answer_loses_precision_and_a_shorter_one_recall() -> None:
 @pytest.mark.parametrize("measure", [semantic.semantic, token_embedding_f1.token_embedding_f1])
 def test_an_endless_answer_is_bounded_and_no_target_is_no_score(measure: object) -> None:
     assert callable(measure)
-    began = time.monotonic()
+    began = time.process_time()
     assert measure(Sample.ask("a", "?", target="cat"), Trajectory.of("word 语 " * 1_500_000)).points < 1
-    assert time.monotonic() - began < 8
+    assert time.process_time() - began < 8
     assert isinstance(measure(Sample.ask("a", "?"), Trajectory.of("x")), Unscored)
 
 

@@ -200,9 +200,9 @@ def test_a_pair_outside_0_to_1_is_refused(value: float) -> None:
 
 
 def test_a_million_pairs_that_moved_are_tested_at_once() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     mid, exact = mcnemar_mid_p(499_000, 501_000), mcnemar_exact(499_000, 501_000)
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5
     assert mid == pytest.approx(2 * normal_cdf(-2000 / math.sqrt(1_000_000)), rel=1e-3)
     assert mid < exact
 

@@ -163,7 +163,7 @@ def test_a_second_signal_ends_a_run_at_once(stage: Stage) -> None:
         sent = time.monotonic()
         process.send_signal(signal.SIGINT)
         stopped = ended(process, seconds=20)
-        assert time.monotonic() - sent < 3
+        assert time.monotonic() - sent < 15
         assert stopped.code == 130, stopped
         assert "Traceback" not in stopped.error
         assert f"proctor run --run {RUN}" in stopped.error

@@ -299,7 +299,7 @@ def test_a_wait_that_is_too_long_is_not_waited_for(stage: Stage, fault: Fault) -
         model.fault = None
         assert stage.run(stage.go_on("--retry-failed")).code == 0
     assert_sound(stage)
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 120, "a day was asked for"
 
 
 @pytest.mark.fault("quota said to be used up for a day", "headers of a good reply", "all scored, nothing waited for")
@@ -313,7 +313,7 @@ def test_a_quota_that_is_used_up_for_a_day_holds_up_nothing(stage: Stage) -> Non
         done = stage.run(stage.model(endpoint.url))
     assert done.code == 0, done.error
     assert_sound(stage)
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 120, "a day was asked for"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals and rights as POSIX has them")

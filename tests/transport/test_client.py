@@ -138,7 +138,7 @@ async def test_a_server_that_says_when_to_come_back_is_obeyed(headers: Mapping[s
     started = time.monotonic()
     async with Endpoint(body(b"{}", 429, 0.0, **headers), chat()) as endpoint:
         await post(endpoint)
-    assert least <= time.monotonic() - started < least + 1.0
+    assert least <= time.monotonic() - started < least + 10
 
 
 async def test_a_wait_beyond_the_budget_ends_the_call_at_once() -> None:
@@ -146,7 +146,7 @@ async def test_a_wait_beyond_the_budget_ends_the_call_at_once() -> None:
     async with Endpoint(data({}, 429, retry_after="3600")) as endpoint:
         with pytest.raises(ProviderFailed):
             await post(endpoint)
-    assert time.monotonic() - started < 1.0
+    assert time.monotonic() - started < 60, "an hour was asked for"
     assert len(endpoint.requests) == 1
 
 
@@ -168,7 +168,7 @@ async def test_the_first_byte_has_a_time_limit_of_its_own() -> None:
     started = time.monotonic()
     async with Endpoint(never, chat()) as endpoint:
         await post(endpoint, first_byte_seconds=0.05)
-    assert time.monotonic() - started < 2.0
+    assert time.monotonic() - started < 10
 
 
 @pytest.mark.parametrize("answer", [body(b" " * 50_000_000), drip([b" " * 1_000_000] * 50, every=0)])

@@ -90,7 +90,7 @@ def test_given_secrets_are_hidden() -> None:
 
 
 def test_a_long_hostile_text_costs_no_time() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     for piece in (
         "bearer ",
         "sk-",
@@ -103,4 +103,4 @@ def test_a_long_hostile_text_costs_no_time() -> None:
         "-----BEGIN ",
     ):
         redact(piece * 20_000)
-    assert time.perf_counter() - started < 2.0
+    assert time.process_time() - started < 2.0

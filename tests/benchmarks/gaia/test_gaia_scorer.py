@@ -100,7 +100,7 @@ def test_other_markers_count_only_when_asked_for() -> None:
 
 
 def test_a_reply_of_ten_megabytes_is_read_quickly() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     for reply in (
         "FINAL ANSWER" * 900_000,
         "final answer*" * 800_000,
@@ -108,7 +108,7 @@ def test_a_reply_of_ten_megabytes_is_read_quickly() -> None:
         " " * 10_000_000,
     ):
         final_answer(reply, fallback="last_line")
-    assert time.monotonic() - started < 20
+    assert time.process_time() - started < 20
 
 
 def test_a_reply_without_the_marker_is_wrong_and_says_so() -> None:

@@ -124,10 +124,10 @@ def test_no_reply_makes_a_scorer_raise(reply: str, label: str, position: str) ->
 @pytest.mark.parametrize("piece", ["\\boxed{\\text{", " ,", "\n ", "Thought，持续 1", "中", "......", "？”", "; "])
 def test_a_long_reply_is_scored_quickly(piece: str) -> None:
     reply = piece * (600_000 // len(piece))
-    started = time.monotonic()
+    started = time.process_time()
     for kind in ("单选", "多选", "填空", "解答"):
         multi(Sample.ask("q", "?", target="AC", meta={"type": kind}), Trajectory.of(reply))
-    assert time.monotonic() - started < 8
+    assert time.process_time() - started < 8
 
 
 def sample(kind: str, label: str | None, **meta: object) -> Sample:
