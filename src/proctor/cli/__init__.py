@@ -16,6 +16,7 @@ import click
 
 from proctor.cli import words
 from proctor.cli.click_words import speak_as_click
+from proctor.cli.encoding import write_any_character
 from proctor.cli.options import STORE
 from proctor.cli.words import t
 from proctor.core.errors import ProctorError
@@ -94,6 +95,7 @@ class Commands(click.Group):
             told = Said(t(error.sentence))
             told.show()
             sys.exit(told.exit_code)
+        write_any_character(words.lang())
         speak_as_click()
         self.help = t("Evaluate agents and language models, with numbers that can be defended.")
         return super().main(given, *rest, **more)

@@ -9,6 +9,7 @@ from proctor.cli import output
 from proctor.cli.words import lang, t
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
+from proctor.reports.fitting import print_table
 from proctor.reports.visible import one_line, visible
 from proctor.review.items import FIELDS, Item
 from proctor.review.labels import STATUS_NAMES, STATUSES, Entry, Status
@@ -71,14 +72,14 @@ def show_statistics(review: Review, conflicts: Sequence[Conflict]) -> None:
     for name in review.people():
         table.add_row(visible(name) or t("(no name)"), *_numbers(review.progress(name)))
     table.add_row(t("Verdicts of all"), *_numbers(review.progress()))
-    console.print(table)
+    print_table(table, console)
     agreement = Table(box=None, pad_edge=False, title=t("Agreement between reviewers"), title_justify="left")
     for title in (t("Dimension"), "alpha", t("95 % interval"), t("Items")):
         agreement.add_column(title)
     titles = {one.name: one.words(lang()).title for one in review.dimensions}
     for name, estimate in review.agreement().items():
         agreement.add_row(Text(one_line(titles.get(name, t("Status")), 60)), *_alpha(estimate))
-    console.print(agreement)
+    print_table(agreement, console)
     for one in conflicts:
         on = ", ".join(titles.get(name, t("Status")) for name in one.on)
         output.line(t("Conflict: {item}: {on}", item=one_line(one.item.id, 60), on=on))

@@ -10,6 +10,7 @@ import msgspec
 from proctor.cli import output
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
+from proctor.reports.fitting import print_table
 from proctor.reports.visible import one_line
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def show(tables: Sequence[Table]) -> None:
             shown = _rich(table)
             if console.measure(shown, options=console.options.update(max_width=ANY_WIDTH)).maximum > console.width:
                 shown = _rich(table, narrow=True)
-            console.print(shown)
+            print_table(shown, console)
         for remark in table.remarks:
             console.print(Text(f"  {one_line(remark, 400)}", "dim"))
         console.print()

@@ -69,6 +69,7 @@ def stats(name: str, task_set: tuple[str, ...], as_json: bool) -> None:
 def _print(found: Any) -> None:
     from rich.table import Table
 
+    from proctor.reports.fitting import print_table
     from proctor.reports.visible import one_line
 
     levels = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
@@ -77,7 +78,7 @@ def _print(found: Any) -> None:
     for name, level in [*found.levels.items(), (t("all"), found.whole)]:
         steps = "–" if level.steps is None else f"{level.steps:.1f}"
         levels.add_row(name, f"{level.questions:,}", f"{level.attachments:,}", steps)
-    output.console().print(levels)
+    print_table(levels, output.console())
     branches = {"number": t("number"), "list": t("list"), "text": t("text"), "none": t("none")}
     answers = {branches[branch]: count for branch, count in found.answers.items()}
     for title, counts in ((t("Attachments"), found.attachments), (t("Answers"), answers)):

@@ -342,6 +342,7 @@ def _print_cases(eval_set: "EvalSet") -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from proctor.reports.fitting import print_table
     from proctor.reports.visible import one_line
 
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
@@ -355,4 +356,4 @@ def _print_cases(eval_set: "EvalSet") -> None:
     for row in map(_cells, eval_set.eval_cases):
         cells = (row["id"], f"{row['turns']:,}", f"{row['calls']:,}", row["question"])
         table.add_row(*(Text(one_line(cell, SHOWN_CHARACTERS)) for cell in cells))
-    output.console().print(table)
+    print_table(table, output.console())

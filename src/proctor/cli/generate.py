@@ -265,6 +265,7 @@ def _show(found: "Quality") -> None:
 
     from proctor.generation import _advice
     from proctor.generation.report import MARK
+    from proctor.reports.fitting import print_table
 
     console = output.console()
     table = Table(box=None, pad_edge=False, header_style="dim")
@@ -273,7 +274,7 @@ def _show(found: "Quality") -> None:
     for check in found.checks:
         row = (t(check.name), _advice.shown(check.number), _advice.threshold(check), t(MARK[check.verdict]))
         table.add_row(*(Text(cell) for cell in row))
-    console.print(table)
+    print_table(table, console)
     for check in found.checks:
         if check.why is not None:
             console.print(Text(t(_advice.reason(check))))

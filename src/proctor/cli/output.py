@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
+from proctor.cli.encoding import writable_json
 from proctor.cli.words import lang, t
 from proctor.core.sentence import Sentence
 from proctor.reports.visible import visible, visible_json
@@ -29,7 +30,7 @@ def line(text: object = "") -> None:
 
 def json_text(text: str) -> None:
     """Print JSON on standard output, unchanged in meaning."""
-    print(visible_json(text), end="")
+    print(writable_json(visible_json(text), sys.stdout.encoding), end="")
 
 
 def message(text: str) -> None:

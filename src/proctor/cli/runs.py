@@ -1,14 +1,19 @@
 """proctor runs: list, delete, copy."""
 
 import sys
-import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from proctor.cli import options, output
-from proctor.cli.words import t
+from proctor.cli.words import lang, t
 from proctor.core.errors import BadInput
 from proctor.reports.visible import visible
+
+if TYPE_CHECKING:
+    from proctor.core.run import RunRecord
+    from proctor.core.task import Store
 
 
 @click.group(invoke_without_command=True, help=t("List, delete or copy stored runs."))
@@ -65,23 +70,59 @@ def copy(ctx: click.Context, run_ids: tuple[str, ...], target: str, store: str |
 def _list(store: str | None, *, as_json: bool) -> None:
     import msgspec
 
-    from proctor.api import runs
+    from proctor.api import at, runs
 
-    records = runs(store=store)
+    opened = at(store)
+    records = runs(store=opened)
     if as_json:
         output.print_json({"runs": [msgspec.to_builtins(record) for record in records]})
         return
     if not records:
         output.message(t("No runs yet. Start with: proctor demo"))
         return
+    _print(records, opened)
+    output.message(t("Kept in {store}", store=opened.url))
+
+
+def _print(records: Sequence["RunRecord"], store: "Store") -> None:
+    """A line for each run where the terminal is wide enough, else two; an id is never cut."""
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False)
-    for title in ("Run", "Task", "Agent", "State", "Planned", "Started"):
-        table.add_column(t(title), justify="right" if title == "Planned" else "left")
+    from proctor.api import Run
+    from proctor.reports.fitting import fits
+    from proctor.reports.words import Words
+
+    words, console = Words(lang()), output.console()
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for title in ("Run", "Figure", "Task", "Agent", "State", "Planned", "Started"):
+        table.add_column(t(title), justify="right" if title == "Planned" else "left", no_wrap=True)
+    rows = []
     for record in records:
-        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(record.created))
-        cells = (record.id, record.spec.task, record.agent, t(record.state), f"{record.planned:,}", when)
-        table.add_row(*(Text(visible(cell)) for cell in cells))
-    output.console().print(table)
+        figure = Run(record, store).headline
+        shown = (
+            "–" if figure is None else f"{words.metric(figure.name)} {words.value(figure)} ({words.interval(figure)})"
+        )
+        state = words.state(record.state)
+        cells = (
+            record.id,
+            shown,
+            record.spec.task,
+            record.agent,
+            state,
+            f"{record.planned:,}",
+            words.when(record.created),
+        )
+        rows.append([Text(visible(cell), overflow="fold") for cell in cells])
+        table.add_row(*rows[-1])
+    if fits(table, console):
+        console.print(table)
+        return
+    for name, shown_figure, task, agent, state_text, planned, started in rows:
+        name.stylize("bold")
+        console.print(name)
+        console.print(Text("  ") + shown_figure)
+        console.print(
+            Text("  ")
+            + Text(" · ").join([task, agent, state_text, Text(t("{count} planned", count=planned.plain)), started])
+        )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from proctor.core.sentence import Sentence, say
 from proctor.evalsets.outcomes import Call, CaseOutcome, MetricOutcome, Status, TurnOutcome
 from proctor.i18n import speak
+from proctor.reports.fitting import print_table
 from proctor.reports.visible import one_line, visible
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def summary(cases: Sequence[CaseOutcome], lang: str, console: "Console") -> None
     for set_id in dict.fromkeys(case.set_id for case in cases):
         found = [case.status for case in cases if case.set_id == set_id]
         table.add_row(Text(one_line(set_id)), *(Text(f"{found.count(status):,}") for status in WORDS))
-    console.print(table)
+    print_table(table, console)
     for case in cases:
         if case.status != "passed":
             console.print(Text(f"{one_line(case.id)}: {speak(WORDS[case.status], lang)}", STYLES[case.status]))

@@ -13,6 +13,7 @@ from proctor.judges._figures import about, marked
 from proctor.registry import unknown
 from proctor.reports import plot
 from proctor.reports.build import Report, one_story
+from proctor.reports.fitting import print_table
 from proctor.reports.pairs import Pair
 from proctor.reports.render import lines
 from proctor.reports.story import Finding, Story
@@ -44,18 +45,27 @@ def terminal(report: Report, lang: str, console: "Console") -> None:
     )
     console.print(_text(" · ".join(facts), "dim"))
     console.print()
-    console.print(_estimates(report, words, wide=console.width >= PLOT_FROM_WIDTH))
-    for note, labels in _notes(report, words).items():
-        console.print(_text(f"  {one_line(', '.join(labels), NOTED_CHARACTERS)}: {one_line(note, 600)}", "dim"))
     for key in ("outcomes", "errors", "beside", "unmeasured"):
         table = _counts(report, words, key)
         if table is not None:
+            print_table(table, console)
             console.print()
-            console.print(table)
-    console.print()
     console.print(_text(_usage(report, words), "dim"))
     for one in report.notes:
         console.print(_text(f"! {words.t(one)}", "yellow"))
+    console.print()
+    print_table(_estimates(report, words, wide=console.width >= PLOT_FROM_WIDTH), console)
+    for note, labels in _notes(report, words).items():
+        console.print(_text(f"  {one_line(', '.join(labels), NOTED_CHARACTERS)}: {one_line(note, 600)}", "dim"))
+    if len(report.sections) > 1 and report.headline:  # the table may be longer than the screen
+        console.print()
+        for estimate in report.headline:
+            scored = words.t(
+                "{scored} of {planned} scored",
+                scored=words.count(estimate.scored),
+                planned=words.count(estimate.planned),
+            )
+            console.print(_text(f"{words.sentence(estimate, words.metric(estimate.name))} ({scored})", "bold"))
 
 
 def _commit(record: RunRecord, words: Words) -> Iterator[str]:
@@ -271,7 +281,7 @@ def _verdict(found: Finding, words: Words) -> str:
 
 def _sides(one: Story, words: Words, console: "Console", *, characters: int = ANSWER_CHARACTERS) -> None:
     if one.pairs:
-        console.print(_pairs(one.pairs, words))
+        print_table(_pairs(one.pairs, words), console)
     for name, text in (("Expected", one.expected), ("Made", one.made)):
         if text:
             console.print(_text(f"  {words.t(name)}:", "dim"))

@@ -9,6 +9,7 @@ import msgspec
 from proctor.reports import plot
 from proctor.reports.both import Both, compared_samples, expected_text, listing_of_both, made_text
 from proctor.reports.compare import Comparison
+from proctor.reports.fitting import print_table
 from proctor.reports.listing import script_words
 from proctor.reports.render import environment, script_values
 from proctor.reports.verdicts import Row
@@ -63,7 +64,8 @@ def terminal(comparison: Comparison, lang: str, console: "Console") -> None:
     if wide:
         table.add_column(_text("−50" + "0".center(PLOT_WIDTH - 6) + "+50"), no_wrap=True)
     for title in ("won / lost / same", "p", ""):
-        table.add_column(_text(words.t(title) if title else ""), justify="right" if title else "left")
+        side = "right" if title else "left"
+        table.add_column(_text(words.t(title) if title else ""), justify=side, no_wrap=bool(title))  # type: ignore[arg-type]  # two of its words
     for row in comparison.rows:
         style = STYLES[row.outcome]
         cells = [
@@ -81,7 +83,7 @@ def terminal(comparison: Comparison, lang: str, console: "Console") -> None:
             words.t(row.verdict),
         ]
         table.add_row(*(_text(cell, style) for cell in cells))
-    console.print(table)
+    print_table(table, console)
     console.print()
     for sentence in sentences(comparison, words):
         console.print(_text(sentence))

@@ -272,7 +272,17 @@ class Words:
         return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
     def when(self, unix: float) -> str:
-        return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(unix)) if 0 < unix < 1e11 else "–"
+        """A moment in the time of the reader's machine, with its distance from UTC."""
+        if not 0 < unix < 1e11:
+            return "–"
+        local = time.localtime(unix)
+        hours, minutes = divmod(abs(local.tm_gmtoff) // 60, 60)
+        ahead = (
+            ""
+            if not local.tm_gmtoff
+            else f"{'+' if local.tm_gmtoff > 0 else '-'}{hours}" + (f":{minutes:02}" if minutes else "")
+        )
+        return f"{time.strftime('%Y-%m-%d %H:%M', local)} UTC{ahead}"
 
     def _in_unit(self, value: float | None, estimate: Estimate) -> str:
         return f"{value:.4g}" if estimate.unit == "number" and value is not None else self.percent(value)

@@ -1,0 +1,125 @@
+"""Tables that fit the terminal: columns where they fit without breaking a word, else a block of lines for each row."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+GAP = 2
+SEPARATOR = " · "
+
+
+def print_table(table: "Table", console: "Console") -> None:
+    """Print a table whose cells are texts; nothing of it is cut, and no word is broken while the terminal has room for it.
+
+    Columns give way down to their longest word, or to their longest line where the column does not wrap. Where that
+    is still too wide each row becomes lines: its first cell, then each other cell after the title of its column.
+    """
+    heads = [_text(column.header) for column in table.columns]
+    columns = [[_text(cell) for cell in column.cells] for column in table.columns]
+    free = console.width - sum(_gap(table, place) for place in range(len(columns)))
+    most = [_widest((head, *cells)) for head, cells in zip(heads, columns, strict=True)]
+    least = [
+        wide if column.no_wrap else max(_longest_word((head, *cells)), min(wide, 12))
+        for column, head, cells, wide in zip(table.columns, heads, columns, most, strict=True)
+    ]
+    if sum(most) > free:
+        if sum(least) > free:
+            console.print(_stacked(table, heads, columns, console.width))
+            return
+        for column, wide in zip(table.columns, _shared(least, most, free), strict=True):
+            column.width = wide
+    console.print(table)
+
+
+def fits(table: "Table", console: "Console") -> bool:
+    """True if the table needs no more room than there is."""
+    return console.measure(table, options=console.options.update(max_width=10_000)).maximum <= console.width
+
+
+def _shared(least: "Sequence[int]", most: "Sequence[int]", free: int) -> list[int]:
+    """Widths between least and most; the narrowest wishes are met first."""
+    widths, spare = list(least), free - sum(least)
+    wishes = sorted(range(len(least)), key=lambda place: most[place] - least[place])
+    for done, place in enumerate(wishes):
+        more = min(most[place] - least[place], spare // (len(wishes) - done))
+        widths[place] += more
+        spare -= more
+    return widths
+
+
+def _stacked(
+    table: "Table", heads: "Sequence[Text]", columns: "Sequence[Sequence[Text]]", width: int
+) -> "RenderableType":
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.text import Text
+
+    lines: list[RenderableType] = [Text(str(table.title), "italic")] if table.title else []
+    for first, *rest in zip(*columns, strict=True):
+        indent = len(first.plain) - len(first.plain.lstrip())
+        if name := first.plain.strip():
+            lines.append(Padding(Text(name, first.style, overflow="fold"), (0, 0, 0, indent), expand=False))
+        parts = []
+        for head, cell in zip(heads[1:], rest, strict=True):
+            if cell.plain.strip() and not _is_axis(head):
+                title = head.plain.strip()
+                parts.append(Text.assemble((f"{title}: ", "dim") if title else "", cell, overflow="fold"))
+        inner = indent + GAP
+        lines += [Padding(line, (0, 0, 0, inner), expand=False) for line in _packed(parts, width - inner)]
+    return Group(*lines)
+
+
+def _packed(parts: "Sequence[Text]", width: int) -> "list[Text]":
+    """As many parts to a line as have room side by side; a part that is longer than a line is folded."""
+    from rich.text import Text
+
+    lines: list[Text] = []
+    for part in parts:
+        if lines and lines[-1].cell_len + len(SEPARATOR) + part.cell_len <= width:
+            lines[-1] = Text.assemble(lines[-1], SEPARATOR, part, overflow="fold")
+        else:
+            lines.append(part)
+    return lines
+
+
+def _is_axis(head: "Text") -> bool:
+    """True for the axis of a plot, which says nothing once it does not stand above its plot."""
+    return " 0 " in head.plain or head.plain.startswith("0 ")
+
+
+def _gap(table: "Table", place: int) -> int:
+    _, right, _, left = table.padding
+    last = place == len(table.columns) - 1
+    return (left if place or table.pad_edge else 0) + (0 if last and not table.pad_edge else right)
+
+
+def _text(cell: object) -> "Text":
+    from rich.text import Text
+
+    return cell if isinstance(cell, Text) else Text(str(cell))
+
+
+def _widest(cells: "Sequence[Text]") -> int:
+    from rich.cells import cell_len
+
+    return max(cell_len(line) for cell in cells for line in cell.plain.split("\n"))
+
+
+def _longest_word(cells: "Sequence[Text]") -> int:
+    """The widest word; Chinese may be broken anywhere, so that it counts as words of two."""
+    from rich.cells import cell_len
+
+    words = (word for cell in cells for word in cell.plain.split())
+    return max((cell_len(word) if word.isascii() else min(cell_len(word), _narrow(word)) for word in words), default=0)
+
+
+def _narrow(word: str) -> int:
+    from rich.cells import cell_len
+
+    wide = sum(cell_len(character) == 2 for character in word)
+    return 12 if wide > len(word) / 2 else cell_len(word)
