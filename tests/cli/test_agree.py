@@ -60,7 +60,7 @@ def test_people_are_compared_in_a_table(folder: Path) -> None:
 def test_the_table_speaks_chinese(folder: Path) -> None:
     done = _run("--lang", "zh", "agree", "ann.json", "bob.json")
     assert done.exit_code == 0
-    assert "评审者之间" in done.stdout
+    assert "人工标注之间" in done.stdout
 
 
 def test_json_has_the_numbers_with_their_intervals(folder: Path) -> None:

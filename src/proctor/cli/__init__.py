@@ -34,6 +34,7 @@ HELP_BY_COMMAND = {
     "generate": "Have an agent write data, and say how good it is.",
     "runs": "List, delete or copy stored runs.",
     "show": "Show the numbers of a run, or its failures.",
+    "samples": "List the samples of a run, with answer, reference answer and scores.",
     "explain": "Tell the whole story of one sample of a run.",
     "compare": "Compare two runs on the same samples.",
     "review": "Review the items of a data file by hand: scores, a status and comments, in the browser.",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 PLAIN_SECONDS = 10.0
 TIMES_A_SECOND = 4
+FEW = 10  # trials that are shown one by one after a run
 
 
 def line(text: object = "") -> None:
@@ -68,6 +69,18 @@ def print_run(run: "Run", *, as_json: bool, more: Mapping[str, Any] | None = Non
     terminal(build(run.record, run.store, run.estimates), lang(), console())
 
 
+def print_few_samples(run: "Run") -> None:
+    """The samples of a run where there are only a few."""
+    from proctor.reports.samples import Wanted, listed, print_sample
+
+    if not 0 < sum(run.outcomes.values()) <= FEW:
+        return
+    shown = console()
+    for one in listed(run.record, run.store, Wanted()):
+        print_sample(one, lang(), shown, with_attempt=run.record.spec.attempts > 1, with_question=False)
+    line()
+
+
 @contextmanager
 def judging(*, quiet: bool) -> Iterator["Progress"]:
     """The progress of judges, shown while the block runs; what a part prints stays out of the results."""
@@ -92,11 +105,11 @@ def gone_on(run_id: str, how: Mapping[str, Any], progress: "Progress") -> "Run":
 
 def print_judged(ctx: "Context", run: "Run", progress: "Progress", *, as_json: bool, reports: Sequence[str]) -> None:
     """The numbers of a judged run, its reports, and exit code 3 where too little was judged."""
-    print_run(run, as_json=as_json)
     for path in reports:
         message(t("Wrote {path}.", path=run.report(path, lang=lang())))
     if not as_json:
-        message(t("Run {run}. Look closer: proctor show {run} --failures · proctor report {run}", run=run.id))
+        message(t("Run {run}. Look closer: proctor samples {run} · proctor report {run}", run=run.id))
+    print_run(run, as_json=as_json)
     if run.record.state == "inconclusive" or progress.done < progress.total:
         ctx.exit(3)
 

@@ -102,9 +102,10 @@ def command(
     progress = Progress(tell=output.tell)
     with output.watching(progress, quiet=quiet), redirect_stdout(sys.stderr):  # an agent may print; results stay alone
         run = evaluate(**how, run_id=run_id, progress=progress)
-    code = gate.print_compared(run, wanted, min_by, as_json=as_json)
     if not as_json:
-        output.message(t("Run {run}. Look closer: proctor show {run} --failures · proctor report {run}", run=run.id))
+        output.message(t("Run {run}. Look closer: proctor samples {run} · proctor report {run}", run=run.id))
+        output.print_few_samples(run)
+    code = gate.print_compared(run, wanted, min_by, as_json=as_json)
     if gate.nothing_measured(run):
         ctx.exit(2)
     ctx.exit(3 if code == 0 and run.record.state == "inconclusive" else code)

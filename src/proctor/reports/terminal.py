@@ -45,7 +45,7 @@ def terminal(report: Report, lang: str, console: "Console") -> None:
     )
     console.print(_text(" · ".join(facts), "dim"))
     console.print()
-    for key in ("outcomes", "errors", "beside", "unmeasured"):
+    for key in ("outcomes", *(("errors",) if report.has_classes else ()), "beside", "unmeasured"):
         table = _counts(report, words, key)
         if table is not None:
             print_table(table, console)

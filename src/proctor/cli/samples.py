@@ -1,0 +1,87 @@
+"""proctor samples: every sample of a run with its answer and scores."""
+
+import json
+
+import click
+
+from proctor.cli import options, output
+from proctor.cli.words import lang, t
+from proctor.core.errors import BadInput
+from proctor.core.trial import OUTCOMES
+
+
+@click.command(help=t("List the samples of a run, with answer, reference answer and scores."))
+@click.argument("run_id", metavar="RUN")
+@click.option("--outcome", type=click.Choice(OUTCOMES), help=t("Only trials that ended so."))
+@click.option(
+    "--tag",
+    "tags",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help=t("Only samples with this tag; may be given several times."),
+)
+@click.option("--scorer", metavar="NAME", help=t("Only trials with a score of this scorer."))
+@click.option(
+    "--max-score",
+    type=float,
+    metavar="SHARE",
+    help=t("Only trials with at most this share of the points, such as 0.5."),
+)
+@click.option(
+    "--search", metavar="TEXT", help=t("Only samples with this text in id, question, reference answer or answer.")
+)
+@click.option("--limit", type=options.AT_LEAST_ONE, help=t("At most so many."))
+@click.option("--jsonl", "as_lines", is_flag=True, help=t("One JSON object for each sample, a line each."))
+@options.store
+@options.as_json
+def command(
+    run_id: str,
+    outcome: str | None,
+    tags: tuple[str, ...],
+    scorer: str | None,
+    max_score: float | None,
+    search: str | None,
+    limit: int | None,
+    as_lines: bool,
+    store: str | None,
+    as_json: bool,
+) -> None:
+    from proctor.api import open_run
+    from proctor.reports.samples import Wanted, as_object, listed, print_sample
+
+    run = open_run(run_id, store=store)
+    if scorer is not None and scorer not in run.record.scorers:
+        known = ", ".join(run.record.scorers) or "-"
+        raise BadInput("The run {run} has no scorer '{name}'. It has: {known}.", run=run.id, name=scorer, known=known)
+    wanted = Wanted(
+        outcome=outcome,  # type: ignore[arg-type]  # one of the outcomes, as the option checked
+        scorer=scorer,
+        max_score=max_score,
+        tags=options.texts(tags, "--tag"),
+        search=search,
+        limit=limit,
+    )
+    found = listed(run.record, run.store, wanted)
+    if as_lines:
+        for one in found:
+            output.print_json(as_object(one))
+        return
+    if as_json:  # written as it is read, so that a run of any size takes no memory
+        output.json_text(f'{{"run": {json.dumps(run.id)}, "samples": [')
+        for number, one in enumerate(found):
+            output.json_text((", " if number else "") + json.dumps(as_object(one), ensure_ascii=False))
+        output.json_text("]}\n")
+        return
+    console, count = output.console(), 0
+    for one in found:
+        print_sample(one, lang(), console, with_attempt=run.record.spec.attempts > 1)
+        count += 1
+    of = f"{sum(run.outcomes.values()):,}"
+    output.message(
+        t(
+            "{count} of {total} trials. One in full: proctor explain {run} SAMPLE",
+            count=f"{count:,}",
+            total=of,
+            run=run.id,
+        )
+    )

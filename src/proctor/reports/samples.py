@@ -1,0 +1,134 @@
+"""The samples of a run, one after another: answer, reference answer and scores, read from the store as they are asked for."""
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from proctor.core.run import RunRecord
+from proctor.core.task import Store
+from proctor.core.trial import Outcome, Trial, Verdict
+from proctor.reports.both import expected_text, made_text
+from proctor.reports.story import Story, story
+from proctor.reports.visible import one_line, visible
+from proctor.reports.words import Words
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+CHARACTERS = 20_000  # of one text
+LINE_CHARACTERS = 160  # of a question or an answer on a terminal
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """Which samples of a run are asked for; what is None asks for nothing."""
+
+    outcome: Outcome | None = None
+    scorer: str | None = None
+    max_score: float | None = None
+    tags: Mapping[str, str] = {}
+    search: str | None = None
+    limit: int | None = None
+
+    @property
+    def is_narrow(self) -> bool:
+        """True if the store itself leaves trials out."""
+        return self.outcome is not None or self.max_score is not None or self.scorer is not None
+
+
+def listed(record: RunRecord, store: Store, wanted: Wanted) -> Iterator[Story]:
+    """The trials that were asked for, in the order of the plan; one at a time is in memory."""
+    trials = store.trials(record.id, outcome=wanted.outcome, scorer=wanted.scorer, max_value=wanted.max_score)
+    count = 0
+    for trial, verdicts in _with_verdicts(trials, record, store, wanted):
+        if wanted.limit is not None and count >= wanted.limit:
+            return
+        found = story(trial, store.sample(record.id, trial.sample_id), verdicts, characters=CHARACTERS)
+        if _is_wanted(found, wanted):
+            count += 1
+            yield found
+
+
+def _with_verdicts(
+    trials: Iterator[Trial], record: RunRecord, store: Store, wanted: Wanted
+) -> Iterator[tuple[Trial, list[Verdict]]]:
+    """Each trial with its verdicts: looked up where few trials are left, else read alongside, which is quicker."""
+    if wanted.is_narrow:
+        for trial in trials:
+            found = store.verdicts(record.id, sample_id=trial.sample_id)
+            yield trial, [one for one in found if one.attempt == trial.attempt]
+        return
+    groups = groupby(store.verdicts(record.id), key=lambda one: (one.sample_id, one.attempt))
+    key, verdicts = None, []
+    for trial in trials:
+        if key is None:
+            key, verdicts = next(((key, list(group)) for key, group in groups), (None, []))
+        own = key == (trial.sample_id, trial.attempt)
+        yield trial, verdicts if own else []
+        if own:
+            key = None
+
+
+def _is_wanted(one: Story, wanted: Wanted) -> bool:
+    if any(one.tags.get(key) != value for key, value in wanted.tags.items()):
+        return False
+    if wanted.search is None:
+        return True
+    texts = (one.sample_id, one.question, expected_text(one), made_text(one))
+    return any(wanted.search.casefold() in text.casefold() for text in texts)
+
+
+def as_object(one: Story) -> dict[str, Any]:
+    """A sample for programs; the attempt counts from 1, as `explain` takes it."""
+    scores = {
+        found.scorer: {"points": found.points, "out_of": found.out_of, "passed": found.passed}
+        if found.value is not None
+        else {"unscored": found.why}
+        for found in one.findings
+    }
+    reasons = {found.scorer: str(found.reason) for found in one.findings if found.reason}
+    return {
+        "sample": one.sample_id,
+        "attempt": one.attempt + 1,
+        "outcome": one.outcome,
+        "tags": dict(one.tags),
+        "question": one.question,
+        "target": expected_text(one),
+        "answer": made_text(one),
+        "scores": scores,
+        "reasons": reasons,
+        "failure": None if one.failure is None else str(one.failure.reason),
+        "seconds": one.seconds,
+    }
+
+
+def print_sample(one: Story, lang: str, console: "Console", *, with_attempt: bool, with_question: bool = True) -> None:
+    """Print a sample in a few lines: its id and scores, the question, the reference answer and the answer."""
+    words = Words(lang)
+    title = _text(visible(one.sample_id), "bold")
+    if with_attempt:
+        title.append(f" · {words.t('attempt {number}', number=one.attempt + 1)}")
+    for found in one.findings:
+        if found.value is None:
+            title.append(f"  {visible(found.scorer)}: {words.unscored(found.why)}", "yellow")
+        else:
+            style = "green" if found.passed else "red"
+            title.append(f"  {visible(found.scorer)}: {found.points:g} / {found.out_of:g}", style)
+    if one.outcome != "scored":
+        title.append(f"  {words.outcome(one.outcome)}", "red")
+    console.print(title)
+    if with_question and one.question:
+        console.print(_text("  " + one_line(one.question, LINE_CHARACTERS), "dim"))
+    if one.failure is not None:
+        console.print(_text("  " + one_line(words.t(one.failure.reason), LINE_CHARACTERS)))
+    for name, text in (("Expected", expected_text(one)), ("Made", made_text(one))):
+        if text:
+            console.print(_text(f"  {words.t(name)}: {one_line(text, LINE_CHARACTERS)}"))
+
+
+def _text(text: str, style: str = "") -> "Text":
+    from rich.text import Text
+
+    return Text(text, style=style, overflow="fold")
