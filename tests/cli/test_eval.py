@@ -340,7 +340,7 @@ def test_criteria_that_need_a_judge_ask_the_one_that_is_named(
     ]
     assert shown["cases"][0]["metrics"][0]["name"] == "final_response_match_v2"
     [written] = results(folder)
-    [metric] = written["eval_case_results"][0]["overall_eval_metric_results"]
+    metric = written["eval_case_results"][0]["overall_eval_metric_results"][0]
     assert (metric["metric_name"], metric["threshold"], metric["eval_status"]) == ("final_response_match_v2", 0.6, 1)
 
 

@@ -226,13 +226,17 @@ def test_results_are_written_as_adk_reads_them(tmp_path: Path) -> None:
     assert [(one["metric_name"], one["score"], one["threshold"]) for one in first["overall_eval_metric_results"]] == [
         ("tool_trajectory_avg_score", 1.0, 1.0),
         ("response_match_score", 1.0, 0.8),
+        ("tool_call_count_v1", 1.0, None),
+        ("inference_call_count_v1", None, None),  # the oracle reports no usage
+        ("token_usage_v1", None, None),
+        ("invocation_duration_v1", first["overall_eval_metric_results"][-1]["score"], None),
     ]
     (turn,) = first["eval_metric_result_per_invocation"]
     assert turn["actual_invocation"]["intermediate_data"]["tool_uses"] == [
         {"name": "price", "args": {"model": "A"}, "id": "c1"}
     ]
     assert turn["actual_invocation"]["final_response"] == turn["expected_invocation"]["final_response"]
-    assert [one["eval_status"] for one in turn["eval_metric_results"]] == [1, 1]
+    assert [one["eval_status"] for one in turn["eval_metric_results"]] == [1, 1, 3, 3, 3, 3]
     assert first["overall_eval_metric_results"][0]["criterion"] == {"threshold": 1.0, "match_type": "EXACT"}
 
 
@@ -252,7 +256,7 @@ def test_an_attempt_that_failed_has_a_result_without_metrics(tmp_path: Path) -> 
     (path,) = results.write(run.record, run.store, tmp_path / "out")
     cases = results.read(path)["eval_case_results"]
     assert [case["final_eval_status"] for case in cases] == [1, 2, 3]
-    assert [len(case["overall_eval_metric_results"]) for case in cases] == [2, 0, 0]
+    assert [len(case["overall_eval_metric_results"]) for case in cases] == [6, 0, 0]
 
 
 def test_what_every_scorer_of_the_run_said_is_in_the_results(tmp_path: Path) -> None:
@@ -264,7 +268,90 @@ def test_what_every_scorer_of_the_run_said_is_in_the_results(tmp_path: Path) -> 
     (path,) = results.write(run.record, run.store, tmp_path / "out")
     [case] = results.read(path)["eval_case_results"]
     told = [(one["score"], one["eval_status"]) for one in case["overall_eval_metric_results"]]
-    assert told == [(1.0, 1), (0.5, 1)]
+    assert told[:2] == [(1.0, 1), (0.5, 1)]
+
+
+def test_the_score_of_each_rubric_is_in_the_results(tmp_path: Path) -> None:
+    def judged(sample: Sample, trajectory: Trajectory) -> Score:
+        return Score(
+            points=0.5, details={"turns": [0.5, 0.0], "rubrics": [{"polite": 1.0, "short": 0.0}, {"polite": 0.0}]}
+        )
+
+    task = task_of(_write(tmp_path / "shop.evalset.json", _case("a", TURN, TURN)))
+    run = proctor.evaluate(task, agent="baseline:oracle", scorers=[judged], store=":memory:")
+    (path,) = results.write(run.record, run.store, tmp_path / "out")
+    [case] = results.read(path)["eval_case_results"]
+    scores = [{"rubric_id": "polite", "score": 0.5}, {"rubric_id": "short", "score": 0.0}]
+    assert case["overall_eval_metric_results"][0]["details"] == {"rubric_scores": scores}
+    turns = [
+        one["eval_metric_results"][0]["details"]["rubric_scores"] for one in case["eval_metric_result_per_invocation"]
+    ]
+    assert turns == [[{"rubric_id": "polite", "score": 1.0}, scores[1]], [{"rubric_id": "polite", "score": 0.0}]]
+
+
+def _config(path: Path, **more: Any) -> Path:
+    path.write_text(json.dumps({"criteria": {"response_match_score": 0.5}, **more}))
+    return path
+
+
+def test_settings_without_effect_are_told(tmp_path: Path) -> None:
+    options = {"judge_model": "gemini-2.5-flash", "num_samples": 3, "judge_model_config": {"temperature": 1}}
+    chosen = criteria.read(
+        _config(
+            tmp_path / "test_config.json",
+            criteria={
+                "final_response_match_v2": {"threshold": 0.8, "judgeModelOptions": options},
+                "tool_trajectory_avg_score": {"threshold": 1, "include_intermediate_responses_in_final": True},
+            },
+            user_simulator_config={"model": "gemini-2.5-flash", "max_allowed_invocations": 7},
+            live_model_config={"timeout_seconds": 3},
+        )
+    )
+    named = [str(note).partition(" has no effect")[0].rpartition(": ")[2] for note in chosen.notes]
+    assert named == [
+        "judge_model",
+        "judge_model_config",
+        "include_intermediate_responses_in_final",
+        "model",
+        "live_model_config",
+    ]
+    assert chosen.judged["final_response_match_v2"].num_samples == 3
+    assert chosen.max_turns == 7
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({"user_simulator_config": {"custom_instructions": "{{ x }}"}}, "'custom_instructions' cannot be followed"),
+        ({"user_simulator_config": {"type": "llm_audio"}}, "'type' cannot be followed"),
+        ({"user_simulator_config": {"max_allowed_invocations": 0}}, "whole number from 1"),
+        ({"user_simulator_config": {"turns": 0}}, "the key 'turns' is not known"),
+        (
+            {"criteria": {"hallucinations_v1": {"threshold": 1, "judge_model_options": {"samples": 1}}}},
+            "'samples' is not",
+        ),
+        ({"criteria": {"hallucinations_v1": {"threshold": 1, "judge_model_options": "x"}}}, "is an object, not"),
+        ({"criteria": {"final_response_match_v2": {"threshold": 1, "stop_signal": "x"}}}, "'stop_signal' is not known"),
+        ({"criteria": {"safety_v1": 0.5}}, "needs a judge of Google's"),
+    ],
+)
+def test_settings_that_cannot_be_followed_are_refused_by_name(config: Any, said: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=said):
+        criteria.read(_config(tmp_path / "test_config.json", **config))
+
+
+def test_metrics_that_any_judge_can_decide_are_scored(tmp_path: Path) -> None:
+    path = _write(tmp_path / "s.evalset.json", _case("a"))
+    asked = {
+        "hallucinations_v1": {"threshold": 0.5, "evaluate_intermediate_nl_responses": True},
+        "per_turn_user_simulator_quality_v1": {"threshold": 0.5, "stop_signal": "bye"},
+        "rubric_based_multi_turn_trajectory_quality_v1": 0.5,
+    }
+    task = task_of(path, criteria=asked)
+    assert list(task.scorers) == [f"adk_judged:{name}" for name in asked]
+    (sample,) = _samples(task)
+    assert sample.meta["adk_judged"]["hallucinations_v1"]["num_samples"] == 1
+    assert sample.meta["adk_judged"]["per_turn_user_simulator_quality_v1"]["stop_signal"] == "bye"
 
 
 async def test_the_results_of_a_scenario_have_every_turn_that_was_played(tmp_path: Path) -> None:

@@ -6,13 +6,15 @@ Source: google/adk-python, src/google/adk/evaluation, eval_config.py and eval_me
 """
 
 import json
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from proctor.core.errors import BadInput
+from proctor.core.sentence import Sentence, say
 from proctor.evalsets.schema import Rubric
 from proctor.judges.adk_judged import METRICS, Criterion
 from proctor.registry import unknown
@@ -24,22 +26,27 @@ JUDGED = METRICS
 REFUSED = (
     "response_evaluation_score",
     "safety_v1",
-    "hallucinations_v1",
-    "per_turn_user_simulator_quality_v1",
     "multi_turn_task_success_v1",
     "multi_turn_trajectory_quality_v1",
     "multi_turn_tool_use_quality_v1",
-    "rubric_based_multi_turn_trajectory_quality_v1",
 )
 TOLD = ("tool_call_count_v1", "inference_call_count_v1", "token_usage_v1", "invocation_duration_v1")
 CONFIG_KEYS = {"criteria", "custom_metrics", "user_simulator_config", "live_model_config"}
+IN_FINAL = "include_intermediate_responses_in_final"
 CRITERION_KEYS = {
-    "tool_trajectory_avg_score": {"threshold", "match_type", "ignore_args", "include_intermediate_responses_in_final"},
-    "response_match_score": {"threshold", "count_thoughts", "include_intermediate_responses_in_final"},
+    "tool_trajectory_avg_score": {"threshold", "match_type", "ignore_args", IN_FINAL},
+    "response_match_score": {"threshold", "count_thoughts", IN_FINAL},
+    **{name: {"threshold", "judge_model_options", "rubrics", IN_FINAL} for name in JUDGED},
 }
-JUDGED_KEYS = {
-    "threshold", "judge_model_options", "rubrics", "include_intermediate_responses_in_final",
-    "evaluate_intermediate_nl_responses",
+CRITERION_KEYS["hallucinations_v1"].add("evaluate_intermediate_nl_responses")
+CRITERION_KEYS["per_turn_user_simulator_quality_v1"].add("stop_signal")
+READS_INTERMEDIATE = ("final_response_match_v2", "rubric_based_final_response_quality_v1")
+SAMPLES = {
+    "hallucinations_v1": 1
+}  # how often the judge is asked where the criterion does not say; ADK asks this one once
+JUDGE_KEYS = {"num_samples", "judge_model", "judge_model_config", "parallelism_limit"}
+USER_KEYS = {
+    "type", "model", "model_configuration", "max_allowed_invocations", "custom_instructions", "include_function_calls",
 }  # fmt: skip
 DEFAULT = {"tool_trajectory_avg_score": 1.0, "response_match_score": 0.8}
 
@@ -49,6 +56,7 @@ class Criteria(msgspec.Struct, frozen=True, kw_only=True):
 
     ignore_args: calls are compared by their names alone (google-adk 2.13).
     count_thoughts: what a model thought is part of its answer and of the reference, as ADK has it.
+    max_turns: how many turns a simulated user has at most. notes: settings of the file that have no effect here.
     """
 
     thresholds: Mapping[str, float] = msgspec.field(default_factory=DEFAULT.copy)
@@ -56,6 +64,8 @@ class Criteria(msgspec.Struct, frozen=True, kw_only=True):
     ignore_args: bool = False
     count_thoughts: bool = False
     judged: Mapping[str, Criterion] = {}
+    max_turns: int | None = None
+    notes: tuple[Sentence, ...] = ()
 
 
 def beside(path: Path) -> Criteria:
@@ -86,7 +96,11 @@ def read(path: Path) -> Criteria:
     for key in config:
         if key not in CONFIG_KEYS:
             raise _unknown(path, key, sorted(CONFIG_KEYS))
-    return of(config.get("criteria"), str(path), custom=config.get("custom_metrics") or {})
+    found = of(config.get("criteria"), str(path), custom=config.get("custom_metrics") or {})
+    max_turns, notes = _simulated_user(config.get("user_simulator_config"), f"{path}: user_simulator_config")
+    if config.get("live_model_config") is not None:
+        notes = (*notes, _without_effect(f"{path}: live_model_config", say("agents are not run live here")))
+    return msgspec.structs.replace(found, max_turns=max_turns, notes=(*found.notes, *notes))
 
 
 def of(given: Any, where: str = "criteria", custom: Mapping[str, Any] | None = None) -> Criteria:
@@ -104,18 +118,25 @@ def of(given: Any, where: str = "criteria", custom: Mapping[str, Any] | None = N
     judged: dict[str, Criterion] = {}
     how: MatchType = "EXACT"
     flags: dict[str, bool] = {}
+    notes: list[Sentence] = []
     for name, value in given.items():
         _check_name(name, where, custom or {})
         criterion = (
             {_snake(key): one for key, one in value.items()} if isinstance(value, Mapping) else {"threshold": value}
         )
-        known = JUDGED_KEYS if name in JUDGED else CRITERION_KEYS[name]
+        known = CRITERION_KEYS[name]
         for key in criterion:
             if key not in known:
                 raise _unknown(f"{where}: {name}", key, sorted(known))
         threshold = _threshold(criterion.get("threshold"), f"{where}: {name}")
+        intermediate = _flag(criterion.get(IN_FINAL, False), f"{where}: {name}", IN_FINAL)
+        if intermediate and name not in READS_INTERMEDIATE:
+            notes.append(
+                _without_effect(f"{where}: {name}: {IN_FINAL}", say("this metric reads no intermediate texts"))
+            )
         if name in JUDGED:
-            judged[name] = _judged(criterion, threshold, f"{where}: {name}")
+            judged[name] = _judged(name, criterion, threshold, where)
+            notes.extend(_of_judge(criterion.get("judge_model_options"), f"{where}: {name}"))
             continue
         thresholds[name] = threshold
         if "match_type" in criterion:
@@ -123,7 +144,7 @@ def of(given: Any, where: str = "criteria", custom: Mapping[str, Any] | None = N
         for key in ("ignore_args", "count_thoughts"):
             if key in criterion:
                 flags[key] = _flag(criterion[key], f"{where}: {name}", key)
-    return Criteria(thresholds=thresholds, match_type=how, judged=judged, **flags)
+    return Criteria(thresholds=thresholds, match_type=how, judged=judged, notes=tuple(notes), **flags)
 
 
 def _check_name(name: str, where: str, custom: Mapping[str, Any]) -> None:
@@ -149,24 +170,80 @@ def _check_name(name: str, where: str, custom: Mapping[str, Any]) -> None:
         raise unknown("criterion", name, [*OURS, *JUDGED, *REFUSED], paths=False)
 
 
-def _judged(criterion: Mapping[str, Any], threshold: float, where: str) -> Criterion:
-    """How often a judge is asked, and which properties it looks at; which model it is says the run."""
-    options = criterion.get("judge_model_options")
-    count = (
-        {_snake(key): one for key, one in options.items()}.get("num_samples") if isinstance(options, Mapping) else None
-    )
+def _judged(name: str, criterion: Mapping[str, Any], threshold: float, where: str) -> Criterion:
+    """Return how often a judge is asked, which properties it looks at, and what it is shown."""
+    where = f"{where}: {name}"
+    options = _options(criterion.get("judge_model_options"), JUDGE_KEYS, f"{where}: judge_model_options")
+    own = {key: criterion[key] for key in Criterion.__struct_fields__ if key in criterion}
     try:
         rubrics = [Rubric.model_validate(one) for one in criterion.get("rubrics") or ()]
         return msgspec.convert(
             {
+                **own,
                 "threshold": threshold,
-                "num_samples": count or 5,
+                "num_samples": options.get("num_samples") or SAMPLES.get(name, 5),
                 "rubrics": {one.rubric_id: one.rubric_content.text_property or "" for one in rubrics},
             },
             Criterion,
         )
     except (ValueError, TypeError) as error:
-        raise BadInput("{what}: {error}.", what=where, error=error) from None
+        raise BadInput("{what}: {error}.", what=where, error=error) from error
+
+
+def _of_judge(given: Any, where: str) -> Iterator[Sentence]:
+    """Yield what a criterion says of its judge without effect."""
+    for key in ("judge_model", "judge_model_config"):
+        if _options(given, JUDGE_KEYS, where).get(key) is not None:
+            reason = say("the judge is that of the run: --judge openai:MODEL, with --judge-set for its options")
+            yield _without_effect(f"{where}: {key}", reason)
+
+
+def _simulated_user(given: Any, where: str) -> tuple[int | None, tuple[Sentence, ...]]:
+    """Return how many turns a simulated user has at most, and which settings have no effect.
+
+    Raises:
+        BadInput: a setting that changes what the user says and cannot be followed.
+    """
+    config = _options(given, USER_KEYS, where)
+    kind = config.get("type") or "llm_backed"
+    for key, wanted in (
+        ("type", kind != "llm_backed"),
+        ("custom_instructions", config.get("custom_instructions") is not None),
+        ("include_function_calls", bool(config.get("include_function_calls"))),
+    ):
+        if wanted:
+            raise BadInput("{where}: '{key}' cannot be followed here. Take it out of the file.", where=where, key=key)
+    most = config.get("max_allowed_invocations")
+    if most is not None and (not isinstance(most, int) or isinstance(most, bool) or (most < 1 and most != -1)):
+        raise BadInput(
+            "{where}: max_allowed_invocations is a whole number from 1, or -1 for no limit, not {value}.",
+            where=where,
+            value=json.dumps(most),
+        )
+    reason = say("name the model of the simulated user with --set user=openai:MODEL")
+    notes = (_without_effect(f"{where}: {key}", reason) for key in ("model", "model_configuration") if config.get(key))
+    return (sys.maxsize if most == -1 else most), tuple(notes)
+
+
+def _options(given: Any, known: set[str], where: str) -> dict[str, Any]:
+    """Return an object of the file with keys in snake_case; {} where there is none.
+
+    Raises:
+        BadInput: it is no object, or has a key that is not known.
+    """
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise BadInput("{where} is an object, not {value}.", where=where, value=json.dumps(given))
+    found = {_snake(key): value for key, value in given.items()}
+    for key in found:
+        if key not in known:
+            raise _unknown(where, key, sorted(known))
+    return found
+
+
+def _without_effect(what: str, reason: Sentence) -> Sentence:
+    return say("{what} has no effect here: {reason}.", what=what, reason=reason)
 
 
 def _threshold(value: Any, where: str) -> float:

@@ -29,7 +29,10 @@ Call = Mapping[str, Any]
 
 
 class TurnOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What was asked, expected and done in one turn of one attempt; `args` of a call may be None, as in ADK."""
+    """What was asked, expected and done in one turn of one attempt; `args` of a call may be None, as in ADK.
+
+    rubrics: what each property is worth, by metric and id.
+    """
 
     attempt: int
     place: int
@@ -42,6 +45,7 @@ class TurnOutcome(msgspec.Struct, frozen=True, kw_only=True):
     scores: Mapping[str, float | None] = {}
     statuses: Mapping[str, Status] = {}
     reasons: Mapping[str, str | Sentence] = {}
+    rubrics: Mapping[str, Mapping[str, float]] = {}
     failure: str | Sentence = ""
 
 
@@ -204,6 +208,7 @@ def _turn(
     scores: dict[str, float | None] = {}
     statuses: dict[str, Status] = {}
     reasons: dict[str, str | Sentence] = {}
+    rubrics: dict[str, Mapping[str, float]] = {}
     for name in names:
         result = verdicts.get(name)
         score = _turn_score(trial, result, place)
@@ -216,6 +221,9 @@ def _turn(
         if result is not None:
             told = result.details.get("reasons", ())
             reasons[metric] = told[place] if place < len(told) else result.reason
+            votes = result.details.get("rubrics", ())
+            if votes:
+                rubrics[metric] = votes[min(place, len(votes) - 1)]
     return TurnOutcome(
         attempt=trial.attempt,
         place=place,
@@ -230,6 +238,7 @@ def _turn(
         scores=scores,
         statuses=statuses,
         reasons=reasons,
+        rubrics=rubrics,
         failure=_failure(trial),
     )
 

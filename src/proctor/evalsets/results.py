@@ -6,7 +6,7 @@ Source: google/adk-python, src/google/adk/evaluation, eval_result.py and local_e
 import json
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from proctor.core.task import Store
 from proctor.core.trajectory import Step, turns_of
 from proctor.core.trial import Trial
 from proctor.evalsets.criteria import OURS
-from proctor.evalsets.outcomes import CaseOutcome, Status, outcomes, status_of
+from proctor.evalsets.outcomes import CaseOutcome, Status, TurnOutcome, outcomes, status_of
 from proctor.scorers import adk
 from proctor.scorers._adk import mean
 
@@ -123,6 +123,7 @@ class _Metric(msgspec.Struct, frozen=True):
     overall: dict[str, Any]
     scores: Sequence[float | None]
     statuses: Sequence[int]
+    details: Sequence[Mapping[str, Any]] = ()
 
 
 def _metrics(sample: Sample, trial: Trial, case: CaseOutcome) -> list[_Metric]:
@@ -139,18 +140,56 @@ def _metrics(sample: Sample, trial: Trial, case: CaseOutcome) -> list[_Metric]:
         criterion: dict[str, Any] = {"threshold": metric.threshold}
         if metric.name == "tool_trajectory_avg_score":
             criterion["match_type"] = sample.meta["adk"]["match_type"]
-        found.append(_Metric(_result(metric.name, criterion, average, status), scores, statuses))
-    return found
+        details = [_details(turn.rubrics.get(metric.name, {})) for turn in turns]
+        rubrics: dict[str, list[float]] = {}
+        for turn in turns:
+            for rubric_id, points in turn.rubrics.get(metric.name, {}).items():
+                rubrics.setdefault(rubric_id, []).append(points)
+        overall = _details({rubric_id: mean(points) for rubric_id, points in rubrics.items()})
+        found.append(_Metric(_result(metric.name, criterion, average, status, overall), scores, statuses, details))
+    return [*found, *_informational(trial, turns)]
 
 
-def _result(name: str, criterion: Mapping[str, Any], score: float | None, status: int) -> dict[str, Any]:
+def _informational(trial: Trial, turns: Sequence[TurnOutcome]) -> Iterator[_Metric]:
+    """Yield what google-adk 2.13 reports of every turn: numbers without a threshold, the mean over turns for the case.
+
+    Their status is NOT_EVALUATED: the one of 2.13, INFORMATIONAL, would keep earlier releases from reading the file.
+    """
+    steps = [[step for step in trial.trajectory.steps if step.turn == turn.place] for turn in turns]
+    used = [[step.usage for step in one if step.usage is not None] for one in steps]
+    values: dict[str, list[float | None]] = {
+        "tool_call_count_v1": [float(len(trial.trajectory.calls(turn.place))) for turn in turns],
+        "inference_call_count_v1": [float(sum(one.requests for one in all_)) if all_ else None for all_ in used],
+        "token_usage_v1": [
+            float(sum(one.input_tokens + one.output_tokens for one in all_)) if all_ else None for all_ in used
+        ],
+        "invocation_duration_v1": [turn.seconds for turn in turns],
+    }
+    for name, scores in values.items():
+        known = [score for score in scores if score is not None]
+        average = mean(known) if known else None
+        yield _Metric(_result(name, {}, average, NOT_EVALUATED), scores, [NOT_EVALUATED] * len(scores))
+
+
+def _details(points: Mapping[str, float]) -> dict[str, Any]:
+    scores = [{"rubric_id": rubric_id, "score": score} for rubric_id, score in points.items()]
+    return {"rubric_scores": scores} if scores else {}
+
+
+def _result(
+    name: str,
+    criterion: Mapping[str, Any],
+    score: float | None,
+    status: int,
+    details: Mapping[str, Any] = {},
+) -> dict[str, Any]:
     return {
         "metric_name": name,
-        "threshold": criterion["threshold"],
-        "criterion": dict(criterion),
+        "threshold": criterion.get("threshold"),
+        "criterion": dict(criterion) or None,
         "score": score,
         "eval_status": status,
-        "details": {},
+        "details": dict(details),
     }
 
 
@@ -174,7 +213,13 @@ def _per_turn(sample: Sample, turn: Turn, trial: Trial, place: int, results: Seq
         "actual_invocation": {"invocation_id": invocation_id, "user_content": asked, **_actual(steps)},
         "expected_invocation": expected,
         "eval_metric_results": [
-            _result(one.overall["metric_name"], one.overall["criterion"], one.scores[place], one.statuses[place])
+            _result(
+                one.overall["metric_name"],
+                one.overall["criterion"] or {},
+                one.scores[place],
+                one.statuses[place],
+                one.details[place] if place < len(one.details) else {},
+            )
             for one in results
             if place < len(one.scores)
         ],

@@ -20,6 +20,7 @@ from proctor.core.trajectory import Trajectory
 from proctor.models import ledger, named
 
 STOP = "</finished>"
+MAX_TURNS = 20
 PERSONAS = {
     "EXPERT": "You know the subject well. You are precise, give all that is needed at once, and notice mistakes.",
     "NOVICE": "You know little of the subject. You speak vaguely, give details only when asked, and ask what words mean.",
@@ -40,13 +41,13 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """The model of the simulated user, and the turns that a conversation has at most, the first one counted."""
 
     model: str
-    max_turns: Annotated[int, msgspec.Meta(ge=1)] = 20
+    max_turns: Annotated[int, msgspec.Meta(ge=1)] | None = None
 
 
 class ScenarioUser(named.Opened):
     """Plays the user of every sample that has a scenario; the other samples are over after their own turns."""
 
-    def __init__(self, model: named.Model, max_turns: int = 20) -> None:
+    def __init__(self, model: named.Model, max_turns: int = MAX_TURNS) -> None:
         super().__init__([model])
         self.model = model
         self._max_turns = max_turns
@@ -77,8 +78,11 @@ class ScenarioUser(named.Opened):
         return Turn(messages=(Message.of("user", said),))
 
 
-def user_of(given: str | Mapping[str, Any]) -> ScenarioUser:
-    """The user behind `openai:MODEL`, or behind an object with the model, `max_turns` and the options of the model.
+def user_of(given: str | Mapping[str, Any], max_turns: int | None = None) -> ScenarioUser:
+    """Return the user behind `openai:MODEL`, or behind an object with the model, `max_turns` and the options of the model.
+
+    Args:
+        max_turns: what the files say, where the object does not.
 
     Raises:
         BadInput: no such model, or a wrong option.
@@ -86,7 +90,7 @@ def user_of(given: str | Mapping[str, Any]) -> ScenarioUser:
     given = {"model": given} if isinstance(given, str) else dict(given)
     own = {key: given.pop(key) for key in Options.__struct_fields__ if key in given}
     options = converted(own, Options, "user")
-    return ScenarioUser(named.model(options.model, given), options.max_turns)
+    return ScenarioUser(named.model(options.model, given), options.max_turns or max_turns or MAX_TURNS)
 
 
 def _instructions(scenario: Mapping[str, Any]) -> str:

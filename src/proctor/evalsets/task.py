@@ -61,7 +61,7 @@ def task_of(
         BadInput: a file that cannot be read, without cases, with an empty conversation, or with one that needs a
             simulated user where none is named; criteria that need a judge.
     """
-    return _task(str(path), config, criteria, user_of(user) if user is not None else None)
+    return _task(str(path), config, criteria, user)
 
 
 def files_of(path: Path) -> list[Path]:
@@ -85,7 +85,7 @@ def validated(file: Path) -> Loaded:
     source = _source(file, file, (), None, None)
     for _ in _samples(source, simulated=True):
         pass
-    return source.loaded
+    return msgspec.structs.replace(source.loaded, notes=(*source.loaded.notes, *source.criteria.notes))
 
 
 def task_from(name: str, sources: Sequence[Source], user: ScenarioUser | None = None) -> Task:
@@ -110,17 +110,18 @@ def task_from(name: str, sources: Sequence[Source], user: ScenarioUser | None = 
         oracle=_oracle,
         provenance={
             "files": {source.path.name: source.loaded.digest for source in sources},
-            "notes": [str(note) for source in sources for note in source.loaded.notes],
+            "notes": [str(note) for source in sources for note in (*source.loaded.notes, *source.criteria.notes)],
         },
         spread_by="set" if len(sources) > 1 else None,
         planned=len(samples),
     )
 
 
-def _task(name: str, config: str | None, given: Mapping[str, Any] | None, user: ScenarioUser | None) -> Task:
+def _task(name: str, config: str | None, given: Mapping[str, Any] | None, user: str | Mapping[str, Any] | None) -> Task:
     path, ids = _selected(name)
     sources = [_source(file, path, ids, config, given) for file in files_of(path)]
-    return task_from(path.name, sources, user)
+    most = min((one.criteria.max_turns for one in sources if one.criteria.max_turns is not None), default=None)
+    return task_from(path.name, sources, user_of(user, most) if user is not None else None)
 
 
 def _selected(name: str) -> tuple[Path, tuple[str, ...]]:
@@ -168,7 +169,9 @@ def _relative(file: Path, root: Path) -> str:
 def _version(sources: Sequence[Source]) -> str:
     from proctor.core.digest import digest
 
-    return digest([(source.loaded.digest, source.criteria) for source in sources])[:12]
+    return digest([(source.loaded.digest, msgspec.structs.replace(source.criteria, notes=())) for source in sources])[
+        :12
+    ]
 
 
 def _samples(source: Source, *, simulated: bool) -> Iterator[Sample]:

@@ -3,12 +3,10 @@
     {"criteria": {"final_response_match_v2": {"threshold": 0.8, "judge_model_options": {"num_samples": 3}}}}
 
 Every turn is judged as often as the criterion says (5 times), and what most of the judgements say counts; the case gets the
-mean of its turns. The judge is that of the run, `--judge`; names and counting are ADK's, the words for the judge ours.
-Source: google/adk-python, src/google/adk/evaluation, final_response_match_v2.py and rubric_based_evaluator.py, release 2.7.1.
+mean of its turns. The judge is that of the run, `--judge`. What it is shown: `_adk_items.py`.
 """
 
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -20,36 +18,23 @@ from proctor.core.sample import Message, Sample, Turn
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
+from proctor.judges._adk_items import METRICS, RESPONSE, SAME, TASKS, TOOLS, TYPES, Criterion, Item, items_of
 from proctor.judges._choice import asker, choice
 from proctor.judges._figures import About
-from proctor.judges.deepeval import Played, played
 from proctor.judges.rubric import Options, RubricJudge, made
 from proctor.registry import unknown
 from proctor.scorers._adk import mean
 
+__all__ = ["KEY", "METRICS", "AdkJudged", "Criterion", "make"]
+
 KEY = "adk_judged"  # where a sample has the criteria of its set
 TRIES = 3
-SAME = (
-    "Does the answer say the same as the reference answer? Wording, order and politeness are free; facts, figures and units "
-    "are not, and nothing that the reference says may be missing or contradicted."
+WORDS: Mapping[str, Sequence[str]] = {"hallucinations_v1": ("does not hold", "holds")}
+FIRST_VERSIONS = (
+    "final_response_match_v2",
+    "rubric_based_final_response_quality_v1",
+    "rubric_based_tool_use_quality_v1",
 )
-RESPONSE = (
-    "Judge the agent's answer to the user by each property. The solution shows the tools that were called for it."
-)
-TOOLS = "Judge how the agent used its tools for what the user asked, by each property. The answer is the calls it made."
-TYPES = {  # the rubrics of a case that a criterion looks at; those without a type are for all
-    "rubric_based_final_response_quality_v1": "FINAL_RESPONSE_QUALITY",
-    "rubric_based_tool_use_quality_v1": "TOOL_USE_QUALITY",
-}
-METRICS = ("final_response_match_v2", *TYPES)
-
-
-class Criterion(msgspec.Struct, frozen=True, kw_only=True):
-    """A criterion of a set; `rubrics` are properties by id, for every case."""
-
-    threshold: float
-    num_samples: int = 5
-    rubrics: Mapping[str, str] = {}
 
 
 def make(argument: str, options: Mapping[str, Any]) -> "AdkJudged":
@@ -64,6 +49,14 @@ def make(argument: str, options: Mapping[str, Any]) -> "AdkJudged":
     return AdkJudged(argument, name, rest)
 
 
+class Judged(msgspec.Struct, frozen=True, kw_only=True):
+    """What a turn is worth, why, and the vote on each property."""
+
+    value: float
+    reason: str = ""
+    votes: Mapping[str, float] = {}
+
+
 class AdkJudged:
     """Scores the turns of a case; a set that does not name the metric is left out. `async with` it, for the length of a run."""
 
@@ -74,7 +67,8 @@ class AdkJudged:
         self.name = f"{KEY}:{metric}"
         self._asker = asker(judge, model_options, TRIES)
         self._judges: dict[str, RubricJudge] = {}
-        self.version = digest([metric, judge, model_options, SAME, RESPONSE, TOOLS])[:12]
+        texts = [SAME, RESPONSE, TOOLS] if metric in FIRST_VERSIONS else [TASKS[metric]]  # their versions stay
+        self.version = digest([metric, judge, model_options, *texts])[:12]
         self.judge = About(model=judge, unpriced=self._asker.unpriced)
 
     async def __aenter__(self) -> Self:
@@ -91,89 +85,86 @@ class AdkJudged:
         if given is None:
             return Unscored(why="not_applicable", reason=say("The criteria of the set do not name this metric."))
         criterion = msgspec.convert(given, Criterion)
-        values, reasons = [], []
-        for place, turn in enumerate(played(sample, trajectory)):
-            found = await self._of_turn(criterion, sample, place, turn)
+        turns: list[Judged | None] = []
+        for items in items_of(self.metric, criterion, sample, trajectory):
+            found = await self._of_turn(criterion, sample, items)
             if isinstance(found, Unscored):
                 return found
-            values.append(found[0])
-            reasons.append(found[1])
-        average = mean(values)
+            turns.append(found)
+        known = [turn for turn in turns if turn is not None]
+        if not known:
+            return Unscored(why="not_applicable", reason=say("The case has no turn that could be evaluated."))
+        average = mean([turn.value for turn in known])
+        by_turn = {str(place): turn.value for place, turn in enumerate(turns, start=1) if turn is not None}
+        details: dict[str, Any] = {
+            "turns": by_turn if len(known) < len(turns) else [*by_turn.values()],
+            "reasons": ["" if turn is None else turn.reason for turn in turns],
+            "threshold": criterion.threshold,
+            "passed": average >= criterion.threshold,
+        }
+        if self.metric in TYPES:
+            details["rubrics"] = [dict(turn.votes) for turn in known]
         return Score(
-            points=min(average, 1.0),
-            reason="\n".join(reasons),
-            details={
-                "turns": values,
-                "reasons": reasons,
-                "threshold": criterion.threshold,
-                "passed": average >= criterion.threshold,
-            },
+            points=min(average, 1.0), reason="\n".join(turn.reason for turn in known if turn.reason), details=details
         )
 
-    async def _of_turn(
-        self, criterion: Criterion, sample: Sample, place: int, turn: Played
-    ) -> tuple[float, str] | Unscored:
-        properties = self._properties(criterion, sample, place)
-        if not properties:
+    async def _of_turn(self, criterion: Criterion, sample: Sample, items: Sequence[Item]) -> Judged | Unscored | None:
+        """Judge one turn: the mean of its parts; None where it says nothing to judge."""
+        parts: dict[int, dict[str, float]] = {}
+        known: list[float] = []
+        reasons: list[str] = []
+        votes: dict[str, float] = {}
+        for item in items:
+            if item.known is not None:
+                known.append(item.known)
+                continue
+            judged = await self._of_item(criterion, sample, item)
+            if isinstance(judged, Unscored):
+                return judged
+            parts.setdefault(item.part, {}).update(judged.votes)
+            votes.update(judged.votes)
+            reasons.append(judged.reason)
+        values = [*known, *(mean([*part.values()]) for part in parts.values())]
+        if not values:
+            return None
+        worth = min(values) if self.metric == "per_turn_user_simulator_quality_v1" else mean(values)
+        return Judged(value=worth, reason="\n".join(reasons), votes=votes)
+
+    async def _of_item(self, criterion: Criterion, sample: Sample, item: Item) -> Judged | Unscored:
+        if not item.properties:
             return Unscored(why="not_applicable", reason=say("No rubric of the set or the case is for this metric."))
-        item = self._item(turn)
-        if item is None:
+        if not item.shown:
             return Unscored(why="not_applicable", reason=say("No turn of the sample has a reference."))
-        shown = replace(sample, turns=(Turn(messages=(Message.of("user", turn.asked),)),), meta={"item": item})
-        judged = await self._judge_of(properties, criterion.num_samples)(shown, Trajectory.of(item["answer"]))
+        asked = Turn(messages=(Message.of("user", item.shown["question"]),))
+        shown = replace(sample, turns=(asked,), meta={"item": item.shown})
+        judge = self._judge_of(item.properties, criterion.num_samples)
+        judged = await judge(shown, Trajectory.of(item.shown["answer"]))
         if isinstance(judged, Unscored):
             return judged
         points = judged.details["dimensions"]
         votes = {
             name: float(share > 0.5)  # what most of the judgements say
-            for number, name in enumerate(properties, start=1)
+            for number, name in enumerate(item.properties, start=1)
             if (share := points.get(f"p{number}")) is not None
         }
         if not votes:
-            return Unscored(
-                why="not_applicable", reason=say("The judge could not tell: {names}.", names=", ".join(properties))
-            )
+            names = ", ".join(item.properties)
+            return Unscored(why="not_applicable", reason=say("The judge could not tell: {names}.", names=names))
         told = ", ".join(f"{name} {vote:g}" for name, vote in votes.items())
-        return mean(list(votes.values())), f"{told}. {judged.reason}"
-
-    def _properties(self, criterion: Criterion, sample: Sample, place: int) -> dict[str, str]:
-        """What is judged, by id: of the criterion, the case and the turn."""
-        if self.metric not in TYPES:
-            return {"same": SAME}
-        turns = sample.meta.get("invocations", ())
-        given = [*sample.meta.get("rubrics", ()), *(turns[place].get("rubrics", ()) if place < len(turns) else ())]
-        found = dict(criterion.rubrics)
-        for rubric in given:
-            kind, text = rubric.get("type"), rubric.get("rubric_content", {}).get("text_property")
-            if text and (not kind or str(kind).upper() == TYPES[self.metric]):
-                found[str(rubric.get("rubric_id", ""))] = str(text)
-        return found
-
-    def _item(self, turn: Played) -> dict[str, str] | None:
-        """What the judge is shown; None where there is nothing to compare with."""
-        calls = "\n".join(
-            f"{name}({json.dumps(arguments, ensure_ascii=False, default=str)}) -> {result or ''}"
-            for name, arguments, result in turn.calls
-        )
-        if self.metric == "rubric_based_tool_use_quality_v1":
-            return {"question": turn.asked, "answer": calls or "no tool was called"}
-        item = {"question": turn.asked, "answer": turn.answer}
-        if self.metric == "final_response_match_v2":
-            return None if turn.expected_answer is None else {**item, "reference": turn.expected_answer}
-        return {**item, "solution": calls} if calls else item
+        return Judged(value=mean([*votes.values()]), reason=f"{told}. {judged.reason}", votes=votes)
 
     def _judge_of(self, properties: Mapping[str, str], samples: int) -> RubricJudge:
         key = digest([properties, samples])
         if key not in self._judges:
-            task = SAME if self.metric not in TYPES else TOOLS if "tool_use" in self.metric else RESPONSE
+            no, yes = WORDS.get(self.metric, ("no", "yes"))
             rubric = made(
                 name=self.metric,
                 scale=(0, 1),
                 judges="item",
                 unknown="left_out",
-                en={"task": task},
+                en={"task": TASKS[self.metric]},
                 dimensions=[
-                    {"name": f"p{number}", "en": {"text": text, "anchors": {"0": "no", "1": "yes"}}}
+                    {"name": f"p{number}", "en": {"text": text, "anchors": {"0": no, "1": yes}}}
                     for number, text in enumerate(properties.values(), start=1)
                 ],
             )
