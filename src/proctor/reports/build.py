@@ -1,30 +1,22 @@
 """Gather everything a page about a run shows, in a few passes over the store and in little memory."""
 
-import math
-from array import array
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
-from statistics import fmean, quantiles
+from statistics import quantiles
 from typing import Any
 
 import msgspec
 
 from proctor.core.run import Estimate, RunRecord
-from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
-from proctor.core.tally import Case, tally
 from proctor.core.task import Store
 from proctor.core.trajectory import Usage
-from proctor.core.trial import IN_THE_MEAN, OUTCOMES, Outcome, Trial, Verdict
+from proctor.core.trial import IN_THE_MEAN, OUTCOMES
+from proctor.reports.counts import Beside, Key, Rule, TrialCounts, Unmeasured, VerdictCounts, grouped, spread
 from proctor.reports.pairs import value_text
-from proctor.reports.story import Story, error_of, finding, story
-from proctor.stats.estimate import estimate
+from proctor.reports.story import Story, story
 
-BESIDE = ("parameter_accuracy", "precision", "recall", "f1")
-OF_CALLS = {"sides", "parameter_accuracy"}  # what only scorers of tool calls give
 METRICS = ("accuracy", "score", "points")
-NO_SHARE = "no interval: values outside 0 to 1"
 ATTEMPTS = ("pass@", "pass^")  # the beginnings of metrics over several attempts
 JUDGED = (  # what judges give beside a score
     "win_rate",
@@ -44,7 +36,6 @@ JUDGED = (  # what judges give beside a score
 CODE = ("code · ", "files · ")  # the files of the user's code by part; under `files` for a while
 JUDGE_FACTS = ("model", "rubric", "rubric_digest", "calibration")
 SECTIONS_FIRST = ("", "official", "group", "category")
-RULES_KEPT = 100
 LOOKED_AT = 100_000  # trials whose records are read, for errors and times; the numbers come from all
 SECRET = ("key", "token", "secret", "password", "authorization", "headers", "cookie", "credential")
 
@@ -62,24 +53,6 @@ class ErrorCount(msgspec.Struct, frozen=True, kw_only=True):
     error_class: str
     error_type: str
     count: int
-
-
-class Beside(msgspec.Struct, frozen=True, kw_only=True):
-    """The mean of a number that a scorer gives beside its verdict; `of_calls` where it compared tool calls."""
-
-    scorer: str
-    name: str
-    estimate: Estimate
-    of_calls: bool = False
-
-
-class Unmeasured(msgspec.Struct, frozen=True, kw_only=True):
-    """Trials or verdicts without a number: the outcome or why-unscored, the kind or scorer, how many, and one reason."""
-
-    what: str
-    kind: str
-    count: int
-    example: str | Sentence
 
 
 class Fact(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,7 +104,7 @@ def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, fai
     outcomes: dict[str, int] = {name: count for name in OUTCOMES if (count := store.outcomes(record.id).get(name, 0))}
     if (left := record.planned - sum(outcomes.values())) > 0:
         outcomes["not_run"] = left
-    trials, verdicts = _Trials(failures), _Verdicts(failures)
+    trials, verdicts = TrialCounts(failures), VerdictCounts(failures)
     for trial in islice(store.trials(record.id), LOOKED_AT):
         trials.add(trial)
     by_trial = groupby(store.verdicts(record.id), key=lambda verdict: (verdict.sample_id, verdict.attempt))
@@ -150,12 +123,12 @@ def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, fai
         median_seconds=median,
         p95_seconds=p95,
         errors=tuple(
-            ErrorCount(error_class=kind, error_type=type_, count=count) for (kind, type_), count in _grouped(errors)
+            ErrorCount(error_class=kind, error_type=type_, count=count) for (kind, type_), count in grouped(errors)
         ),
         beside=verdicts.beside(record, store),
         unmeasured=(*trials.unmeasured(), *verdicts.unmeasured()),
         failures=tuple(
-            _stories(record.id, store, _spread([kept.get(rule, []) for rule, _ in _grouped(errors)], failures))
+            _stories(record.id, store, spread([kept.get(rule, []) for rule, _ in grouped(errors)], failures))
         ),
         failed=errors.total(),
         judged=tuple(_stories(record.id, store, verdicts.judged)),
@@ -191,138 +164,6 @@ def one_story(record: RunRecord, store: Store, sample_id: str, attempt: int) -> 
         return None
     verdicts = [one for one in store.verdicts(record.id, sample_id=sample_id) if one.attempt == attempt]
     return story(trial, store.sample(record.id, sample_id), verdicts, characters=100_000)
-
-
-Rule = tuple[str, str]
-Key = tuple[str, int]
-
-
-class _Trials:
-    """One pass over the trials: how they ended, how long they took, which agents failed."""
-
-    def __init__(self, keep: int) -> None:
-        self.keep = keep
-        self.seconds = array("d")
-        self.stops: Counter[str] = Counter()
-        self.errors: Counter[Rule] = Counter()
-        self.kept: dict[Rule, list[Key]] = {}
-        self.lost: Counter[tuple[Outcome, str]] = Counter()
-        self.examples: dict[tuple[Outcome, str], str | Sentence] = {}
-
-    def add(self, trial: Trial) -> None:
-        if trial.outcome in IN_THE_MEAN:
-            self.seconds.append(trial.seconds)
-        if trial.outcome == "scored":
-            self.stops[trial.trajectory.stop] += 1
-        elif trial.outcome == "agent_failed":
-            _note(self, error_of(trial.outcome, trial.failure, ()), (trial.sample_id, trial.attempt))
-        else:
-            kind = (trial.outcome, trial.failure.kind if trial.failure is not None else "")
-            self.lost[kind] += 1
-            self.examples.setdefault(kind, trial.failure.reason if trial.failure is not None else "")
-
-    def unmeasured(self) -> Iterator[Unmeasured]:
-        for (outcome, kind), count in self.lost.most_common():
-            yield Unmeasured(what=outcome, kind=kind, count=count, example=self.examples[outcome, kind])
-
-
-class _Verdicts:
-    """One pass over the verdicts: what went wrong, what was not scored, and the numbers beside the verdict."""
-
-    def __init__(self, keep: int) -> None:
-        self.keep = keep
-        self.errors: Counter[Rule] = Counter()
-        self.kept: dict[Rule, list[Key]] = {}
-        self.lost: Counter[tuple[str, str]] = Counter()
-        self.examples: dict[tuple[str, str], str | Sentence] = {}
-        self.beside_by_sample: dict[tuple[str, str], dict[str, list[float]]] = {}
-        self.compared: set[str] = set()  # scorers that compared tool calls
-        self.judged: list[Key] = []
-
-    def add(self, verdicts: Sequence[Verdict]) -> None:
-        for verdict in verdicts:
-            match verdict.result:
-                case Score(details=details):
-                    self._add_details(verdict, details)
-                case Unscored(why=why, reason=reason):
-                    self.lost[why, verdict.scorer] += 1
-                    self.examples.setdefault((why, verdict.scorer), reason)
-        if len(self.judged) < self.keep and any(finding(one).marks for one in verdicts):
-            self.judged.append((verdicts[0].sample_id, verdicts[0].attempt))
-        wrong = next((one for one in verdicts if isinstance(one.result, Score) and not one.result.passed), None)
-        if wrong is not None:
-            _note(self, error_of("scored", None, [finding(wrong)]), (wrong.sample_id, wrong.attempt))
-
-    def beside(self, record: RunRecord, store: Store) -> tuple[Beside, ...]:
-        clusters: dict[str, dict[str, str]] = {}
-        for scorer in {scorer for scorer, _ in self.beside_by_sample}:
-            clusters[scorer] = {value.sample_id: value.cluster for value in store.values(record.id, scorer)}
-        return tuple(
-            Beside(
-                scorer=scorer,
-                name=name,
-                estimate=_mean(name, values, clusters[scorer]),
-                of_calls=scorer in self.compared,
-            )
-            for (scorer, name), values in self.beside_by_sample.items()
-        )
-
-    def unmeasured(self) -> Iterator[Unmeasured]:
-        for (why, scorer), count in self.lost.most_common():
-            yield Unmeasured(what=why, kind=scorer, count=count, example=self.examples[why, scorer])
-
-    def _add_details(self, verdict: Verdict, details: Mapping[str, Any]) -> None:
-        if OF_CALLS & details.keys():
-            self.compared.add(verdict.scorer)
-        for name in BESIDE:
-            value = details.get(name)
-            if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-                by_sample = self.beside_by_sample.setdefault((verdict.scorer, name), {})
-                by_sample.setdefault(verdict.sample_id, []).append(float(value))
-
-
-def _mean(name: str, values: Mapping[str, Sequence[float]], clusters: Mapping[str, str]) -> Estimate:
-    """The mean over samples of a number beside the verdict; one without a trial in the mean is its own cluster."""
-    if not all(0 <= value <= 1 for each in values.values() for value in each):
-        count = sum(map(len, values.values()))
-        mean = fmean(fmean(each) for each in values.values())
-        return Estimate(name=name, value=mean, method=NO_SHARE, scored=count, planned=count, unit="number")
-    return estimate(
-        name,
-        tally(
-            Case(cluster=clusters.get(sample_id, sample_id), values=tuple(each), planned=len(each))
-            for sample_id, each in values.items()
-        ),
-    )
-
-
-def _note(seen: "_Trials | _Verdicts", rule: Rule, key: Key) -> None:
-    if rule not in seen.errors and len(seen.errors) >= RULES_KEPT:
-        rule = (rule[0], "…") if (rule[0], "…") in seen.errors else ("", "…")
-    seen.errors[rule] += 1
-    kept = seen.kept.setdefault(rule, [])
-    if len(kept) < seen.keep:
-        kept.append(key)
-
-
-def _grouped(errors: Counter[Rule]) -> list[tuple[Rule, int]]:
-    """Classes by their size, and within a class the types by theirs."""
-    size_by_class: Counter[str] = Counter()
-    for (kind, _), count in errors.items():
-        size_by_class[kind] += count
-    return sorted(errors.items(), key=lambda item: (-size_by_class[item[0][0]], item[0][0], -item[1], item[0][1]))
-
-
-def _spread(kept: Sequence[Sequence[Key]], most: int) -> list[Key]:
-    """So many keys in all, as evenly over the lists as they allow, in the order of the lists."""
-    quota = [0] * len(kept)
-    left = most
-    while left > 0 and any(quota[at] < len(keys) for at, keys in enumerate(kept)):
-        for at, keys in enumerate(kept):
-            if left > 0 and quota[at] < len(keys):
-                quota[at] += 1
-                left -= 1
-    return [key for keys, number in zip(kept, quota, strict=True) for key in keys[:number]]
 
 
 def _stories(run_id: str, store: Store, keys: Iterable[Key]) -> Iterator[Story]:
