@@ -118,3 +118,17 @@ def test_the_commit_and_whether_the_tree_is_clean(folder: Path) -> None:
     assert (len(state["commit"]), state["clean"]) == (40, True)
     written(folder, agent="x = 2")
     assert git_state(folder) == {**state, "clean": False}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os\ncalls = os.open('calls.txt', os.O_WRONLY | os.O_CREAT | os.O_APPEND)",
+        "log = open('calls.txt', 'a')",
+        "def answer(q):\n    frame.to_csv('calls.txt')",
+        "import numpy\nnumpy.savetxt('calls.txt', [])",
+    ],
+)
+def test_a_file_that_the_code_writes_does_not_count(folder: Path, code: str) -> None:
+    written(folder, agent=code, calls_txt="1")
+    assert [*files_of("agent.py:answer")] == ["agent.py"]

@@ -32,7 +32,11 @@ TEXTS = frozenset(
         *("py", "js", "ts", "sh"),
     )
 )
-WRITERS = frozenset(("write_text", "write_bytes", "touch", "unlink", "mkdir"))
+CODE_SUFFIXES = frozenset((".py", ".js", ".ts", ".sh"))
+WRITERS = re.compile(
+    r"(?:write|save|dump|to_|touch$|unlink$|mkdir$)"
+)  # names of functions that write the file they are given
+WRITING = frozenset(("O_WRONLY", "O_RDWR", "O_APPEND", "O_CREAT"))
 _NOT_OURS = (  # Proctor, the standard library, installed packages
     str(Path(__file__).resolve().parent.parent),
     *{sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")},
@@ -191,7 +195,7 @@ def _written(tree: ast.AST) -> set[str]:
         if isinstance(node, ast.Call):
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             modes = [one.value for one in (*node.args, *(key.value for key in node.keywords)) if _is_mode(one)]  # type: ignore[attr-defined]  # a constant
-            if called in WRITERS or (called == "open" and modes):
+            if WRITERS.match(called) or (called == "open" and (modes or _has_flags(node))):
                 nodes += [node.func, *node.args[:1]]
     names = {one.id for node in nodes for one in ast.walk(node) if isinstance(one, ast.Name)}
     for node in ast.walk(tree):
@@ -203,6 +207,12 @@ def _written(tree: ast.AST) -> set[str]:
         for one in ast.walk(node)
         if isinstance(one, ast.Constant) and isinstance(one.value, str)
     }
+
+
+def _has_flags(call: ast.Call) -> bool:
+    """True if `os.open` is told to write."""
+    named = {one.attr for argument in call.args[1:] for one in ast.walk(argument) if isinstance(one, ast.Attribute)}
+    return bool(named & WRITING)
 
 
 def _is_mode(node: ast.AST) -> bool:
@@ -260,9 +270,12 @@ def _is_file(path: Path) -> bool:
 
 
 def changed_files(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """The names of files that were changed, added or taken away.
+    """Return the names of files that were changed or taken away, and of code that was added.
 
-    >>> changed_files({"a.py": "1", "b.py": "2"}, {"a.py": "1", "c.txt": "3"})
-    ['b.py', 'c.txt']
+    A data file that appeared after the start is what the code wrote, or was not read when the run began.
+
+    >>> changed_files({"a.py": "1", "b.py": "2"}, {"a.py": "1", "c.py": "3", "calls.txt": "4"})
+    ['b.py', 'c.py']
     """
-    return sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
+    known = {*before, *(name for name in now if Path(name).suffix in CODE_SUFFIXES)}
+    return sorted(name for name in known if before.get(name) != now.get(name))

@@ -25,7 +25,7 @@ MODULES = (
     click.termui,
     click.types,
 )
-NAMES: dict[type[click.types.ParamType[Any]], str] = {  # of the kind of value that an option takes
+NAMES: "dict[type[click.types.ParamType[Any]], str]" = {  # of the kind of value that an option takes
     click.types.IntParamType: "integer",
     click.types.IntRange: "integer",
     click.types.FloatParamType: "float",

@@ -10,13 +10,13 @@ _LONE = re.compile(r"[\ud800-\udfff]")
 
 
 def repaired(data: bytes, charset: str | None = None) -> bytes:
-    """Return the same JSON in UTF-8, with U+FFFD for lone surrogates and null for what is no number that fits.
+    r"""Return the same JSON in UTF-8, with U+FFFD for lone surrogates and null for what is no number that fits.
 
     Raises:
         ValueError: it is no JSON, or no text in its charset: a guess at the characters would change the answer.
 
     >>> repaired(b'{"a": "x\\ud800", "b": NaN, "c": 1e999}').decode()
-    '{"a":"x\ufffd","b":null,"c":null}'
+    '{"a":"x�","b":null,"c":null}'
     """
     try:
         text = data.decode(charset or json.detect_encoding(data))
