@@ -12,7 +12,7 @@ from proctor.core.sample import ToolResult
 from proctor.evalsets.traces import Conversation, Traces, is_trace, read
 
 DATA = Path(__file__).parents[1] / "data" / "traces"
-REAL = sorted(path.name for path in DATA.iterdir())
+REAL = sorted(path.name for path in DATA.iterdir() if path.name != "openinference_adk213.jsonl")  # another talk
 SECOND = 1_000_000_000
 
 
@@ -180,7 +180,7 @@ def test_a_tool_whose_call_no_model_told_is_a_call(tmp_path: Path) -> None:
     assert said(one) == [(0, "shop", "Hello")]
 
 
-def test_an_agent_below_a_tool_speaks_but_brings_no_words_of_the_user(tmp_path: Path) -> None:
+def test_an_agent_below_a_tool_is_one_call_whose_tokens_count(tmp_path: Path) -> None:
     one = only(
         told(
             tmp_path,
@@ -188,15 +188,17 @@ def test_an_agent_below_a_tool_speaks_but_brings_no_words_of_the_user(tmp_path: 
             chat("m1", [user("Plan a trip")], calling(("c", "researcher", {"q": "Rome"})), start=2, end=3, parentSpanId="top"),
             span("tool", {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "researcher", "gen_ai.tool.call.id": "c", "gen_ai.tool.call.result": "sunny"}, start=4, end=9, parentSpanId="top"),
             span("sub", {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "sub"}, start=5, end=8, parentSpanId="tool"),
-            chat("m2", [user("Research Rome")], calling(("d", "weather", {})), start=5, end=6, parentSpanId="sub"),
+            chat("m2", [user("Research Rome")], calling(("d", "weather", {})), start=5, end=6, parentSpanId="sub", attributes={"gen_ai.usage.input_tokens": 7}),
+            span("w", {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "weather", "gen_ai.tool.call.id": "d"}, start=6, end=7, parentSpanId="sub"),
             chat("m3", [user("Research Rome"), calling(("d", "weather", {})), result("d", "20")], agent("Sunny."), start=7, end=8, parentSpanId="sub"),
             chat("m4", [user("Plan a trip"), calling(("c", "researcher", {"q": "Rome"})), result("c", "sunny")], agent("Go."), start=10, end=11, parentSpanId="top"),
         )
     )  # fmt: skip
     assert [turn.text for turn in one.turns] == ["Plan a trip"]
-    assert calls(one) == [(0, "researcher", {"q": "Rome"}), (0, "weather", {})]
-    assert said(one) == [(0, "sub", "Sunny."), (0, "top", "Go.")]
-    assert results(one) == ["20", "sunny"]
+    assert calls(one) == [(0, "researcher", {"q": "Rome"})]
+    assert said(one) == [(0, "top", "Go.")]
+    assert results(one) == ["sunny"]
+    assert one.trajectory.usage.input_tokens == 7
     assert one.trajectory.answer == "Go."
 
 
@@ -530,3 +532,36 @@ def test_other_files_are_no_traces(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text, encoding="utf-8")
         assert not is_trace(tmp_path / name)
     assert not is_trace(tmp_path / "nowhere.json")
+
+
+def test_openinference_on_a_newer_adk_makes_each_call_once_and_one_conversation() -> None:
+    """On google-adk 2.13 OpenInference 1.0.5 writes all model calls of a run into one span; `inner` is an agent as a tool."""
+    one = only(read([DATA / "openinference_adk213.jsonl"]))
+    assert [turn.text for turn in one.turns] == ["Book A", "And C?"]
+    assert calls(one) == [(0, "price", {"model": "A"}), (0, "book", {"model": "A"}), (1, "inner", {"request": "C?"})]
+    assert results(one) == ['{"price": 100}', '{"ok": true}', '{"result": "C is 300."}']
+    assert said(one) == [(0, "root", "Booked A."), (1, "root", "C costs 300.")]
+
+
+@pytest.mark.parametrize("otlp", [True, False])
+def test_what_a_log_record_tells_of_a_model_call_belongs_to_its_span(tmp_path: Path, otlp: bool) -> None:
+    """google-adk 2.13 writes contents to log records where OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT is `true`."""
+    contents = {
+        "gen_ai.input.messages": json.dumps([user("Hi")]),
+        "gen_ai.output.messages": json.dumps([agent("Hello")]),
+    }
+    name = "gen_ai.client.inference.operation.details"
+    log: dict[str, Any]
+    if otlp:
+        attributes = [{"key": key, "value": {"stringValue": value}} for key, value in contents.items()]
+        record = {"traceId": "t", "spanId": "m", "eventName": name, "attributes": attributes}
+        other = {"traceId": "t", "spanId": "m", "body": {"stringValue": "not of a model"}}
+        log = {"resourceLogs": [{"scopeLogs": [{"logRecords": [other, record]}]}]}
+    else:
+        log = {"body": None, "attributes": contents, "trace_id": "0xt", "span_id": "0xm", "event_name": name}
+    call = span("m", {"gen_ai.operation.name": "generate_content"})
+    path = tmp_path / "trace.jsonl"
+    path.write_text("\n".join(json.dumps(one) for one in (call, log)))
+    one = only(read([path]))
+    assert ([turn.text for turn in one.turns], said(one)) == (["Hi"], [(0, "agent", "Hello")])
+    assert read([path]).spans == 1

@@ -1,7 +1,7 @@
 """Traces: spans that agents left behind, as conversations that can be scored and kept as eval cases.
 
 Three dialects are read, mixed as they come: OpenTelemetry's GenAI conventions (new and old), OpenInference, and the spans
-of ADK and VeADK. Spans of one conversation belong together by its id, else by their trace; a trace that goes on where
+of ADK and VeADK; what a log record tells of a model call belongs to its span. Spans of one conversation belong together by its id, else by their trace; a trace that goes on where
 another ended is put behind it.
 """
 
@@ -17,7 +17,7 @@ from proctor.core.trajectory import Trajectory
 from proctor.evalsets.traces import _spans
 from proctor.evalsets.traces._attributes import identity
 from proctor.evalsets.traces._context import LOOKED_FOR, Placed, placed
-from proctor.evalsets.traces._spans import Span, is_trace
+from proctor.evalsets.traces._spans import Event, Span, is_trace
 from proctor.evalsets.traces._talk import Talk, history
 from proctor.transport.redact import redact
 
@@ -67,9 +67,15 @@ def conversations(spans: Iterable[Span], source: str) -> Traces:
     """
     by_trace: dict[str, list[Span]] = {}
     count = 0
+    logged: dict[tuple[str, str], list[Event]] = {}
     for span in spans:
+        if span.is_log:
+            logged.setdefault((span.trace, span.id), []).extend(span.events)
+            continue
         by_trace.setdefault(span.trace, []).append(span)
         count += 1
+    for found in by_trace.values() if logged else ():
+        found[:] = [_with_logs(span, logged.get((span.trace, span.id), ())) for span in found]
     groups = sorted((placed(spans) for spans in by_trace.values()), key=_start)
     if not any(one.kind for group in groups for one in group):
         raise BadInput(
@@ -88,6 +94,10 @@ def conversations(spans: Iterable[Span], source: str) -> Traces:
         else:
             broken.append((made, problem))
     return Traces(whole=tuple(whole), broken=tuple(broken), spans=count, traces=len(by_trace))
+
+
+def _with_logs(span: Span, events: Sequence[Event]) -> Span:
+    return msgspec.structs.replace(span, events=(*span.events, *events)) if events else span
 
 
 def _talks(groups: Sequence[Sequence[Placed]]) -> Iterator[tuple[str, Talk, Sequence[Placed]]]:

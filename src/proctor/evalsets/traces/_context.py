@@ -140,7 +140,8 @@ def _below(one: Placed, parent: Placed | None) -> None:
         one.outer = parent if parent.kind else parent.outer
         one.unit, one.chain, one.agent, one.talk = parent.unit, parent.chain, parent.agent, parent.talk
         one.below_tool = parent.below_tool or parent.kind == "tool"
-    one.talk = identity(attributes, *CONVERSATION) or one.talk
+    if not (one.below_tool and one.talk):  # an agent that is a tool has a session of its own
+        one.talk = identity(attributes, *CONVERSATION) or one.talk
     if one.kind == "agent":
         one.agent = identity(attributes, *AGENT) or one.span.name
     elif not one.agent:

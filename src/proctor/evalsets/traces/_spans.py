@@ -27,7 +27,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.evalsets._places import Invalid
 from proctor.evalsets._places import Path as Place
 from proctor.evalsets.schema import shown
-from proctor.evalsets.traces._attributes import TooDeep, at, named, tree
+from proctor.evalsets.traces._attributes import TooDeep, at, named, plain, text, tree
 
 MOST_BYTES = 512_000_000
 MOST_SPANS = 2_000_000
@@ -46,7 +46,10 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True):
-    """One span; `attributes` is a tree, times are Unix seconds and 0 where they are not known. `failed` says why it failed."""
+    """One span; `attributes` is a tree, times are Unix seconds and 0 where they are not known. `failed` says why it failed.
+
+    is_log: it is no span, but a log record with what was said within the span of that id, as its only event.
+    """
 
     trace: str
     id: str
@@ -57,6 +60,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
     attributes: Mapping[str, Any] = {}
     events: tuple[Event, ...] = ()
     failed: str | None = None
+    is_log: bool = False
 
 
 def files(path: Path) -> list[Path]:
@@ -76,7 +80,7 @@ def is_trace(path: Path) -> bool:
 
 
 def read(path: Path) -> Iterator[Span]:
-    """The spans of a file.
+    """The spans of a file, and its log records of model calls.
 
     Raises:
         BadInput: it cannot be read, is too large, or holds something that is no span; names file, line and JSON path.
@@ -88,7 +92,10 @@ def read(path: Path) -> Iterator[Span]:
             if count > MOST_SPANS:
                 raise BadInput("{path} has more than {limit} spans; split it.", path=path, limit=f"{MOST_SPANS:,}")
             try:
-                yield _span(raw)
+                if not _is_log(raw):
+                    yield _span(raw)
+                elif (log := _log(raw)) is not None:
+                    yield log
             except _Wrong as error:
                 raise _bad(path, place, (*at_path, *error.path), error.problem) from None
             except TooDeep:
@@ -210,8 +217,11 @@ def _raw(path: Path, line: _Line, value: Any) -> Iterator[tuple[Place, Mapping[s
     """The spans of a value, each with its JSON path in it."""
     if _is_envelope(value):
         yield from _unpacked(path, line, value, (), _ENVELOPE)
+        yield from _unpacked(path, line, value, (), _LOGS)
     elif _is_span(value):
         yield (), value
+    elif isinstance(value, dict) and any(key in value for key in _LOGS[0]):
+        yield from _unpacked(path, line, value, (), _LOGS)
     elif not (isinstance(value, dict) and any(key in value for key in _BESIDE)):
         problem = say(
             "expected spans: an object with 'resourceSpans' (OTLP), or with 'trace_id', 'traceId' or 'context'"
@@ -224,12 +234,8 @@ _ENVELOPE = (
     ("scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans"),
     ("spans",),
 )
-_BESIDE = (
-    "resourceLogs",
-    "resourceMetrics",
-    "resource_logs",
-    "resource_metrics",
-)  # a collector may write all into one file
+_LOGS = (("resourceLogs", "resource_logs"), ("scopeLogs", "scope_logs"), ("logRecords", "log_records"))
+_BESIDE = ("resourceMetrics", "resource_metrics")  # a collector may write all into one file
 
 
 def _is_envelope(value: Any) -> bool:
@@ -276,6 +282,27 @@ def _span(raw: Mapping[str, Any]) -> Span:
         events=tuple(_events(raw)),
         failed=_failed(raw),
     )
+
+
+def _is_log(raw: Mapping[str, Any]) -> bool:
+    return "name" not in raw and any(
+        key in raw for key in ("eventName", "event_name", "severityNumber", "severity_number", "body")
+    )
+
+
+def _log(raw: Mapping[str, Any]) -> Span | None:
+    """Return a log record that tells of a model call; None for any other."""
+    said = {
+        "name": _text(raw, "eventName", "event_name"),
+        "attributes": raw.get("attributes"),
+        "body": plain(raw.get("body")),
+    }
+    [event] = _events({"events": [said]})
+    name = event.name or text(event.attributes, "event.name")
+    trace, span_id = _trace_of(raw), _id(raw, "spanId", "span_id")
+    if not name.startswith("gen_ai.") or not trace or not span_id:
+        return None
+    return Span(trace=trace, id=span_id, events=(msgspec.structs.replace(event, name=name),), is_log=True)
 
 
 def _trace_of(raw: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ from proctor.core.trajectory import Step, Stop, Trajectory, Usage
 from proctor.evalsets.traces._attributes import at, items, text
 from proctor.evalsets.traces._context import Placed
 from proctor.evalsets.traces._messages import behind, joined
+from proctor.evalsets.traces.openinference import covers_run
 from proctor.scorers.trajectory._arguments import canonical
 
 CONTEXT = "For context:"  # how ADK tells an agent what others said, as a message of the user
@@ -53,6 +54,8 @@ class Talk:
         """The spans of a trace that belong to it."""
         for what, one in _in_time(spans):
             match what:
+                case "opened":
+                    self._opened(one)
                 case "asked":
                     self._asked(one)
                 case "began":
@@ -79,7 +82,17 @@ class Talk:
         answered = {step.turn for step in self.steps if step.message.role == "assistant" and step.message.text.strip()}
         return any(turn not in answered for turn in range(len(self.users)))
 
+    def _opened(self, one: Placed) -> None:
+        """Begin the turn of a run that is told by its last call only."""
+        words = next((message for message in reversed(one.sent) if message.role == "user"), None)
+        if words is not None and not one.below_tool:
+            self._open([words], one)
+
     def _asked(self, one: Placed) -> None:
+        if one.below_tool:  # what an agent says that is a tool is told by the result of the tool; its tokens count
+            if one.usage != Usage():
+                self._say(Message(role="assistant"), one, usage=msgspec.structs.replace(one.usage, requests=1))
+            return
         said = one.said
         self._heard(one)
         self.failed = one.span.failed if said is None else None
@@ -280,8 +293,12 @@ def _in_time(spans: Sequence[Placed]) -> Iterator[tuple[str, Placed]]:
     for one in relevant:
         start, end = (one.span.start, one.span.end) if timed else (float(one.order), float(one.order))
         if one.kind == "model" and not _within(one, "model"):
-            events.append((start, 2, one.order, "asked", one))
-        elif one.kind == "tool" and one.ran is not None and not _same_tool(one):
+            if covers_run(one.span):  # the last of its calls came after the tools
+                events.append((start, 2, one.order, "opened", one))
+                events.append((end, 2, one.order, "asked", one))
+            else:
+                events.append((start, 2, one.order, "asked", one))
+        elif one.kind == "tool" and one.ran is not None and not one.below_tool:
             events.append((start, 3, one.order, "began", one))
             events.append((end, 1 if end > start else 4, one.order, "ended", one))
         elif (one.kind == "agent" and one.unit == one.span.id) or one.chain is one:
@@ -292,14 +309,6 @@ def _in_time(spans: Sequence[Placed]) -> Iterator[tuple[str, Placed]]:
 
 def _within(one: Placed, kind: str) -> bool:
     return one.outer is not None and one.outer.kind == kind
-
-
-def _same_tool(one: Placed) -> bool:
-    """Whether two recorders told of one run of a tool."""
-    outer = one.outer
-    if outer is None or outer.kind != "tool" or (around := outer.ran) is None or (ran := one.ran) is None:
-        return False
-    return around.call.name == ran.call.name
 
 
 def _unit(one: Placed) -> str:

@@ -10,7 +10,7 @@ from proctor.agents._replies import call_of, clean
 from proctor.core.sample import Message, ToolResult
 from proctor.core.trajectory import Usage
 from proctor.evalsets.traces._attributes import at, decoded, identity, items, leaf, number, text
-from proctor.evalsets.traces._messages import listed, message, messages
+from proctor.evalsets.traces._messages import listed, message, messages, shown
 from proctor.evalsets.traces._seen import Kind, Ran
 from proctor.evalsets.traces._spans import Span
 
@@ -24,9 +24,17 @@ def kind(span: Span) -> Kind:
     return KINDS.get(text(span.attributes, "openinference.span.kind").upper(), "")
 
 
+def covers_run(span: Span) -> bool:
+    """True for a span that holds one model call after the other, as OpenInference 1.0 leaves it on google-adk 2.13.
+
+    Its messages are those of all calls, one written over the other; what was sent and said last is whole.
+    """
+    return span.name.startswith("invoke_agent") and kind(span) == "model"
+
+
 def sent(span: Span) -> list[Any]:
     found = listed(at(span.attributes, "llm.input_messages"))
-    if found:
+    if found and not covers_run(span):
         return found
     value = decoded(leaf(span.attributes, "input.value"))
     if isinstance(value, dict):
@@ -36,12 +44,13 @@ def sent(span: Span) -> list[Any]:
 
 def said(span: Span) -> list[Message]:
     found = messages(at(span.attributes, "llm.output_messages"), "assistant")
-    if found:
+    if found and not covers_run(span):
         return found
     value = decoded(leaf(span.attributes, "output.value"))
     if isinstance(value, dict):
         choice = next(iter(items(value.get("choices"))), None)
         value = (choice if choice is not None else value.get("message")) or value.get("output") or value
+        value = value.get("content", value) if covers_run(span) else value
     one = message(value, "assistant")
     return [one] if one is not None else []
 
@@ -68,6 +77,9 @@ def ran(span: Span) -> Ran | None:
         read = read["kwargs"]
     result = _first(span, "output.value")
     call_id = identity(span.attributes, "tool_call.id", "tool.id")
+    inside = decoded(result)
+    if isinstance(inside, dict) and inside.keys() == {"id", "name", "response"}:  # google-adk's own wrapping
+        result = shown(inside["response"])
     answer = message(result, "tool") if "tool_call_id" in str(result) else None
     if answer is not None and isinstance(told := answer.parts[0], ToolResult):  # LangChain's message of the tool
         call_id, result = call_id or told.id, told.content
