@@ -335,6 +335,14 @@ async def test_an_error_in_place_of_an_answer_is_told() -> None:
     assert [trial.outcome for trial in trials] == ["scored", "provider_failed", "agent_failed"]
 
 
+async def test_an_agent_that_is_a_tool_is_one_call_whose_tokens_count() -> None:
+    inner = agent(calls(("lookup_price", {"model": "C"})), says("C is 300."), name="inner", tools=[lookup_price])
+    root = agent(calls(("inner", {"request": "C?"})), says("C costs 300."), tools=[AgentTool(inner)])
+    made = await play(root, "And C?")
+    assert [call.name for call in made.calls()] == ["inner"]
+    assert (made.usage.input_tokens, made.usage.output_tokens, made.usage.requests) == (34, 16, 4)
+
+
 async def test_a_malformed_call_fails_the_agent_and_its_tokens_are_counted() -> None:
     used = types.GenerateContentResponseUsageMetadata(prompt_token_count=9, candidates_token_count=4)
     broken = LlmResponse(

@@ -207,6 +207,36 @@ async def test_a_tool_that_a_node_calls_itself_is_a_call_too() -> None:
     assert said.message.text == "It is 42."
 
 
+@pytest.mark.parametrize("streams", [True, False])
+async def test_an_agent_that_is_a_tool_is_one_call_whose_tokens_count(streams: bool) -> None:
+    inner = react(Scripted(calls(("add", {"a": 1, "b": 2}, "i1"), tokens=5), calls(text="3", tokens=4)))
+
+    @tool
+    async def adder(question: str) -> str:
+        """Ask an agent."""
+        given = {"messages": [HumanMessage(question)]}
+        if streams:
+            return str([one async for one in inner.astream(given, stream_mode="values")][-1]["messages"][-1].content)
+        return str((await inner.ainvoke(given))["messages"][-1].content)
+
+    def outer(state: MessagesState) -> dict[str, Any]:
+        return {"messages": [model.invoke(state["messages"])]}
+
+    model = Scripted(calls(("adder", {"question": "1+2?"}, "c1"), tokens=7), calls(text="It is 3.", tokens=3))
+    graph = StateGraph(MessagesState)
+    graph.add_node("agent", outer)
+    graph.add_node("tools", ToolNode([adder]))
+    graph.add_edge(START, "agent")
+    graph.add_conditional_edges("agent", tools_condition)
+    graph.add_edge("tools", "agent")
+    [steps] = await played(function.wrap(graph.compile()), "1+2?")
+    made = Trajectory(steps=tuple(steps))
+    assert [call.name for call in made.calls()] == ["adder"]
+    assert [step.message.text for step in made.steps if step.message.text] == ["It is 3."]
+    assert made.answer == "It is 3."
+    assert made.usage.requests == 4
+
+
 async def test_what_a_router_asks_its_model_costs_but_is_no_step() -> None:
     router = Scripted(calls(tokens=5, text="math"))
 

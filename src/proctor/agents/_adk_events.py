@@ -13,6 +13,7 @@ from proctor.core.trajectory import Step, Stop, Usage
 
 if TYPE_CHECKING:
     from google.adk.events import Event
+    from google.adk.models.llm_response import LlmResponse
     from google.genai import types
 
 OCTETS = "application/octet-stream"
@@ -39,7 +40,7 @@ def steps_of(event: "Event") -> Iterator[Step]:
         parts = [Text(text=clean(output if isinstance(output, str) else as_json(output)))]
     said = tuple(part for part in parts if not isinstance(part, ToolResult))
     results = tuple(part for part in parts if isinstance(part, ToolResult))
-    stop, usage, author = _stop(event), _usage(event), event.author or "agent"
+    stop, usage, author = _stop(event), usage_of(event), event.author or "agent"
     if said or stop != "done" or usage is not None:
         yield Step(message=Message(role="assistant", parts=said), author=author, usage=usage, stop=stop)
     if results:
@@ -51,6 +52,23 @@ def said_by_user(event: "Event") -> Iterator[Message]:
     parts = tuple(made for part in (event.content.parts if event.content else None) or () for made in _parts_of(part))
     if parts:
         yield Message(role="user", parts=parts)
+
+
+def usage_of(event: "Event | LlmResponse") -> Usage | None:
+    """Return what a reply of a model used, if it tells."""
+    used = event.usage_metadata
+    if used is None:
+        return None
+    thoughts = used.thoughts_token_count or 0
+    taken = (used.prompt_token_count or 0) + (used.tool_use_prompt_token_count or 0)
+    given = (used.candidates_token_count or 0) + thoughts  # of some models the candidates have the thoughts in them
+    return Usage(
+        input_tokens=taken,
+        output_tokens=max((used.total_token_count or 0) - taken, 0) or given,
+        cached_tokens=used.cached_content_token_count or 0,
+        reasoning_tokens=thoughts,
+        requests=1,
+    )
 
 
 def content_of(turn: Turn) -> "types.Content":
@@ -165,19 +183,3 @@ def _stop(event: "Event") -> Stop:
     if "MAX_TOKENS" in names:
         return "length"
     return "filtered" if any(name in FILTERED for name in names) else "done"
-
-
-def _usage(event: "Event") -> Usage | None:
-    used = event.usage_metadata
-    if used is None:
-        return None
-    thoughts = used.thoughts_token_count or 0
-    taken = (used.prompt_token_count or 0) + (used.tool_use_prompt_token_count or 0)
-    given = (used.candidates_token_count or 0) + thoughts  # of some models the candidates have the thoughts in them
-    return Usage(
-        input_tokens=taken,
-        output_tokens=max((used.total_token_count or 0) - taken, 0) or given,
-        cached_tokens=used.cached_content_token_count or 0,
-        reasoning_tokens=thoughts,
-        requests=1,
-    )

@@ -78,6 +78,8 @@ class Record:
         self._events: list[Joined | ToolRun] = []
         self._reply_by_run: dict[Any, Reply] = {}
         self._tool_by_run: dict[Any, ToolRun] = {}
+        self._tool_at: dict[Any, str] = {}
+        self._parents: dict[Any, Any] = {}
         self._known: dict[tuple[str, ...], dict[Any, Any]] = {}
         self._node_of: dict[Any, str] = {}
         self._lock = threading.RLock()
@@ -87,6 +89,8 @@ class Record:
     def streamed(self, place: tuple[str, ...], mode: str, values: Any) -> None:
         """An event of a graph: updates name the nodes that messages come from, values hold all messages."""
         with self._lock:
+            if self._is_in_tool(place):
+                return
             if mode == "updates":
                 self._updated(values)
             elif isinstance(values, Mapping):
@@ -131,7 +135,23 @@ class Record:
                 if not any(_is_same(event.message, message) for event in self._events if isinstance(event, Joined)):
                     self._events.append(Joined(message, message.name or author, time.time()))
 
-    # From callbacks.
+    # From callbacks. An agent that is a tool is one call: what it does inside is no step, but its tokens count.
+
+    def began(self, run: Any, parent: Any) -> None:
+        """A part of the agent is run by another one."""
+        with self._lock:
+            self._parents[run] = parent
+
+    def _is_in_tool(self, place: tuple[str, ...]) -> bool:
+        """True for a graph that a tool runs which is under way."""
+        busy = {self._tool_at[run] for run, tool in self._tool_by_run.items() if not tool.ended}
+        return any("|".join(place[:depth]) in busy for depth in range(1, len(place) + 1))
+
+    def _is_below_tool(self, run: Any) -> bool:
+        above = self._parents.get(run)
+        while above is not None and above not in self._tool_by_run:
+            above = self._parents.get(above)
+        return above is not None
 
     def asked(self, run: Any) -> None:
         """A model is called."""
@@ -151,13 +171,16 @@ class Record:
             reply.seconds, reply.ended = time.perf_counter() - reply.clock, True
             if message is not None:
                 reply.message, reply.usage = message, usage_of(message)
-                if joins:
+                if joins and not self._is_below_tool(run):
                     self.joined([message])
 
-    def calls(self, run: Any, name: str, inputs: Any, text: str, call_id: str | None) -> None:
-        """A tool is called."""
+    def calls(self, run: Any, name: str, inputs: Any, text: str, call_id: str | None, place: str = "") -> None:
+        """A tool is called; `place` is where in the graph."""
         with self._lock:
             self.has_begun = True
+            if self._is_below_tool(run):
+                return
+            self._tool_at[run] = place
             call = call_of(name, inputs if isinstance(inputs, Mapping) else {"input": text}, call_id or f"run-{run}")
             self._tool_by_run[run] = tool = ToolRun(call=call, started=time.time(), clock=time.perf_counter())
             self._events.append(tool)
@@ -243,10 +266,15 @@ def handler_of(record: Record, *, joins: bool = False) -> Any:
         run_inline = True
         raise_error = True  # for the step limit alone
 
-        def on_chat_model_start(self, serialized: Any, messages: Any, *, run_id: Any, **_: Any) -> None:
+        def on_chain_start(self, serialized: Any, inputs: Any, *, run_id: Any, **given: Any) -> None:
+            record.began(run_id, given.get("parent_run_id"))
+
+        def on_chat_model_start(self, serialized: Any, messages: Any, *, run_id: Any, **given: Any) -> None:
+            record.began(run_id, given.get("parent_run_id"))
             record.asked(run_id)
 
-        def on_llm_start(self, serialized: Any, prompts: Any, *, run_id: Any, **_: Any) -> None:
+        def on_llm_start(self, serialized: Any, prompts: Any, *, run_id: Any, **given: Any) -> None:
+            record.began(run_id, given.get("parent_run_id"))
             record.asked(run_id)
 
         def on_llm_end(self, response: Any, *, run_id: Any, **_: Any) -> None:
@@ -255,7 +283,9 @@ def handler_of(record: Record, *, joins: bool = False) -> Any:
 
         def on_tool_start(self, serialized: Any, input_str: str, *, run_id: Any, **given: Any) -> None:
             name = (serialized or {}).get("name") or given.get("name") or ""
-            record.calls(run_id, name, given.get("inputs"), input_str, given.get("tool_call_id"))
+            place = str((given.get("metadata") or {}).get("langgraph_checkpoint_ns") or "")
+            record.began(run_id, given.get("parent_run_id"))
+            record.calls(run_id, name, given.get("inputs"), input_str, given.get("tool_call_id"), place)
 
         def on_tool_end(self, output: Any, *, run_id: Any, **_: Any) -> None:
             record.gave(run_id, output)

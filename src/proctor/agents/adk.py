@@ -13,6 +13,7 @@ import time
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, nullcontext
+from contextvars import ContextVar
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -22,21 +23,23 @@ from msgspec.structs import replace
 
 from proctor import registry
 from proctor.agents import _framework
-from proctor.agents._adk_events import content_of, plain, steps_of
+from proctor.agents._adk_events import content_of, plain, steps_of, usage_of
 from proctor.agents._failures import RaisedBy, failure_of
 from proctor.config import converted
 from proctor.core.errors import AgentFailed, BadInput, MissingExtra, ProctorError, ProviderFailed
 from proctor.core.sample import Sample, Turn
 from proctor.core.task import Environment, Session
-from proctor.core.trajectory import Step, ToolStyle
+from proctor.core.trajectory import Step, ToolStyle, Usage
 from proctor.transport.faults import shown
 
 if TYPE_CHECKING:
     from google.adk.apps import App
     from google.adk.events import Event
+    from google.adk.plugins.base_plugin import BasePlugin
     from google.adk.runners import Runner
 
 USER_ID = "user"
+_used: ContextVar[dict[str, list[Usage]]] = ContextVar("proctor_adk_used")  # in a turn, by the id of an invocation
 T = TypeVar("T")
 TRANSIENT = ("408", "425", "429", "500", "502", "503", "504", "RESOURCE_EXHAUSTED", "UNAVAILABLE", "DEADLINE_EXCEEDED")
 _OF_TOOLS = ("google.adk.tools.", "google.adk.flows.llm_flows.tools.", "google.adk.flows.llm_flows.functions")
@@ -187,6 +190,7 @@ class AdkSession:
 
         content = content_of(turn)
         self.received = []
+        used = _used.set({})
         try:
             over = await self._play(content, self._options.steps())
             self.state = await self._state()
@@ -201,6 +205,12 @@ class AdkSession:
             raise
         except (Exception, SystemExit) as error:
             raise failure_of(error, _raised_by(error)) from error
+        finally:
+            inside = [usage for one in _used.get().values() for usage in one]
+            _used.reset(used)
+            if inside and self.received:
+                last = self.received[-1]
+                self.received[-1] = replace(last, usage=sum(inside, last.usage or Usage()))
         if over and self.received:
             self.received[-1] = replace(self.received[-1], stop="step_limit")
         steps, self.received = self.received, []
@@ -224,6 +234,7 @@ class AdkSession:
                 if event is None or event.partial or event.author == "user":
                     continue
                 last = event
+                _used.get().pop(event.invocation_id, None)  # its own events tell
                 for step in steps_of(event):
                     said += step.message.role == "assistant"
                     if said > most:
@@ -304,13 +315,28 @@ def _runner_of(app: "App", app_name: str) -> "Runner":
     from google.adk.runners import Runner
     from google.adk.sessions import InMemorySessionService
 
-    return Runner(
+    runner = Runner(
         app=app,
         app_name=app_name,
         session_service=InMemorySessionService(),
         artifact_service=InMemoryArtifactService(),
         memory_service=getattr(app.root_agent, "long_term_memory", None) or InMemoryMemoryService(),  # VeADK's own
     )
+    runner.plugin_manager.register_plugin(_counter())
+    return runner
+
+
+def _counter() -> "BasePlugin":
+    """Return a plugin that notes what every reply of a model used: agents that are tools tell it in no event of the turn."""
+    from google.adk.plugins.base_plugin import BasePlugin
+
+    class Counter(BasePlugin):
+        async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
+            used, by_invocation = usage_of(llm_response), _used.get(None)
+            if used is not None and by_invocation is not None and not llm_response.partial:
+                by_invocation.setdefault(callback_context.invocation_id, []).append(used)
+
+    return Counter(name="proctor_usage")
 
 
 def _begin_of(sample: Sample) -> Begin:
