@@ -2,14 +2,18 @@
 
 import re
 from collections.abc import Iterator
+from inspect import signature
 from pathlib import Path
 
 import click
+import msgspec
 import pytest
 from pages import ROOT
 
 from proctor import registry
 from proctor.cli import app
+from proctor.config import Settings
+from proctor.core.run import Budget, Limits, Price
 from proctor.models import openai
 
 PAGES = [ROOT / "docs" / "commands.md", ROOT / "docs" / "zh" / "commands.md"]
@@ -52,6 +56,21 @@ def test_every_option_of_an_agent_is_told(page: Path) -> None:
         assert set(options) <= set(re.findall(r"`(\w+)`", section)), agent
 
 
+def test_every_option_of_the_settings_and_of_parts_is_told(page: Path) -> None:
+    missing = {
+        f"{place} {kind.__name__}": absent
+        for place, kind in _options_of_parts()
+        if (absent := {*kind.__struct_fields__} - _words(page.with_name(f"{place}.md")))
+    }
+    assert not missing
+
+
+def test_every_option_of_a_benchmark_is_told(page: Path) -> None:
+    for name in registry.names("benchmarks"):
+        options = signature(registry.find("benchmarks", name).task).parameters
+        assert set(options) <= _words(page.with_name(f"{name}.md")), name
+
+
 def test_every_environment_variable_is_told(page: Path) -> None:
     read = {
         name
@@ -88,6 +107,20 @@ def _commands(command: click.Command, name: str) -> Iterator[tuple[str, click.Co
             found = command.get_command(context, child)
             assert found is not None
             yield from _commands(found, f"{name} {child}")
+
+
+def _words(page: Path) -> set[str]:
+    return set(re.findall(r"\w+", page.read_text(encoding="utf-8"), re.ASCII))
+
+
+def _options_of_parts() -> Iterator[tuple[str, type[msgspec.Struct]]]:
+    """The page, by name, and the type of the options that it has to tell."""
+    yield from (("commands", kind) for kind in (Settings, Limits, Budget, Price))
+    for room in ("judges", "scorers"):
+        for name in registry.names(room):
+            kind = getattr(registry.find(room, name), "Options", None)
+            if kind is not None and name != "adk":  # criteria of an eval set, told there under ADK's names
+                yield room, kind
 
 
 def _options_of_agents() -> Iterator[tuple[str, tuple[str, ...]]]:
