@@ -43,6 +43,7 @@ lock:
 	$(LOCK) pyproject.toml --extra local --extra fast --group build -c requirements/dev.txt -o requirements/demo.txt
 	$(LOCK) pyproject.toml -c requirements/dev.txt -o requirements/run.txt
 	$(LOCK) tests/compat/hello-agents.in pyproject.toml -o tests/compat/hello-agents.txt
+	$(LOCK) tests/compat/hello-agents-0.2.7.in pyproject.toml -o tests/compat/hello-agents-0.2.7.txt
 	$(LOCK) tests/compat/veadk.in pyproject.toml --override tests/compat/veadk.without -o tests/compat/veadk.txt
 
 clean:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from endpoint import Request, data
-from in_hello_agents import model, serving
+from in_hello_agents_chapter import model, serving
 from writers import data_file, item, text
 
 FINE = {"correctness": 5, "clarity": 4, "difficulty_match": 4, "completeness": 5, "comments": r"$\\frac12$"}
@@ -77,8 +77,8 @@ def test_an_agent_of_the_library_calls_the_judge_as_a_tool() -> None:
         tools = ToolRegistry()
         tool: Any = LLMJudgeTool(llm=model(endpoint))
         tools.register_tool(tool)
-        said = tool.run_with_timing({"generated_data_path": path})
-    assert json.loads(said.text)["metrics"]["judged"] == 1
+        said = tools.execute_tool(tool.name, json.dumps({"generated_data_path": path}))
+    assert json.loads(getattr(said, "text", said))["metrics"]["judged"] == 1
 
 
 def test_the_whole_flow_runs_with_the_library() -> None:
