@@ -204,8 +204,18 @@ def test_wrong_options_are_said_before_anything_is_sent(url: str, options: dict[
 
 
 def test_the_address_may_follow_the_name_as_it_is() -> None:
-    assert make("//bot.example/ask", {}).name == "http:bot.example"
-    assert make("https://bot.example/ask", {}).name == "http:bot.example"
+    assert make("//bot.example/ask", {}).name == "http:bot.example/ask"
+    assert make("https://bot.example/ask", {}).name == "http:bot.example/ask"
+
+
+def test_agents_at_two_paths_or_ports_of_a_host_have_names_of_their_own() -> None:
+    urls = (
+        "http://bot.example/a",
+        "http://bot.example/b",
+        "http://bot.example:81/a",
+        "http://user:secret@bot.example/a/b?k=v",
+    )
+    assert [make(url, {}).name.removeprefix("http:bot.example") for url in urls] == ["/a", "/b", ":81/a", "/a/b"]
 
 
 async def test_a_key_in_the_address_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,8 @@ def test_several_files_become_one_set(tmp_path: Path, capsys: pytest.CaptureFixt
     assert run("evalset", "from-trace", *files, "-o", out) == 0
     assert len(read(out).eval_set.eval_cases) == 3
     said = capsys.readouterr().err
-    assert "3 conversations in 7 traces" in said
+    assert "Traces: 7, spans: " in said
+    assert "conversations: 3. " in said
     assert f"Wrote {out} with 3 cases." in said
     assert run("evalset", "from-trace", *files, "-o", out) == 2
     assert "is there already; nothing was written" in capsys.readouterr().err
@@ -49,7 +50,7 @@ def test_secrets_are_taken_out_and_what_is_left_out_is_told(tmp_path: Path, caps
     assert "I am [email], order [order]" in out.read_text(encoding="utf-8")
     said = capsys.readouterr().err
     assert "Left out: b: it does not tell what the user said." in said
-    assert "2 conversations in 2 traces (2 spans): 1 cases, 0 twice, 1 left out; 3 places taken out." in said
+    assert "Traces: 2, spans: 2, conversations: 2. Cases: 1; left out: 1, as repeated: 0; places taken out: 3." in said
 
 
 def test_a_dry_run_shows_the_cases_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+import time
 from collections.abc import Sequence
 
 import pytest
@@ -162,3 +163,29 @@ def test_the_store_is_named_below_the_runs(store: str, capsys: pytest.CaptureFix
     with pytest.raises(SystemExit):
         app.main(["--lang", "en", "runs", "--store", store], prog_name="proctor")
     assert capsys.readouterr().err == f"Kept in {at(store).url}\n"
+
+
+def test_a_sample_that_was_not_drawn_is_said_to_be_so(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+    evaluate(_capitals(), agent=lambda asked: "Rome", run_id="part", store=store, first=1)
+    for run_id, said in (("part", "took 1 samples of its task, and this was not among them"), ("b", "")):
+        with pytest.raises(SystemExit):
+            app.main(["--lang", "en", "explain", run_id, "capital-of-Spain", "--store", store], prog_name="proctor")
+        told = capsys.readouterr().err
+        assert said in told
+        assert ("not among them" in told) == bool(said)
+
+
+def test_times_are_local_with_their_distance_from_utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = []
+    for zone in ("UTC", "Asia/Shanghai", "Asia/Kolkata", "America/New_York"):
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+        shown.append(Words("en").when(1_700_000_000))
+    monkeypatch.undo()
+    time.tzset()
+    assert shown == [
+        "2023-11-14 22:13 UTC",
+        "2023-11-15 06:13 UTC+8",
+        "2023-11-15 03:43 UTC+5:30",
+        "2023-11-14 17:13 UTC-5",
+    ]

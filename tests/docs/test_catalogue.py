@@ -14,6 +14,7 @@ import pytest
 from jinja2 import nodes
 from pages import ROOT
 
+from proctor.cli.list import ROOM_BY_WORD, parts
 from proctor.core import errors
 
 SOURCE = ROOT / "src" / "proctor"
@@ -67,6 +68,12 @@ def test_a_text_stands_in_one_table_only(language: str) -> None:
     assert not [text for text, count in times.items() if count > 1]
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_part_that_is_listed_is_described(language: str) -> None:
+    described = {text for room in ROOM_BY_WORD.values() for text in parts(room).values()}
+    assert not described - set(_catalogue(language))
+
+
 @cache
 def _catalogue(language: str) -> dict[str, str]:
     tables = tomllib.loads((SOURCE / "locales" / f"{language}.toml").read_text(encoding="utf-8"))
@@ -87,7 +94,7 @@ def _spoken() -> list[tuple[str | None, str]]:
 def _constants() -> set[str]:
     """Every text in the code: what is spoken may come out of a field, such as the state of a run."""
     trees = (ast.parse(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py"))
-    return {text for tree in trees for text in _strings(tree)}
+    return {first for tree in trees for text in _strings(tree) for first in (text, text.partition("\n")[0])}
 
 
 @cache

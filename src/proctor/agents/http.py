@@ -21,6 +21,7 @@ from proctor.core.sample import Message, Part, Sample, Text, Tool, Turn
 from proctor.core.sentence import say
 from proctor.core.task import Environment, Session
 from proctor.core.trajectory import Step, Usage
+from proctor.core.validation import in_words
 from proctor.models.chat_format import to_messages, to_tools
 from proctor.models.openai import Positive, header_value, policy_of
 from proctor.transport.client import Client, Target, current
@@ -78,7 +79,8 @@ class HttpAgent:
     def __init__(self, url: str, options: Options = Options()) -> None:  # noqa: B008 - frozen
         self.url = url
         self.options = options
-        self.name = f"http:{urlsplit(url).hostname or url}"
+        place = urlsplit(url)
+        self.name = f"http:{place.netloc.rpartition('@')[2] or url}{place.path.rstrip('/')}"
         self.concurrency = options.concurrency or CEILING
         self.template = _template(options)
         _check_places([self.template, url])
@@ -150,7 +152,7 @@ def _template(options: Options) -> Any:
         try:
             template = msgspec.json.decode(template)
         except msgspec.DecodeError as error:
-            raise BadInput("The option 'body' is no JSON: {error}.", error=error) from None
+            raise BadInput("The option 'body' is no JSON: {error}.", error=in_words(error)) from None
     return {"question": "{question}"} if template is None else template
 
 

@@ -22,6 +22,7 @@ from proctor.core.sample import Message, Sample
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Agent, Environment, Session
 from proctor.core.trajectory import Step, ToolStyle, Trajectory
+from proctor.core.validation import in_words
 
 
 def make(argument: str, options: Mapping[str, Any]) -> Agent:
@@ -100,7 +101,10 @@ def _decoded(text: bytes, path: Path, where: Sentence) -> Any:
         return json.loads(text.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise BadInput(
-            "{path}, {where}: {reason}", path=path, where=where, reason=say("it is no JSON: {error}.", error=error)
+            "{path}, {where}: {reason}",
+            path=path,
+            where=where,
+            reason=say("it is no JSON: {error}.", error=in_words(error)),
         ) from None
 
 

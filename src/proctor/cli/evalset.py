@@ -252,7 +252,7 @@ def from_trace(
     if len(made.broken) > SHOWN_REASONS:
         output.message(t("… and {count} more.", count=len(made.broken) - SHOWN_REASONS))
     told = t(
-        "{conversations} conversations in {traces} traces ({spans} spans): {cases} cases, {twice} twice, {left_out} left out; {redacted} places taken out.",
+        "Traces: {traces}, spans: {spans}, conversations: {conversations}. Cases: {cases}; left out: {left_out}, as repeated: {twice}; places taken out: {redacted}.",
         **{name: f"{count:,}" for name, count in counts.items()},
     )
     output.message(told)

@@ -3,8 +3,6 @@
 import re
 from functools import reduce
 
-import msgspec
-
 from proctor.core.sentence import Sentence, say
 
 KINDS = {
@@ -16,16 +14,29 @@ KINDS = {
     "object": "a table",
     "null": "nothing",
 }
+MALFORMED = {
+    "trailing comma in object": "a comma too many",
+    "trailing comma in array": "a comma too many",
+    "invalid character": "a character that does not belong there",
+    "invalid number": "no valid number",
+    "invalid escape character in string": "an invalid escape in a text",
+    "expected ':'": "a colon is missing",
+    "expected ',' or '}'": "a comma or a closing brace is missing",
+    "expected ',' or ']'": "a comma or a closing bracket is missing",
+    "object keys must be strings": "a key has to be a text in double quotes",
+    "trailing characters": "something after the end",
+}
 _PLACE = re.compile(r" - at `(?:key in )?\$?\.?(.*)`$")
 _KIND = re.compile(r"^Expected `([^`]+)`, got `([^`]+)`$")
 _BOUND = re.compile(r"^Expected `(\w+)(?: \| null)?` ?(>=|<=|>|<) ?([\d.e+-]+)$")
 _LENGTH = re.compile(r"^Expected `\w+` of length (>=|<=) ?(\d+)$")
 _MISSING = re.compile(r"^Object missing required field `(.+)`$")
 _UNKNOWN = re.compile(r"^Object contains unknown field `(.+)`$")
+_MALFORMED = re.compile(r"^JSON is malformed: (.+) \(byte (\d+)\)$")
 _CHOICE = re.compile(r"^Invalid (?:enum )?value (.+)$")
 
 
-def in_words(error: msgspec.MsgspecError) -> Sentence | str:
+def in_words(error: Exception) -> Sentence | str:
     """Return what is wrong, with the place in the value; a text that is not known stays as msgspec has it.
 
     >>> try:
@@ -43,6 +54,11 @@ def in_words(error: msgspec.MsgspecError) -> Sentence | str:
 
 
 def _told(text: str) -> Sentence | None:
+    if found := _MALFORMED.match(text):
+        problem = say(MALFORMED[found[1]]) if found[1] in MALFORMED else found[1]
+        return say("{problem} (byte {byte})", problem=problem, byte=found[2])
+    if text == "Input data was truncated":
+        return say("it ends too early")
     if found := _KIND.match(text):
         expected = reduce(
             lambda one, other: say("{one} or {other}", one=one, other=other), map(_kind, found[1].split(" | "))

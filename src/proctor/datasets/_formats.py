@@ -10,6 +10,7 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
+from proctor.core.validation import in_words
 from proctor.datasets._decoding import open_text
 
 MOST_BYTES = 200_000_000  # of a file that must be read as a whole
@@ -263,7 +264,7 @@ def _decoded(text: str, where: Sentence) -> Any:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeError, ValueError) as error:
-        raise BadInput("{where}: no valid JSON: {error}.", where=where, error=error) from None
+        raise BadInput("{where}: no valid JSON: {error}.", where=where, error=in_words(error)) from None
 
 
 def _text(path: Path, reading: Reading, limit: int) -> str:

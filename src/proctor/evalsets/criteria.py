@@ -15,6 +15,7 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
+from proctor.core.validation import in_words
 from proctor.evalsets.schema import Rubric
 from proctor.judges.adk_judged import METRICS, Criterion
 from proctor.registry import unknown
@@ -89,7 +90,7 @@ def read(path: Path) -> Criteria:
     except OSError as error:
         raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror or error) from None
     except (ValueError, RecursionError) as error:
-        raise BadInput("{path} is no JSON object: {error}.", path=path, error=error) from None
+        raise BadInput("{path} is no JSON object: {error}.", path=path, error=in_words(error)) from None
     if not isinstance(value, Mapping):
         raise BadInput("{path} is no JSON object: {error}.", path=path, error=type(value).__name__)
     config = {_snake(key): one for key, one in value.items()}

@@ -18,6 +18,7 @@ from proctor.core.sample import Message, Sample, Text, ToolCall, ToolResult, Tur
 from proctor.core.task import Store
 from proctor.core.trajectory import Step, turns_of
 from proctor.core.trial import Trial
+from proctor.core.validation import in_words
 from proctor.evalsets.criteria import OURS
 from proctor.evalsets.outcomes import CaseOutcome, Status, TurnOutcome, outcomes, status_of
 from proctor.scorers import adk
@@ -72,7 +73,7 @@ def read(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror or error) from None
     except (ValueError, RecursionError) as error:
-        raise BadInput("{path} is no JSON object: {error}.", path=path, error=error) from None
+        raise BadInput("{path} is no JSON object: {error}.", path=path, error=in_words(error)) from None
     if not isinstance(value, dict) or not {"eval_set_result_id", "evalSetResultId"} & value.keys():
         raise BadInput("{path} holds no results of an eval set.", path=path)
     return value

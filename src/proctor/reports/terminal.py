@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from proctor.core.errors import BadInput
-from proctor.core.run import Estimate, RunRecord
+from proctor.core.run import Estimate, RunRecord, Selection
 from proctor.core.task import Store
 from proctor.judges._figures import about, marked
 from proctor.registry import unknown
@@ -79,7 +79,15 @@ def _commit(record: RunRecord, words: Words) -> Iterator[str]:
 def _not_there(record: RunRecord, store: Store, sample_id: str, attempt: int) -> BadInput:
     ids = [sample.id for sample in store.planned(record.id)]
     if sample_id not in ids:
-        return unknown("sample", sample_id, ids, paths=False, most=8)
+        near = unknown("sample", sample_id, ids, paths=False, most=8)
+        if record.spec.selection == Selection():
+            return near
+        return BadInput(
+            "{unknown} The run {run} took {count} samples of its task, and this was not among them.",
+            unknown=near.sentence,
+            run=record.id,
+            count=len(ids),
+        )
     return BadInput(
         "The run {run} has no attempt {attempt} of the sample '{sample}'; each was to be tried {count} times.",
         run=record.id,

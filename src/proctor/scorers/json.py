@@ -19,6 +19,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
+from proctor.core.validation import in_words
 from proctor.scorers import _schema
 from proctor.scorers._matcher import TooSlow
 from proctor.scorers._texts import answer_of, no_target, shown
@@ -189,5 +190,5 @@ def _from_file(path: Path) -> Mapping[str, Any]:
     except OSError as error:
         raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from None
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
-        raise BadInput("{path} is no JSON object: {error}.", path=path, error=error) from None
+        raise BadInput("{path} is no JSON object: {error}.", path=path, error=in_words(error)) from None
     return schema
