@@ -226,9 +226,9 @@ def test_two_scorers_of_one_name_are_refused(tmp_path: Path) -> None:
 
 
 def test_the_list_of_scorers_names_scorers_only() -> None:
-    from proctor.cli.list import _parts
+    from proctor.cli.list import parts
 
-    listed = _parts("scorers")
+    listed = parts("scorers")
     assert {"exact:contains", "combine", "regex", "limits"} <= set(listed)
     assert not [name for name in listed if name.endswith(":make")]
     for name in listed:
