@@ -25,19 +25,19 @@ _EDGE = r"(?![A-Za-z'’])"
 _OR = re.compile(r"\bor\b|或|还是", re.IGNORECASE)
 _ITEM = r"(?<![A-Za-z\\])[{options}](?:(?:\s?(?:[,/&、]|和|与|及|或)\s?|,?\s(?:and|or|nor)\s)[{options}]){{0,8}}(?![A-Za-z'’])[)\]】}}*_`]{{0,3}}"
 _DENYING = (
-    r"(?:(?i:\b(?:not|never|neither|nor|rul(?:e|ed|ing)\s+out|exclud(?:e|ed|es|ing)|eliminat(?:e|ed|es|ing)|anything\s+but|except|between|doubts?(?:\s+that)?(?:\s+it\s+is|\s+it['’]s)?|"
+    r"(?:(?i:\b(?:not|never|neither|nor|rul(?:e|ed|ing)\s+out|exclud(?:e|ed|es|ing)|eliminat(?:e|ed|es|ing)|anything\s+but|except|between|(?:first|initially|originally)\s+(?:thought|considered|guessed)(?:\s+of|\s+it\s+was)?|doubts?(?:\s+that)?(?:\s+it\s+is|\s+it['’]s)?|"
     r"(?:other|rather)\s+than|instead\s+of|reject)|n['’]t)(?:\s+(?:be|think|believe|choose|pick|select|say|that|it\s+is|it['’]s)){0,4}"
     r"\s+(?:be\s+)?(?:(?:option|choice|answer)\s+)?(?:the\s+answer\s+is\s+)?|"
     r"(?:不(?:应该?|能|可能|会|要|该)?[是选]|排除(?:了|掉)?|除了?|并非|而非|不认为(?:是|选)?)\s*(?:选项)?)[(\[*_`\"“]{0,3}"
 )
 _DENIED = (
     r"\s*(?:(?i:(?:is|are|was|were|seems?|looks?|would\s+be|can\s?(?:not)?\s+be|both|all)\s+){0,2}(?:(?i:clearly|definitely|obviously|also|both|all)\s+){0,2}"
-    r"(?i:not\b|(?:is|are|was|were|ca|could|wo)n['’]t\b|cannot\b|wrong|incorrect|false|too\s\w+|impossible|ruled\s+out|eliminated|excluded|invalid|"
+    r"(?i:not\b|[.:)]\s*(?:wrong|incorrect|false|not\b)|(?:is|are|was|were|ca|could|wo)n['’]t\b|cannot\b|wrong|incorrect|false|too\s\w+|impossible|ruled\s+out|eliminated|excluded|invalid|"
     r"(?:can|must|should)\s+be\s+(?:ruled\s+out|eliminated|excluded))|"
-    r"(?:选?项)?(?:是|的说法|说法|描述|表述|都|均|也|为|显然|明显|可以){0,3}(?:错|不对|不正确|不可能|不符|不成立|有误|排除|不[选是](?!\s*[A-Z])))"
+    r"(?:选?项)?(?:是|的说法|说法|描述|表述|都|均|也|为|显然|明显|可以){0,3}(?:错|不对|不正确|不可能|不符|不成立|有误|[.:、)]\s*(?:错误|不正确|不对)|排除|不[选是](?!\s*[A-Z])))"
 )
 _RIGHT = (
-    r"\s*(?:(?i:(?:is|are|was|were|must\s+be|should\s+be)\s+(?:(?:both|all|clearly|definitely|indeed)\s+)?"
+    r"\s*(?:(?i:[.:)]\s*(?:right|correct|true)\b|[.:、)]\s*(?:正确|对)(?=\W)|(?:is|are|was|were|must\s+be|should\s+be)\s+(?:(?:both|all|clearly|definitely|indeed)\s+)?"
     r"(?:correct|right|true\b|the\s+(?:\w+\s+)?(?:answer|option|choice)))|(?:选?项|[两三四]项|[两三四]个)?(?:选项|是|的说法|说法|描述|表述|都|均|也|为){0,3}(?:正确|对的?(?![比应])|符合))"
 )
 _FIRST = r"[\s*_`(\[【]{{0,4}}([{options}]+)[*_`]{{0,2}}[)\]】]?(?:[,，:;。.]|\s*[-–—(]|\s(?:because|since|as)\b|\s*(?:因为|理由|解析))"
@@ -50,6 +50,11 @@ _DOUBTED = re.compile(
 _ASKED = re.compile(r"[^.!?。！？\n]{0,200}[?？]")
 _TAIL = 200_000  # characters at the end of a reply that are looked at
 _LONGEST = 20_000  # characters of a reply whose denials are read
+_NAMED = re.compile(
+    r"\b(?:an?|vitamin|plan|hepatitis|influenza|point|grade|side|team|type|group|class|section|figure|fig\.|part|note|note|step|"
+    r"column|row|node|city|town|station|gate|room|hall|block|angle|line|player|person|company|product|variable|matrix|set)\s$",
+    re.IGNORECASE,
+)  # Vitamin B
 _WORD = re.compile(" [a-z]")
 _VERB = re.compile(r" (?:and|or|is|because|since|as)\b")
 
@@ -176,7 +181,9 @@ def _only(text: str, group: str) -> str | None:
     found = {
         _each(match[0])
         for match in re.finditer(group, text)
-        if not _is_article(text, match) and (not (match[0].isascii() and match[0].isalpha()) or _in_order(match[0]))
+        if not _is_article(text, match)
+        and not _NAMED.search(text[max(0, match.start() - 20) : match.start()])
+        and (not (match[0].isascii() and match[0].isalpha()) or _in_order(match[0]))
     }
     return (
         found.pop() if len(found) == 1 and not any(_OR.search(match[0]) for match in re.finditer(group, text)) else None

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -20,13 +21,15 @@ from proctor.core.trajectory import Trajectory
 from proctor.scorers import _replies
 from proctor.scorers._rouge import rouge_l
 from proctor.scorers.answer import match
+from proctor.scorers.answer.claims import claimed
 from proctor.scorers.answer.text import negations, simplified
 
 _ORDINALS = {name: place for place, name in enumerate(["first", "second", "third", "fourth", "fifth", "sixth"], 1)}
 _ORDINALS |= {name: place for place, name in enumerate("一二三四五六七八九十", 1)}
+_ORDINALS |= {name: place for place, name in enumerate(["i", "ii", "iii", "iv", "v"], 1)}
 _MARK = (
-    r"(?:\((\d{1,2})\)|\[(\d{1,2})\]|(\d)-(?=[A-Za-z\u3400-\u9fff])|([a-h])\)|(?:第\s?(\d{1,2}|[一二三四五六七八九十])\s?个?[空个格处]格?|填?空格?\s?(\d{1,2}|[一二三四五六七八九十])|blank\s?#?(\d{1,2})"
-    r"|(?:the\s)?(first|second|third|fourth|fifth|sixth)\sblank)\s?(?:应?填|应?为|是|is\b|-(?=\s))?:?|(\d{1,2})[.、:)](?!\d)|([一二三四五六七八九十])、|([①-⑳⑴-⒇]))(?:\s?:)?"
+    r"(?:\((\d{1,2})\)|\[(\d{1,2})\]|(\d)-(?=[A-Za-z\u3400-\u9fff])|([a-h])\)|(?:第\s?(\d{1,2}|[一二三四五六七八九十])\s?个?[空个格处]格?|填?空格?\s?(\d{1,2}|[一二三四五六七八九十])|([一二三四五六七八九十])空|blank\s?[#(]{0,2}(\d{1,2})\)?"
+    r"|(?:the\s)?(first|second|third|fourth|fifth|sixth)(?:\s(?:blank|one|space|gap|word|answer)(?=\W)|:))\s?(?:应?填[入写]?|应?该?[为是]|(?:should be|is|=|-(?=\s))\s?)?:?|(\d{1,2})[.、:)](?!\d)|([一二三四五六七八九十])、|\(?(iv|v|i{1,3})[.、)]|([①-⑳⑴-⒇]))(?:\s?:)?"
 )
 _NUMBERED = re.compile(rf"^[-\s]*{_MARK}\s*", re.IGNORECASE)
 _INLINE = re.compile(rf"(?<![A-Za-z0-9.^_({{]){_MARK}\s*|(?<=[\u3400-\u9fff\s\w])([①-⑳⑴-⒇])\s*", re.IGNORECASE)
@@ -92,6 +95,21 @@ _QUOTED = re.compile(r"[\"“「]([^\"”」]{1,100})[\"”」]")
 _OPENING = re.compile(
     r"^(?:答(?!案)|解(?!析)|(?:答案)?(?:依次|分别)(?:填入?|为|是)*|(?:空格?(?:处|中)?)?应?填(?:空|入|写)?(?!充))\s?:?\s*"
 )
+_ANSWERS_ARE = re.compile(
+    r"^(?:the )?(?:correct |missing |right )?(?:answers?|words?|blanks?|terms?|values?|numbers?)(?: (?:for|in|to|that fill) the blanks?)? (?:are|is)(?:, in order)?(?: respectively)?:?,?\s+|^_{2,}\s*[=:]\s*",
+    re.IGNORECASE,
+)
+_RESPECTIVELY = re.compile(r",?\s+(?:respectively|in (?:that )?order)\W*$", re.IGNORECASE)
+_BOLD = re.compile(r"\*\*([^*\n]{1,100}?)[:.]?\*\*|`([^`\n]{1,100})`")
+_A_MARK = re.compile(
+    r"\W*(?:(?:blank|空|第|answer)?\W?(?:\d{1,2}|[一二三四五六七八九十①-⑳])\W?[空个]?|[a-h])\W*", re.IGNORECASE
+)
+_ROW = re.compile(r"\s*\|(.+)\|\s*")
+_FILLED = re.compile(
+    r"(?:\b(?:blank|gap|space)\b|空)[^.。\n\"“]{0,30}(?:\b(?:with|is|be|by)\b|[填为是入写])[^\w\"“]{0,3}(?:the word )?[\"“]?(?P<word>[^\"”。.\n:：，]{1,60})[\"”]?[。.]?\s*$"
+    r"|^(?:the (?:word|phrase|term|answer) )?[\"“]?(?P<other>[^\"”\n]{1,60}?)[\"”]? (?:fits|fills|goes in(?:to)?|belongs in|completes|is the (?:word|answer|term) (?:for|that fills)) (?:in )?(?:the|this) (?:blank|gap|space|sentence)\b",
+    re.IGNORECASE,
+)
 _SIGNS = str.maketrans({"−": "-", "–": "-", "“": '"', "”": '"', "‘": "'", "’": "'", "$": None, "　": " ", "º": "°"})
 _AROUND = " \t.。,;:!\"'`*"
 _PUNCTUATION = re.compile(r"[^\w+\-/=<>√π°%]")
@@ -128,6 +146,8 @@ def blanks(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         return Unscored(why="not_applicable", reason=say("The sample has no target to compare with."))
     made = _made(trajectory.answer, len(expected))
     right = _right(made, expected, options)
+    if len(expected) == 1 and not right[0]:
+        right = [_said(trajectory.answer, expected[0], sample.question, options)]
     points = sum(right)
     reason = (
         say("All blanks are right.")
@@ -145,6 +165,19 @@ def blanks(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 
 
 blanks.version = "2"  # type: ignore[attr-defined]  # scorers are functions with a version
+
+
+def _said(reply: str, alternatives: Sequence[str], question: str, options: Options) -> bool:
+    """Whether a sentence gives one of the alternatives as its answer, or as the words that fit the only blank."""
+    text = _replies.said(reply)[-_MOST_CHARACTERS:]
+    if (found := _FILLED.search(text[-_LONGEST_VALUE * 2 :])) is not None and not negations(
+        found[0].replace(found["word"] or found["other"], "")
+    ):
+        return _fits(found["word"] or found["other"], alternatives, options)
+    fits = partial(_fits, alternatives=alternatives, options=options)
+    if len(bold := _bold(text)) == 1 and not negations(text) and fits(bold[0]):
+        return True
+    return any(claimed(text, alternative, question, fits=fits) is not None for alternative in alternatives)
 
 
 def _expected(target: Any, options: Options) -> list[list[str]]:
@@ -167,17 +200,21 @@ def _alternatives(line: str, separator: str) -> list[str]:
 def _made(reply: str, count: int) -> list[str]:
     """The answers of a reply, one for each blank; '' where there is none."""
     text = _replies.said(reply)
-    text = (_replies.boxed(text) or _replies.announced(text) or text).replace("**", "").strip()
-    text = _OPENING.sub("", text)
+    text = _replies.boxed(text) or _replies.announced(text) or text
+    bold = _bold(text)
+    text = _of_table(text.replace("**", "").replace("`", "").strip())
+    text = _RESPECTIVELY.sub("", _ANSWERS_ARE.sub("", _OPENING.sub("", text)))
     parts = [part.strip() for part in re.split(r"[\n;]", text) if part.strip()]
     if len(parts) > 1 and all(part.startswith(("- ", "* ")) for part in parts):
         parts = [part[2:].strip() for part in parts]
     if count == 1:
         return [_bare(parts[-1], 1) if parts else ""]
-    if len(quoted := _QUOTED.findall(text)) == count:
-        return list(quoted)
     if (inline := _inline(text, count)) is not None:
-        return inline
+        fresh = [next((one for one in bold if answer.startswith(one)), answer) for answer in inline]
+        return [next(iter(_QUOTED.findall(answer)), answer) for answer in fresh]
+    for marked in (_QUOTED.findall(text), bold):
+        if len(marked) == count:
+            return list(marked)
     if len(parts) == 1:
         parts = next((found for sign in _SEPARATORS if len(found := re.split(sign, text.strip())) == count), parts)
     if len(parts) > count and "\n" not in text.strip():
@@ -189,6 +226,21 @@ def _made(reply: str, count: int) -> list[str]:
         parts = [numbered[place] for place in range(1, count + 1)]
     answers = [_bare(part, place) for place, part in enumerate(parts[:count], 1)]
     return answers + [""] * (count - len(answers))
+
+
+def _bold(text: str) -> list[str]:
+    """What is set in bold or as code, but for the numbers of blanks."""
+    marked = [found[1] or found[2] for found in _BOLD.finditer(text[-_MOST_CHARACTERS:])]
+    return [one for one in marked if not _A_MARK.fullmatch(one)]
+
+
+def _of_table(text: str) -> str:
+    """The last cells of a table by line, without its head; another text unchanged."""
+    rows = [_ROW.fullmatch(line) for line in text.splitlines() if line.strip()]
+    cells = [row[1].split("|")[-1].strip() for row in rows if row is not None]
+    if len(cells) < 3 or len(cells) < len(rows) or set(cells[1]) - set(":- "):
+        return text
+    return "\n".join(cells[2:])
 
 
 def _inline(text: str, count: int) -> list[str] | None:

@@ -1,17 +1,20 @@
 """A number or a quantity, within a tolerance; for replies that wrap it in words."""
 
+import re
+
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 from proctor.scorers._texts import no_target, targets_of
 from proctor.scorers.answer import VERSION, final_answer, fitting, undecided
-from proctor.scorers.answer.amounts import the_amount
+from proctor.scorers.answer.amounts import the_amount, without_unit
 from proctor.scorers.answer.numbers import read_number
 from proctor.scorers.answer.quantities import read_quantity
 from proctor.scorers.answer.syntax import read_tree
 from proctor.scorers.answer.text import tidy
-from proctor.scorers.answer.verdict import AnswerOptions, Options
+from proctor.scorers.answer.unit_table import read_unit
+from proctor.scorers.answer.verdict import AnswerOptions, Match, Options
 
 __all__ = ["Options", "number", "the_number"]
 NUMERIC_RULES = ("quasi exact", "numeric", "units", "mathematics")
@@ -41,7 +44,9 @@ def number(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         reason = say("The answer holds no number, or more than one.")
         return Score(points=0, answer=given, reason=reason, details={"rule": "extraction"})
     verdicts = [
-        (fitting(found, target, sample.question, options), found) for found, target in amounts if found is not None
+        (_compared(found, target, sample.question, options, alone=found == tidy(given)), found)
+        for found, target in amounts
+        if found is not None
     ]
     verdict, found = next((one for one in verdicts if one[0].right or one[0].undecided), verdicts[0])
     if verdict.undecided:
@@ -51,6 +56,15 @@ def number(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 
 
 number.version = VERSION  # type: ignore[attr-defined]
+
+
+def _compared(found: str, target: str, question: str, options: AnswerOptions, *, alone: bool) -> Match:
+    """The verdict on an amount; within a sentence its unit is what was counted when neither target nor question name one."""
+    verdict = fitting(found, target, question, options)
+    if alone or verdict.right or verdict.rule != "units" or not verdict.ambiguous or options.unit:
+        return verdict
+    names_unit = any(read_unit(word) is not None for word in re.findall(r"[^\W\d_]{1,20}", question[:LONGEST]))
+    return verdict if "%" in found or names_unit else fitting(without_unit(found), target, question, options)
 
 
 def the_number(text: str, target: str = "", question: str = "") -> str | None:

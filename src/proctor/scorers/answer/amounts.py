@@ -8,7 +8,18 @@ from proctor.scorers.answer.dates import read_moments
 from proctor.scorers.answer.english import PARTS, SMALL, TENS
 from proctor.scorers.answer.numbers import read_number
 from proctor.scorers.answer.quantities import read_quantity
-from proctor.scorers.answer.sentences import COPULA, COURTESY, LONGEST, chosen, echo, plain_statement, split, statements
+from proctor.scorers.answer.sentences import (
+    COPULA,
+    COURTESY,
+    LONGEST,
+    asked_clause,
+    chosen,
+    contradicts,
+    echo,
+    plain_statement,
+    split,
+    statements,
+)
 from proctor.scorers.answer.text import tidy
 from proctor.scorers.answer.unit_table import read_unit
 
@@ -17,12 +28,15 @@ COMPARED = re.compile(
     r"between|no|by a factor of)|[大小多少高低超快慢早晚]于|(?:超过|不足|不到|至少|至多|最多|最少)[\u3400-\u9fff]{0,3}|介于|将近|接近|没有|不是|比|[<>≤≥≈~])\s?[$€£¥]?$",
     re.IGNORECASE,
 )
-COUNTED = "个個位名只隻条條张張本件次种種人天年块塊章节節页頁层樓楼台辆輛匹头頭棵朵支枝杯碗瓶双雙套间間家座所部篇首幅队隊组組班级級岁歲步元角度分秒米克吨斤升"
+COUNTED = "个個位名只隻条條张張本件次种種人天年块塊章节節页頁层樓楼台辆輛匹头頭棵朵支枝杯碗瓶双雙套间間家座所倍成折部篇首幅队隊组組班级級岁歲步元角度分秒米克吨斤升"
 WORD_NUMBERS = "|".join(sorted({*SMALL, *TENS} - {"one", "a", "an"}, key=len, reverse=True))
 WORD_PARTS = "|".join(sorted(PARTS, key=len, reverse=True))
 MONTHS = r"(?:january|february|march|april|june|july|august|september|october|november|december|may|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
 SPAN = re.compile(
-    r"(?P<tuple>\((?:[-+\d./√πa-z\\ ]+,)+[-+\d./√πa-z\\ ]+\))|(?P<date>公元前?\d+年(?:\d{1,2}月(?:\d{1,2}[日号號])?)?|\d{4}年\d{1,2}月(?:\d{1,2}[日号號])?|\d{1,2}月\d{1,2}[日号號]|\d{4}-\d{1,2}-\d{1,2}"
+    r"(?P<compound>\b\d{1,4}\s?(?:(?:hours?|hrs?|h|minutes?|mins?|m|years?|weeks?|days?|feet|foot|ft|pounds?|lbs?)\.?,?\s(?:and\s)?)\d{1,2}\s?"
+    r"(?:months?|days?|hours?|minutes?|mins?|m|seconds?|secs?|s|inch(?:es)?|in|ounces?|oz)\b|\d{1,3}(?:小时|个小时|分钟?|天|年)零?\d{1,2}(?:小时|个小时|分钟?|秒|个月|天)|\d{1,3}秒\d{1,3})"
+    r"|(?P<clock>(?:上午|下午|晚上|早上|凌晨|中午|傍晚)(?:\d{1,2}|[一二三四五六七八九十]{1,3})[点點时時](?:半|整|\d{1,2}分?|[一二三四五六七八九十]{1,3}分?)?)"
+    r"|(?P<tuple>\((?:[-+\d./√πa-z\\ ]+,)+[-+\d./√πa-z\\ ]+\))|(?P<date>公元前?\d+年(?:\d{1,2}月(?:\d{1,2}[日号號])?)?|\d{4}年\d{1,2}月(?:\d{1,2}[日号號](?:(?:上午|下午|晚上|凌晨|中午)?\d{1,2}(?:[点點时時](?:\d{1,2}分?|半)?|:\d\d))?)?|\d{1,2}月\d{1,2}[日号號]|\d{4}-\d{1,2}-\d{1,2}"
     rf"|(?:{MONTHS})\.? (?:\d{{1,2}}(?:st|nd|rd|th)?(?:, ?| )\d{{4}}|\d{{4}}|\d{{1,2}}(?:st|nd|rd|th)?\b)"
     rf"|(?:the )?\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{MONTHS})\.?(?:,? \d{{4}})?"
     r"|\d{1,4} (?:BCE?|AD|CE)\b|\d{1,2}(?::\d\d){1,2}(?: ?[ap]\.?m\b\.?)?|\d{1,2} ?[ap]\.?m\b\.?|\d{1,2}(?:st|nd|rd|th) century|\d{1,2}世纪)"
@@ -34,7 +48,7 @@ SPAN = re.compile(
     re.IGNORECASE,
 )
 AMOUNT_AND_UNIT = re.compile(
-    r"(?P<sign>[$€£¥]?)\s?(?P<amount>[-+]?\d[\d,]*(?:\.\d+)?(?:[万亿]|\s(?:million|billion))?)\s?(?P<unit>[^\s\d].{0,30})?"
+    r"(?P<sign>[$€£¥]?)\s?(?P<amount>[-+]?\d[\d,]*(?:\.\d+)?(?:[万亿]|\s(?:million|billion))?|[零〇一二两三四五六七八九十百千万亿]{2,})\s?(?P<unit>[^\s\d].{0,30})?"
 )
 SUBJECT = re.compile(
     r"(?:there|exactly|only|about|approximately|around|a total of|一共|共|约)?\s?[-+$€£¥]?[\d一二三四五六七八九十两百千]|\W*(?:"
@@ -46,6 +60,11 @@ HOW_OLD = re.compile(r"how old|\bage\b|多大|几岁|年龄", re.IGNORECASE)
 LONE_ONE = re.compile(r"一(?![零一二两三四五六七八九十百千万亿])")  # 一年有365天
 COUNTS = ("人", "分", "块", "people", "persons")  # what is counted, rather than a unit
 VERSION_OF = re.compile(r"(?:\bversion|\bsection|\bchapter|\bv|§)\s?$", re.IGNORECASE)
+MORE_THAN = re.compile(
+    r"\s?(?:[^\W\d_]{1,20}\s){0,2}?(?:more|less|fewer|cheaper|\w{2,20}er)\s(?:\w{1,20}\s){0,2}?than\b", re.IGNORECASE
+)  # $5 less than him
+HAN_MORE_THAN = re.compile(r"比[^，。,]{1,16}[多少高低大小重轻快慢长短贵晚早][了出]?$")
+ASKS_MORE = re.compile(r"\b(?:than|difference|exceeds?)\b|比|差|多几|少几|相差", re.IGNORECASE)
 YEAR = re.compile(r"(?:1\d|20)\d\d")
 
 
@@ -87,19 +106,24 @@ def without_unit(text: str) -> str:
 def amount_in(sentences: Sequence[str], target: str, question: str) -> str | None:
     """The only amount of the target's kind in the last of the answering sentences that has one; None when it is not outright."""
     answering = chosen(sentences, question)
+    if answering and SPAN.fullmatch(answering[-1]):
+        answering = answering[-1:]  # a line that is nothing but an amount concludes
     asked = {span for sentence in split(question) for span, _ in _spans(sentence)} if question else set()
     with_amounts: list[list[str | None]] = []
     for sentence in answering:
         plain = plain_statement(sentence, target)
-        if plain is None:
+        if plain is None or contradicts(plain, question):
             with_amounts += [[None]] if any(True for _ in _spans(sentence)) else []
             continue
+        plain = asked_clause(plain, question)
         complement = list(COPULA.finditer(plain))
         after = plain[complement[-1].end() :] if complement else ""
         for part, fresh in ((after, False), (plain, True)):
+            if fresh and after and not question and "=" in plain and any(True for _ in _spans(after)):
+                break  # `60 km/h × 2 h = 120 km` is about kilometres
             if fresh and after and not any(True for _ in _spans(after)) and not SUBJECT.match(plain):
                 break  # of `The element with number 79 is gold` the number is no answer
-            spans = [(span, sure) for span, sure in _spans(part) if _alike(span, target)]
+            spans = [(span, sure) for span, sure in _spans(part, question) if _alike(span, target)]
             if fresh and asked and len({span for span, _ in spans}) > 1:
                 spans = [(span, sure) for span, sure in spans if span not in asked]
             if len(spans) > 1:
@@ -111,19 +135,22 @@ def amount_in(sentences: Sequence[str], target: str, question: str) -> str | Non
     return last[0] if len(last) == 1 else None
 
 
-def _spans(sentence: str) -> Iterable[tuple[str, bool]]:
+def _spans(sentence: str, question: str = "") -> Iterable[tuple[str, bool]]:
     """Amounts and dates with their units, and whether they are said outright: not `more than 5`."""
     for found in SPAN.finditer(sentence):
         text, sure = found[0].strip(), COMPARED.search(sentence[max(0, found.start() - 24) : found.start()]) is None
         if found["han"] and ROUGHLY.fullmatch(sentence[found.start() : found.end() + 1]):
             sure = False
-        if found["date"] or found["tuple"]:
+        if found["date"] or found["tuple"] or found["compound"] or found["clock"]:
             yield text, sure
             continue
         if "." in text and (label := VERSION_OF.search(sentence[: found.start()])) is not None:
             text = label[0] + text
         rest = sentence[found.end() :]
-        if re.match(r"\s?(?:or more|or less|以上|以下|多[个元米]?|左右)", rest):
+        if re.match(r"\s?(?:or more|or less|or so|以上|以下|多[个元米]?|左右|倍多)", rest):
+            sure = False
+        compared = MORE_THAN.match(rest) or HAN_MORE_THAN.search(sentence[max(0, found.start() - 24) : found.start()])
+        if compared and not ASKS_MORE.search(question):
             sure = False
         yield text + _unit(text, rest), sure
 

@@ -13,6 +13,7 @@ from proctor.scorers.answer.dates import read_moments
 from proctor.scorers.answer.numbers import read_number
 from proctor.scorers.answer.quantities import read_quantity
 from proctor.scorers.answer.sentences import (
+    ASIDE,
     COPULA,
     COURTESY,
     ECHO_WORD,
@@ -21,7 +22,9 @@ from proctor.scorers.answer.sentences import (
     HAN,
     MOST_CHARACTERS,
     NOT_A_NAME,
+    asked_clause,
     chosen,
+    contradicts,
     echo,
     plain_statement,
     statements,
@@ -36,14 +39,17 @@ MANNER = re.compile(
 )  # fmt: skip
 PLACED = re.compile(
     r"(?:\w{1,20}ly\s)?(?:(?:\w{1,20}(?:ed|en|own|orn|ilt|ade|ound|ung)|set|led|put|sung|held|home)\s)?"
-    r"(?:in|on|at|by|of|from|to|as|through|into)\s(?:the\s(?:year|city|month)\s(?:of\s)?)?", re.IGNORECASE
+    r"(?:(?:most |least )?\w{1,20}(?:est|ly)\s|most\s|least\s)?(?:in|on|at|by|of|from|to|as|for|through|into)\s(?:the\s(?:year|city|month)\s(?:of\s)?)?", re.IGNORECASE
 )  # fmt: skip
 CUT = re.compile(
     r"\s(?:in|on|at|by|with|after|during|when|where|until|from|per|under|as|for|to|around|about|circa|near|over|within|since|because|along|together|today|today's|which|that|and (?:it|he|she|they))\s",
     re.I,
 )
 AGENT = re.compile(rf"由([{HAN}·]{{2,12}}?)(?:所|等)?(?:[研拍谱翻画雕策撰编写著作创发建设提导主执担完组构制绘演]|合著)")
-DEFINITE = re.compile(r"(?:the|a|an|one of the|my|our)\s\S", re.IGNORECASE)
+DEFINITE = re.compile(
+    r"(?:(?:\w{1,20}ly\s)?(?:considered|regarded as|known as|seen as|recognized as|thought of as)\s(?:to be\s)?)?(?:the|a|an|one of the|my|our)\s\S",
+    re.IGNORECASE,
+)
 APPOSITION = re.compile(
     r",\s(?:(?:the|a|an|which|in|on|at|located|with|known|because|also|as|from|one|who|where|by|and (?:it|is|was))\b|\w+(?:ed|ing|['’]s)\b)|"
     r"[，,](?=.{0,20}(?:是|全|位于|为|因|它|其|在|有))"
@@ -51,8 +57,16 @@ APPOSITION = re.compile(
 TAIL_NAME = re.compile(r"\s(?:in|at)\s(?:the\s)?([A-Z][\w'’-]*(?:\s(?:of\s)?[A-Z][\w'’-]*){0,3})$")
 TAILS = tuple(
     re.compile(rf"\s(?:{words})\s(?:the\s|a\s|an\s)?([a-z][\w-]{{1,40}}(?:\s[\w-]{{2,40}}){{0,2}})$")
-    for words in ("in|on|at|by|through|into", "[a-z]{2,}s|[a-z]{2,}ed|ate|made|won|have|eat|produce|contain")
+    for words in (
+        "(?:went|go|goes|came|comes|moved|walked|drove|flew|ran|returned|travell?ed|belongs?) to",
+        "in|on|at|by|through|into",
+        "[a-z]{2,}s|[a-z]{2,}ed|ate|made|won|have|eat|produce|contain",
+    )
 )
+TWO_STATEMENTS = re.compile(r"\b(?:and|but|while|whereas)\b|[,，](?!.*['’]s\b)")
+SEVERAL_CLAUSES = re.compile(r"\b(?:before|after|then|until|when|once)\b", re.IGNORECASE)
+FROM_TO = re.compile(r"(?:\w{1,20}ed\s)?from\s[^,.]{1,60}?\sto\s", re.IGNORECASE)  # moved from Monday to Friday
+CODE = re.compile(r"^[^`]*`([^`]{1,80})`[^`]*$")
 MOST_STRETCHES = 3
 QUOTED = re.compile(r"^[^\"]*[\"]([^\"]{1,60})[\"]\W*$")
 COUNTING = re.compile(
@@ -68,7 +82,7 @@ YES = frozenset(["yes", "true", "correct", "是", "对", "正确", "真", "是�
 NO = frozenset(["no", "false", "incorrect", "wrong", "否", "错", "错误", "不", "不是", "不对", "不正确", "假"])
 VERDICT = re.compile(
     r"(?P<en>yes|no|true|false|correct|incorrect)\b(?!\s(?:and|or|idea|one|wonder)\b)|(?P<zh>不正确|不对|不是|正确|错误|是的|对的|对|错|否|是|不)(?=\W|$)|"
-    r".{1,120}?\b(?:is|are|was|it's|that's)\s(?P<said>true|false|correct|incorrect|wrong)$|.{1,60}?(?:是|为)?(?P<zhsaid>不正确|不对|正确|错误|对|错)的?$",
+    r".{1,120}?\b(?:is|are|was|it's|that's|returns|prints|outputs|evaluates to)\s(?P<said>true|false|correct|incorrect|wrong)$|.{1,60}?(?:是|为)?(?P<zhsaid>不正确|不对|正确|错误|对|错)的?$",
     re.IGNORECASE,
 )
 
@@ -116,8 +130,9 @@ def _candidates(sentence: str, question: str, *, first: bool, target: str) -> It
     bare = len(sentence.split(" ")) < 4 and not COPULA.search(sentence)
     yield from ((sentence, bare),) if first or not question else ()
     plain = plain_statement(sentence, target)
-    if plain is None:
+    if plain is None or contradicts(plain, question):
         return
+    plain = asked_clause(plain, question)
     if plain != sentence:
         yield plain, False
     if (apposition := APPOSITION.search(plain)) is not None:
@@ -126,7 +141,7 @@ def _candidates(sentence: str, question: str, *, first: bool, target: str) -> It
         for variant in _variants(plain[label.end() :]):
             yield variant, True
     copulas = list(COPULA.finditer(plain))
-    if len(copulas) > 1 and not question and re.search(r"\band\b", plain[copulas[0].end() : copulas[-1].start()]):
+    if len(copulas) > 1 and not question and TWO_STATEMENTS.search(plain[copulas[0].end() : copulas[-1].end()]):
         return  # two statements: which of them answers is not said
     for at in {0, len(copulas) - 1} if copulas else ():
         copula = copulas[at]
@@ -139,11 +154,12 @@ def _candidates(sentence: str, question: str, *, first: bool, target: str) -> It
         yield agent[1], True
     if (question or not copulas) and len(named := _names_in(plain, question)) == 1:
         yield named[0], False
-    if (quoted := QUOTED.search(sentence)) is not None:
-        yield quoted[1], False
+    for marked in (QUOTED.search(sentence), CODE.search(sentence)):
+        if marked is not None:
+            yield marked[1], False
     for added in _added(plain, question):
         yield added, False
-    if not copulas and not question:
+    if not copulas and not question and not SEVERAL_CLAUSES.search(plain):
         for pattern in (*TAILS, TAIL_NAME):
             if (tail := pattern.search(plain)) is not None:
                 yield tail[1], False
@@ -157,7 +173,10 @@ def _variants(complement: str) -> Iterable[str]:
         if (manner := MANNER.match(text)) is not None:
             text = text[manner.end() :]
             seen.append(text)
-    if (placed := PLACED.match(text)) is not None and placed.end() < len(text):
+    moved = FROM_TO.match(text)
+    if moved is not None:
+        seen.append(text[moved.end() :])
+    elif (placed := PLACED.match(text)) is not None and placed.end() < len(text):
         text = text[placed.end() :]
         seen.append(text)
     for one in tuple(seen[-2:]):
@@ -165,7 +184,11 @@ def _variants(complement: str) -> Iterable[str]:
             seen.append(one[: cut.start()])
         if (apposition := APPOSITION.search(one)) is not None:
             seen.append(one[: apposition.start()])
-        seen.append(re.sub(r"(?:的|(?:所)?(?:写|著|作|写的|创作|发明|建立|提出)的?)$", "", one))
+        seen.append(
+            re.sub(
+                r"(?:的|(?:所)?(?:写|著|作|写的|创作|发明|建立|提出)的?|(?<=[\u3400-\u9fff]{2})[中里内上])$", "", one
+            )
+        )
     return dict.fromkeys(text.strip(" ,，\"'“”*") for text in seen if text.strip())
 
 
@@ -216,6 +239,8 @@ def _added(sentence: str, question: str) -> list[str]:
             stretches.append([])
     spans = [sentence[stretch[0].start() : stretch[-1].end()] for stretch in stretches if stretch]
     fresh = [stretch for stretch in stretches if stretch]
+    if sum(map(str.istitle, spans)) > 1 and re.search(r"\band\b", sentence):
+        return []  # Paris and Rome: which of them is not said
     return [*spans, sentence[fresh[0][0].start() : fresh[-1][-1].end()]] if 0 < len(spans) <= MOST_STRETCHES else []
 
 
@@ -232,6 +257,7 @@ def _is_amount(target: str) -> bool:
 
 def _truth(sentence: str) -> str | None:
     """`yes` or `no`, as a sentence says it."""
+    sentence = ASIDE.sub("", sentence).strip(" ,，;.。!！")
     found = VERDICT.match(sentence)
     if found is None or GUESS.search(sentence):
         return None

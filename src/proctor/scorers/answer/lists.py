@@ -45,7 +45,7 @@ def lists(answer: str, target: str, options: AnswerOptions, same: Same) -> Match
     made = read_items(answer)
     if made is None or expected is None:
         return None
-    if (made.joined == "or") != (expected.joined == "or"):
+    if (made.joined == "or" and not _solutions(made)) != (expected.joined == "or" and not _solutions(expected)):
         return refuse(RULE, say("One list joins its elements with 'or', the other does not."))
     if _may_be_interval(made, expected):
         return refuse(RULE, say("Brackets around two elements may be a list or an interval."), ambiguous=True)
@@ -139,6 +139,12 @@ def _split(text: str, separator: re.Pattern[str]) -> list[str]:
             parts.append(text[start:at].strip())
             start = marks[at]
     return [*parts, text[start:].strip()]
+
+
+def _solutions(items: Items) -> bool:
+    """Whether all are values of one variable, as in `x = 2 or x = 3`: the solutions of an equation, all of them."""
+    named = [NAMED.fullmatch(element) for element in items.elements]
+    return all(named) and len({found[1] for found in named if found is not None}) == 1
 
 
 def _coordinates(made: Items, expected: Items) -> tuple[Items, Items]:

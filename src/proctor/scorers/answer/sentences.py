@@ -58,13 +58,26 @@ ADVERB_OF_A_GUESS = re.compile(
 OTHERS_SAY = re.compile(
     r"\b(?:said|says?|claim(?:s|ed)?|thought|thinks|ask(?:s|ed|ing)?|wonder(?:s|ed|ing)?|torn|whether|if|someone|somebody|used to|formerly|previously|once|doubts?|wrong|"
     r"incorrect|mistaken(?:ly)?|pretend|suppose|imagine|assum(?:e|ing)|some people|many people|confused|mistake|false|instead of|"
-    r"too (?:high|low|big|small|large|few|many|much|long|short)|neither|either|nor|unless|deny|denied|ruled out|exclud(?:e|ed|ing)|anything but|far from|fails?|failed|hardly|barely)\b|"
+    r"too (?:high|low|big|small|large|few|many|much|long|short)|neither|either|nor|unless|deny|denied|ruled out|exclud(?:e|ed|ing)|anything but|far from|fails?|failed|hardly|barely|(?:almost|nearly) [a-z]+ed)\b|"
     r"是否|曾经|曾是|有人|误以为|据称|以为|假设|假如|如果|要是|错误|排除|除了|除外|以外|而非|怀疑", re.IGNORECASE
 )  # fmt: skip
 NUMBER_OF_ITEM = re.compile(r"\s*\d{1,2}\.")
 TAKEN_BACK = re.compile(r"\b(?:incorrect|wrong|false|not|no|maybe|perhaps|guess)\b|[?？]|错|不", re.IGNORECASE)
 CONDITION = re.compile(r"(?:before|until)\b|if\b.{0,200}\b(?:were|would|had)\b", re.IGNORECASE)
 CONTRAST = (
+    (
+        re.compile(
+            r"^(?:many|some|most|people|everyone|others|it is often)[^,.;]{1,80},?\s(?:but|yet|however,?)\s(?:in fact\s|actually\s)?(?=(?:it|the|this)\b)",
+            re.IGNORECASE,
+        ),
+        "",
+    ),
+    (
+        re.compile(
+            r"^(?:有人|有些人|很多人|许多人|人们|不少人)[^，,。；]{1,40}[，,](?:但是?)?(?:其实|实际上|事实上)(?=[是为应])"
+        ),
+        "",
+    ),
     (re.compile(r"^not\s[^,.;]{1,40},\s(?:but\s)?", re.IGNORECASE), ""),
     (re.compile(r"\bnot\s[^,.;]{1,80}?,?\sbut\s(?:rather\s|instead\s)?", re.IGNORECASE), ""),
     (re.compile(r"(?:并)?(?:不是|并非|非)[^，,。；]{1,40}?(?:[，,]\s?(?:而|却)?是|而是)"), "是"),
@@ -80,18 +93,47 @@ CONTRAST = (
 )
 SO = re.compile(r",\s(?:so|therefore|thus|hence|which means)\s(?!that)|[，,](?:所以|因此|故)")
 HARMLESS = re.compile(
-    "[南北]?非洲|非常|未来|无锡|无线|不锈钢|莫[扎斯尔泊]|不等式|不同|不断|不久|无数|无论|不[但仅]|否则|非金属|无机|不丹"
+    "[南北]?非洲|非常|未来|无锡|无线|不锈钢|莫[扎斯尔泊]|[沉淹埋覆吞湮]没|没[收落]|不列颠|不幸|不得不|无[限穷疑理]|非[凡洲]|不等式|不同|不断|不久|无数|无论|不[但仅]|否则|非金属|无机|不丹"
 )
 GIVEN = re.compile(r"^if\s[^,]{1,120},\s?(?:then\s)?", re.IGNORECASE)
 ASIDE = re.compile(
     r",?\s(?:because|since|whereas|while|although|though|even though|given that|so that)\s.*|,\s(?:which|who|whose|where|as|for)\s.*|"
-    r"\s?\([^()]{0,200}\)\s?$|[，,](?:因为|由于|虽然|尽管|其中|它|其|并且|也就是).*|（[^（）]{0,200}）$", re.IGNORECASE
+    r"(?:\s|(?<=[\u3400-\u9fff]))\([^()]{0,200}\)\s?$|[，,](?:因为|由于|虽然|尽管|其中|它|其|并且|也就是).*|（[^（）]{0,200}）$", re.IGNORECASE
 )  # fmt: skip
 COPULA = re.compile(
-    r"(?:\b(?:is|are|was|were|be|equals?|becomes?|became|remains?|means|called|named)\b|(?<=\w)['’]s\b(?=\s)|=(?!=)|≈)\s*[:：]?\s*|"
-    r"(?:应该|应当|应|就|正|便)?(?:是(?!由)|为|等于|叫做?|叫作|称为|即)[：:]?\s*|(?<![大小多少高低等快慢早晚])于",
+    r"(?:\b(?:is|are|was|were|be|equals?|becomes?|became|remains?|means|called|named|returns|prints|outputs|stands for|(?:amounts|comes|adds up|evaluates|refers) to)\b|(?<=\w)['’]s\b(?=\s)|=(?!=)|≈)\s*[:：]?\s*|"
+    r"(?:应该|应当|应|就|正|便)?(?:是(?!由)|为|来自于?|属于|等于|叫做?|叫作|称为|即)[：:]?\s*|(?<![大小多少高低等快慢早晚])于|(?<=[发生活住长布建存落处])在",
     re.IGNORECASE,
 )
+OPPOSITES = tuple(
+    (re.compile(rf"\b(?:{one})", re.IGNORECASE), re.compile(rf"\b(?:{other})", re.IGNORECASE))
+    for one, other in (
+        ("increas|rose|rise|risen|grow|grew|gain|climb", "decreas|fell|fall|declin|drop|lost|lose|loss|shr[aiu]nk"),
+        ("highest|largest|biggest|greatest|maximum|tallest|most\\b", "lowest|smallest|least|minimum|shortest|fewest"),
+        ("longest|tallest|oldest|earliest|fastest|first\\b", "shortest|youngest|latest|slowest|last\\b"),
+        ("won\\b|win", "lost|lose"),
+        ("before\\b", "after\\b"),
+        ("born", "died"),
+        ("opens?\\b|opened", "clos"),
+        ("arriv", "depart|left\\b|leave"),
+        ("bought|buy", "sold|sell"),
+        ("began|begin|start", "end(?:s|ed|ing)?\\b|finish"),
+        ("older|taller|faster|heavier|longer|larger|bigger|more\\b", "younger|shorter|slower|lighter|smaller|less\\b|fewer"),
+    )
+) + tuple(
+    (re.compile(one), re.compile(other))
+    for one, other in (
+        ("增[长加多]|上升|提高|上涨", "减少|下降|降低|下跌"),
+        ("最[大高多长早快]|最大值", "最[小低少短晚慢]|最小值"),
+        ("第一", "最后"),
+        ("出生", "去世|逝世"),
+        ("开始|爆发", "结束|终止"),
+        ("到达", "出发"),
+        ("买", "卖"),
+        ("赢|胜", "输|负于"),
+    )
+)  # fmt: skip
+CLAUSE = re.compile(r"[,，;；]\s?|\s(?:and|while|whereas|but)\s|而(?=[\u3400-\u9fff])", re.IGNORECASE)
 ECHO_WORD = re.compile(rf"[{HAN}]|[^\W_{HAN}]+")
 SMALL_WORDS = (
     "the a an it its he she they we i this that these those there in on at by from for with his her their our my your of to as when "
@@ -210,6 +252,34 @@ def plain_statement(sentence: str, target: str) -> str | None:
     if negations(without) or GUESS.search(without) or OTHERS_SAY.search(without) or "?" in without:
         return None
     return sentence
+
+
+def asked_clause(sentence: str, question: str) -> str:
+    """The one clause that holds all words of the question, where others do not; else the sentence.
+
+    >>> asked_clause("Ann has two cats and three dogs", "How many cats does Ann have?")
+    'Ann has two cats'
+    """
+    asked = echo(question)
+    clauses = CLAUSE.split(sentence)
+    if not asked or len(clauses) < 2:
+        return sentence
+    whole = [clause for clause in clauses if asked <= echo(clause) != asked]
+    return whole[0] if len(whole) == 1 else sentence
+
+
+def contradicts(sentence: str, question: str) -> bool:
+    """Whether a sentence says the opposite of what is asked for: what was lost, asked for what was won.
+
+    >>> contradicts("Sales fell by 5%", "By how much did sales rise?"), contradicts("They rose by 5%", "How did sales rise?")
+    (True, False)
+    """
+    question = question[:MOST_CHARACTERS]
+    return bool(question) and any(
+        this.search(question) and not that.search(question) and that.search(sentence) and not this.search(sentence)
+        for pair in OPPOSITES
+        for this, that in (pair, pair[::-1])
+    )
 
 
 def echo(text: str) -> set[str]:
