@@ -353,3 +353,32 @@ def test_the_address_of_a_remote_agent_wins_over_the_folder(
     shown = capsys.readouterr().err
     assert "--agent-a2a-url is used, not --agent-dir." in shown
     assert "127.0.0.1:9" in shown
+
+
+def test_the_agent_has_options_and_a_time_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = write(tmp_path / "shop.evalset.json", case("a", "one"))
+    (tmp_path / "slow.py").write_text("import asyncio\n\nasync def answer(question):\n    await asyncio.sleep(30)\n")
+    assert run(file, "--agent", "./slow.py:answer", "--time-limit", 0.2, "--quiet") == 1
+    assert run(file, "--agent", "openai:m", "--agent-set", "temperatur=0", "--quiet") == 2
+
+
+def test_the_flags_of_adk_eval_are_followed_or_refused_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = write(tmp_path / "shop.evalset.json", case("a", "one"))
+    (tmp_path / "agent.py").write_text(AGENT)
+    how = (file, "--agent", "./agent.py:answer", "--set", "criteria.response_match_score=1", "--quiet")
+    assert run(*how, "--eval_storage_uri", "gs://bucket") == 2
+    assert "--results" in capsys.readouterr().err
+    assert run(*how, "--log_level", "LOUD") == 2
+    pytest.importorskip("google.adk.features")
+    feature = "JSON_SCHEMA_FOR_FUNC_DECL"
+    monkeypatch.setenv(f"ADK_ENABLE_{feature}", "0")
+    monkeypatch.setenv(f"ADK_DISABLE_{feature}", "1")
+    assert run(*how, "--enable_features", feature) == 0
+    assert os.environ.get(f"ADK_ENABLE_{feature}") == "1"
+    assert f"ADK_DISABLE_{feature}" not in os.environ
+    assert run(*how, "--disable_features", "NOTHING") == 2
+    assert "no feature 'NOTHING'" in capsys.readouterr().err

@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from proctor.cli import options, output
+from proctor.cli.adk_flags import adk_flags, follow
 from proctor.cli.words import lang, t
 from proctor.core.errors import BadInput
 
@@ -94,6 +95,16 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 )
 @options.task_set
 @options.judge
+@click.option(
+    "--agent-set",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help=t("An option of the agent, such as temperature=0; may be given several times."),
+)
+@click.option(
+    "--time-limit", type=options.SECONDS, metavar="SECONDS", help=t("Time limit of one sample (default 600).")
+)
+@adk_flags
 @click.option("--concurrency", type=options.AT_LEAST_ONE, help=t("How many samples at once."))
 @click.option("--run", "run_id", metavar="ID", help=t("The name of the run; that of a stored run goes on with it."))
 @options.accept_changes
@@ -106,6 +117,7 @@ def command(ctx: click.Context, /, places: tuple[str, ...], as_json: bool, quiet
 
     plan = _plan(places, given)
     _set_keys(given)
+    follow(given)
     gateway = _gateway(given)  # found out before the agent is called
     found = [(run, list(outcomes(run.record, run.store))) for run in _runs(plan, given, quiet=quiet)]
     cases = [case for _, of_run in found for case in of_run]
@@ -188,6 +200,7 @@ def _runs(plan: Plan, given: Mapping[str, Any], *, quiet: bool) -> list["Run"]:
     tasks = [resolve.task(name, chosen)[0] for name in plan.sets]  # every file is read before the agent is called
     for note in (note for task in tasks for note in task.provenance["notes"]):
         output.message(note)
+    limits = options.limits_of(given["time_limit"], usual.limits)
     runs = []
     for name in plan.sets:
         progress = Progress(tell=output.tell)
@@ -195,12 +208,13 @@ def _runs(plan: Plan, given: Mapping[str, Any], *, quiet: bool) -> list["Run"]:
             run = api.evaluate(
                 name,
                 agent=plan.agent,
+                agent_options=options.pairs(given["agent_set"], "--agent-set"),
                 options=chosen,
                 attempts=given["num_runs"],
                 scorers=scorers,
                 concurrency=given["concurrency"] or usual.concurrency,
                 **options.judge_of(given["judge"], given["judge_set"]),
-                limits=usual.limits,
+                limits=limits,
                 budget=usual.budget,
                 run_id=given["run_id"],
                 accept_changes=given["accept_changes"],

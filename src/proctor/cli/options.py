@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from msgspec.structs import replace
 
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
 
 if TYPE_CHECKING:
-    from proctor.core.run import Budget
+    from proctor.core.run import Budget, Limits
 
 F = TypeVar("F", bound=Callable[..., Any])
 AT_LEAST_ONE = click.IntRange(min=1)
@@ -22,6 +23,13 @@ def store(command: F) -> F:
     """--store"""
     text = t("Where runs are kept: a file or an address (default: PROCTOR_STORE, else one file in your data folder).")
     return click.option("--store", metavar="URL", help=text, callback=_remember_store)(command)
+
+
+def limits_of(seconds: float | None, kept: "Limits | None") -> "Limits | None":
+    """Return the limits with the time that was given; None where nothing was said, so that a stored run keeps its own."""
+    from proctor.core.run import Limits
+
+    return kept if seconds is None else replace(kept or Limits(), seconds=seconds)
 
 
 def as_json(command: F) -> F:

@@ -5,7 +5,6 @@ from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec.structs import replace
 
 from proctor.cli import gate, options, output
 from proctor.cli.words import t
@@ -13,7 +12,6 @@ from proctor.core.errors import BadInput
 
 if TYPE_CHECKING:
     from proctor.api.check import By
-    from proctor.core.run import Limits
 
 
 @click.command(help=t("Run a task with an agent and show the numbers."))
@@ -145,7 +143,7 @@ def _how(task: str | None, run_id: str | None, given: dict[str, Any]) -> dict[st
         "seed": _first_given(given["seed"], found.seed, 0),
         "scorers": given["scorers"] or None,
         **options.judge_of(given["judge"], given["judge_set"]),
-        "limits": _limits(given["time_limit"], found.limits),
+        "limits": options.limits_of(given["time_limit"], found.limits),
         "budget": options.budget_of(given["budget"]) or found.budget,
         "max_failed": _first_given(given["max_failed"], found.max_failed, None),
         "retry_failed": given["retry_failed"],
@@ -182,15 +180,8 @@ def _stored(run_id: str, given: dict[str, Any]) -> dict[str, Any]:
     how["budget"] = options.budget_of(given["budget"]) or how["budget"]
     how["max_failed"] = _first_given(given["max_failed"], how["max_failed"])
     how["workers"] = _first_given(given["workers"], how["workers"])
-    how["limits"] = _limits(given["time_limit"], how["limits"])
+    how["limits"] = options.limits_of(given["time_limit"], how["limits"])
     return {**how, **{name: given[name] for name in ("retry_failed", "accept_changes", "cache")}}
-
-
-def _limits(seconds: float | None, kept: "Limits | None") -> "Limits | None":
-    """The limits with the time that was given; None where nothing was said, so that a stored run keeps its own."""
-    from proctor.core.run import Limits
-
-    return kept if seconds is None else replace(kept or Limits(), seconds=seconds)
 
 
 def _first_given(*values: Any) -> Any:
