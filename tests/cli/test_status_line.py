@@ -1,6 +1,7 @@
 """The line that shows how far a run is."""
 
 import re
+import time
 
 import pytest
 
@@ -12,6 +13,7 @@ from proctor.core.trajectory import Usage
 from proctor.core.trial import Trial, Verdict
 from proctor.engine.budget import Purse
 from proctor.engine.progress import Progress
+from proctor.transport.retry import Wait
 
 
 def progress(done: int, total: int, budget: Budget | None = None) -> Progress:
@@ -72,3 +74,15 @@ def test_the_mean_counts_what_the_agent_failed_as_0() -> None:
     failed = Trial(run_id="r", sample_id="9", outcome="agent_failed")
     shown.add(failed, [])
     assert "mean 50.0%" in status(shown)
+
+
+def test_it_says_which_requests_wait_for_how_long_and_why() -> None:
+    shown = progress(1, 100)
+    until = time.monotonic() + 20
+    asked = Wait(host="bot.example:443", cause="status", status=429, until=until, asked=20.0)
+    shown.waits = lambda: [asked, Wait(host="bot.example:443", cause="status", status=500, until=until - 10)]
+    assert "requests that wait: 2; bot.example:443 asked for 20 s (429), 20 s more" in status(shown)
+    shown.waits = lambda: [Wait(host="bot.example:443", cause="connection", status=None, until=until)]
+    assert "requests that wait to be sent again: 1; bot.example:443 failed (connection), 20 s more" in status(shown)
+    shown.waits = list
+    assert "wait" not in status(shown)

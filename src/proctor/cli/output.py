@@ -3,6 +3,7 @@
 import json
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING, Any
@@ -158,6 +159,7 @@ def status(progress: "Progress") -> str:
         parts.append(t("{count} in flight", count=progress.in_flight))
     if progress.scored:
         parts.append(t("mean {mean}", mean=f"{progress.points / progress.scored:.1%}"))
+    parts.extend(_waiting(progress))
     failures = {name: count for name, count in progress.outcomes.items() if name != "scored"}
     parts.extend(f"{t(FAILED[name])} {count}" for name, count in failures.items())
     spent, forecast = progress.purse.spent, progress.forecast
@@ -172,6 +174,33 @@ def status(progress: "Progress") -> str:
     if progress.seconds_left is not None and progress.done < progress.total:
         parts.append(t("{time} left", time=_clock(progress.seconds_left)))
     return " · ".join(parts)
+
+
+def _waiting(progress: "Progress") -> Iterator[str]:
+    """How many requests wait to be sent again, why, and for how long."""
+    waits = progress.waits()
+    if not waits:
+        return
+    last = max(waits, key=lambda wait: wait.until)
+    seconds = max(1, round(last.until - time.monotonic()))
+    cause = str(last.status or last.cause)
+    if last.asked:
+        yield t(
+            "requests that wait: {count}; {host} asked for {asked} s ({cause}), {seconds} s more",
+            count=len(waits),
+            host=last.host,
+            asked=f"{last.asked:.3g}",
+            cause=cause,
+            seconds=seconds,
+        )
+    else:
+        yield t(
+            "requests that wait to be sent again: {count}; {host} failed ({cause}), {seconds} s more",
+            count=len(waits),
+            host=last.host,
+            cause=cause,
+            seconds=seconds,
+        )
 
 
 @contextmanager

@@ -198,6 +198,7 @@ async def _run(
     is_new = not progress.done and job.replies is None
     fatal = () if job.replies is not None else NO_WAY if progress.done else CANNOT_GO_ON
     async with Client(concurrency=job.concurrency) as client, _player(job, work, client, progress) as play:
+        progress.waits = client.waits
         for count, work_of_each in ((1, partial(worker, is_probe=True)), (job.at_once, worker)):
             if progress.purse.reached() is None and not stop.is_set():
                 async with Saving(store, progress, count) as saving:

@@ -3,7 +3,7 @@
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from proctor.core.run import Budget
 from proctor.core.score import Score, Unscored
@@ -11,6 +11,7 @@ from proctor.core.sentence import Sentence
 from proctor.core.trajectory import NOTHING
 from proctor.core.trial import Outcome, Trial, Verdict
 from proctor.engine.budget import Forecast, Purse
+from proctor.transport.retry import Wait
 
 
 def _log(sentence: Sentence) -> None:
@@ -35,6 +36,7 @@ class Progress:
         self.points = 0.0
         self.scored = 0
         self.judge_failed = 0
+        self.waits: Callable[[], Sequence[Wait]] = tuple  # the requests that wait to be sent again
         self.started = time.monotonic()
 
     def begin(self, total: int, done: int, purse: Purse) -> None:

@@ -43,7 +43,7 @@ from proctor.transport.headers import REMAINING_AND_RESET, used_up_seconds
 from proctor.transport.pace import Bounds, Endpoint
 from proctor.transport.redact import HIDDEN, SHORTEST
 from proctor.transport.repair import repaired
-from proctor.transport.retry import Policy, clock_stopped, keep
+from proctor.transport.retry import Policy, Wait, clock_stopped, keep
 from proctor.transport.wire import Connector, Line, Reply, check_headers
 
 CONNECT_SECONDS = 15.0
@@ -152,6 +152,7 @@ class Client:
         self._connector: Connector | None = None
         self._lines: WeakKeyDictionary[Target, Line] = WeakKeyDictionary()
         self._endpoints: dict[str, Endpoint] = {}
+        self._waits: dict[object, Wait] = {}
         self._token: Token[Client | None] | None = None
         self._tls: ssl.SSLContext | None = None
 
@@ -210,6 +211,10 @@ class Client:
                 return _decoded_again(data, reply, decode)
 
         return self._send(target, body, receive)
+
+    def waits(self) -> list[Wait]:
+        """The requests that wait to be sent again; any thread may ask."""
+        return list(self._waits.values())
 
     def stream(self, target: Target, body: bytes, fold: Callable[[], Fold[T]]) -> Coroutine[object, object, T]:
         """Send a body and fold the server-sent events that come back; a stream that breaks is begun again."""
@@ -296,8 +301,15 @@ class Client:
                 too_late=is_late and bool(fault.asked),
             ) from None  # the sentence says it all, and a trace of the library might show a key
         keep(Call(cause=cause, status=fault.status, waited_seconds=round(wait, 3)))
-        with clock_stopped(now - sent):
-            await asyncio.sleep(wait)
+        key = object()
+        self._waits[key] = Wait(
+            host=target.host, cause=fault.kind, status=fault.status, until=now + wait, asked=fault.asked
+        )
+        try:
+            with clock_stopped(now - sent):
+                await asyncio.sleep(wait)
+        finally:
+            del self._waits[key]
 
     async def _body(self, reply: Reply) -> bytes:
         return b"".join([piece async for piece in self._pieces(reply)])

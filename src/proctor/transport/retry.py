@@ -51,6 +51,16 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
         return longest * random.uniform(0.5, 1.0)  # noqa: S311
 
 
+class Wait(msgspec.Struct, frozen=True, kw_only=True):
+    """A request that waits to be sent again: to where, why, until when (monotonic), and how long the server asked for."""
+
+    host: str
+    cause: str
+    status: int | None
+    until: float
+    asked: float | None = None
+
+
 def record_calls() -> list[Call]:
     """Begin a list that gets every request of this task that failed, in order."""
     made: list[Call] = []
