@@ -10,6 +10,7 @@ from proctor import Sample, Task
 from proctor.api.files import write_comparison
 from proctor.core.errors import ProviderFailed
 from proctor.reports.both import Both, both, compared_samples, listing_of_both
+from proctor.reports.versus import html, markdown
 from proctor.reports.words import Words
 
 OLD = {"a": "right", "b": "right", "c": "wrong", "d": "wrong", "e": "right"}
@@ -67,8 +68,26 @@ def test_a_sample_of_one_run_only_is_listed_without_the_other_side(tmp_path: Pat
     assert alone["z"] == "not_compared"
 
 
-def test_of_several_attempts_the_mean_is_compared_and_the_first_answer_shown(tmp_path: Path) -> None:
-    store = str(tmp_path / "runs.db")
-    one = next(one for one in found((run(store, OLD, attempts=2), run(store, NEW, attempts=3))) if one.sample_id == "b")
-    assert (one.values, one.attempts) == ((1.0, 0.0), (2, 3))
-    assert [told.attempt for told in one.stories if told] == [0, 0]
+def test_of_several_attempts_the_mean_is_compared_and_the_one_that_tells_most_shown(tmp_path: Path) -> None:
+    made = iter(["wrong", "right", "right", "right", "wrong", "wrong"])
+    task = Task(name="t", samples=[Sample.ask("b", "b", target="right")], scorers=["exact"])
+    old, new = (
+        proctor.evaluate(
+            task, agent=lambda question: next(made), store=str(tmp_path / "r.db"), attempts=3, concurrency=1
+        )
+        for _ in range(2)
+    )
+    [one] = found((old, new))
+    assert (one.group, one.values, one.attempts) == ("broken", (2 / 3, 1 / 3), (3, 3))
+    assert one.shown == (1, 1)
+    [told] = compared_samples([one])
+    assert told.first is not None
+    assert told.second is not None
+    assert [(side.answer, side.attempt, side.attempts) for side in (told.first, told.second)] == [
+        ("right", 1, 3),
+        ("wrong", 1, 3),
+    ]
+    [row] = json.loads(listing_of_both([one], 1, Words("en")).data)["rows"]
+    assert row["a"] == [2, 2]
+    assert "attempt 2 of 3: `right`" in markdown(proctor.compare(old, new), "en", [one])
+    assert "attempt 2 of 3" in html(proctor.compare(old, new), "en", [one]).partition("<script")[0]

@@ -8,6 +8,7 @@ import msgspec
 from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence
 from proctor.core.task import Store
+from proctor.core.trial import Value
 from proctor.reports.listing import Listing, Tables, packed, text_characters
 from proctor.reports.story import Story, story
 from proctor.reports.visible import visible
@@ -19,12 +20,17 @@ Side = tuple[RunRecord, Store]
 
 
 class Both(msgspec.Struct, frozen=True, kw_only=True):
-    """A sample in both runs: the mean of its scored attempts, how many there are, and the story of the first one."""
+    """A sample in both runs: the mean of its scored attempts, how many there are, and the story of the one that tells most.
+
+    Of a sample that broke or was fixed that is the best attempt of the run that did better and the worst of the other,
+    of one that both have wrong the worst of each; the first of several that are alike.
+    """
 
     sample_id: str
     group: Group
     values: tuple[float | None, float | None]
     attempts: tuple[int, int]
+    shown: tuple[int, int]  # which attempts, from 0
     stories: tuple[Story | None, Story | None]
 
     @property
@@ -39,6 +45,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     value: float | None
     answer: str
     reason: str | Sentence = ""
+    attempt: int = 0  # which one the answer is, from 0
+    attempts: int = 1
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,12 +73,17 @@ def both(first: Side, second: Side, *, characters: int | None = None) -> Iterato
     characters = characters or text_characters(2 * sum(map(len, by_group.values())))
     for group, ids in by_group.items():
         for id in ids:
+            shown = (
+                _telling(old.get(id, ()), best=group == "broken"),
+                _telling(new.get(id, ()), best=group == "fixed"),
+            )
             yield Both(
                 sample_id=id,
                 group=group,
                 values=(_mean(old.get(id)), _mean(new.get(id))),
                 attempts=(len(old.get(id, ())), len(new.get(id, ()))),
-                stories=(_story(*first, id, characters), _story(*second, id, characters)),
+                shown=shown,
+                stories=(_story(*first, id, shown[0], characters), _story(*second, id, shown[1], characters)),
             )
 
 
@@ -85,8 +98,10 @@ def compared_samples(found: Iterable[Both]) -> Iterator[Compared]:
     for one in found:
         known = one.any_story
         sides = [
-            None if told is None else Answer(value=value, answer=made_text(told), reason=_reason(told))
-            for told, value in zip(one.stories, one.values, strict=True)
+            None
+            if told is None
+            else Answer(value=value, answer=made_text(told), reason=_reason(told), attempt=told.attempt, attempts=count)
+            for told, value, count in zip(one.stories, one.values, one.attempts, strict=True)
         ]
         yield Compared(
             id=one.sample_id,
@@ -136,20 +151,31 @@ def _row(one: Both, tables: Tables) -> dict[str, Any]:
         "g": tables.tags_of(known.tags) if known else [],
         "v": [None if value is None else round(value, 4) for value in one.values],
         "t": one.attempts,
+        "a": [number + 1 for number in one.shown],
         "r": [None if told is None else tables.row(told) for told in one.stories],
     }
 
 
-def _values(record: RunRecord, store: Store, scorer: str) -> dict[str, list[float | None]]:
-    found: dict[str, list[float | None]] = {}
+def _values(record: RunRecord, store: Store, scorer: str) -> dict[str, list[Value]]:
+    found: dict[str, list[Value]] = {}
     for value in store.values(record.id, scorer):
-        found.setdefault(value.sample_id, []).append(value.value)
+        found.setdefault(value.sample_id, []).append(value)
     return found
 
 
-def _mean(values: Sequence[float | None] | None) -> float | None:
-    scored = [value for value in values or () if value is not None]
+def _mean(values: Sequence[Value] | None) -> float | None:
+    scored = [one.value for one in values or () if one.value is not None]
     return sum(scored) / len(scored) if scored else None
+
+
+def _telling(values: Sequence[Value], *, best: bool) -> int:
+    """The attempt to show, the best or the worst; the first where none was scored."""
+    ordered = sorted(values, key=lambda one: one.attempt)
+    scored = [(one.value, one.attempt) for one in ordered if one.value is not None]
+    if not scored:
+        return ordered[0].attempt if ordered else 0
+    choose = max if best else min
+    return choose(scored, key=lambda pair: pair[0])[1]
 
 
 def _group(old: float | None, new: float | None) -> Group:
@@ -160,8 +186,9 @@ def _group(old: float | None, new: float | None) -> Group:
     return "both_right" if new == 1 else "both_wrong"
 
 
-def _story(record: RunRecord, store: Store, sample_id: str, characters: int) -> Story | None:
-    trial = next(store.trials(record.id, sample_id=sample_id), None)
+def _story(record: RunRecord, store: Store, sample_id: str, attempt: int, characters: int) -> Story | None:
+    trials = store.trials(record.id, sample_id=sample_id)
+    trial = next((one for one in trials if one.attempt == attempt), None)
     if trial is None:
         return None
     verdicts = [one for one in store.verdicts(record.id, sample_id=sample_id) if one.attempt == trial.attempt]

@@ -268,5 +268,5 @@ def script_words(words: Words) -> Mapping[str, str]:
         "both_right": words.t("both right"),
         "not_compared": words.t("not compared"),
         "not_run": words.t("Not run."),
-        "of_attempts": words.t("the first of {count} attempts"),
+        "of_attempts": words.t("attempt {number} of {count}"),
     }

@@ -256,9 +256,17 @@ def _page(template: str, comparison: Comparison, lang: str, moved: _Moved, **mor
             group_name=script_words(words).__getitem__,
             expected_text=expected_text,
             made_text=made_text,
+            which=lambda one, side: _which(one, side, words),
             **more,
         )
     )
+
+
+def _which(one: Both, side: int, words: Words) -> str:
+    """Which attempt is shown, where a sample has several."""
+    if one.attempts[side] < 2:
+        return ""
+    return words.t("attempt {number} of {count}", number=one.shown[side] + 1, count=one.attempts[side])
 
 
 def _text(text: str, style: str = "") -> "Text":

@@ -9,8 +9,8 @@ function keep() {
   return (row) => (!state.value || wanted.includes(row.z)) && (!tag.value || row.g?.includes(Number(tag.value)));
 }
 
-function answer(letter, row, value, attempts) {
-  const head = [`${letter} · ${score(value)}`, attempts > 1 ? fill(words.of_attempts, { count: attempts }) : ""];
+function answer(letter, row, value, number, attempts) {
+  const head = [`${letter} · ${score(value)}`, attempts > 1 ? fill(words.of_attempts, { number, count: attempts }) : ""];
   const made = el("div", null, el("h3", { class: "letter" }, head.filter(Boolean).join(" · ")));
   if (!row) {
     made.append(el("p", { class: "soft" }, words.not_run));
@@ -31,7 +31,7 @@ function body(row) {
   const expected = first?.e ?? second?.e;
   if (question) made.append(block(words.question, question));
   if (expected) made.append(block(words.expected, expected));
-  const sides = [answer("A", first, row.v[0], row.t[0]), answer("B", second, row.v[1], row.t[1])];
+  const sides = [answer("A", first, row.v[0], row.a[0], row.t[0]), answer("B", second, row.v[1], row.a[1], row.t[1])];
   made.append(el("div", { class: "texts" }, ...sides), link(row));
   return made;
 }
