@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 MARKER = "proctor(task, *, agent, each=False, runs=1, thresholds=None, pass_rate=None, **how): evaluate an agent on an eval-set file or another task; with each=True every case is a test of its own."
 CASE = "_proctor_case"
+INI = "proctor_inconclusive"
+ON_INCONCLUSIVE = ("skip", "fail")
+UNDECIDED = "proctor.inconclusive"  # the property of a report that says why
 NOT_ASKED_FOR = "a test with the marker proctor takes the fixture 'proctor' too: def test_shop(proctor). Without it the test passes untested where this plugin is not installed."
 WHICH = ("options", "limit", "first", "ids", "tags", "seed")  # which cases there are
 WANTED = ("thresholds", "pass_rate", "by", "inconclusive")
@@ -32,8 +35,41 @@ _run_of = pytest.StashKey["Run"]()
 _cases_of = pytest.StashKey[dict[tuple[str, str], "dict[str, Task]"]]()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addini(INI, "what a gate does that is inconclusive: skip (default) or fail", default="skip")
+    parser.getgroup("proctor").addoption(
+        "--proctor-inconclusive",
+        choices=ON_INCONCLUSIVE,
+        dest=INI,
+        help=f"what a gate does that is inconclusive (else the ini option {INI}, which is skip by default)",
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", MARKER)
+    if config.getini(INI) not in ON_INCONCLUSIVE:
+        raise pytest.UsageError(f"{INI} is 'skip' or 'fail', not {config.getini(INI)!r}")
+
+
+def pytest_report_teststatus(report: pytest.CollectReport | pytest.TestReport) -> Any:
+    """Count a gate that is inconclusive apart: of skipped tests the last line of pytest stays green."""
+    if report.skipped and _undecided(report):
+        return "inconclusive", "i", ("INCONCLUSIVE", {"yellow": True})
+    return None
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say which gates are inconclusive and how to make them fail, at the end and without an option."""
+    reports = terminalreporter.stats.get("inconclusive", ())
+    if not reports:
+        return
+    from proctor.i18n import language, speak
+
+    terminalreporter.section("proctor: inconclusive", yellow=True, bold=True)
+    for report in reports:
+        terminalreporter.line(f"{report.nodeid}: {_undecided(report)}")
+    how = speak("Neither passed nor failed, and the exit code does not show it. To fail: {option}", language(), option="--proctor-inconclusive=fail")  # fmt: skip
+    terminalreporter.line(how, yellow=True)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -79,7 +115,7 @@ class Proctor:
 
         runs: how often each case. thresholds: the least mean of a number, by the name of its scorer, or one for all.
         pass_rate: the least share of trials that pass. by: "interval" (default) or "value". inconclusive: "skip"
-        (default) or "fail", where the interval holds the threshold. The rest as for `proctor.evaluate`.
+        or "fail", where the interval holds the threshold; by default what --proctor-inconclusive says, or skip. The rest as for `proctor.evaluate`.
         """
         from proctor import evaluate
 
@@ -99,14 +135,16 @@ class Proctor:
 
         self._item.addfinalizer(run.store.close)
         wanted = dict(wanted)
-        undecided = wanted.pop("inconclusive", "skip")
-        if undecided not in ("skip", "fail"):
+        config = self._item.config
+        undecided = wanted.pop("inconclusive", None) or config.getoption(INI) or config.getini(INI)
+        if undecided not in ON_INCONCLUSIVE:
             raise pytest.UsageError(f"inconclusive= is 'skip' or 'fail', not {undecided!r}")
         found = check(run, **wanted)
         _note(self._item, run, found)
         if found.faults or (found.undecided and undecided == "fail"):
             pytest.fail(_message(run, found), pytrace=False)
         if found.undecided:
+            self._item.user_properties.append((UNDECIDED, _inconclusive(found)))
             pytest.skip(_inconclusive(found))
         return run
 
@@ -274,6 +312,11 @@ def _inconclusive(found: "Check") -> str:
     lang = language()
     told = "; ".join(speak(one, lang) for one in found.undecided)
     return speak("inconclusive: {told}. More samples or runs would narrow the interval.", lang, told=told)
+
+
+def _undecided(report: pytest.CollectReport | pytest.TestReport) -> str:
+    """Return why a gate is inconclusive; empty where none is."""
+    return next((str(value) for name, value in getattr(report, "user_properties", ()) if name == UNDECIDED), "")
 
 
 def _said(sentence: Any) -> str:

@@ -143,27 +143,55 @@ def test_capital(proctor):
 """
 
 
+def _half_right(shop: pytest.Pytester) -> None:
+    shop.path.joinpath("agent.py").write_text(
+        "count = 0\ndef answer(question):\n    global count\n    count += 1\n    return 'Paris' if count % 2 else 'Rome'\n"
+    )
+    shop.path.joinpath("q.jsonl").write_text('{"id": "fr", "question": "Capital?", "answer": "Paris"}\n')
+
+
 @pytest.mark.parametrize(
     ("wanted", "outcome"),
     [
         ("pass_rate=0.1", "passed"),
         ("pass_rate=0.9", "failed"),
-        ("pass_rate=0.5", "skipped"),
+        ("pass_rate=0.5", "inconclusive"),
         ('pass_rate=0.5, inconclusive="fail"', "failed"),
         ('pass_rate=0.5, by="value"', "passed"),
     ],
 )
 def test_a_gate_is_met_missed_or_inconclusive(shop: pytest.Pytester, wanted: str, outcome: str) -> None:
-    shop.path.joinpath("agent.py").write_text(
-        "count = 0\ndef answer(question):\n    global count\n    count += 1\n    return 'Paris' if count % 2 else 'Rome'\n"
-    )
-    shop.path.joinpath("q.jsonl").write_text('{"id": "fr", "question": "Capital?", "answer": "Paris"}\n')
-    result = ran(shop, CAPITAL.replace("WANTED", wanted), "-rs")
-    result.assert_outcomes(**{outcome: 1})
+    _half_right(shop)
+    result = ran(shop, CAPITAL.replace("WANTED", wanted))
+    assert result.parseoutcomes() == {outcome: 1}
     if outcome != "passed":
         result.stdout.fnmatch_lines(["*pass rate 50.0% (3 of 6 trials), interval 18.8% to 81.2%, at least *"])
-    if outcome == "skipped":
-        result.stdout.fnmatch_lines(["*inconclusive: pass rate*"])
+    if outcome == "inconclusive":
+        result.stdout.fnmatch_lines(["*test_capital: inconclusive: pass rate*", "*--proctor-inconclusive=fail*"])
+
+
+@pytest.mark.parametrize(
+    ("ini", "words", "own", "outcome"),
+    [
+        ("fail", [], "", "failed"),
+        ("fail", ["--proctor-inconclusive=skip"], "", "inconclusive"),
+        ("skip", ["--proctor-inconclusive=fail"], "", "failed"),
+        ("fail", ["--proctor-inconclusive=fail"], ', inconclusive="skip"', "inconclusive"),
+    ],
+)
+def test_what_an_inconclusive_gate_does_is_set_for_a_project_a_call_or_a_test(
+    shop: pytest.Pytester, ini: str, words: list[str], own: str, outcome: str
+) -> None:
+    _half_right(shop)
+    shop.makeini(f"[pytest]\nproctor_inconclusive = {ini}\n")
+    assert ran(shop, CAPITAL.replace("WANTED", f"pass_rate=0.5{own}"), *words).parseoutcomes() == {outcome: 1}
+
+
+def test_an_inconclusive_gate_is_told_by_workers_too(shop: pytest.Pytester) -> None:
+    _half_right(shop)
+    result = ran(shop, CAPITAL.replace("WANTED", "pass_rate=0.5"), "-p", "xdist.plugin", "-n", "1", apart=True)
+    assert result.parseoutcomes()["inconclusive"] == 1
+    result.stdout.fnmatch_lines(["*test_capital: inconclusive: pass rate*"])
 
 
 def test_without_the_plugin_a_gate_does_not_pass(shop: pytest.Pytester) -> None:
