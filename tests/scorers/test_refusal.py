@@ -1,5 +1,7 @@
 """Declining to answer, in Chinese and English."""
 
+import time
+
 import pytest
 
 from proctor.core.sample import Sample
@@ -38,3 +40,10 @@ def test_an_answer_is_none(reply: str) -> None:
 
 def test_a_reply_that_the_endpoint_refused_counts_as_one() -> None:
     assert refusal(SAMPLE, Trajectory(stop="filtered")).points == 1
+
+
+@pytest.mark.parametrize("piece", ["我不", "i not ", "sorry, i ", "no a ", "this that which violates ", "の"])
+def test_a_hostile_reply_is_read_quickly(piece: str) -> None:
+    started = time.perf_counter()
+    refusal(Sample.ask("q", "?"), Trajectory.of(piece * 20_000))
+    assert time.perf_counter() - started < 2

@@ -58,7 +58,7 @@ _IMPERSONAL = re.compile(
 _SELF = re.compile(
     # an agent that speaks of itself at the start of a clause, with a negation: whatever it is that it cannot, may not or does not
     r"(?:^|[,;:] |[,;]? (?:but|and|so|however|as|since|because|that) |sorry |unfortunately,? |afraid )(?:i|this ai|this assistant)(?:'m|'ve|'d|'ll| am| have| do| did| can| could| will| would| was| must| should| really| simply| just| honestly| also| still| only| currently|,)*"
-    r"(?:n't|(?<=can)not| (?:not|never|unable|no longer|cannot|decline|refuse|abstain|refrain|pass\b|skip\b|stumped|clueless|lost\b|at a loss|have no|lack|haven't|can't|don't|won't|couldn't|didn't|wasn't|wouldn't|prefer not|rather not))\b"
+    r"(?:n't|(?<=can)not| (?:not|unable|no longer|cannot|decline|refuse|abstain|refrain|pass\b|skip\b|stumped|clueless|lost\b|at a loss|have no|lack|haven't|can't|don't|won't|couldn't|didn't|wasn't|wouldn't|prefer not|rather not))\b"
     r"(?!,? (?:believe|agree more|like|love|want|wait|deny|help but|stress|emphasi[sz]e|exaggerate|see why|see any|see how|go into|over|think|need|mind|have to|worry|just|only|mean|doubt|say no|say yes|made|care|eat|drink|smoke|swim|remember (?:it|that)|say it|know of|recommend (?:this|it|that|him|her|the)|praise|complain|resist|imagine))"
     r"|\bi(?:'ll|'m going to| will| am going to|'d rather|'d like to| must| have to|'ll have to)(?: \w+){0,2}? (?:pass|skip|abstain|refrain|decline)\b"
     r"|\bi(?:'m| am) (?:just |only )?(?:an? )?(?:\w+ )?(?:ai|language model|chatbot|text-based)\b[^.]{0,60}(?:\bnot\b|n't\b|\bcannot\b|\bno\b)|\bi only have\b[^.]{0,60}(?:n't|\bnot\b|\bcannot\b)"
@@ -69,6 +69,16 @@ _SELF = re.compile(
     rf"|\b(?:none|neither) of (?:the|these|those|your) (?:\w+ ){{0,2}}?(?:{_TEXT}|passages|results|files|sources|texts)\b[^.]{{0,20}}\b(?:contains?|mentions?|answers?|provides?|includes?|states?|says?|gives?|addresse?s?)\b"
     r"|\b(?:is|are|was|were)(?:n't| not| never| nowhere)(?: \w+ly)? (?:stated|mentioned|specified|given|provided|included|described|discussed|addressed|disclosed|known|available|contained|covered|recorded)(?: anywhere)?(?: (?:in|by) (?:the|this|that|your|any) (?:\w+ )?\w+)?(?=[.!]?$|, so\b)"
     r"|\b(?:information|data|details?|answer|context|it|this|that|facts?)(?: \w+){0,4}? (?:is|are) (?:missing|unknown|unavailable|confidential|classified|private|unclear|proprietary|restricted)\b(?= (?:from|to me|in the|at|and|because)|[.!]?$|,)"
+)
+_APOLOGY = re.compile(
+    # an apology or regret, then a negation
+    r"\b(?:sorry|apolog\w+|regret\w*|unfortunately)\b[^.]{0,60}?(?:\bi\b|\bwe\b|\bthat's\b|\bthis is\b)[^.]{0,30}?(?:n't|\b(?:not|no|unable|cannot|decline|refuse)\b)|^(?:i'm )?not (?:really |so |too |entirely )?sure\b(?=[,.!]?$|, sorry)|\b(?:image|picture|photo|figure|text|question|request|scan|diagram)s? (?:is|are|was|looks|seems|appears) (?:\w+ )?(?:blurr\w+|illegible|unreadable|ambiguous|unclear|vague|incomplete|cut off|cropped|corrupted|broken|garbled)\b"
+    rf"|\b{_TEXT}(?: \w+)?(?: provided| given| above)? (?:does|do|did)(?:n't| not) (?:actually )?(?:have|hold|contain|include|provide|give|state|specify|mention|say|tell|answer)\b[^.;:]{{0,40}}\b(?:answer|information|enough|details?|this|that|it)\b|\bwe (?:cannot|can't|can not|could not|couldn't|are unable to|do not|don't) {_KNOW}\b|\bagainst (?:the|my|our) (?:rules|law|guidelines|polic(?:y|ies))\b[^.]{{0,20}}\b(?:so|no)\b"
+    r"|(?:抱歉|遗憾|对不起|不好意思|对此|您好)[^。]{0,14}?(?:没|不(?!是|过|错|对|久|同)|无法|未能|难以)|(?:问题|题目|图片?|图像|照片|描述)(?:有点|太|比较|很|过于)?(?:不(?:太)?(?:清楚|清晰|明确|完整)|模糊|看不清|有歧义)|不(?:发表|予)(?:评论|置评|意见|回答)|没有?(?:能)?(?:找到|查到)(?:相关|确切|正确)?(?:的)?(?:答案|结果)|(?:回答|解答|处理|判断|看|算|做)不(?:了|出来?)(?=[。！]?$)"
+)
+_SORRY = re.compile(
+    r"(?:lo siento|lamento|lamentablemente|desafortunadamente|désolée?|malheureusement|regrette|leider|tut mir leid|desculpe|infelizmente|lamento|dispiace|purtroppo|spiacente|helaas|spijt|przepraszam|niestety|bohužel|извините|к сожалению|простите|üzgünüm|maalesef|tyvärr|beklager|desværre|dessverre|xin lỗi|rất tiếc|maaf|mohon maaf|δυστυχώς|λυπάμαι)[^;:]{0,100}?(?:\b(?:no|not|pas|nicht|keine?n?|não|non|niet|geen|nie|не|нет|inte|ikke|không|tidak|belum|tak|δεν|nu)\b|am[ıi]y|em[ei]m|amam)"
+    r"|(?:申し訳|すみません|すいません|ごめん|恐れ入り)[^:：]{0,60}?(?:ません|ない|かね)|(?:죄송|미안)[^:：]{0,60}?(?:수 ?없|못|않|모르|어렵)|(?:عذر|آسف|أعتذر)[^:]{0,60}?(?:لا|ليس|لن|لم)|(?:क्षमा|माफ|खेद)[^:]{0,60}?नहीं|(?:ขออภัย|ขอโทษ)[^:]{0,60}?ไม่|(?:ليس|لا يوجد) (?:لدي|عندي)|मुझे [^।]{0,30}नहीं|(?:情報|知識|データ|機能|権限|能力)(?:は|が|を)?(?:持って(?:い|おり)|あり|ござい)ません"
 )
 _SELF_CHINESE = re.compile(
     r"我(?!们|国|校|家|妈|爸|的(?!知识|数据|训练|能力|权限))[^。！？，；]{0,12}?(?:无法|没法|没有?办法|没能|不能|不会|不便|不宜|不得|难以|未能|无权|拒绝|没有(?:权限|能力|相关|足够|这|看到|收到|个人|任何|访问|实时|资格|情感|意见|答案)|"
@@ -86,10 +96,10 @@ _STILL = re.compile(
     r"\b(?:but|however|though|nevertheless|still|that said|my best guess)\b,? (?P<en>[^.!?;]{3,160})|(?:但是?|不过|可是|然而)[，,]?(?P<zh>[^。！？；]{2,80})"
 )
 _NO_ANSWER = re.compile(
-    r"n't\b|\b(?:not|cannot|no|never|unable|unclear|you|your|please|help|happy|glad|recommend|suggest|consult|if|can|could|would|try|let me|here|general\w*|more|sorry|afraid|may(?:be)?)\b|不|无法|没|未|请|可以|建议|如果|帮|能|您|你|若|抱歉|遗憾"
+    r"n't\b|\b(?:not|cannot|no|never|unable|unclear|you|your|please|help|happy|glad|recommend|suggest|consult|if|can|could|would (?:recommend|suggest|advise|need|be)|try|let me|here|general\w*|more|sorry|afraid|may(?:be)?)\b|不|无法|没|未|请|可以|建议|如果|帮|能|您|你|若|抱歉|遗憾"
 )
 _UNSURE = re.compile(
-    r"\b(?:know|sure|certain|see|tell|find|view|unsure|idea|exact\w*)\b|不(?:太|是很|大|完全)?(?:清楚|知道|确定|了解)|看不|没有看"
+    r"\b(?:know|sure|certain|see|tell|find|view|unsure|idea|exact\w*|say)\b|不(?:太|是很|大|完全)?(?:清楚|知道|确定|了解)|看不|没有看"
 )
 _CHINESE = re.compile(
     r"缺(?:少|乏)(?:必要的?|足够的?|相关的?)?(?:图片|图像|信息|条件|图)(?:信息)?|(?<!由于)(?<!因为)(?<!因)(?:信息|资料|条件|数据|线索|题目|题干|证据|上下文)(?:(?:并|还)?不(?:够)?(?:完整|充分|充足|足|全|够)|缺失|有限|太少)(?!导致|造成|会|往往|时|常|使|性|的(?!情况下))|需要(?:更多|提供|补充)(?:的)?(?:信息|图片|资料|上下文)"
@@ -134,7 +144,9 @@ _ANSWERS = re.compile(
     r"|(?:答案|故|应|我|因此|所以)?选(?:项|择)?\s?[:：]?\s?[a-h](?![a-z])|答案(?:是|为|应|[:：])|(?:la respuesta|la réponse|la risposta|a resposta|die antwort) (?:es|est|è|é|ist)\b|答えは|정답은|ответ:|\\boxed"
 )
 _QUOTED = re.compile(r"[\"“「‘][^\"”」’]{0,400}[\"”」’]")
-_OF_OTHERS = re.compile(r"^(?:no image is needed|to \w+)")
+_OF_OTHERS = re.compile(
+    r"^(?:no image is needed|to \w+|(?:he|she|they)\b|(?:他|她|他们|她们|老师|记者|妈妈)(?:说|表示|回答))"
+)
 
 
 def refusal_in(reply: str) -> str | None:
@@ -151,9 +163,11 @@ def refusal_in(reply: str) -> str | None:
     if whole := _WHOLE.fullmatch(simplified(text)):
         return whole[0].strip(" .。")
     beginning = _QUOTED.sub(" ", text[:_BEGINNING])
+    if (regret := _SORRY.search(beginning)) is not None:
+        return regret[0]
     for sentence in re.split(r"(?<=[.!?。！？])\s*", beginning)[:_SENTENCES]:
         plain = simplified(sentence)
-        for phrases in (_ENGLISH, _IMPERSONAL, _SELF, _CHINESE, _SELF_CHINESE, _OTHERS, _FRAMES):
+        for phrases in (_ENGLISH, _IMPERSONAL, _SELF, _CHINESE, _SELF_CHINESE, _APOLOGY, _OTHERS, _FRAMES):
             said = sentence if phrases is _OTHERS else plain
             if (found := phrases.search(said)) is not None and not _OF_OTHERS.match(sentence):
                 rest = simplified(beginning[beginning.find(sentence) :])[found.end() :]

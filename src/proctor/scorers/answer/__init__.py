@@ -27,6 +27,7 @@ from proctor.scorers.answer.verdict import AnswerOptions, Match, Options, refuse
 __all__ = ["AnswerOptions", "Match", "Options", "answer", "final_answer", "match", "matching", "semantic"]
 VERSION = "2" if find_spec("mpmath") else "2 without the extra 'math'"  # other verdicts: double precision, or none
 SENTENCE = re.compile(r"[^\W\d_]{2,}\W*\s+\S|\S\s+[^\W\d_]{2,}|[\u3400-\u9fff]{2,}|[\u3400-\u9fff]\d|[:：\n<]")
+IS = re.compile(r"\b(?:is|are)\b|[是为]")
 ANNOUNCED, HAN_ANNOUNCED = "The answer is {given}", "答案是{given}"
 WHOLE_VALUES = frozenset(["numeric", "units", "dates and times", "ranges", "versions"])
 
@@ -118,7 +119,7 @@ def _is_value(given: str, target: str, verdict: Match) -> bool:
     if verdict.rule in WHOLE_VALUES or "±" in given or "\\pm" in given:
         return True
     if "=" in given:
-        return "=" in target or verdict.rule == "lists"
+        return ("=" in target and IS.search(given) is None) or verdict.rule == "lists"
     return verdict.rule == "mathematics" or SENTENCE.search(given) is None
 
 

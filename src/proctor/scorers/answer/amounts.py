@@ -25,10 +25,10 @@ from proctor.scorers.answer.unit_table import read_unit
 
 COMPARED = re.compile(
     r"(?:\b(?:than|at least|at most|up to|except|but|besides|without|unlike|not|over|under|above|below|exceed(?:s|ed|ing)?|nearly|almost|"
-    r"between|no|by a factor of)|[大小多少高低超快慢早晚]于|(?:超过|不足|不到|至少|至多|最多|最少)[\u3400-\u9fff]{0,3}|介于|将近|接近|没有|不是|比|[<>≤≥≈~])\s?[$€£¥]?$",
+    r"between|no|by a factor of|before|until|past|beyond|prior to)|[大小多少高低超快慢早晚]于|(?:超过|不足|不到|至少|至多|最多|最少)[\u3400-\u9fff]{0,3}|介于|将近|接近|没有|不是|比|[<>≤≥≈~])\s?[$€£¥]?$",
     re.IGNORECASE,
 )
-COUNTED = "个個位名只隻条條张張本件次种種人天年块塊章节節页頁层樓楼台辆輛匹头頭棵朵支枝杯碗瓶双雙套间間家座所倍成折部篇首幅队隊组組班级級岁歲步元角度分秒米克吨斤升"
+COUNTED = "个個位名只隻条條张張本件次种種人天年块塊章节節页頁层樓楼台辆輛匹头頭棵朵支枝杯碗瓶双雙套间間家座所倍成折公里英部篇首幅队隊组組班级級岁歲步元角度分秒米克吨斤升"
 WORD_NUMBERS = "|".join(sorted({*SMALL, *TENS} - {"one", "a", "an"}, key=len, reverse=True))
 WORD_PARTS = "|".join(sorted(PARTS, key=len, reverse=True))
 MONTHS = r"(?:january|february|march|april|june|july|august|september|october|november|december|may|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
@@ -40,7 +40,7 @@ SPAN = re.compile(
     rf"|(?:{MONTHS})\.? (?:\d{{1,2}}(?:st|nd|rd|th)?(?:, ?| )\d{{4}}|\d{{4}}|\d{{1,2}}(?:st|nd|rd|th)?\b)"
     rf"|(?:the )?\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{MONTHS})\.?(?:,? \d{{4}})?"
     r"|\d{1,4} (?:BCE?|AD|CE)\b|\d{1,2}(?::\d\d){1,2}(?: ?[ap]\.?m\b\.?)?|\d{1,2} ?[ap]\.?m\b\.?|\d{1,2}(?:st|nd|rd|th) century|\d{1,2}世纪)"
-    r"|(?P<number>(?<![A-Za-z_\d.^])[-+]?[$€£¥₹]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?: ?/ ?\d+)?π?(?:(?: ?[%°万亿]| (?:million|billion|thousand|trillion)"
+    r"|(?P<number>(?<![A-Za-z_\d.^])[-+]?[$€£¥₹]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?: ?/ ?\d+)?π?(?:(?: ?[%°万亿]| per ?cent\b| (?:million|billion|thousand|trillion)"
     r"\b|(?:st|nd|rd|th)\b))?)"
     rf"|(?P<part>\b(?:one|a|{WORD_NUMBERS})[ -](?:half|{WORD_PARTS})s?\b)"
     rf"|(?P<words>\b(?:{WORD_NUMBERS})(?:[ -](?:and )?(?:{WORD_NUMBERS}|hundred|thousand|million|billion))*\b(?: hundred| thousand| million| billion)*)"
@@ -51,7 +51,7 @@ AMOUNT_AND_UNIT = re.compile(
     r"(?P<sign>[$€£¥]?)\s?(?P<amount>[-+]?\d[\d,]*(?:\.\d+)?(?:[万亿]|\s(?:million|billion))?|[零〇一二两三四五六七八九十百千万亿]{2,})\s?(?P<unit>[^\s\d].{0,30})?"
 )
 SUBJECT = re.compile(
-    r"(?:there|exactly|only|about|approximately|around|a total of|一共|共|约)?\s?[-+$€£¥]?[\d一二三四五六七八九十两百千]|\W*(?:"
+    r"(?:there|exactly|only|about|approximately|around|a total of|一共|共|约)?\s?[-+$€£¥]?[\d一二三四五六七八九十两百千]|(?:exactly|only|about|around)?\W*(?:"
     + WORD_NUMBERS
     + r")\b",
     re.IGNORECASE,
@@ -63,7 +63,12 @@ VERSION_OF = re.compile(r"(?:\bversion|\bsection|\bchapter|\bv|§)\s?$", re.IGNO
 MORE_THAN = re.compile(
     r"\s?(?:[^\W\d_]{1,20}\s){0,2}?(?:more|less|fewer|cheaper|\w{2,20}er)\s(?:\w{1,20}\s){0,2}?than\b", re.IGNORECASE
 )  # $5 less than him
-HAN_MORE_THAN = re.compile(r"比[^，。,]{1,16}[多少高低大小重轻快慢长短贵晚早][了出]?$")
+HAN_MORE_THAN = re.compile(r"比[^，。,]{1,16}[多少高低大小重轻快慢长短贵宜厚薄深浅宽窄远近晚早][了出]?$")
+ROSE_FROM = re.compile(
+    r"(\b(?:rose|rises?|risen|fell|falls?|fallen|dropped|grew|went|changed|moved|climbed|increased|decreased|improved|jumped))\sfrom\s[^,]{1,40}?\sto\s",
+    re.IGNORECASE,
+)
+END_OF_NOUN = re.compile(r"[,;，；、和\d]|\b(?:and|for|in|at|on|with|every|per|from|to)\b", re.IGNORECASE)
 ASKS_MORE = re.compile(r"\b(?:than|difference|exceeds?)\b|比|差|多几|少几|相差", re.IGNORECASE)
 YEAR = re.compile(r"(?:1\d|20)\d\d")
 
@@ -115,7 +120,7 @@ def amount_in(sentences: Sequence[str], target: str, question: str) -> str | Non
         if plain is None or contradicts(plain, question):
             with_amounts += [[None]] if any(True for _ in _spans(sentence)) else []
             continue
-        plain = asked_clause(plain, question)
+        plain = ROSE_FROM.sub(r"\1 to ", asked_clause(plain, question))
         complement = list(COPULA.finditer(plain))
         after = plain[complement[-1].end() :] if complement else ""
         for part, fresh in ((after, False), (plain, True)):
@@ -128,6 +133,8 @@ def amount_in(sentences: Sequence[str], target: str, question: str) -> str | Non
                 spans = [(span, sure) for span, sure in spans if span not in asked]
             if len(spans) > 1:
                 spans = [(span, sure) for span, sure in spans if not LONE_ONE.match(span)]
+            if len(spans) > 1:
+                spans = _counted(spans, part, question)
             if spans:
                 with_amounts.append([span for span, _ in spans] if all(sure for _, sure in spans) else [None])
                 break
@@ -135,10 +142,23 @@ def amount_in(sentences: Sequence[str], target: str, question: str) -> str | Non
     return last[0] if len(last) == 1 else None
 
 
+def _counted(spans: list[tuple[str, bool]], sentence: str, question: str) -> list[tuple[str, bool]]:
+    """The amount whose counted noun the question names, of `3 gold and 2 silver medals`; all when none is nearer to it."""
+    asked = echo(question)
+    near, nouns = [], []
+    for span, _ in spans:
+        noun = END_OF_NOUN.split(sentence[sentence.find(span) + len(span.split(" ")[0]) :].lstrip(), maxsplit=1)[0]
+        nouns.append(noun.strip(" ."))
+        near.append(len(asked & echo(noun[:LONGEST])))
+    best = max(near)
+    return [spans[near.index(best)]] if asked and all(nouns) and near.count(best) == 1 else spans
+
+
 def _spans(sentence: str, question: str = "") -> Iterable[tuple[str, bool]]:
     """Amounts and dates with their units, and whether they are said outright: not `more than 5`."""
     for found in SPAN.finditer(sentence):
         text, sure = found[0].strip(), COMPARED.search(sentence[max(0, found.start() - 24) : found.start()]) is None
+        text = text if text.startswith("公元前") else text.removeprefix("公元")
         if found["han"] and ROUGHLY.fullmatch(sentence[found.start() : found.end() + 1]):
             sure = False
         if found["date"] or found["tuple"] or found["compound"] or found["clock"]:

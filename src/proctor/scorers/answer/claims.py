@@ -66,6 +66,7 @@ TAILS = tuple(
 TWO_STATEMENTS = re.compile(r"\b(?:and|but|while|whereas)\b|[,，](?!.*['’]s\b)")
 SEVERAL_CLAUSES = re.compile(r"\b(?:before|after|then|until|when|once)\b", re.IGNORECASE)
 FROM_TO = re.compile(r"(?:\w{1,20}ed\s)?from\s[^,.]{1,60}?\sto\s", re.IGNORECASE)  # moved from Monday to Friday
+KNOWN_NAME = re.compile(r"\b[A-Z]\w+\s$")  # the River of the Amazon River is no name of its own
 CODE = re.compile(r"^[^`]*`([^`]{1,80})`[^`]*$")
 MOST_STRETCHES = 3
 QUOTED = re.compile(r"^[^\"]*[\"]([^\"]{1,60})[\"]\W*$")
@@ -216,7 +217,7 @@ def _names_in(sentence: str, question: str) -> list[str]:
         name = " ".join(words).rstrip(".'’")
         if not name or (asked and re.search(rf"\b{re.escape(name.casefold())}\b", asked)):
             continue
-        if re.search(r"\bof(?: the)? $", sentence[: found.start()]) or COMPARED.search(
+        if re.search(r"\b(?:of|after|near|opposite|like)(?: the)? $", sentence[: found.start()]) or COMPARED.search(
             sentence[max(0, found.start() - 20) : found.start()].strip() + " "
         ):
             return []
@@ -239,9 +240,20 @@ def _added(sentence: str, question: str) -> list[str]:
             stretches.append([])
     spans = [sentence[stretch[0].start() : stretch[-1].end()] for stretch in stretches if stretch]
     fresh = [stretch for stretch in stretches if stretch]
-    if sum(map(str.istitle, spans)) > 1 and re.search(r"\band\b", sentence):
+    following = [re.match(r"\s\w+", sentence[stretch[-1].end() :]) for stretch in fresh]
+    wider = [span + found[0] for span, found in zip(spans, following, strict=True) if found is not None]
+    apart = [
+        span
+        for span, stretch in zip(spans, fresh, strict=True)
+        if not KNOWN_NAME.search(sentence[: stretch[0].start()])
+    ]
+    if sum(map(str.istitle, apart)) > 1:
         return []  # Paris and Rome: which of them is not said
-    return [*spans, sentence[fresh[0][0].start() : fresh[-1][-1].end()]] if 0 < len(spans) <= MOST_STRETCHES else []
+    return (
+        [*spans, *wider, sentence[fresh[0][0].start() : fresh[-1][-1].end()]]
+        if 0 < len(spans) <= MOST_STRETCHES
+        else []
+    )
 
 
 def _is_name(text: str) -> bool:
