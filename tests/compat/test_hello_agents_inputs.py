@@ -13,6 +13,7 @@ from test_hello_agents_bfcl import OFFICIAL, OSLO, WEATHER, Agent
 from writers import data_file, item
 
 from proctor.compat.hello_agents import (
+    BFCL_EDGE_CASES,
     BFCLDataset,
     BFCLEvaluationTool,
     BFCLEvaluator,
@@ -118,6 +119,37 @@ def test_a_call_within_a_sentence_is_one_and_a_mention_is_none() -> None:
     assert calls_in("f(" * 100_000, ["f"]).calls is None
 
 
+def test_the_edge_cases_can_be_passed_and_each_trap_is_one() -> None:
+    dataset = BFCLDataset(local_data_path=BFCL_EDGE_CASES)
+    answers = {
+        "edge_simple_0": "set_alarm(hour=18, minute=30)",
+        "edge_simple_1": """book_table(restaurant="Chez L'Ami", guests=2, smoking=False)""",
+        "edge_simple_2": "box.volume(sides=[2.0, 0.5, 3.0])",
+        "edge_multiple_0": "temperature_convert(value=30.0, to='celsius')",
+        "edge_multiple_1": "order.cancel(order_id='0042')",
+        "edge_parallel_0": "[roll_die(sides=6), roll_die(sides=6)]",
+        "edge_parallel_1": "[distance(start='Rome', end='Oslo'), distance(start='Oslo', end='Rome')]",
+    }
+    traps = {
+        "edge_simple_0": "set_alarm(hour=6, minute=30)",
+        "edge_simple_1": "book_table(restaurant='Chez Ami', guests=2, smoking=False)",
+        "edge_simple_2": "box.volume(sides=[0.5, 2.0, 3.0])",
+        "edge_multiple_0": "angle_convert(value=30.0, to='degrees')",
+        "edge_multiple_1": "order.cancel(order_id='42')",
+        "edge_parallel_0": "roll_die(sides=6)",
+        "edge_parallel_1": "[distance(start='Oslo', end='Rome'), distance(start='Oslo', end='Rome')]",
+        "edge_irrelevance_0": "weather_history(city='Oslo', date='tomorrow')",
+        "edge_irrelevance_1": "send_sms(number='manager', text='report')",
+        "edge_irrelevance_2": "search(query='thank you')",
+    }
+    ids = [one["id"] for one in dataset.load()]
+    evaluator = BFCLEvaluator(dataset)
+    right = evaluator.evaluate(Agent(*(answers.get(id, "No function fits.") for id in ids)))
+    wrong = evaluator.evaluate(Agent(*(traps[id] for id in ids)))
+    assert (right["correct_samples"], wrong["correct_samples"], len(ids)) == (10, 0, 10)
+    assert set(right["category_metrics"]) == {"simple_python", "multiple", "parallel", "irrelevance"}
+
+
 def test_weights_of_categories_are_those_of_the_formula() -> None:
     rows = [{"success": right, "category": name} for name, right in (("a", True), ("a", False), ("b", True))]
     assert BFCLMetrics().compute_metrics(rows)["weighted_accuracy"] == 0.75
@@ -173,6 +205,7 @@ async def test_judgements_of_the_same_second_are_all_kept_and_come_from_the_mode
         tool = LLMJudgeTool()
         told = [json.loads(await asyncio.to_thread(tool.run, {"generated_data_path": path})) for _ in range(3)]
         assert {request.json["model"] for request in endpoint.requests} == {"mine-1"}
+    assert [one["metrics"]["replies_from_cache"] for one in told] == [0, 1, 1]
     assert len({one["result_file"] for one in told}) == len({one["report_file"] for one in told}) == 3
     assert json.loads(Path(told[0]["result_file"]).read_text())["judge_model"] == "mine-1"
     assert LLMJudgeEvaluator(judge_model="other").judge_model == "other"

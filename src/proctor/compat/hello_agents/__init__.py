@@ -11,6 +11,7 @@ from typing import Any
 
 MODULE_BY_NAME = {
     "BFCLDataset": "bfcl_dataset",
+    "BFCL_EDGE_CASES": "bfcl_dataset",
     "BFCLEvaluator": "bfcl_evaluator",
     "BFCLMetrics": "bfcl_metrics",
     "BFCLIntegration": "bfcl_integration",

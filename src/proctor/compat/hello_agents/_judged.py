@@ -14,7 +14,7 @@ from proctor.core.digest import digest
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.core.sample import Sample
-from proctor.core.score import Score, Unscored
+from proctor.core.score import FROM_CACHE, Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.tally import Case, tally
 from proctor.core.task import Task
@@ -87,6 +87,14 @@ def mean(values: Sequence[float], planned: int, low: float = 0.0, high: float = 
         "mean", tally([*cases, *(Case(cluster="-", values=(), planned=1) for _ in range(planned - len(values)))])
     )
     return on_scale(found, Figure(name="mean", low=low, high=high))
+
+
+def from_cache(runs: Iterable[Run]) -> int:
+    """Count the replies of the judge that came from the reply cache, and say so where there are any."""
+    count = sum(int(verdict.result.details.get(FROM_CACHE, 0)) for run in runs for verdict in run.verdicts())
+    if count:
+        tell(say("ℹ️ {count} replies of the judge came from the reply cache: it was not asked again.", count=count))
+    return count
 
 
 def items(problems: Iterable[Mapping[str, Any]]) -> list[Item]:

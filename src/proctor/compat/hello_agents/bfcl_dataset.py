@@ -11,6 +11,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import say
 
 CLONE = Path("berkeley-function-call-leaderboard", "bfcl_eval", "data")
+BFCL_EDGE_CASES = Path(__file__).with_name("edge_cases.jsonl")  # ten questions of our own, two or three a category
 DEFAULT_FOLDER = "./temp_gorilla/berkeley-function-call-leaderboard/bfcl_eval/data"
 CATEGORIES = (
     "simple_python",

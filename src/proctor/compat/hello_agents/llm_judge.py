@@ -11,7 +11,19 @@ from typing import Any
 
 from proctor.api.loop import run_in_loop
 from proctor.api.run import Run
-from proctor.compat.hello_agents._judged import Dict, Problem, Timed, export, id_of, item, items, mean, now, play
+from proctor.compat.hello_agents._judged import (
+    Dict,
+    Problem,
+    Timed,
+    export,
+    from_cache,
+    id_of,
+    item,
+    items,
+    mean,
+    now,
+    play,
+)
 from proctor.compat.hello_agents._llm import model_of, name_of
 from proctor.compat.hello_agents._settings import judge_model as usual_judge
 from proctor.compat.hello_agents._words import tell
@@ -81,9 +93,10 @@ class LLMJudgeEvaluator:
             judged = [verdicts[one.id] for _, verdicts, _ in by_rubric]
             seconds = sum(times.get(one.id, 0.0) for _, _, times in by_rubric)
             results.append(self._result(id_of(problem, one.id), judged, seconds))
+        cached = from_cache(run for run, _, _ in by_rubric)
         return {
             "results": results,
-            "metrics": self._metrics(results),
+            "metrics": {**self._metrics(results), "replies_from_cache": cached},
             "evaluation_date": now(),
             "judge_model": self.judge_model,
             "dimensions": self.dimensions,

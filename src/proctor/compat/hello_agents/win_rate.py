@@ -10,7 +10,7 @@ import msgspec
 
 from proctor.api.loop import run_in_loop
 from proctor.api.run import Run
-from proctor.compat.hello_agents._judged import Dict, Problem, Timed, export, id_of, item, items, now, play
+from proctor.compat.hello_agents._judged import Dict, Problem, Timed, export, from_cache, id_of, item, items, now, play
 from proctor.compat.hello_agents._llm import model_of, name_of
 from proctor.compat.hello_agents._settings import judge_model as usual_judge
 from proctor.compat.hello_agents._words import percent, tell
@@ -96,7 +96,7 @@ class WinRateEvaluator:
         timed = Timed(self._judge())
         self.run = play("win-rate", samples, timed)
         comparisons = list(_comparisons(self.run, samples, timed.seconds))
-        metrics = self._metrics(comparisons)
+        metrics = {**self._metrics(comparisons), "replies_from_cache": from_cache([self.run])}
         tell(say("🏆 Win rate: {rate}", rate=percent(metrics["win_rate"])))
         return {
             "comparisons": comparisons,
