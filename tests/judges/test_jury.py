@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from judged import estimated, item, said
+from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
@@ -229,6 +230,22 @@ async def test_agreement_and_the_leaning_of_each_judge_are_found() -> None:
     assert found["severe_disagreement_rate"].value == 0
     assert found["abstained_rate judge=j0"].value == 0
     assert all("uncalibrated" in str(one.note) for one in found.values())
+
+
+async def test_figures_of_judges_are_as_sure_as_their_clusters() -> None:
+    source = random.Random(3)
+    models = [biased(0, source), biased(0, source), biased(1, source)]
+    alone, results, one = await numbers_of(*models)
+    samples = [replace(item(number), cluster=f"c{number // 20}") for number in range(60)]
+    together = await estimated(_Again(one, results), samples, str)
+    for name in ("leaning judge=j2", "tokens judge=j2"):
+        assert (alone[name].method, alone[name].clusters) == ("t over samples", 60)
+        assert (together[name].method, together[name].clusters) == ("t over clusters", 3)
+        assert together[name].value == pytest.approx(alone[name].value)
+        assert together[name].degrees == pytest.approx(2)
+    assert together["abstained_rate judge=j0"].clusters == together["outlier_rate judge=j0"].clusters == 3
+    assert together["alpha"].clusters == together["kappa judges=j0 · j1"].clusters == 3
+    assert together["outlier_rate judge=j2"].value == pytest.approx(alone["outlier_rate judge=j2"].value)
 
 
 async def test_judges_that_say_the_same_agree_wholly() -> None:

@@ -98,7 +98,9 @@ def estimates(
     found = [replace(one, note=note) for one in found]
     concluded = getattr(registry.find("judges", judge.kind), "concluded", None) if judge.kind else None
     if concluded is not None:
-        found = concluded(found, lambda: store.verdicts(record.id, scorer=scorer), judge, prefix)
+        found = concluded(
+            found, lambda: store.verdicts(record.id, scorer=scorer), judge, prefix, cases.cluster_by_sample
+        )
     return _beside(found, {f"{prefix}{one.name}": one for one in judge.corrected})
 
 
@@ -153,6 +155,7 @@ class _Cases:
 
     Attributes:
         versions: how many versions of the judge gave the verdicts that count.
+        cluster_by_sample: the cluster of each sample.
         from_cache: how many of the replies that they rest on came from the cache.
     """
 
@@ -168,7 +171,9 @@ class _Cases:
             self.from_cache += int(one.result.details.get(FROM_CACHE, 0))
         self.versions = len(versions)
         self._values: dict[str, dict[str, list[Value]]] = {}
+        self.cluster_by_sample: dict[str, str] = {}
         for value in store.values(record.id, scorer):
+            self.cluster_by_sample[value.sample_id] = value.cluster
             if judge.by in value.tags or not judge.by:
                 key = f"{judge.by}={value.tags[judge.by]}" if judge.by else ""
                 self._values.setdefault(key, {}).setdefault(value.sample_id, []).append(value)

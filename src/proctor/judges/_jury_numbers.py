@@ -14,14 +14,13 @@ from proctor.core.tally import Case, tally
 from proctor.core.trial import Verdict
 from proctor.judges._figures import About, marked
 from proctor.stats.agreement import cohen_kappa, krippendorff_alpha
-from proctor.stats.distributions import t_quantile
-from proctor.stats.estimate import NOTHING_SCORED, ONE_SAMPLE, estimate
+from proctor.stats.estimate import estimate
+from proctor.stats.mean import estimate_mean
 
 Z = 3.0  # standard deviations from which a score is an outlier
 FENCE = 1.5  # the same in ranges between the quartiles (Tukey)
 LEANING = 1 / 8  # of the scale: half a point on a scale of 1 to 5
 NAMED = 5
-T_OVER_ITEMS = "t over samples"
 
 
 class Outlier(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,26 +36,40 @@ class Outlier(msgspec.Struct, frozen=True, kw_only=True):
 
 class _Item(msgspec.Struct, frozen=True, kw_only=True):
     sample: str
+    cluster: str
     judges: Mapping[str, Mapping[str, Any]]
     scale: tuple[float, float]
     passing: float | None
 
 
-def numbers(verdicts: Iterable[Verdict], judge: About, prefix: str = "") -> Iterator[Estimate]:
-    """The estimates; judges that the controls left out are named in the notes."""
-    items, excluded = _items(verdicts, judge)
+def numbers(
+    verdicts: Iterable[Verdict], judge: About, prefix: str = "", clusters: Mapping[str, str] = {}
+) -> Iterator[Estimate]:
+    """The estimates; judges that the controls left out are named in the notes.
+
+    Args:
+        clusters: of samples that are not independent, by sample.
+    """
+    items, excluded = _items(verdicts, judge, clusters)
     names = [name for name in judge.model.split(", ") if name not in excluded]
     note: str | Sentence = marked(judge)
     if excluded:
         note = say("{note}; left out after the controls: {names}", note=note, names=", ".join(excluded))
     means = {name: [one.judges.get(name, {}).get("mean") for one in items] for name in names}
-    alpha = krippendorff_alpha(list(zip(*means.values(), strict=True)) if items else [], scale="interval")
+    grouped = [one.cluster for one in items]
+    units = list(zip(*means.values(), strict=True)) if items else []
+    alpha = krippendorff_alpha(units, scale="interval", clusters=grouped if units else [])
     yield _noted(alpha, f"{prefix}alpha", "", note)
     passing = next((one.passing for one in items), None)
     if passing is not None:
         passed = {name: [_passes(mean, passing) for mean in column] for name, column in means.items()}
         for one, other in combinations(names, 2):
-            yield _noted(cohen_kappa(passed[one], passed[other]), f"{prefix}kappa", f"judges={one} · {other}", note)
+            yield _noted(
+                cohen_kappa(passed[one], passed[other], clusters=grouped),
+                f"{prefix}kappa",
+                f"judges={one} · {other}",
+                note,
+            )
     found = outliers(items)
     for name in names:
         yield from _of_judge(name, items, [one for one in found if one.judge == name], prefix, note)
@@ -85,7 +98,9 @@ def outliers_of(verdicts: Iterable[Verdict], judge: About) -> list[Outlier]:
     return outliers(_items(verdicts, judge)[0])
 
 
-def _items(verdicts: Iterable[Verdict], judge: About) -> tuple[list[_Item], list[str]]:
+def _items(
+    verdicts: Iterable[Verdict], judge: About, clusters: Mapping[str, str] = {}
+) -> tuple[list[_Item], list[str]]:
     items: list[_Item] = []
     excluded: dict[str, None] = {}
     average = next(one for one in judge.figures if one.name == "average")
@@ -96,6 +111,7 @@ def _items(verdicts: Iterable[Verdict], judge: About) -> tuple[list[_Item], list
             items.append(
                 _Item(
                     sample=verdict.sample_id,
+                    cluster=clusters.get(verdict.sample_id, verdict.sample_id),
                     judges=judges,
                     scale=(average.low, average.high),
                     passing=judge.passing,
@@ -109,27 +125,36 @@ def _of_judge(
 ) -> Iterator[Estimate]:
     slice_ = f"judge={name}"
     width = items[0].scale[1] - items[0].scale[0] if items else 1.0
-    apart = [distance for item in items for one, _, distance in _apart(item) if one == name]
-    leaning = _mean(f"{prefix}leaning", slice_, apart, len(items), note)
+    apart = [(item, distance) for item in items for one, _, distance in _apart(item) if one == name]
+    leaning = _noted(_mean(apart, len(items)), f"{prefix}leaning", slice_, note)
     if leaning.value is not None and abs(leaning.value) > LEANING * width and _is_clear(leaning):
         far = say("an outlier among the judges: it {way} than the others", way=_way(leaning.value))
         leaning = msgspec.structs.replace(leaning, note=say("{note}; {more}", note=note, more=far))
     yield leaning
-    given = [one.judges[name] for one in items if name in one.judges]
-    scored = sum(one.get("mean") is not None for one in given)
-    rate = _rate(f"{prefix}outlier_rate", slice_, len(found), scored, note)
+    given = [item for item in items if name in item.judges]
+    said = [item.judges[name] for item in given]
+    scored = [item for item in given if item.judges[name].get("mean") is not None]
+    outlying = {(one.sample, one.apart) for one in found}
+    away = {id(item): (item.sample, distance) for item, distance in apart}
+    rate = _rate(f"{prefix}outlier_rate", slice_, scored, (away.get(id(one)) in outlying for one in scored), note)
     if found:
         samples = ", ".join(one.sample for one in found[:NAMED])
         rate = msgspec.structs.replace(rate, note=say("{note}; first of all {samples}", note=note, samples=samples))
     yield rate
-    failed = sum(bool(one.get("failed")) for one in given)
-    yield _rate(f"{prefix}abstained_rate", slice_, len(given) - failed - scored, len(given), note)
-    yield _rate(f"{prefix}failed_rate", slice_, failed, len(given), note)
-    tokens = [float(one.get("tokens", 0)) for one in given]
-    yield _mean(f"{prefix}tokens", slice_, tokens, len(items), note, least=0.0)
-    costs = [float(one["cost"]) for one in given if one.get("cost") is not None]
+    abstained = (not one.get("failed") and one.get("mean") is None for one in said)
+    yield _rate(f"{prefix}abstained_rate", slice_, given, abstained, note)
+    yield _rate(f"{prefix}failed_rate", slice_, given, (bool(one.get("failed")) for one in said), note)
+    tokens = [(item, float(one.get("tokens", 0))) for item, one in zip(given, said, strict=True)]
+    yield _noted(_mean(tokens, len(items), least=0.0), f"{prefix}tokens", slice_, note)
+    costs = [(item, float(one["cost"])) for item, one in zip(given, said, strict=True) if one.get("cost") is not None]
     if costs:
-        yield _mean(f"{prefix}cost", slice_, costs, len(items), note, least=0.0)
+        yield _noted(_mean(costs, len(items), least=0.0), f"{prefix}cost", slice_, note)
+
+
+def _mean(values: Sequence[tuple[_Item, float]], planned: int, *, least: float = -math.inf) -> Estimate:
+    return estimate_mean(
+        "", [value for _, value in values], [item.cluster for item, _ in values], planned=planned, least=least
+    )
 
 
 def _apart(item: _Item) -> Iterator[tuple[str, float, float]]:
@@ -153,38 +178,11 @@ def _passes(mean: float | None, passing: float) -> str | None:
     return None if mean is None else "pass" if mean >= passing - 1e-9 else "fail"
 
 
-def _rate(name: str, slice_: str, count: int, of: int, note: str | Sentence) -> Estimate:
-    cases = (Case(cluster=str(number), values=(float(number < count),), planned=1) for number in range(of))
-    return _noted(estimate(name, tally(cases)), name, slice_, note)
-
-
-def _mean(
-    name: str,
-    slice_: str,
-    values: Sequence[float],
-    planned: int,
-    note: str | Sentence,
-    *,
-    least: float = -math.inf,
-) -> Estimate:
-    """The mean with t; `least` is what no value can be below, such as 0 of a count."""
-    value = fmean(values) if values else None
-    error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else None
-    half = None if error is None else error * t_quantile(0.975, len(values) - 1)
-    return Estimate(
-        name=name,
-        slice=slice_,
-        value=value,
-        low=None if value is None or half is None else max(value - half, least),
-        high=None if value is None or half is None else value + half,
-        method=T_OVER_ITEMS if half is not None else ONE_SAMPLE if values else NOTHING_SCORED,
-        scored=len(values),
-        planned=planned,
-        clusters=len(values),
-        standard_error=error,
-        note=note,
-        unit="number",
+def _rate(name: str, slice_: str, items: Sequence[_Item], counted: Iterable[bool], note: str | Sentence) -> Estimate:
+    cases = (
+        Case(cluster=item.cluster, values=(float(one),), planned=1) for item, one in zip(items, counted, strict=True)
     )
+    return _noted(estimate(name, tally(cases)), name, slice_, note)
 
 
 def _noted(one: Estimate, name: str, slice_: str, note: str | Sentence) -> Estimate:

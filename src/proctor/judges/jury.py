@@ -263,11 +263,13 @@ class Jury(Opened):
         return self.rubric.high - self.rubric.low
 
 
-def concluded(found: Sequence[Estimate], verdicts: Verdicts, judge: About, prefix: str) -> list[Estimate]:
+def concluded(
+    found: Sequence[Estimate], verdicts: Verdicts, judge: About, prefix: str, clusters: Mapping[str, str]
+) -> list[Estimate]:
     """The estimates of a run, and how far its judges agree, each judge's leaning, outliers and cost."""
     from proctor.judges import _jury_numbers
 
-    return [*found, *_jury_numbers.numbers(verdicts(), judge, prefix)]
+    return [*found, *_jury_numbers.numbers(verdicts(), judge, prefix, clusters)]
 
 
 def _member(criteria: Rubric, name: str, model_options: Mapping[str, Any], own: Options) -> RubricJudge:

@@ -213,6 +213,7 @@ def concluded(
     verdicts: Verdicts,
     judge: About,  # noqa: ARG001 - the same for all judges
     prefix: str,  # noqa: ARG001
+    clusters: Mapping[str, str],  # noqa: ARG001 - its rates have them already
 ) -> list[Estimate]:
     """The estimates of a run, with a warning where they say more of the judge than of what it judged."""
     by_slice = {slice_: [one for one in found if one.slice == slice_] for slice_ in {one.slice for one in found}}
