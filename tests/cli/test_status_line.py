@@ -11,14 +11,14 @@ from proctor.core.run import Budget
 from proctor.core.score import Score
 from proctor.core.trajectory import Usage
 from proctor.core.trial import Trial, Verdict
-from proctor.engine.budget import Purse
+from proctor.engine.budget import BudgetTracker
 from proctor.engine.progress import Progress
 from proctor.transport.retry import Wait
 
 
 def progress(done: int, total: int, budget: Budget | None = None) -> Progress:
     shown = Progress()
-    shown.begin(total, 0, Purse(budget or Budget()))
+    shown.begin(total, 0, BudgetTracker(budget or Budget()))
     for number in range(done):
         usage = Usage(input_tokens=900, output_tokens=100, requests=1, cost=0.01)
         outcome = "scored" if number % 4 else "provider_failed"

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
@@ -11,10 +12,10 @@ from memory_store import MemoryStore
 from proctor.api.prepare import prepare
 from proctor.core.errors import BadInput, JudgeFailed, ProviderFailed, Refused
 from proctor.core.run import Budget, RunRecord
-from proctor.core.sample import Sample
+from proctor.core.sample import Message, Sample, Turn
 from proctor.core.score import Score
-from proctor.core.task import Task
-from proctor.core.trajectory import Trajectory
+from proctor.core.task import Environment, Session, Task
+from proctor.core.trajectory import Step, ToolStyle, Trajectory, Usage
 from proctor.engine.evaluate import evaluate
 from proctor.engine.progress import Progress
 
@@ -23,7 +24,7 @@ TASK = Task(name="count", samples=SAMPLES, scorers=["exact"])
 
 
 async def run(
-    agent: Callable[[str], Any], store: MemoryStore, *, stop: asyncio.Event | None = None, task: Task = TASK, **how: Any
+    agent: Any, store: MemoryStore, *, stop: asyncio.Event | None = None, task: Task = TASK, **how: Any
 ) -> RunRecord:
     prepared = prepare(task, agent, store=store, **how)
     return await evaluate(prepared.job, store, progress=Progress(), stop=stop or asyncio.Event())
@@ -337,3 +338,155 @@ async def test_the_time_a_run_has_taken_is_kept_while_it_goes_on(monkeypatch: py
 
     await run(agent, store, first=3, concurrency=1)
     assert 0 < seen[0] < seen[-1]
+
+
+async def test_one_sample_that_is_refused_fails_alone() -> None:
+    async def agent(question: str) -> str:
+        if question == "9?":
+            raise Refused("The firewall dislikes it (status {status}).", status=403)
+        return question.rstrip("?")
+
+    store = MemoryStore()
+    record = await run(agent, store, concurrency=4, max_failed=0.1)
+    assert record.state == "finished"
+    assert store.outcomes(record.id) == {"scored": 19, "provider_failed": 1}
+
+
+async def test_many_samples_refused_in_a_row_stop_the_run_and_keep_what_is_in_flight() -> None:
+    asked: Counter[str] = Counter()
+    revoked = True
+
+    async def agent(question: str) -> str:
+        asked[question] += 1
+        if question == "2?":  # begun before the key is revoked, answered after
+            await asyncio.sleep(0.2)
+        elif revoked and int(question.rstrip("?")) > 4:
+            raise Refused("The key is revoked (status {status}).", status=403)
+        return question.rstrip("?")
+
+    store = MemoryStore()
+    with pytest.raises(Refused):
+        await run(agent, store, run_id="r", concurrency=2)
+    assert store.outcomes("r") == {"scored": 5}
+    revoked = False
+    assert (await run(agent, store, run_id="r")).state == "finished"
+    assert store.outcomes("r") == {"scored": 20}
+    assert asked["2?"] == 1
+
+
+async def test_samples_that_were_refused_come_last_when_a_run_goes_on() -> None:
+    disliked = {f"{n}?" for n in range(4, 16)}
+    asked: list[str] = []
+
+    async def agent(question: str) -> str:
+        asked.append(question)
+        if question in disliked:
+            raise Refused("The firewall dislikes it (status {status}).", status=403)
+        return question.rstrip("?")
+
+    store = MemoryStore()
+    ended = 0
+    while (ended := ended + 1) < 5:
+        with suppress(Refused):
+            record = await run(agent, store, run_id="r", concurrency=1)
+            break
+    assert (record.state, ended) == ("inconclusive", 4)
+    assert store.outcomes("r") == {"scored": 8, "provider_failed": 12}
+
+
+async def test_a_key_that_is_refused_on_the_way_stops_at_once() -> None:
+    asked: list[str] = []
+
+    async def agent(question: str) -> str:
+        asked.append(question)
+        if len(asked) == 6:
+            raise Refused("The key has expired (status {status}).", status=401)
+        return question.rstrip("?")
+
+    store = MemoryStore()
+    with pytest.raises(Refused):
+        await run(agent, store, run_id="r", concurrency=1)
+    assert len(asked) == 6
+
+
+async def test_a_first_request_that_is_not_accepted_is_told_at_once() -> None:
+    async def agent(question: str) -> str:
+        assert question == "0?" or progress.warnings
+        raise ProviderFailed("Status 400: no such parameter.", kind="http_400")
+
+    progress, store = Progress(), MemoryStore()
+    prepared = prepare(TASK, agent, store=store, run_id="r")
+    record = await evaluate(prepared.job, store, progress=progress, stop=asyncio.Event())
+    assert "Status 400" in str(progress.warnings[0])
+    assert record.state == "inconclusive"
+
+
+@pytest.mark.parametrize(("requests", "tokens"), [(10, None), (None, 1_000)])
+async def test_no_more_samples_are_under_way_than_the_rest_of_the_budget_holds(
+    requests: int | None, tokens: int | None
+) -> None:
+    class Agent(Telling):
+        async def send(self, turn: Turn) -> Sequence[Step]:
+            await asyncio.sleep(0.001)
+            self.asked += 1
+            return [Step(message=Message.of("assistant", "1"), usage=Usage(requests=1, input_tokens=100))]
+
+    agent, store = Agent(), MemoryStore()
+    record = await run(agent, store, concurrency=16, budget=Budget(requests=requests, tokens=tokens))
+    assert agent.asked == 10
+    assert record.state == "inconclusive"
+    assert "is spent" in str(record.note)
+    assert store.outcomes(record.id) == {"scored": 10, "skipped": 10}
+
+
+async def test_a_rest_of_requests_that_holds_no_further_sample_is_told() -> None:
+    class Agent(Telling):
+        async def send(self, turn: Turn) -> Sequence[Step]:
+            self.asked += 1
+            return [Step(message=Message.of("assistant", "1"), usage=Usage(requests=3))]
+
+    agent = Agent()
+    record = await run(agent, MemoryStore(), concurrency=16, budget=Budget(requests=10))
+    assert agent.asked == 3
+    assert record.state == "inconclusive"
+    assert (
+        str(record.note) == "The rest of the budget of 10 requests does not hold another sample (9 spent, 3 a sample)."
+    )
+
+
+async def test_tokens_and_money_are_passed_by_one_sample_at_most() -> None:
+    class Agent(Telling):
+        async def send(self, turn: Turn) -> Sequence[Step]:
+            self.asked += 1
+            return [Step(message=Message.of("assistant", "1"), usage=Usage(requests=1, input_tokens=300))]
+
+    agent = Agent()
+    record = await run(agent, MemoryStore(), concurrency=16, budget=Budget(tokens=1_000))
+    assert agent.asked == 4
+    assert str(record.note) == "The budget of 1000 tokens is spent (1200)."
+
+
+async def test_a_budget_that_is_passed_by_the_last_sample_is_told_too() -> None:
+    class Agent(Telling):
+        async def send(self, turn: Turn) -> Sequence[Step]:
+            return [Step(message=Message.of("assistant", "1"), usage=Usage(requests=1, input_tokens=50))]
+
+    record = await run(Agent(), MemoryStore(), budget=Budget(tokens=990))
+    assert record.state == "inconclusive"
+
+
+class Telling:
+    """An agent that tells what it used."""
+
+    name = "telling"
+    tools: ToolStyle = "text"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    @asynccontextmanager
+    async def open(self, sample: Sample, environment: Environment | None) -> AsyncIterator[Session]:
+        yield self
+
+    async def send(self, turn: Turn) -> Sequence[Step]:
+        raise NotImplementedError

@@ -10,7 +10,7 @@ from proctor.core.errors import BadInput
 from proctor.core.run import Budget
 from proctor.core.sample import Sample
 from proctor.core.trial import Trial, Verdict
-from proctor.engine.budget import Purse
+from proctor.engine.budget import BudgetTracker
 from proctor.engine.progress import Progress
 from proctor.engine.saving import GATHER_SECONDS, Saving
 from proctor.stores.sqlite import SqliteStore
@@ -68,18 +68,18 @@ async def ended(saving: Saving, count: int) -> int:
 
 @pytest.mark.parametrize(("at_once", "unwaited"), [(1, 0), (32, 0), (64, 16), (256, 64)])
 async def test_so_many_are_not_waited_for(at_once: int, unwaited: int) -> None:
-    assert await ended(Saving(Disk(), Progress(), at_once), at_once) == unwaited
+    assert await ended(Saving(Disk(), Progress(), lambda: at_once), at_once) == unwaited
 
 
 async def test_with_a_budget_all_are_waited_for() -> None:
     progress = Progress()
-    progress.begin(100, 0, Purse(Budget(tokens=100)))
-    assert await ended(Saving(Disk(), progress, 256), 256) == 0
+    progress.begin(100, 0, BudgetTracker(Budget(tokens=100)))
+    assert await ended(Saving(Disk(), progress, lambda: 256), 256) == 0
 
 
 async def test_a_trial_counts_when_it_is_on_disk_and_not_before() -> None:
     disk, progress = Disk(), Progress()
-    async with Saving(disk, progress, 64) as saving:
+    async with Saving(disk, progress, lambda: 64) as saving:
         for number in range(16):
             await save(saving, f"s{number}")
         assert progress.done == 0
@@ -90,7 +90,7 @@ async def test_a_trial_counts_when_it_is_on_disk_and_not_before() -> None:
 
 async def test_a_few_do_not_wait_for_more_to_come() -> None:
     disk, progress = Disk(), Progress()
-    async with Saving(disk, progress, 64) as saving:
+    async with Saving(disk, progress, lambda: 64) as saving:
         await save(saving, "alone")
         assert disk.asked == []
         await asyncio.sleep(4 * GATHER_SECONDS)
@@ -101,7 +101,7 @@ async def test_a_few_do_not_wait_for_more_to_come() -> None:
 
 async def test_an_error_of_the_store_reaches_the_next_trial_and_the_end() -> None:
     disk, progress = Disk(), Progress()
-    saving = await Saving(disk, progress, 64).__aenter__()
+    saving = await Saving(disk, progress, lambda: 64).__aenter__()
     for number in range(12):
         await save(saving, f"s{number}")
     disk.fail(BadInput("The disk is full."))
@@ -116,7 +116,7 @@ async def test_an_error_of_the_store_reaches_the_next_trial_and_the_end() -> Non
 
 async def test_a_trial_that_the_store_refuses_at_once_is_no_silent_loss(monkeypatch: pytest.MonkeyPatch) -> None:
     disk = Disk()
-    saving = await Saving(disk, Progress(), 64).__aenter__()
+    saving = await Saving(disk, Progress(), lambda: 64).__aenter__()
 
     def refuse(*_: object) -> None:
         raise BadInput("Not open.")
@@ -130,7 +130,7 @@ async def test_a_trial_that_the_store_refuses_at_once_is_no_silent_loss(monkeypa
 async def test_what_ended_is_saved_also_where_the_run_breaks_off() -> None:
     disk, progress = Disk(), Progress()
     disk.works = True
-    saving = await Saving(disk, progress, 64).__aenter__()
+    saving = await Saving(disk, progress, lambda: 64).__aenter__()
     await save(saving, "ended")
     error = ValueError("mine")
     await saving.__aexit__(ValueError, error, None)

@@ -1,6 +1,8 @@
 """What happened decides the outcome, not who noticed."""
 
 import asyncio
+import errno
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -9,9 +11,12 @@ from typing import Any
 import msgspec
 import pytest
 
+import proctor.engine.episode
+from proctor.agents.function import wrap
 from proctor.core.errors import (
     AgentFailed,
     BadInput,
+    BudgetSpent,
     EnvironmentFailed,
     JudgeFailed,
     ProviderFailed,
@@ -105,6 +110,60 @@ async def test_an_exception_becomes_its_outcome_and_no_score(error: BaseExceptio
 async def test_what_the_user_must_fix_stops_the_run(error: BadInput) -> None:
     with pytest.raises(type(error)):
         await run(raising(error))
+
+
+async def test_a_refusal_is_kept_with_what_was_said_before_it() -> None:
+    trial, verdicts = await run(raising(Refused("The key is refused (status {status}).", status=403)))
+    assert (trial.outcome, verdicts) == ("provider_failed", [])
+    assert trial.failure is not None
+    assert trial.failure.kind == "http_403"
+
+
+async def test_what_the_budget_cuts_off_is_skipped() -> None:
+    trial, _ = await run(raising(BudgetSpent("The budget is spent.")))
+    assert trial.outcome == "skipped"
+
+
+async def test_a_sample_whose_judge_the_budget_cuts_off_is_skipped_with_what_it_cost() -> None:
+    def judge(sample: Sample, trajectory: Trajectory) -> Score:
+        raise BudgetSpent("The budget is spent.")
+
+    trial, verdicts = await run(lambda _: says("Paris"), scorer=judge)
+    assert (trial.outcome, len(verdicts)) == ("skipped", 1)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (MemoryError(), "machine"),
+        (RuntimeError("can't start new thread"), "machine"),
+        (OSError(errno.EMFILE, "Too many open files"), "machine"),
+        (TypeError("a mistake of ours"), "internal"),
+    ],
+)
+async def test_what_proctor_or_its_machine_raises_is_not_the_agents(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, kind: str
+) -> None:
+    code = compile("def fails(*given): raise error", proctor.engine.episode.__file__, "exec")
+    names: dict[str, Any] = {"error": error}
+    exec(code, names)
+    monkeypatch.setattr(proctor.engine.episode, "as_shown", names["fails"])
+    trial, verdicts = await run(lambda _: says("Paris"))
+    assert (trial.outcome, verdicts) == ("environment_failed", [])
+    assert trial.failure is not None
+    assert trial.failure.kind == kind
+
+
+async def test_a_machine_without_threads_is_not_the_agents_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    work = Work(run_id="r", task=Task(name="t", samples=[SAMPLE]), agent=wrap(str.title), scorers=[], limits=Limits())
+    trial, _ = await run_trial(work, SAMPLE, 0)
+    assert trial.outcome == "environment_failed"
+    assert trial.failure is not None
+    assert trial.failure.kind == "machine"
 
 
 async def test_cancelling_passes_through() -> None:

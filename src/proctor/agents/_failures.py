@@ -108,6 +108,7 @@ def _of_provider(error: BaseException, raised_by: RaisedBy) -> ProctorError | No
     if status in REFUSES or ("OpenAIError" in names and not status and "api_key" in text):
         return Refused(
             "The provider of the agent's model refuses the key, the model or the address ({type}): {text}. Check what the agent is configured with.",
+            status=status,
             type=names[0],
             text=text,
         )

@@ -10,6 +10,7 @@ Each sample gets a process of its own, so that nothing leaks from one to the nex
 
 import asyncio
 import contextlib
+import errno
 import json
 import os
 import shlex
@@ -27,7 +28,7 @@ from proctor.agents._replies import clean, steps_of
 from proctor.agents._session import Conversation, question
 from proctor.config import converted
 from proctor.core.concurrent import run_to_the_end
-from proctor.core.errors import AgentFailed, BadInput
+from proctor.core.errors import AgentFailed, BadInput, EnvironmentFailed
 from proctor.core.run import Limits
 from proctor.core.sample import Message, Sample, Tool
 from proctor.core.task import Agent, Environment, Session
@@ -126,6 +127,13 @@ class _Program:
                 limit=LINE_BYTES,
             )
         except OSError as error:
+            if error.errno in (errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM):
+                raise EnvironmentFailed(
+                    "This machine could not run the sample ({type}: {error}). Run it again with --retry-failed, and fewer at once (--concurrency).",
+                    kind="machine",
+                    type=type(error).__name__,
+                    error=error.strerror or error,
+                ) from error
             raise BadInput(
                 "The agent's program '{program}' cannot be started: {error}.",
                 program=command[0],

@@ -7,7 +7,7 @@ import socket
 import sys
 
 from proctor.api import resolve
-from proctor.core.errors import ProctorError
+from proctor.core.errors import BudgetSpent, ProctorError, Refused
 from proctor.core.garbage import sought_seldom
 from proctor.core.sentence import Sentence
 from proctor.engine import wire
@@ -48,11 +48,15 @@ class ToParent:
         self.send(wire.Ask(number=number, origin=origin, bounds=bounds))
         await granted
 
-    def granted(self, number: int) -> None:
-        """Hand a place to whoever asked for it; one who has gone gives it back."""
+    def granted(self, number: int, spent: Sentence | None) -> None:
+        """Hand a place to whoever asked for it; one who has gone gives it back. None is there where all is `spent`."""
         origin, future = self._asked.pop(number)
-        if future.cancelled():
+        if spent is not None:
+            if not future.done():
+                future.set_exception(BudgetSpent(spent))
+        elif future.cancelled():
             self.send(wire.GiveBack(origin=origin))
+            self.never_left()
         else:
             future.set_result(None)
 
@@ -63,6 +67,10 @@ class ToParent:
     def tell(self, origin: str, *, pause: float = 0.0, tokens: int = 0) -> None:
         """Pass on what an endpoint said or used."""
         self.send(wire.Told(origin=origin, pause=pause, tokens=tokens))
+
+    def never_left(self) -> None:
+        """Say that a request for which there was a place reached no server."""
+        self.send(wire.NeverLeft())
 
 
 async def _serve(connection: socket.socket) -> None:
@@ -91,8 +99,8 @@ async def _work_off(reader: asyncio.StreamReader, line: ToParent, work: Work) ->
         tasks = set()
         while (message := await wire.of_parent(reader)) is not None:
             match message:
-                case wire.Granted(number=number):
-                    line.granted(number)
+                case wire.Granted(number=number, spent=spent):
+                    line.granted(number, spent)
                 case wire.Do():
                     task = group.create_task(_do(work, message, line))
                     tasks.add(task)
@@ -124,7 +132,7 @@ async def _do(work: Work, asked: wire.Do, line: ToParent) -> None:
     try:
         trial, verdicts = await run_trial(work, asked.sample, asked.attempt)
     except ProctorError as error:
-        line.send(wire.Stuck(sentence=_sentence(error), number=asked.number))
+        line.send(wire.Stuck(sentence=_sentence(error), number=asked.number, is_refused=isinstance(error, Refused)))
     else:
         line.send(wire.Done(number=asked.number, trial=trial, verdicts=tuple(verdicts)))
 

@@ -162,14 +162,14 @@ def status(progress: "Progress") -> str:
     parts.extend(_waiting(progress))
     failures = {name: count for name, count in progress.outcomes.items() if name != "scored"}
     parts.extend(f"{t(FAILED[name])} {count}" for name, count in failures.items())
-    spent, forecast = progress.purse.spent, progress.forecast
+    spent, forecast = progress.tracker.spent, progress.forecast
     if tokens := spent.input_tokens + spent.output_tokens:
         parts.append(t("{tokens} tokens", tokens=f"{tokens:,}"))
     if spent.cost and forecast is not None and forecast.money is not None:
         parts.append(
             t("spent {spent} of about {forecast}", spent=f"{spent.cost:.4f}", forecast=f"{forecast.money:.4f}")
         )
-    if forecast is not None and forecast.above(progress.purse.budget):
+    if forecast is not None and forecast.above(progress.tracker.budget):
         parts.append(t("will not fit the budget"))
     if progress.seconds_left is not None and progress.done < progress.total:
         parts.append(t("{time} left", time=_clock(progress.seconds_left)))

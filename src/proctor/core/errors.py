@@ -3,7 +3,8 @@
 ProctorError
 ├── BadInput              the user can fix it; commands exit with 2
 │   ├── MissingExtra      an optional dependency is not installed; says how to install it
-│   └── Refused           the endpoint does not accept the key, the model or the address; stops the run
+│   └── Refused           the endpoint does not accept the key, the model or the address
+├── BudgetSpent           a request that the budget does not hold any more; the sample is skipped
 └── PartFailed            something around the model broke; engine/trial.py turns it into an outcome
     ├── AgentFailed       the system under test raised, gave nothing, or gave too much
     ├── ProviderFailed    the endpoint failed after all retries
@@ -49,7 +50,19 @@ class MissingExtra(BadInput):
 
 
 class Refused(BadInput):
-    """The endpoint refuses the key, the model or the address (401, 403, 404); asking again cannot help."""
+    """The endpoint refuses the key, the model or the address (401, 403, 404); asking again cannot help.
+
+    Attributes:
+        kind: a short name to count by: `http_` and the status, else "refused".
+    """
+
+    def __init__(self, text: str | Sentence, /, *, status: int = 0, kind: str = "", **values: Any) -> None:
+        super().__init__(text, **({"status": status} if status else {}), **values)
+        self.kind = kind or (f"http_{status}" if status else "refused")
+
+
+class BudgetSpent(ProctorError):
+    """The budget of the run does not hold the request that was about to leave."""
 
 
 class PartFailed(ProctorError):

@@ -94,7 +94,9 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     `scorers` are the names in force (with those added by re-scoring), `planned` the number of trials,
     `provenance` where data, code and prompts came from: versions, digests, licences; `note` why it is
-    inconclusive or stopped; `warnings` what was noticed on the way.
+    inconclusive or stopped; `warnings` what was noticed on the way; `unbooked` how many requests were sent whose
+    results were lost, at most, as the run was cut off; `refused` which attempts at which samples the endpoint refused
+    when that ended the run.
     """
 
     id: str
@@ -111,6 +113,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     provenance: Mapping[str, Any] = {}
     note: Sentence | None = None
     warnings: tuple[Sentence, ...] = ()
+    unbooked: int = 0
+    refused: tuple[tuple[str, int], ...] = ()
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,6 +8,8 @@ from contextlib import suppress
 from contextvars import copy_context
 from typing import Any
 
+from proctor.core.errors import EnvironmentFailed
+
 
 def is_async(function: object) -> bool:
     """Whether a call gives something to await: of a coroutine function, or of an object that says so (`is_async`)."""
@@ -21,6 +23,9 @@ async def in_thread(function: Callable[[], Any]) -> Any:
     """The result of a function that runs in a daemon thread of its own, with the caller's context variables.
 
     No executor: its threads are waited for at the end, and one that never returns would hold the program for ever.
+
+    Raises:
+        EnvironmentFailed: the machine has no thread left.
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
@@ -39,7 +44,15 @@ async def in_thread(function: Callable[[], Any]) -> Any:
             with suppress(RuntimeError):  # closed meanwhile: nobody waits any more
                 loop.call_soon_threadsafe(put, result, error)
 
-    threading.Thread(target=work, name="proctor-thread", daemon=True).start()
+    try:
+        threading.Thread(target=work, name="proctor-thread", daemon=True).start()
+    except (RuntimeError, MemoryError) as lack:  # no more of them are to be had: nothing that was to run has failed
+        raise EnvironmentFailed(
+            "This machine could not run the sample ({type}: {error}). Run it again with --retry-failed, and fewer at once (--concurrency).",
+            kind="machine",
+            type=type(lack).__name__,
+            error=str(lack),
+        ) from lack
     result, error = await future
     if error is not None:
         raise error

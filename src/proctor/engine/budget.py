@@ -1,30 +1,61 @@
-"""The budget of a run: what is spent, whether a bound is reached, and a forecast from the first samples."""
+"""The budget of a run: what is spent, what its rest can hold, and a forecast from the first samples."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from proctor.core.run import Budget
 from proctor.core.sentence import Sentence, say
-from proctor.core.trajectory import Usage
+from proctor.core.trajectory import NOTHING, Usage
 
 FIRST = 5  # samples after which a forecast is worth saying
+GROWTH = 2  # with a budget, samples under way for each sample whose cost is known
 
 
-class Purse:
-    """Counts what a run spends against its bounds; it is asked before each trial, so only what is in flight overshoots.
+class _Bound(NamedTuple):
+    """A bound with what was used of it, the most that a sample took, and what one needs that is let in alone."""
 
-    >>> purse = Purse(Budget(tokens=100))
-    >>> purse.spend(Usage(input_tokens=90, output_tokens=20))
-    >>> str(purse.reached())
+    kind: str
+    bound: float
+    used: float
+    most: float
+    alone: float
+    spent: str
+
+
+class BudgetTracker:
+    """Counts what a run spends against its bounds, and says what the rest can hold.
+
+    Requests are counted when they leave, too (`transport.allowance`), so their bound is never passed. Tokens and money
+    are known when a sample is done: no more samples are under way than the rest holds if each takes as much as the
+    costliest so far.
+
+    Args:
+        spent: what earlier processes of the run used, in so many `trials`.
+        seconds: how long they took.
+
+    Attributes:
+        most_requests: the most requests that one sample took.
+
+    >>> tracker = BudgetTracker(Budget(tokens=100))
+    >>> tracker.spend(Usage(input_tokens=30, output_tokens=10))
+    >>> tracker.holds(1), tracker.holds(2)
+    (True, False)
+    >>> tracker.spend(Usage(input_tokens=50, output_tokens=20))
+    >>> str(tracker.reached())
     'The budget of 100 tokens is spent (110).'
     """
 
-    def __init__(self, budget: Budget, *, spent: Usage | None = None, seconds: float = 0.0) -> None:
+    def __init__(self, budget: Budget, *, spent: Usage | None = None, trials: int = 0, seconds: float = 0.0) -> None:
         self.budget = budget
         self.spent = spent or Usage()
         self.is_bounded = budget != Budget()
+        self._is_counted = budget != Budget(minutes=budget.minutes)
+        self._trials = trials
+        self._most = _divided(self.spent, trials)
+        self.most_requests = self._most.requests
         self._started = time.monotonic() - seconds
 
     @property
@@ -33,27 +64,66 @@ class Purse:
         return (time.monotonic() - self._started) / 60
 
     def spend(self, usage: Usage) -> None:
-        """Count what a trial or a judge used."""
+        """Count what a sample used, with its judges."""
+        self._trials += 1
+        if usage == NOTHING:
+            return
         self.spent = self.spent + usage
+        self.most_requests = max(self.most_requests, usage.requests)
+        if not self._is_counted:
+            return
+        most = self._most
+        self._most = Usage(
+            input_tokens=max(_tokens(most), _tokens(usage)),
+            requests=max(most.requests, usage.requests),
+            cost=max(most.cost or 0.0, usage.cost or 0.0),
+        )
 
     def reached(self) -> Sentence | None:
         """The sentence that says which bound is reached; None while there is something left."""
         if not self.is_bounded:
             return None
-        for bound, used, sentence in self._bounds():
-            if bound is not None and used >= bound:
-                return say(sentence, bound=f"{bound:g}", used=f"{used:.6g}")
+        for one in self._bounds():
+            if one.used >= one.bound:
+                return say(one.spent, bound=f"{one.bound:g}", used=f"{one.used:.6g}")
         return None
+
+    def too_small(self) -> Sentence | None:
+        """The sentence that says that the rest of the requests is too small for another sample."""
+        for one in self._bounds():
+            if one.used + one.alone > one.bound:
+                return say(
+                    "The rest of the budget of {bound} requests does not hold another sample ({used} spent, {mean} a sample).",
+                    bound=f"{one.bound:g}",
+                    used=f"{one.used:.6g}",
+                    mean=f"{one.alone:.3g}",
+                )
+        return None
+
+    def holds(self, samples: int) -> bool:
+        """True if the rest of every bound holds so many samples under way.
+
+        One alone is let in while there is a rest of money and tokens, and with the requests it usually takes: they
+        are cut off at their bound. Until enough samples are known, few are let in: the first may have been a cheap one.
+        """
+        if not self.is_bounded:
+            return True
+        if samples == 1:
+            return all(one.used + one.alone <= one.bound for one in self._bounds())
+        if self._is_counted and samples > GROWTH * self._trials:
+            return False
+        return all(one.used + samples * one.most <= one.bound for one in self._bounds())
 
     def uncounted(self, usage: Usage) -> Sequence[str]:
         """The bounds that a trial which used this adds nothing to.
 
-        >>> Purse(Budget(tokens=100, requests=5)).uncounted(Usage(requests=1))
+        >>> BudgetTracker(Budget(tokens=100, requests=5)).uncounted(Usage(requests=1))
         ['tokens']
         """
         tokens = _tokens(usage)
         used = {"money": usage.cost or tokens, "tokens": tokens, "requests": usage.requests}
-        return [kind for kind, amount in used.items() if not amount and getattr(self.budget, kind) is not None]
+        bounded = {one.kind for one in self._bounds()}
+        return [kind for kind, amount in used.items() if not amount and kind in bounded]
 
     def forecast(self, done: int, total: int) -> "Forecast | None":
         """What `total` trials will take at the mean of the `done` ones; None before the first few."""
@@ -66,14 +136,21 @@ class Purse:
             requests=round(self.spent.requests * times),
         )
 
-    def _bounds(self) -> tuple[tuple[float | None, float, str], ...]:
-        budget, spent = self.budget, self.spent
-        return (
-            (budget.money, spent.cost or 0.0, "The budget of {bound} in money is spent ({used})."),
-            (budget.tokens, _tokens(spent), "The budget of {bound} tokens is spent ({used})."),
-            (budget.requests, spent.requests, "The budget of {bound} requests is spent ({used})."),
-            (budget.minutes, self.minutes, "The budget of {bound} minutes is spent ({used})."),
-        )
+    def _bounds(self) -> Iterator[_Bound]:
+        budget, spent, most = self.budget, self.spent, self._most
+        if budget.money is not None:
+            sentence = "The budget of {bound} in money is spent ({used})."
+            yield _Bound("money", budget.money, spent.cost or 0.0, most.cost or 0.0, 0.0, sentence)
+        if budget.tokens is not None:
+            sentence = "The budget of {bound} tokens is spent ({used})."
+            yield _Bound("tokens", budget.tokens, _tokens(spent), _tokens(most), 0.0, sentence)
+        if budget.requests is not None:
+            sentence = "The budget of {bound} requests is spent ({used})."
+            usual = _divided(spent, self._trials).requests
+            yield _Bound("requests", budget.requests, spent.requests, most.requests, usual, sentence)
+        if budget.minutes is not None:
+            sentence = "The budget of {bound} minutes is spent ({used})."
+            yield _Bound("minutes", budget.minutes, self.minutes, 0.0, 0.0, sentence)
 
 
 class Forecast(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,7 +161,7 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
     requests: int
 
     def above(self, budget: Budget) -> bool:
-        """Whether some bound will not be enough."""
+        """True if some bound will not be enough."""
         return (
             (budget.money is not None and self.money is not None and self.money > budget.money)
             or (budget.tokens is not None and self.tokens > budget.tokens)
@@ -94,3 +171,11 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
 
 def _tokens(usage: Usage) -> int:
     return usage.input_tokens + usage.output_tokens
+
+
+def _divided(usage: Usage, trials: int) -> Usage:
+    """What a trial took in the mean, in whole tokens and requests."""
+    if not trials:
+        return Usage()
+    cost = None if usage.cost is None else usage.cost / trials
+    return Usage(input_tokens=_tokens(usage) // trials, requests=usage.requests // trials, cost=cost)

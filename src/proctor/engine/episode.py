@@ -84,6 +84,9 @@ class Episode:
         steps = await session.send(as_shown(turn, self._agent.tools))
         if type(steps) is not list and not isinstance(steps, Sequence):  # the first is far cheaper
             raise AgentFailed("The agent gave {type} instead of steps.", type=type(steps).__name__)
+        for step in steps:
+            if not isinstance(step, Step):
+                raise AgentFailed("The agent gave {type} instead of steps.", type=type(step).__name__)
         self._steps.extend(_numbered(steps, self._turn))
         self._sending = False
         self._turn += 1

@@ -10,28 +10,34 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.core.concurrent import run_together
-from proctor.core.errors import BadInput
+from proctor.core.errors import BadInput, Refused
 from proctor.core.run import Price, RunRecord, RunState
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Agent, Store, Task
-from proctor.core.trial import INFRASTRUCTURE, Trial, Verdict
-from proctor.engine.budget import Purse
+from proctor.core.trajectory import Usage
+from proctor.core.trial import IN_THE_MEAN, INFRASTRUCTURE, Trial, Verdict
+from proctor.engine.admission import Admission
+from proctor.engine.budget import BudgetTracker
 from proctor.engine.progress import Progress
 from proctor.engine.recorded import Replies, score_recorded
+from proctor.engine.refusals import Played, Refusals
 from proctor.engine.saving import Saving
 from proctor.engine.scoring import BoundScorer, with_place
 from proctor.engine.trial import Work, run_trial
 from proctor.engine.watchdog import watched_loop
 from proctor.models import cache
 from proctor.models.named import Opened
+from proctor.transport.allowance import Allowance
 from proctor.transport.client import Client
+from proctor.transport.pace import START
 
 GRACE_SECONDS = 5.0
 CHUNK = 256
 KEPT_SECONDS = 1.0
 FIRST = 10  # trials of a new run; where the agent fails in each of them it would fail in all
 NO_WAY = ("connect", "dns", "tls")  # kinds of failure of the first sample that would meet all others
+NOT_ACCEPTED = ("http_400", "http_422")  # of the first sample; others may be accepted, but a parameter never is
 CANNOT_GO_ON = (*NO_WAY, "timeout", "not_http", "not_json")  # the same where the endpoint has never been of use
 
 
@@ -75,24 +81,41 @@ async def evaluate(job: Job, store: Store, *, progress: Progress, stop: asyncio.
     record = job.record
     state: RunState = "stopped"
     note: Sentence | None = None
+    allowance = Allowance()
+    refusals = Refusals(answered=False)
     try:
         record = await _planned(job, store)
+        _tell_lost(record, progress)
         finished = store.finished(record.id, failed_too=not job.retry_failed)
-        purse = Purse(record.spec.budget, spent=store.usage(record.id), seconds=record.seconds)
+        spent = store.usage(record.id) + Usage(requests=record.unbooked)
+        tracker = BudgetTracker(record.spec.budget, spent=spent, trials=len(finished), seconds=record.seconds)
+        if record.spec.budget.requests is not None:
+            allowance.most = max(0, record.spec.budget.requests - spent.requests)
         total = record.planned if job.replies is None else sum(map(len, job.replies.values()))
-        progress.begin(total, len(finished), purse)
+        progress.begin(total, len(finished), tracker)
         todo = _todo(job, finished)
+        outcomes = store.outcomes(record.id)
+        answered = any(outcomes.get(outcome) for outcome in IN_THE_MEAN)
+        refusals = Refusals(answered=answered, before=set(record.refused))
         with watched_loop(progress.warn), cache.opened(agents=job.cache, warn=progress.warn):
-            async with _time_kept(record, store, started):
-                await _run(job, store, progress, stop, todo)
-        note = purse.reached() if progress.done < progress.total and not stop.is_set() else None
+            async with _figures_kept(record, store, progress, allowance, started):
+                await _run(job, store, progress, stop, todo, allowance, refusals)
+        note = _spent(progress) if not stop.is_set() else None
         if note is not None:
             await _skip(record.id, todo, store)
         state, note = _state(record, store, progress, note)
     finally:
-        seconds = record.seconds + time.monotonic() - started
-        warnings = (*record.warnings, *(one for one in progress.warnings if one not in record.warnings))
-        record = replace(record, state=state, seconds=seconds, note=note, warnings=warnings)
+        record = replace(
+            record,
+            state=state,
+            seconds=record.seconds + time.monotonic() - started,
+            note=note,
+            warnings=(*record.warnings, *(one for one in progress.warnings if one not in record.warnings)),
+            refused=tuple(dict.fromkeys((*record.refused, *(played.key for played in refusals.held))))
+            if refusals.reason
+            else record.refused,
+            unbooked=record.unbooked + max(0, allowance.sent - progress.booked),
+        )
         await store.end(record)
         if state == "stopped" and not stop.is_set() and not store.outcomes(record.id):
             store.delete(record.id)
@@ -100,20 +123,45 @@ async def evaluate(job: Job, store: Store, *, progress: Progress, stop: asyncio.
 
 
 @asynccontextmanager
-async def _time_kept(record: RunRecord, store: Store, started: float) -> AsyncIterator[None]:
-    """Save now and then how long the run has taken, so that a kill does not give a budget of minutes its time back."""
+async def _figures_kept(
+    record: RunRecord, store: Store, progress: Progress, allowance: Allowance, started: float
+) -> AsyncIterator[None]:
+    """Save now and then what a kill would lose: how long the run has taken, and how many requests are in no trial yet."""
+
+    def under_way() -> int:
+        if not allowance.sent:
+            return 0
+        most = progress.in_flight * max(1, progress.tracker.most_requests)  # more leave before the next time
+        return max(most, allowance.sent - progress.booked)
 
     async def keep() -> None:
         with suppress(BadInput):  # a store that cannot be written says so with the next trial
             while True:
                 await asyncio.sleep(KEPT_SECONDS)
-                await store.save(replace(record, seconds=record.seconds + time.monotonic() - started))
+                seconds = record.seconds + time.monotonic() - started
+                await store.save(replace(record, seconds=seconds, unbooked=record.unbooked + under_way()))
 
     keeping = asyncio.create_task(keep())
     try:
         yield
     finally:
         keeping.cancel()
+
+
+def _tell_lost(record: RunRecord, progress: Progress) -> None:
+    if record.unbooked:
+        progress.warn(
+            say(
+                "When the run was cut off, at most {count} requests were under way whose results are lost: they are in no figure, but count against a budget of requests.",
+                count=record.unbooked,
+            )
+        )
+
+
+def _spent(progress: Progress) -> Sentence | None:
+    """Which bound is reached, or leaves too little for another sample; also where it was reached by the last one."""
+    reached = progress.tracker.reached()
+    return reached if reached is not None or progress.done >= progress.total else progress.tracker.too_small()
 
 
 async def _planned(job: Job, store: Store) -> RunRecord:
@@ -159,15 +207,25 @@ async def _skip(run_id: str, todo: Iterable[tuple[Sample, int]], store: Store) -
 
 
 def _todo(job: Job, finished: set[tuple[str, int]]) -> Iterator[tuple[Sample, int]]:
-    for sample in job.samples():
-        attempts = job.record.spec.attempts if job.replies is None else len(job.replies.get(sample.id, ()))
-        for attempt in range(attempts):
-            if (sample.id, attempt) not in finished:
-                yield sample, attempt
+    """What is not finished; samples that were refused come last, so that they do not stop the others again."""
+    refused = set(job.record.refused)
+    for is_last in (False, True) if refused else (False,):
+        for sample in job.samples():
+            attempts = job.record.spec.attempts if job.replies is None else len(job.replies.get(sample.id, ()))
+            for attempt in range(attempts):
+                key = (sample.id, attempt)
+                if key not in finished and (key in refused) is is_last:
+                    yield sample, attempt
 
 
 async def _run(
-    job: Job, store: Store, progress: Progress, stop: asyncio.Event, todo: Iterator[tuple[Sample, int]]
+    job: Job,
+    store: Store,
+    progress: Progress,
+    stop: asyncio.Event,
+    todo: Iterator[tuple[Sample, int]],
+    allowance: Allowance,
+    refusals: Refusals,
 ) -> None:
     work = Work(
         run_id=job.record.id,
@@ -178,31 +236,64 @@ async def _run(
         price=job.price,
     )
 
+    async def play_next() -> Sequence[Played]:
+        """Play a sample; what can be kept now, of it and of those held before."""
+        sample, attempt = next(todo, (None, 0))
+        if sample is None:
+            admission.close()
+            return ()
+        try:
+            trial, verdicts = await play(sample, attempt)
+        except Refused as error:  # others may have been paid for: they are let through
+            refusals.refuse(error.sentence)
+            admission.close()
+            return ()
+        kept = refusals.take(Played(trial, verdicts, sample), admission.in_flight)
+        admission.is_alone = refusals.is_unknown
+        if refusals.reason is not None:
+            admission.close()
+        return kept
+
     async def worker(*, is_probe: bool = False) -> None:
-        for sample, attempt in todo:
-            progress.in_flight += 1
+        while await admission.enter():
+            progress.in_flight = admission.in_flight
             try:
-                trial, verdicts = await play(sample, attempt)
+                for played in await play_next():
+                    await saving.save(*played)
+                    if is_new and progress.here >= FIRST:
+                        _check_first(played.trial, progress)
+                    if is_probe:
+                        _check_probe(played.trial, fatal, progress)
+                        if job.replies is None:
+                            _tell_uncounted(played.trial, job.agent, progress)
             finally:
-                progress.in_flight -= 1
-            await saving.save(trial, verdicts, sample)
-            if is_new and progress.here >= FIRST:
-                _check_first(trial, progress)
-            if is_probe:
-                _check_probe(trial, fatal)
-                if job.replies is None:
-                    _tell_uncounted(trial, job.agent, progress)
-            if is_probe or stop.is_set() or progress.purse.reached() is not None:
+                admission.leave()
+                progress.in_flight = admission.in_flight
+            if is_probe and not refusals.is_open:
                 return
 
     is_new = not progress.done and job.replies is None
     fatal = () if job.replies is not None else NO_WAY if progress.done else CANNOT_GO_ON
-    async with Client(concurrency=job.concurrency) as client, _player(job, work, client, progress) as play:
+    client = Client(concurrency=job.concurrency, allowance=allowance)
+    async with client, _player(job, work, client, progress) as play:
         progress.waits = client.waits
+        admission = Admission(
+            client,
+            progress.tracker,
+            stop,
+            most=job.at_once,
+            is_paced=job.concurrency is None,
+            places=START if job.cache else None,
+        )
         for count, work_of_each in ((1, partial(worker, is_probe=True)), (job.at_once, worker)):
-            if progress.purse.reached() is None and not stop.is_set():
-                async with Saving(store, progress, count) as saving:
+            if not admission.is_over:
+                async with Saving(store, progress, lambda: admission.room) as saving:
                     await at_once(count, work_of_each, stop)
+        async with Saving(store, progress, lambda: 1) as saving:
+            for played in refusals.rest():
+                await saving.save(*played)
+    if refusals.reason is not None:
+        raise Refused(refusals.reason)
 
 
 async def at_once(count: int, worker: Callable[[], "asyncio._CoroutineLike[None]"], stop: asyncio.Event) -> None:
@@ -265,7 +356,7 @@ def _tell_uncounted(trial: Trial, agent: Agent, progress: Progress) -> None:
     """Say so where a bound will not be reached because the agent does not tell what it uses."""
     if trial.outcome != "scored" or "cache_hits" in trial.notes or getattr(agent, "reports_cost", False):
         return
-    kinds = progress.purse.uncounted(trial.usage)
+    kinds = progress.tracker.uncounted(trial.usage)
     if kinds:
         progress.warn(
             say(
@@ -284,7 +375,14 @@ def _check_first(trial: Trial, progress: Progress) -> None:
         )
 
 
-def _check_probe(trial: Trial, fatal: Collection[str]) -> None:
+def _check_probe(trial: Trial, fatal: Collection[str], progress: Progress) -> None:
+    if trial.failure is not None and trial.failure.kind in NOT_ACCEPTED:
+        progress.warn(
+            say(
+                "The first sample's request was not accepted. If that is because of an option of the agent, stop here (Ctrl-C) and change it: {reason}",
+                reason=trial.failure.reason,
+            )
+        )
     if trial.outcome == "provider_failed" and trial.failure is not None and trial.failure.kind in fatal:
         raise BadInput(
             "The first sample could not be run, so no other was tried: {reason}", reason=trial.failure.reason

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Self
 
 from proctor.core.concurrent import run_to_the_end, run_together
-from proctor.core.errors import BadInput
+from proctor.core.errors import BadInput, BudgetSpent, Refused
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
 from proctor.core.trial import Failure, Trial, Verdict
@@ -215,14 +215,17 @@ class Worker:
                 self._settle(number, lambda future: future.set_result((trial, list(verdicts))))
             case wire.Stuck(sentence=sentence, number=None):
                 self._ready.set_exception(BadInput(sentence))
-            case wire.Stuck(sentence=sentence, number=int(number)):
-                self._settle(number, lambda future: future.set_exception(BadInput(sentence)))
+            case wire.Stuck(sentence=sentence, number=int(number), is_refused=is_refused):
+                error = Refused(sentence) if is_refused else BadInput(sentence)
+                self._settle(number, lambda future: future.set_exception(error))
             case wire.Ask():
                 task = asyncio.create_task(self._grant(message))
                 self._asking.add(task)
                 task.add_done_callback(self._asking.discard)
             case wire.GiveBack():
                 self._give_back(message)
+            case wire.NeverLeft():
+                self._client.allowance.give_back()
             case wire.Warned(sentence=sentence):
                 self._warn(sentence)
             case wire.Told(origin=origin, pause=pause, tokens=tokens):
@@ -245,6 +248,12 @@ class Worker:
             await endpoint.enter()
         if self._reading is None or self._reading.done() or self._writer is None:
             endpoint.leave()
+            return
+        try:
+            self._client.allowance.take()
+        except BudgetSpent as error:
+            endpoint.leave()
+            wire.send(self._writer, wire.Granted(number=asked.number, spent=error.sentence))
             return
         self._held[asked.origin] += 1
         wire.send(self._writer, wire.Granted(number=asked.number))

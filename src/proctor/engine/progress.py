@@ -10,7 +10,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence
 from proctor.core.trajectory import NOTHING
 from proctor.core.trial import Outcome, Trial, Verdict
-from proctor.engine.budget import Forecast, Purse
+from proctor.engine.budget import BudgetTracker, Forecast
 from proctor.transport.retry import Wait
 
 
@@ -31,17 +31,18 @@ class Progress:
         self.done = 0
         self.here = 0  # finished in this process, for the rate
         self.in_flight = 0
+        self.booked = 0  # requests of this process that are in the usage of trials
         self.outcomes: Counter[Outcome] = Counter()
-        self.purse = Purse(Budget())
+        self.tracker = BudgetTracker(Budget())
         self.points = 0.0
         self.scored = 0
         self.judge_failed = 0
         self.waits: Callable[[], Sequence[Wait]] = tuple  # the requests that wait to be sent again
         self.started = time.monotonic()
 
-    def begin(self, total: int, done: int, purse: Purse) -> None:
+    def begin(self, total: int, done: int, tracker: BudgetTracker) -> None:
         """Say how many trials there are, how many were finished before, and what there is to spend."""
-        self.total, self.done, self.purse = total, done, purse
+        self.total, self.done, self.tracker = total, done, tracker
         self.started = time.monotonic()
 
     def add(self, trial: Trial, verdicts: list[Verdict]) -> None:
@@ -49,10 +50,13 @@ class Progress:
         self.done += 1
         self.here += 1
         self.outcomes[trial.outcome] += 1
-        if trial.usage != NOTHING:
-            self.purse.spend(trial.usage)
+        usage = trial.usage
         for verdict in verdicts:
-            self.judged(verdict)
+            if verdict.usage is not None:
+                usage = usage + verdict.usage
+            self._judged(verdict)
+        self.tracker.spend(usage)
+        self.booked += usage.requests
         if verdicts and isinstance(verdicts[0].result, Score):
             self.scored += 1
             self.points += verdicts[0].result.value
@@ -61,8 +65,10 @@ class Progress:
 
     def judged(self, verdict: Verdict) -> None:
         """Count what a verdict cost, and that there is none where a judge failed."""
-        if verdict.usage is not None:
-            self.purse.spend(verdict.usage)
+        self.tracker.spend(verdict.usage or NOTHING)
+        self._judged(verdict)
+
+    def _judged(self, verdict: Verdict) -> None:
         if isinstance(verdict.result, Unscored) and verdict.result.why == "judge_failed":
             self.judge_failed += 1
 
@@ -89,4 +95,4 @@ class Progress:
     @property
     def forecast(self) -> Forecast | None:
         """What the whole run is expected to use; None before the first few trials."""
-        return self.purse.forecast(self.done, self.total) if self.here else None
+        return self.tracker.forecast(self.done, self.total) if self.here else None

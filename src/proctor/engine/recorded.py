@@ -9,7 +9,7 @@ from proctor.core.sample import Sample
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Failure, Trial, Verdict
 from proctor.engine.scoring import judge
-from proctor.engine.trial import Work
+from proctor.engine.trial import Work, as_judged
 from proctor.models import cache
 from proctor.transport import retry
 
@@ -59,4 +59,4 @@ async def score_recorded(work: Work, replies: Replies, sample: Sample, attempt: 
         usage=reply.usage,
     )
     verdicts = await judge(trial, sample, work.scorers)
-    return replace(trial, retries=tuple(calls)) if calls else trial, verdicts
+    return as_judged(replace(trial, retries=tuple(calls)) if calls else trial, verdicts), verdicts

@@ -1,22 +1,27 @@
 """New scores on old trajectories; no agent is called."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 
+from proctor.core.errors import Refused
 from proctor.core.run import Budget, RunRecord
 from proctor.core.score import Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Store
 from proctor.core.trial import Trial, Verdict
-from proctor.engine.budget import Purse
+from proctor.engine.admission import Admission
+from proctor.engine.budget import BudgetTracker
 from proctor.engine.evaluate import at_once
 from proctor.engine.progress import Progress
+from proctor.engine.refusals import Refusals
 from proctor.engine.scoring import BoundScorer, judge
 from proctor.models import cache
 from proctor.models.named import Opened
 from proctor.transport import retry
+from proctor.transport.allowance import Allowance
 from proctor.transport.client import Client
+from proctor.transport.pace import START
 
 JUDGED_AT_ONCE = 256  # as far as the pace of the judges' endpoints allows
 CHUNK = 500  # trials whose verdicts are written together, where no model is asked
@@ -37,32 +42,42 @@ async def rescore(
     Where scorers ask models, many trials are under way and each verdict is written as it comes: it was paid for.
     What was judged before comes from the reply cache when this is done again.
     """
-    progress.begin(store.outcomes(record.id).get("scored", 0), 0, Purse(budget))
+    tracker = BudgetTracker(budget)
+    progress.begin(store.outcomes(record.id).get("scored", 0), 0, tracker)
     rest = store.trials(record.id, outcome="scored")
     size, workers = (1, concurrency or JUDGED_AT_ONCE) if any(one.is_async for one in scorers) else (CHUNK, 1)
 
     async def worker() -> None:
-        for chunk in _chunks(rest, size):
-            verdicts = [verdict for trial in chunk for verdict in await _judged(trial, store, scorers)]
-            await store.judge(verdicts)
-            progress.done += len(chunk)
-            progress.here += len(chunk)
-            for verdict in verdicts:
-                progress.judged(verdict)
-            if stop.is_set() or progress.purse.reached() is not None:
-                return
+        while await admission.enter():
+            try:
+                chunk = list(islice(rest, size))
+                if not chunk:
+                    admission.close()
+                    continue
+                verdicts = [verdict for trial in chunk for verdict in await _judged(trial, store, scorers)]
+                if not refusals.take_verdicts(verdicts, admission.in_flight):
+                    admission.close()
+                    continue
+                await store.judge(verdicts)
+                progress.done += len(chunk)
+                progress.here += len(chunk)
+                for verdict in verdicts:
+                    progress.judged(verdict)
+            finally:
+                admission.leave()
 
-    async with Client(concurrency=concurrency), Opened([scorer.function for scorer in scorers]):
+    client = Client(concurrency=concurrency, allowance=Allowance(budget.requests))
+    admission = Admission(client, tracker, stop, most=workers, is_paced=concurrency is None, places=START)
+    refusals = Refusals(answered=False)
+    progress.waits = client.waits
+    async with client, Opened([scorer.function for scorer in scorers]):
         with cache.opened(agents=False, warn=progress.warn):
             await at_once(workers, worker, stop)
-    spent = progress.purse.reached()
+    if refusals.reason is not None:
+        raise Refused(refusals.reason)
+    spent = tracker.reached() or tracker.too_small()
     if spent is not None and progress.done < progress.total:
         progress.warn(spent)
-
-
-def _chunks(trials: Iterator[Trial], size: int) -> Iterator[list[Trial]]:
-    while chunk := list(islice(trials, size)):
-        yield chunk
 
 
 async def _judged(trial: Trial, store: Store, scorers: Sequence[BoundScorer]) -> list[Verdict]:

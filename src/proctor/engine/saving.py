@@ -6,6 +6,7 @@ gathered and handed over together, and nobody waits for them. A kill then repeat
 """
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -32,13 +33,13 @@ class Saving:
     With a budget every trial is waited for, as what it cost is only counted then.
 
     Args:
-        at_once: trials under way.
+        at_once: how many trials are under way at most, as of now.
     """
 
-    def __init__(self, store: Store, progress: Progress, at_once: int) -> None:
+    def __init__(self, store: Store, progress: Progress, at_once: Callable[[], int]) -> None:
         self._store = store
         self._progress = progress
-        self._most = 0 if at_once <= FEW or progress.purse.is_bounded else at_once // SHARE
+        self._at_once = at_once
         self._held: list[_Kept] = []
         self._under_way: set[asyncio.Future[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
@@ -55,13 +56,15 @@ class Saving:
         """
         if self._error is not None:
             raise self._error
-        if len(self._held) + len(self._under_way) >= self._most:
+        at_once = self._at_once()
+        most = 0 if at_once <= FEW or self._progress.tracker.is_bounded else at_once // SHARE
+        if len(self._held) + len(self._under_way) >= most:
             self._hand_over()
             await self._store.add(trial, verdicts, sample)
             self._progress.add(trial, verdicts)
             return
         self._held.append(_Kept(trial, verdicts, sample))
-        if len(self._held) > self._most // 2:
+        if len(self._held) > most // 2:
             self._hand_over()
         elif self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._time_is_up)

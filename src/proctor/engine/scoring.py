@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.core.errors import JudgeFailed, ProviderFailed, Refused
+from proctor.core.errors import BudgetSpent, JudgeFailed, ProviderFailed, Refused
 from proctor.core.sample import Sample
 from proctor.core.score import FROM_CACHE, Score, Unscored, short_reason
 from proctor.core.sentence import Sentence, say
@@ -29,6 +29,7 @@ from proctor.transport.faults import reached
 from proctor.transport.redact import quoted, redact
 
 DETAIL_CHARACTERS = 4_000
+BUDGET = "budget"  # the kind of what the budget cut off
 MOST_SECONDS = 600.0  # for one verdict of a scorer that waits, or runs in a thread
 FRAME = re.compile(r'^  File "(.+)", line (\d+)', re.MULTILINE)
 NOT_THE_USERS = tuple(
@@ -57,8 +58,7 @@ class BoundScorer(msgspec.Struct, frozen=True, kw_only=True):
 async def judge(trial: Trial, sample: Sample, scorers: Sequence[BoundScorer]) -> list[Verdict]:
     """The verdicts of all scorers on one trial that was scored.
 
-    Raises:
-        BadInput: the endpoint of a judge refuses us; no other trial would fare better.
+    Where the budget does not hold what a judge would ask, its verdict is of the kind "budget".
     """
     return [await _verdict(trial, sample, scorer) for scorer in scorers]
 
@@ -136,9 +136,11 @@ class _TooSlow(Exception):
 
 def _unscored(error: BaseException) -> Unscored:
     """A broken scorer, or a judge that could not be reached, is no zero; what comes from outside passes."""
-    if from_outside(error) or isinstance(error, Refused):
+    if from_outside(error):
         raise error
-    if isinstance(error, JudgeFailed | ProviderFailed):
+    if isinstance(error, BudgetSpent):
+        return Unscored(why="judge_failed", reason=error.sentence, details={"kind": BUDGET})
+    if isinstance(error, JudgeFailed | ProviderFailed | Refused):
         return Unscored(why="judge_failed", reason=error.sentence, details={"kind": error.kind})
     if isinstance(error, _TooSlow):
         return Unscored(

@@ -8,20 +8,25 @@ import msgspec
 from proctor.core.errors import (
     AgentFailed,
     BadInput,
+    BudgetSpent,
     EnvironmentFailed,
     PartFailed,
     ProctorError,
     ProviderFailed,
+    Refused,
     UserFailed,
 )
 from proctor.core.run import Limits, Price, limits_now
 from proctor.core.sample import Sample, Text, ToolCall, ToolResult
+from proctor.core.score import Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Agent, Environment, Task
 from proctor.core.trajectory import Trajectory, Usage
 from proctor.core.trial import Failure, Outcome, Trial, Verdict
+from proctor.engine.blame import is_lack, is_of_the_agent
 from proctor.engine.episode import Episode
-from proctor.engine.scoring import BoundScorer, from_outside, judge, trace_of
+from proctor.engine.refusals import OF_THE_KEY
+from proctor.engine.scoring import BUDGET, BoundScorer, from_outside, judge, trace_of
 from proctor.models import cache, ledger
 from proctor.transport import retry
 from proctor.transport.deadline import Deadline
@@ -56,7 +61,8 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
     """Play a sample once and score it. Never raises for what the agent, its model or a scorer did.
 
     Raises:
-        BadInput: the endpoint refuses us, or the sample itself cannot be shown; the run has to stop.
+        Refused: the endpoint refuses the key itself.
+        BadInput: something else that only the user can mend, such as a sample that cannot be shown; the run has to stop.
     """
     calls, use = retry.record_calls(), cache.begin(attempt)
     started, clock = time.time(), time.perf_counter()
@@ -85,7 +91,17 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
     verdicts = await judge(trial, sample, work.scorers)
     if len(calls) > len(trial.retries):  # judges had to ask again
         trial = msgspec.structs.replace(trial, retries=tuple(calls))
-    return trial, verdicts
+    return as_judged(trial, verdicts), verdicts
+
+
+def as_judged(trial: Trial, verdicts: Sequence[Verdict]) -> Trial:
+    """The trial; one of which the budget did not hold the judges is skipped, to be run again with a higher one."""
+    for verdict in verdicts:
+        result = verdict.result
+        if isinstance(result, Unscored) and result.details.get("kind") == BUDGET:
+            failure = Failure(kind=BUDGET, reason=result.reason)
+            return msgspec.structs.replace(trial, outcome="skipped", failure=failure)
+    return trial
 
 
 async def _play(work: Work, sample: Sample) -> tuple[Trajectory, Failure | None, Outcome]:
@@ -104,6 +120,12 @@ async def _play(work: Work, sample: Sample) -> tuple[Trajectory, Failure | None,
         detail = trace_of(error.__cause__) if error.__cause__ is not None else ""
         failure = Failure(kind=error.kind, reason=error.sentence, detail=detail)
         return episode.so_far(), failure, outcome or "agent_failed"
+    except Refused as error:
+        if error.kind in OF_THE_KEY:
+            raise
+        return episode.so_far(), Failure(kind=error.kind, reason=error.sentence), "provider_failed"
+    except BudgetSpent as error:
+        return episode.so_far(), Failure(kind=BUDGET, reason=error.sentence), "skipped"
     except BadInput:
         raise
     except BaseException as error:
@@ -111,9 +133,23 @@ async def _play(work: Work, sample: Sample) -> tuple[Trajectory, Failure | None,
             raise
         if isinstance(error, TimeoutError) and limit.expired():
             return _out_of_time(episode.so_far("time_limit"), limits)
+        if not is_of_the_agent(error):
+            return episode.so_far(), _failure_of_ours(error), "environment_failed"
         reason = say("The agent raised {kind}: {error}", kind=type(error).__name__, error=quoted(error))
         return episode.so_far(), Failure(kind="raised", reason=reason, detail=trace_of(error)), "agent_failed"
     return trajectory, None, "scored"
+
+
+def _failure_of_ours(error: BaseException) -> Failure:
+    values = {"type": type(error).__name__, "error": quoted(error)}
+    if is_lack(error):
+        reason = say(
+            "This machine could not run the sample ({type}: {error}). Run it again with --retry-failed, and fewer at once (--concurrency).",
+            **values,
+        )
+        return Failure(kind="machine", reason=reason, detail=trace_of(error))
+    reason = say("Proctor itself could not run the sample ({type}: {error}).", **values)
+    return Failure(kind="internal", reason=reason, detail=trace_of(error))
 
 
 def _environment(task: Task, sample: Sample) -> Environment | None:

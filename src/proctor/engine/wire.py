@@ -35,9 +35,10 @@ class Do(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Granted(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """To a worker: the place that was asked for is yours."""
+    """To a worker: the place that was asked for is yours, or no request may leave any more, and why."""
 
     number: int
+    spent: Sentence | None = None
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -53,9 +54,13 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Stuck(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """From a worker: something only the user can fix; without a number it could not even start."""
+    """From a worker: something only the user can fix; without a number it could not even start.
+
+    `is_refused` if the endpoint refuses the key.
+    """
 
     sentence: Sentence
+    is_refused: bool = False
     number: int | None = None
 
 
@@ -76,6 +81,10 @@ class GiveBack(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     asked: float | None = None
 
 
+class NeverLeft(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """From a worker: a request for which a place was granted reached no server."""
+
+
 class Told(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """From a worker: the endpoint asked for a pause, or tokens were spent there."""
 
@@ -91,7 +100,7 @@ class Warned(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 FromParent = Start | Do | Granted
-FromWorker = Ready | Done | Stuck | Ask | GiveBack | Told | Warned
+FromWorker = Ready | Done | Stuck | Ask | GiveBack | NeverLeft | Told | Warned
 _encoder = msgspec.msgpack.Encoder(enc_hook=str)
 _to_worker = msgspec.msgpack.Decoder(FromParent)
 _from_worker = msgspec.msgpack.Decoder(FromWorker)

@@ -27,9 +27,11 @@ from yarl import URL
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
 from proctor.core.trial import Call
+from proctor.transport.allowance import Allowance
 from proctor.transport.deadline import alarms
 from proctor.transport.events import Splitter, are_events
 from proctor.transport.faults import (
+    NEVER_CONNECTED,
     NEVER_WORKED,
     Fault,
     fault_of,
@@ -135,6 +137,7 @@ class Client:
     Args:
         concurrency: so many requests in flight at each endpoint, from the start; None adapts.
         policy: how often to send again.
+        allowance: how many requests may be sent.
     """
 
     def __init__(
@@ -142,11 +145,13 @@ class Client:
         *,
         concurrency: int | None = None,
         policy: Policy = Policy(),  # noqa: B008 - frozen
+        allowance: Allowance | None = None,
         most_reply_bytes: int = MOST_REPLY_BYTES,
         most_request_bytes: int = MOST_REQUEST_BYTES,
     ) -> None:
         self.concurrency = concurrency
         self.policy = policy
+        self.allowance = allowance or Allowance()
         self.most_reply_bytes = most_reply_bytes
         self.most_request_bytes = most_request_bytes
         self._connector: Connector | None = None
@@ -190,13 +195,19 @@ class Client:
         found.bound(bounds)
         return found
 
+    @property
+    def places(self) -> int:
+        """How many requests may be in flight now at all endpoints that were called; 0 before the first call."""
+        return sum(endpoint.limit for endpoint in set(self._endpoints.values()))
+
     def post(self, target: Target, body: bytes | None, decode: Callable[[bytes], T]) -> Coroutine[object, object, T]:
         """Send a body and decode the reply, again where that can help.
 
         `decode` raises `msgspec.DecodeError` or `Fault` for a reply that cannot be used.
 
         Raises:
-            Refused: 401, 402, 403, 404, or a quota that is used up; the run has to stop.
+            Refused: 401, 402, 403, 404, or a quota that is used up.
+            BudgetSpent: the allowance does not hold another request.
             ProviderFailed: everything else, after the last attempt; `kind` is that of the last fault.
         """
 
@@ -244,12 +255,15 @@ class Client:
             sent = time.monotonic()
             began = began or sent
             try:
+                self.allowance.take()
                 reply = await self._once(target, body, receive, endpoint)
             except Exception as error:
                 fault_or_none = fault_of(error)
                 _give_back(endpoint, fault_or_none)
                 if fault_or_none is None:
                     raise
+                if fault_or_none.kind in NEVER_CONNECTED:
+                    self.allowance.give_back()
                 without_traces(error)
                 fault = fault_or_none
             except BaseException:

@@ -160,7 +160,9 @@ def final_error(
     if fault.kind in REFUSED:
         return Refused(REFUSED[fault.kind], where=where, status=status, text=text, advice=advice)
     if status == 429 and not fault.again:
-        return Refused("The quota at {where} is used up: {text}. {advice}", where=where, text=text, advice=advice)
+        return Refused(
+            "The quota at {where} is used up: {text}. {advice}", kind="quota", where=where, text=text, advice=advice
+        )
     if 300 <= status < 400:
         return Refused(
             "{where} redirects to {text} (status {status}). Give the final address. {advice}",

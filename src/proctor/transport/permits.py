@@ -3,6 +3,7 @@
 from collections.abc import Awaitable
 from typing import Protocol
 
+from proctor.transport.allowance import Allowance
 from proctor.transport.client import Client, Target
 from proctor.transport.pace import Bounds, Endpoint
 from proctor.transport.retry import clock_stopped
@@ -16,6 +17,8 @@ class Parent(Protocol):
     def give_back(self, origin: str, *, seconds: float | None, refused: bool, asked: float | None) -> None: ...
 
     def tell(self, origin: str, *, pause: float = 0.0, tokens: int = 0) -> None: ...
+
+    def never_left(self) -> None: ...
 
 
 class RemoteEndpoint(Endpoint):
@@ -57,11 +60,24 @@ class RemoteEndpoint(Endpoint):
         self._parent.give_back(self._origin, seconds=seconds, refused=refused, asked=asked)
 
 
+class RemoteAllowance(Allowance):
+    """Counts nothing: the parent does so with every place it grants."""
+
+    def __init__(self, parent: Parent) -> None:
+        super().__init__()
+        self._parent = parent
+
+    def take(self) -> None: ...
+
+    def give_back(self) -> None:
+        self._parent.never_left()
+
+
 class RemoteClient(Client):
     """A pool of connections of a worker, at the pace of the parent."""
 
     def __init__(self, parent: Parent) -> None:
-        super().__init__()
+        super().__init__(allowance=RemoteAllowance(parent))
         self._parent = parent
 
     def endpoint(self, target: Target) -> Endpoint:

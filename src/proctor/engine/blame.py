@@ -1,0 +1,41 @@
+"""Tell what the agent's own code raised from what Proctor, its machine, or a library underneath it raised."""
+
+import errno
+import os
+import sysconfig
+import traceback
+from pathlib import Path
+
+UNDERNEATH = ("aiohttp", "msgspec", "multidict", "uvloop", "yarl")  # libraries that Proctor itself stands on
+LACKS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EAGAIN)
+_PROCTOR = f"{Path(__file__).resolve().parent.parent}{os.sep}"
+_STANDARD = f"{sysconfig.get_path('stdlib')}{os.sep}"
+
+
+def is_of_the_agent(error: BaseException) -> bool:
+    """True if an exception that came out of a session was raised by the agent's own code.
+
+    The innermost frame that is not of the standard library decides. Where that is ours but the agent called it, the
+    agent is to blame, unless the machine lacks memory, threads or files.
+    """
+    own = [_is_own(frame.f_code.co_filename) for frame, _ in traceback.walk_tb(error.__traceback__)]
+    decided = [one for one in own if one is not None]
+    if not decided:
+        return True
+    return decided[-1] or (True in decided and not is_lack(error))
+
+
+def is_lack(error: BaseException) -> bool:
+    """True if the machine has no more memory, threads, processes, files or room."""
+    if isinstance(error, OSError):
+        return error.errno in LACKS
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "start new thread" in str(error))
+
+
+def _is_own(file: str) -> bool | None:
+    """True for a file of the agent, False for one of Proctor or underneath it, None for the standard library."""
+    if file.startswith(_PROCTOR) or any(f"site-packages{os.sep}{name}{os.sep}" in file for name in UNDERNEATH):
+        return False
+    if file.startswith("<frozen") or (file.startswith(_STANDARD) and "site-packages" not in file):
+        return None
+    return True

@@ -1,0 +1,142 @@
+"""Tell a sample that an endpoint refuses alone from an endpoint that refuses everybody.
+
+A firewall that dislikes one prompt says 403 as a revoked key does. So a sample that is refused is held until the next
+ones are known. An answer to a sample that began later means that the refusal was the sample's own: it is kept as
+failed. What ends the run instead, without a record of those held (they come last the next time, and fail alone then):
+
+- the key itself is refused (401), or the endpoint has never answered in this run;
+- 3 samples in a row when a run goes on, before anything was answered;
+- at the first refusal, all that are in flight, and 4 in a row at least: until that is known, no other sample begins;
+- once a refusal was a sample's own, 10 samples in a row, or twice as many as are in flight.
+"""
+
+import time
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from proctor.core.sample import Sample
+from proctor.core.score import Unscored
+from proctor.core.sentence import Sentence
+from proctor.core.trial import Failure, Trial, Verdict
+from proctor.engine.scoring import BUDGET
+
+OF_THE_KEY = ("http_401", "refused")  # never of one sample
+KINDS = (*OF_THE_KEY, "http_402", "http_403", "http_404", "http_407", "quota", *(f"http_{n}" for n in range(300, 400)))
+AT_FIRST = 3
+UNKNOWN = 4
+IN_A_ROW = 10
+
+Key = tuple[str, int]
+
+
+class Played(NamedTuple):
+    """A trial with its verdicts and its sample."""
+
+    trial: Trial
+    verdicts: list[Verdict]
+    sample: Sample
+
+    @property
+    def key(self) -> Key:
+        """Which attempt at which sample it was."""
+        return self.trial.sample_id, self.trial.attempt
+
+
+class Refusals:
+    """Holds trials that were refused until it is known what they mean.
+
+    Args:
+        answered: True if the endpoint has answered in this run before.
+        before: samples that were held when an earlier process of the run ended.
+
+    Attributes:
+        reason: why the endpoint is of no use to any sample; None as long as it may be.
+        held: trials that were refused in a row.
+    """
+
+    def __init__(self, *, answered: bool, before: Collection[Key] = ()) -> None:
+        self.reason: str | Sentence | None = None
+        self.held: list[Played] = []
+        self._answered_before = answered
+        self._before = before
+        self._answered = False
+        self._in_a_row = 0
+        self._since = 0.0  # when the first of those held was refused
+        self._in_flight = 0  # when it was
+        self._are_single = False  # a refusal was known to be the sample's own
+
+    @property
+    def is_open(self) -> bool:
+        """True as long as no sample has been answered, so that the next one goes alone too."""
+        return not self._answered
+
+    @property
+    def is_unknown(self) -> bool:
+        """True while it is not known what the first refusal means, so that no other sample should begin beside it."""
+        return bool(self.held) and not self._are_single
+
+    def refuse(self, reason: Sentence) -> None:
+        """Note that the key itself is refused."""
+        self.reason = self.reason or reason
+
+    def take(self, played: Played, in_flight: int = 1) -> Sequence[Played]:
+        """Take a trial; what can be kept comes back, in order."""
+        failure = refusal_in(played.trial, played.verdicts)
+        if failure is None:
+            self._answered = True
+            if self.reason is not None or 0 < played.trial.started < self._since:
+                return [played]  # it had its answer before the others were refused
+            self._are_single = self._are_single or bool(self.held)
+            kept, self.held = [*self.held, played], []
+            return kept
+        if played.key in self._before and failure.kind not in OF_THE_KEY:
+            return [played]
+        if not self.held:
+            self._since, self._in_flight = time.time(), in_flight
+        self.held.append(played)
+        if failure.kind in OF_THE_KEY or len(self.held) >= self._most(in_flight):
+            self.reason = self.reason or failure.reason
+        return ()
+
+    def take_verdicts(self, verdicts: Sequence[Verdict], in_flight: int = 1) -> bool:
+        """True if new verdicts on stored trials can be kept; not where the budget or the endpoint cut one off."""
+        kinds = [one.result.details.get("kind") for one in verdicts if isinstance(one.result, Unscored)]
+        if BUDGET in kinds:
+            return False
+        failure = _first_of_judges(verdicts)
+        if failure is None:
+            self._answered, self._in_a_row = True, 0
+            return True
+        self._in_a_row += 1
+        if failure.kind in OF_THE_KEY or self._in_a_row >= self._most(in_flight):
+            self.reason = failure.reason
+        return self.reason is None
+
+    def rest(self) -> Sequence[Played]:
+        """What can be kept of those held at the end: nothing where there is a `reason`."""
+        return () if self.reason is not None else self.held
+
+    def _most(self, in_flight: int) -> int:
+        if self._are_single:
+            return max(IN_A_ROW, 2 * in_flight)
+        if self._answered:
+            return max(UNKNOWN, self._in_flight)
+        return AT_FIRST if self._answered_before else 1
+
+
+def refusal_in(trial: Trial, verdicts: Sequence[Verdict]) -> Failure | None:
+    """How the endpoint of the agent's model, or of a judge, refused; None where it did not."""
+    if trial.outcome == "provider_failed" and trial.failure is not None and trial.failure.kind in KINDS:
+        return trial.failure
+    return _first_of_judges(verdicts)
+
+
+def _first_of_judges(verdicts: Sequence[Verdict]) -> Failure | None:
+    return next((failure for verdict in verdicts if (failure := _of_judge(verdict)) is not None), None)
+
+
+def _of_judge(verdict: Verdict) -> Failure | None:
+    result = verdict.result
+    if isinstance(result, Unscored) and result.why == "judge_failed" and result.details.get("kind") in KINDS:
+        return Failure(kind=result.details["kind"], reason=result.reason)
+    return None
