@@ -74,6 +74,19 @@ def test_every_part_that_is_listed_is_described(language: str) -> None:
     assert not described - set(_catalogue(language))
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_not_known_is_named_in_the_language(language: str) -> None:
+    named = {
+        node.args[0].value
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant)
+        if ast.unparse(node.func) in ("unknown", "registry.unknown")
+    }
+    assert "benchmark" in named
+    assert not named - set(_catalogue(language))
+
+
 @cache
 def _catalogue(language: str) -> dict[str, str]:
     tables = tomllib.loads((SOURCE / "locales" / f"{language}.toml").read_text(encoding="utf-8"))

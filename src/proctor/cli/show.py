@@ -30,6 +30,8 @@ def command(
     from proctor.api import open_run
 
     run = open_run(run_id, store=store)
+    if not as_json:
+        output.message(t("Every sample: proctor samples {run}", run=run.id))
     if not failures:
         ctx.exit(gate.print_compared(run, gate.minima(least), min_by, as_json=as_json))
     from proctor.reports import terminal
