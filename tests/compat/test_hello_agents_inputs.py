@@ -285,6 +285,22 @@ def test_a_number_as_text_is_one_and_any_other_text_is_an_error(folder: Path) ->
         evaluator.evaluate(Agent(OSLO), max_samples=words)
 
 
+def test_counts_of_judges_are_read_alike() -> None:
+    class Judge:
+        model = "judge-of-counts"
+
+        def invoke(self, messages: list[dict[str, str]]) -> str:
+            return '{"winner": "tie", "reason": ""}'
+
+    words: Any = "three"
+    problem = {"id": "x", "problem": "2 + 2?"}
+    for wrong in (words, -1, 1.5):
+        with pytest.raises(BadInput, match="max_samples"):
+            LLMJudgeEvaluator(Judge()).evaluate_batch([problem], max_samples=wrong)
+        with pytest.raises(BadInput, match="num_comparisons"):
+            WinRateEvaluator(Judge()).evaluate_win_rate([problem], [problem], wrong)
+
+
 def test_the_answer_to_a_calling_agent_is_bounded(folder: Path) -> None:
     many = [{**QUESTION, "id": f"simple_{number}", "question": "x" * 2000} for number in range(60)]
     tool = BFCLEvaluationTool(local_data_path=mine(folder, many), agent=Agent(OSLO))

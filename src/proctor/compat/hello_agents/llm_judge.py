@@ -25,6 +25,7 @@ from proctor.compat.hello_agents._judged import (
     play,
 )
 from proctor.compat.hello_agents._llm import model_of, name_of
+from proctor.compat.hello_agents._playing import first_of
 from proctor.compat.hello_agents._settings import judge_model as usual_judge
 from proctor.compat.hello_agents._words import tell
 from proctor.core.errors import JudgeFailed
@@ -82,7 +83,7 @@ class LLMJudgeEvaluator:
         max_samples: int | None = None,
     ) -> Dict:
         """Every problem, with `metrics`; `references` are shown as examples, drawn anew for each problem."""
-        chosen = list(problems)[: max_samples or None]
+        chosen = first_of(problems, max_samples)
         made = items(chosen)
         shown = [item(one, "reference").text() for one in references or ()]
         tell(say("🎯 Judge: {model}, {count} problems", model=self.judge_model, count=len(made)))

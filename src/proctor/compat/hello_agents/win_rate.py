@@ -13,6 +13,7 @@ from proctor.api.run import Run
 from proctor.compat.hello_agents._judged import Dict, Problem, Timed, export, from_cache, id_of, item, items, now, play
 from proctor.compat.hello_agents._llm import model_of, name_of
 from proctor.compat.hello_agents._settings import judge_model as usual_judge
+from proctor.compat.hello_agents._tool import whole
 from proctor.compat.hello_agents._words import percent, tell
 from proctor.compat.hello_agents.llm_judge import RUBRIC
 from proctor.core.errors import BadInput, JudgeFailed
@@ -154,6 +155,7 @@ def _drawn(
             generated=len(generated),
             references=len(references),
         )
+    count = None if count is None else whole("num_comparisons", count)
     if count is not None and count < 1:
         raise BadInput("num_comparisons has to be 1 or more, not {number}.", number=count)
     draw = random.Random(seed)  # noqa: S311 - the same again
