@@ -101,7 +101,9 @@ def _print(records: Sequence["RunRecord"], store: "Store") -> None:
     for record in records:
         figure = Run(record, store).headline
         shown = (
-            "–" if figure is None else f"{words.metric(figure.name)} {words.value(figure)} ({words.interval(figure)})"
+            "–"
+            if figure is None or figure.value is None
+            else f"{words.metric(figure.name)} {words.value(figure)} ({words.interval(figure)})"
         )
         state = words.state(record.state)
         cells = (
