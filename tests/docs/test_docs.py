@@ -37,10 +37,16 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             server.terminate()
 
 
+@pytest.fixture(scope="session")
+def usual_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One store for all pages, as a reader has who follows one after the other: none may trip over runs of another."""
+    return tmp_path_factory.mktemp("usual") / "runs.db"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", RUNNABLE, ids=[str(page.relative_to(ROOT)) for page in RUNNABLE])
-def test_the_examples_of_a_page_run_in_order(page: Path, endpoint: str, tmp_path: Path) -> None:
-    environment = _environment(endpoint, tmp_path / "runs.db")
+def test_the_examples_of_a_page_run_in_order(page: Path, endpoint: str, usual_store: Path, tmp_path: Path) -> None:
+    environment = _environment(endpoint, usual_store)
     for block in pages.blocks(page):
         _follow(block, tmp_path, environment)
 
