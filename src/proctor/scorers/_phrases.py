@@ -71,6 +71,8 @@ _SELF = re.compile(
     r"|\b(?:information|data|details?|answer|context|it|this|that|facts?)(?: \w+){0,4}? (?:is|are) (?:missing|unknown|unavailable|confidential|classified|private|unclear|proprietary|restricted)\b(?= (?:from|to me|in the|at|and|because)|[.!]?$|,)"
 )
 _APOLOGY = re.compile(
+    r"(?:n't|\bnot)(?: \w+)? clear (?:from|in)\b|\bunclear (?:from|in)\b|\bnothing in (?:the|this|your)\b[^.]{0,30}\b(?:answers?|says?|mentions?|tells?|indicates?|suggests?|states?)\b|\b(?:information|context|details?|data)(?: \w+)? (?:would be|is|are) (?:needed|required|necessary)\b|\b(?:no|not the) (?:answer|information)\b[^.]{0,20}\b(?:in|from) (?:the|this)\b"
+    r"|不(?:在|属于)我的[^。]{0,8}(?:范围|能力|权限|职责)|^(?:根据|从|由|就|仅凭|凭)[^。，]{0,16}[，]?(?:还)?(?:无法|不能|难以|无从)(?:判断|确定|得出|得知|推断|看出|回答)|(?:没|没有)(?:能)?(?:听懂|看懂|理解)"
     # an apology or regret, then a negation
     r"\b(?:sorry|apolog\w+|regret\w*|unfortunately)\b[^.]{0,60}?(?:\bi\b|\bwe\b|\bthat's\b|\bthis is\b)[^.]{0,30}?(?:n't|\b(?:not|no|unable|cannot|decline|refuse)\b)|^(?:i'm )?not (?:really |so |too |entirely )?sure\b(?=[,.!]?$|, sorry)|\b(?:image|picture|photo|figure|text|question|request|scan|diagram)s? (?:is|are|was|looks|seems|appears) (?:\w+ )?(?:blurr\w+|illegible|unreadable|ambiguous|unclear|vague|incomplete|cut off|cropped|corrupted|broken|garbled)\b"
     rf"|\b{_TEXT}(?: \w+)?(?: provided| given| above)? (?:does|do|did)(?:n't| not) (?:actually )?(?:have|hold|contain|include|provide|give|state|specify|mention|say|tell|answer)\b[^.;:]{{0,40}}\b(?:answer|information|enough|details?|this|that|it)\b|\bwe (?:cannot|can't|can not|could not|couldn't|are unable to|do not|don't) {_KNOW}\b|\bagainst (?:the|my|our) (?:rules|law|guidelines|polic(?:y|ies))\b[^.]{{0,20}}\b(?:so|no)\b"
@@ -87,7 +89,7 @@ _SELF_CHINESE = re.compile(
     r"|(?:没有?|未)(?:能)?(?:找到|查到|检索到|任何|提供|包含)?(?:任何)?(?:相关|有关|对应|足够|可用)的?(?:信息|内容|资料|记录|结果|数据|上下文)|^(?:这个?)?说不(?:准|好|清|上来)|^爱莫能助|^无能为力"
 )
 _WHOLE = re.compile(
-    r"\W*(?:unanswerable|unknown|undetermined|indeterminable|indeterminate|n/?a|not available|not answerable|not (?:specified|mentioned|stated|given|provided)(?: in the \w+)?|no answer|no comment|pass|not sure|unsure|no clue|beats me|dunno|"
+    r"\W*(?:unanswerable|unknown|undetermined|indeterminable|indeterminate|n/?a|not available|not answerable|not (?:specified|mentioned|stated|given|provided)(?: in the \w+)?|no answer|no comment|pass|not sure|unsure|no clue|beats me|dunno|who knows|god knows|search me|i pass|je l'ignore|aucune idée|keine ahnung|ni idea|nessuna idea|sem ideia|geen idee|понятия не имею|"
     r"无|未知|不详|不明|无可奉告|未提及|未提供|未说明|文中未提及|无从得知|不得而知|无解答)\W*(?:$| [-–—].*)"
     rf"|(?:(?:unfortunately|sorry),? )?(?:the|this|that|your) (?:\w+ )?{_TEXT}(?: provided| given| above)? (?:does not|doesn't|did not|didn't|do not|don't|never|fails to) (?:actually |explicitly |clearly )?(?:say|mention|state|specify|contain|include|provide|give|tell|indicate|answer|disclose|reveal)[^.;:]{{0,70}}\.?"
     r"|(?:很?抱歉[，,])?(?:文中|原文|文章|材料|题目|题干|题中|图中|图片|上下文|资料|文档|表格)(?:里|中)?(?:并)?(?:没有|未|没)有?(?:明确)?(?:提到|提及|说明|给出|涉及|交代|指出|包含|告诉|写明|显示)[^。；:：但]{0,30}。?"

@@ -50,6 +50,17 @@ _DOUBTED = re.compile(
 _ASKED = re.compile(r"[^.!?。！？\n]{0,200}[?？]")
 _TAIL = 200_000  # characters at the end of a reply that are looked at
 _LONGEST = 20_000  # characters of a reply whose denials are read
+_BEFORE = re.compile(
+    r"(?:^|[^\w\s°+#%&'’-]\s*|[\u3400-\u9fff]\s?|\n\s*|\b(?:is|are|be|was|it['’]s|choose|chose|pick|picked|select|selected|say|said|think|guess|believe|with|"
+    r"for|clearly|obviously|definitely|certainly|surely|options?|choices?|letters?|answers?|prefer|therefore|thus|so|hence|only|both|and|or|but|to|remains|leaves|either)\s+)$",
+    re.IGNORECASE,
+)  # what may precede a letter that stands alone in a sentence: not `20 °C`, `the C major scale`
+_AFTER = re.compile(
+    r"[*_`)\]】}\"”'’$]{0,3}(?:$|[.,;:!?、。，；：\n)(-](?![A-Za-z\d])|\s?[\u3400-\u9fff]|\s+(?:is|are|was|it|would|seems?|looks?|must|should|will|can|has|have|because|as|since|remains?|fits?|and|or|"
+    r"best|only|for|describes?|matches|makes|alone|too|again|then|if|here|\W))",
+    re.IGNORECASE,
+)
+_REASON = re.compile(r",?\s(?:as|since|because|while|whereas)\s", re.IGNORECASE)
 _NAMED = re.compile(
     r"\b(?:an?|vitamin|plan|hepatitis|influenza|point|grade|side|team|type|group|class|section|figure|fig\.|part|note|note|step|"
     r"column|row|node|city|town|station|gate|room|hall|block|angle|line|player|person|company|product|variable|matrix|set)\s$",
@@ -144,7 +155,7 @@ def letters(reply: str, options: str = "ABCDEFGH") -> str | None:
     if len(starts) == 1:
         return next(iter(starts))
     last = plain.rstrip().rpartition("\n")[2]
-    return _only(last, group) or _only(plain, group)
+    return _only(last, group) or _only(plain, group) or _only(_REASON.split(last, maxsplit=1)[0], group)
 
 
 def _group(options: str) -> str:
@@ -182,6 +193,8 @@ def _only(text: str, group: str) -> str | None:
         _each(match[0])
         for match in re.finditer(group, text)
         if not _is_article(text, match)
+        and _BEFORE.search(text[max(0, match.start() - 20) : match.start()])
+        and _AFTER.match(text[match.end() : match.end() + 20])
         and not _NAMED.search(text[max(0, match.start() - 20) : match.start()])
         and (not (match[0].isascii() and match[0].isalpha()) or _in_order(match[0]))
     }

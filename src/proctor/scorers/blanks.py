@@ -28,7 +28,7 @@ _ORDINALS = {name: place for place, name in enumerate(["first", "second", "third
 _ORDINALS |= {name: place for place, name in enumerate("一二三四五六七八九十", 1)}
 _ORDINALS |= {name: place for place, name in enumerate(["i", "ii", "iii", "iv", "v"], 1)}
 _MARK = (
-    r"(?:\((\d{1,2})\)|\[(\d{1,2})\]|(\d)-(?=[A-Za-z\u3400-\u9fff])|([a-h])\)|(?:第\s?(\d{1,2}|[一二三四五六七八九十])\s?个?[空个格处]格?|填?空格?\s?(\d{1,2}|[一二三四五六七八九十])|([一二三四五六七八九十])空|blank\s?[#(]{0,2}(\d{1,2})\)?"
+    r"(?:\((\d{1,2})\)|\[(\d{1,2})\]|(\d)-(?=[A-Za-z\u3400-\u9fff])|\(?([a-h])\)|(?:第\s?(\d{1,2}|[一二三四五六七八九十])\s?个?[空个格处]格?|填?空格?\s?(\d{1,2}|[一二三四五六七八九十])|([一二三四五六七八九十])空|blank\s?[#(]{0,2}(\d{1,2})\)?"
     r"|(?:the\s)?(first|second|third|fourth|fifth|sixth)(?:\s(?:blank|one|space|gap|word|answer)(?=\W)|:))\s?(?:应?填[入写]?|应?该?[为是]|(?:should be|is|=|-(?=\s))\s?)?:?|(\d{1,2})[.、:)](?!\d)|([一二三四五六七八九十])、|\(?(iv|v|i{1,3})[.、)]|([①-⑳⑴-⒇]))(?:\s?:)?"
 )
 _NUMBERED = re.compile(rf"^[-\s]*{_MARK}\s*", re.IGNORECASE)
@@ -106,7 +106,7 @@ _A_MARK = re.compile(
 )
 _ROW = re.compile(r"\s*\|(.+)\|\s*")
 _FILLED = re.compile(
-    r"(?:\b(?:blank|gap|space)\b|空)[^.。\n\"“]{0,30}(?:\b(?:with|is|be|by)\b|[填为是入写])[^\w\"“]{0,3}(?:the word )?[\"“]?(?P<word>[^\"”。.\n:：，]{1,60})[\"”]?[。.]?\s*$"
+    r"(?:\b(?:blank|gap|space)\b|空|所以|因此)[^.。\n\"“]{0,30}(?:\b(?:with|is|be|by)\b|[填为是入写])[^\w\"“]{0,3}(?:the word )?[\"“]?(?P<word>[^\"”。.\n:：，]{1,60})[\"”]?[。.]?\s*$"
     r"|^(?:the (?:word|phrase|term|answer) )?[\"“]?(?P<other>[^\"”\n]{1,60}?)[\"”]? (?:fits|fills|goes in(?:to)?|belongs in|completes|is the (?:word|answer|term) (?:for|that fills)) (?:in )?(?:the|this) (?:blank|gap|space|sentence)\b",
     re.IGNORECASE,
 )

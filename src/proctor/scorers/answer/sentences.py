@@ -48,7 +48,7 @@ CORRECTION = re.compile(
     re.IGNORECASE,
 )
 GUESS = re.compile(
-    r"\b(?:might|may (?:be|have)|could (?:be|have)|maybe|perhaps|possibly|probably|(?:un)?likely|(?:not|un)\s?sure|not certain|"
+    r"\b(?:might|(?-i:may) (?!\d)|could (?:be|have|take|cost|reach|mean)|maybe|perhaps|possibly|probably|(?:un)?likely|(?:not|un)\s?sure|not certain|"
     r"i guess|guess(?:ing)?|supposedly|allegedly|rumou?red|(?:seems?|appears?) to|no idea|cannot (?:decide|tell))\b|"
     r"可能(?!性)|也许|或许|大概|似乎|好像|不确定|猜|恐怕|据说|难道|说不定|未必", re.IGNORECASE
 )  # fmt: skip
@@ -101,7 +101,7 @@ ASIDE = re.compile(
     r"(?:\s|(?<=[\u3400-\u9fff]))\([^()]{0,200}\)\s?$|[，,](?:因为|由于|虽然|尽管|其中|它|其|并且|也就是).*|（[^（）]{0,200}）$", re.IGNORECASE
 )  # fmt: skip
 COPULA = re.compile(
-    r"(?:\b(?:is|are|was|were|be|equals?|becomes?|became|remains?|means|called|named|returns|prints|outputs|stands for|(?:amounts|comes|adds up|evaluates|refers) to)\b|(?<=\w)['’]s\b(?=\s)|=(?!=)|≈)\s*[:：]?\s*|"
+    r"(?:\b(?:is|are|was|were|be|equals?|becomes?|became|remains?|means|called|named|returns|prints|outputs|stands for|(?:amounts|comes|adds up|evaluates|simplifies|reduces|refers) to)\b|(?<=\w)['’]s\b(?=\s)|=(?!=)|≈)\s*[:：]?\s*|"
     r"(?:应该|应当|应|就|正|便)?(?:是(?!由)|为|来自于?|属于|等于|叫做?|叫作|称为|即)[：:]?\s*|(?<![大小多少高低等快慢早晚])于|(?<=[发生活住长布建存落处])在",
     re.IGNORECASE,
 )
@@ -111,7 +111,7 @@ OPPOSITES = tuple(
         ("increas|rose|rise|risen|grow|grew|gain|climb", "decreas|fell|fall|declin|drop|lost|lose|loss|shr[aiu]nk"),
         ("highest|largest|biggest|greatest|maximum|tallest|most\\b", "lowest|smallest|least|minimum|shortest|fewest"),
         ("longest|tallest|oldest|earliest|fastest|first\\b", "shortest|youngest|latest|slowest|last\\b"),
-        ("won\\b|win", "lost|lose"),
+        ("won\\b|win", "lost|lose|second\\b|third\\b|runner-up"),
         ("before\\b", "after\\b"),
         ("born", "died"),
         ("opens?\\b|opened", "clos"),
