@@ -38,7 +38,7 @@ _DENIED = (
 )
 _RIGHT = (
     r"\s*(?:(?i:[.:)]\s*(?:right|correct|true)\b|[.:、)]\s*(?:正确|对)(?=\W)|(?:is|are|was|were|must\s+be|should\s+be)\s+(?:(?:both|all|clearly|definitely|indeed)\s+)?"
-    r"(?:correct|right|true\b|the\s+(?:\w+\s+)?(?:answer|option|choice)))|(?:选?项|[两三四]项|[两三四]个)?(?:选项|是|的说法|说法|描述|表述|都|均|也|为){0,3}(?:正确|对的?(?![比应])|符合))"
+    r"(?:correct|right|true\b|the\s+(?:\w+\s+)?(?:answer|option|choice|one\b)))|(?:选?项|[两三四]项|[两三四]个)?(?:选项|是|的说法|说法|描述|表述|都|均|也|为){0,3}(?:正确|对的?(?![比应])|符合))"
 )
 _FIRST = r"[\s*_`(\[【]{{0,4}}([{options}]+)[*_`]{{0,2}}[)\]】]?(?:[,，:;。.]|\s*[-–—(]|\s(?:because|since|as)\b|\s*(?:因为|理由|解析))"
 _TAGGED = re.compile(

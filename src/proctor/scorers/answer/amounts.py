@@ -139,7 +139,10 @@ def amount_in(sentences: Sequence[str], target: str, question: str) -> str | Non
                 with_amounts.append([span for span, _ in spans] if all(sure for _, sure in spans) else [None])
                 break
     last = list(dict.fromkeys(with_amounts[-1])) if with_amounts else []
-    return last[0] if len(last) == 1 else None
+    if len(last) != 1 or last[0] is None:
+        return None
+    old = target.endswith("岁") and any(last[0] + "岁" in sentence for sentence in answering)
+    return last[0] + "岁" if old else last[0]
 
 
 def _counted(spans: list[tuple[str, bool]], sentence: str, question: str) -> list[tuple[str, bool]]:
@@ -167,7 +170,9 @@ def _spans(sentence: str, question: str = "") -> Iterable[tuple[str, bool]]:
         if "." in text and (label := VERSION_OF.search(sentence[: found.start()])) is not None:
             text = label[0] + text
         rest = sentence[found.end() :]
-        if re.match(r"\s?(?:or more|or less|or so|以上|以下|多[个元米]?|左右|倍多)", rest):
+        if re.match(
+            r"\s?(?:or more|or less|or so|以上|以下|多[个元米]?|左右|[\u3400-\u9fff]{0,4}多(?=$|[，。,的]))", rest
+        ):
             sure = False
         compared = MORE_THAN.match(rest) or HAN_MORE_THAN.search(sentence[max(0, found.start() - 24) : found.start()])
         if compared and not ASKS_MORE.search(question):
