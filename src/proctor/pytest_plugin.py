@@ -220,7 +220,7 @@ def _cases(marker: pytest.Mark, node: pytest.Item | pytest.Function) -> "dict[st
         selection = Selection(
             limit=which["limit"], first=which["first"], ids=tuple(which["ids"] or ()), tags=which["tags"] or {}
         )
-        samples = chosen(made, selection, which["seed"] or 0)()
+        samples = chosen(made, selection, which["seed"] or 0).read()
         known[key] = {one.id: replace(made, samples=[one], planned=1) for one in samples}
     return known[key]
 

@@ -41,7 +41,19 @@ def test_a_file_is_run_and_its_columns_are_shown(questions: Path, capsys: pytest
 
 
 def test_a_dry_run_shows_them_too_and_goes_nowhere(questions: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code = run("run", questions, "--agent", "baseline:null", "--map", "题面=question", "--scorer", "exact", "--dry-run")
+    code = run(
+        "run",
+        questions,
+        "--agent",
+        "baseline:null",
+        "--map",
+        "题面=question",
+        "--scorer",
+        "exact",
+        "--order",
+        "official",
+        "--dry-run",
+    )
     shown = capsys.readouterr()
     assert code == 0
     assert "question ← 题面" in shown.err

@@ -109,10 +109,10 @@ async def test_an_endpoint_that_is_gone_is_the_first_samples_to_find_when_going_
         return question.rstrip("?")
 
     store = MemoryStore()
-    await run(agent, store, run_id="r", concurrency=1)
+    await run(agent, store, run_id="r", concurrency=1, order="official")
     calls = 10
     with pytest.raises(BadInput, match="no other was tried"):
-        await run(agent, store, run_id="r", retry_failed=True)
+        await run(agent, store, run_id="r", retry_failed=True, order="official")
     assert calls == 11
 
 
@@ -136,11 +136,11 @@ async def test_a_refusal_on_the_way_keeps_what_is_done_and_can_go_on() -> None:
 
     store = MemoryStore()
     with pytest.raises(Refused):
-        await run(agent, store, run_id="r", concurrency=1)
+        await run(agent, store, run_id="r", concurrency=1, order="official")
     assert store.run("r").state == "stopped"
     assert store.outcomes("r") == {"scored": 9}
     good = False
-    record = await run(agent, store, run_id="r", concurrency=1)
+    record = await run(agent, store, run_id="r", concurrency=1, order="official")
     assert record.state == "finished"
     assert store.outcomes("r") == {"scored": 20}
 
@@ -209,7 +209,7 @@ async def test_cancelling_keeps_what_is_done() -> None:
         return question.rstrip("?")
 
     store = MemoryStore()
-    task = asyncio.create_task(run(agent, store, run_id="r", concurrency=1))
+    task = asyncio.create_task(run(agent, store, run_id="r", concurrency=1, order="official"))
     await reached.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -17,14 +17,58 @@ TASK = Task(name="t", samples=SAMPLES, spread_by="category")
 
 
 def ids(selection: Selection, seed: int = 0, task: Task = TASK) -> list[str]:
-    return [sample.id for sample in chosen(task, selection, seed)()]
+    return [sample.id for sample in chosen(task, selection, seed).read()]
 
 
-def test_a_limit_is_spread_over_the_categories_and_the_same_for_the_same_seed() -> None:
+def test_a_limit_is_drawn_in_proportion_and_the_same_for_the_same_seed() -> None:
     taken = ids(Selection(limit=10))
     assert taken == ids(Selection(limit=10))
     assert taken != ids(Selection(limit=10), seed=1)
     assert sorted(Counter(name[0] for name in taken).values()) == [3, 3, 4]
+    uneven = Task(name="t", samples=[*SAMPLES[:36], *SAMPLES[40:44]], spread_by="category")
+    assert Counter(name[0] for name in ids(Selection(limit=10), task=uneven)) == {"a": 9, "b": 1}
+
+
+def test_a_small_category_is_drawn_from_where_the_limit_allows() -> None:
+    uneven = Task(name="t", samples=[*SAMPLES[:40], SAMPLES[40]], spread_by="category")
+    for seed in range(20):
+        assert "b_0" in ids(Selection(limit=2), seed, uneven)
+
+
+def test_the_sizes_of_what_was_drawn_from_are_recorded() -> None:
+    strata = chosen(TASK, Selection(limit=10, tags={"category": "b"}), 0).strata
+    assert (strata.by, strata.sizes, strata.order) == ("category", {"b": 40}, "random")
+    assert chosen(TASK, Selection(limit=10, ids=("a_1", "b_1", "b_2")), 0).strata.sizes == {"a": 1, "b": 2}
+    assert chosen(TASK, Selection(limit=2), 0).strata.sizes == {"": 120}, "what was not drawn from has no weight"
+    plain = chosen(Task(name="t", samples=SAMPLES), Selection(limit=2), 0).strata
+    assert (plain.by, plain.sizes) == ("", {"": 120})
+
+
+def test_samples_are_visited_at_random_or_in_the_order_of_the_task() -> None:
+    at_random = [sample.id for sample in chosen(TASK, Selection(), 0).visits()]
+    official = chosen(TASK, Selection(), 0, order="official")
+    assert [sample.id for sample in official.visits()] == [sample.id for sample in SAMPLES] != at_random
+    assert official.strata.order == "official"
+    assert Counter(name[0] for name in at_random[:30]) == {"a": 10, "b": 10, "c": 10}
+
+
+def test_a_lazy_task_too_long_to_be_read_again_keeps_its_order_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proctor.engine.selection.MOST_LAZY", 100)
+    found = chosen(Task(name="t", samples=lambda: iter(SAMPLES), spread_by="category"), Selection(), 0)
+    assert [sample.id for sample in found.visits()] == [sample.id for sample in SAMPLES]
+    assert found.strata.order == "official"
+
+
+def test_a_lazy_task_is_read_in_parts_so_that_few_samples_are_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proctor.engine.selection.HELD", 7)
+    found = chosen(Task(name="t", samples=lambda: iter(SAMPLES), spread_by="category"), Selection(), 0)
+    assert [one.id for one in found.visits()] == [one.id for one in chosen(TASK, Selection(), 0).visits()]
+
+
+def test_of_a_stored_run_the_planned_samples_are_taken_whatever_would_be_drawn_today() -> None:
+    found = chosen(TASK, Selection(limit=3), 0, planned=["a_1", "a_2", "c_9"])
+    assert [sample.id for sample in found.read()] == ["a_1", "a_2", "c_9"]
+    assert {sample.id for sample in found.visits()} == {"a_1", "a_2", "c_9"}
 
 
 def test_a_larger_limit_takes_the_same_samples_and_more() -> None:
@@ -63,5 +107,5 @@ def test_a_task_without_samples_is_refused() -> None:
 
 
 def test_a_generator_can_be_read_twice() -> None:
-    read = chosen(Task(name="t", samples=(sample for sample in SAMPLES)), Selection(), 0)
+    read = chosen(Task(name="t", samples=(sample for sample in SAMPLES)), Selection(), 0).read
     assert len(list(read())) == len(list(read())) == len(SAMPLES)

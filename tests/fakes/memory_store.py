@@ -151,6 +151,15 @@ class MemoryStore:
                 cases.setdefault(slice, []).append(case)
         return {slice: tally(found) for slice, found in cases.items()}
 
+    def strata(self, run_id: str, scorer: str, tag: str) -> Mapping[str, Mapping[str, Tally]]:
+        kept = self._kept(run_id)
+        cases: dict[str, dict[str, list[Case]]] = {"": {}}
+        for sample_id, (cluster, tags) in kept.plan.items():
+            case = _case(kept, scorer, sample_id, cluster, kept.record.spec.attempts)
+            for slice in ("", *(f"{key}={value}" for key, value in tags.items())):
+                cases.setdefault(slice, {}).setdefault(tags.get(tag, ""), []).append(case)
+        return {slice: {name: tally(found) for name, found in cells.items()} for slice, cells in cases.items()}
+
     def values(self, run_id: str, scorer: str) -> Iterator[Value]:
         kept = self._kept(run_id)
         for trial in kept.in_order():

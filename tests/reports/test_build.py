@@ -183,7 +183,8 @@ async def test_the_summary_has_exactly_the_promised_keys_and_is_json() -> None:
     store = MemoryStore()
     run, estimates = await example_runs.small_run(store)
     summary = json.loads(json.dumps(json_summary(run, store, estimates), allow_nan=False))
-    assert list(summary) == ["run", "task", "agent", "state", "note", "outcomes", "estimates", "usage", "seconds"]
+    keys = ["run", "task", "agent", "state", "note", "outcomes", "estimates", "usage", "seconds", "target"]
+    assert list(summary) == keys
     assert summary["outcomes"] == {"scored": 5, "agent_failed": 1, "provider_failed": 1}
     assert set(summary["estimates"][0]) == set(Estimate.__struct_fields__)
     assert msgspec.convert(summary["usage"], Usage).input_tokens == 7 * 412

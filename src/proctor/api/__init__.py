@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from msgspec.structs import replace
 
-from proctor.api import resolve
+from proctor.api import numbers, resolve
 from proctor.api.loop import Stopped, run_in_loop
 from proctor.api.prepare import How, Prepared, at, check_money, judge_of, may_exist, no_judge, prepare, with_judges
 from proctor.api.run import Run
@@ -17,7 +17,7 @@ from proctor.core.errors import BadInput
 from proctor.core.garbage import sought_seldom, unsought
 from proctor.core.run import Budget, RunRecord, Selection
 from proctor.core.sentence import Sentence, say
-from proctor.core.task import Scorer, Store
+from proctor.core.task import Scorer, Store, Summarise
 from proctor.core.trial import INFRASTRUCTURE
 from proctor.engine.evaluate import Job
 from proctor.engine.evaluate import evaluate as run_job
@@ -146,7 +146,10 @@ def rescore(
     provenance = with_judges(run.record.provenance, judges)
     record = replace(run.record, scorers=tuple(names), spec=spec, provenance=provenance)
 
+    record, summarise = _summarised_by(run, record)
+
     async def work(stop: asyncio.Event) -> None:
+        nonlocal record
         await run.store.begin(record)
         try:
             await rescore_trials(
@@ -159,12 +162,25 @@ def rescore(
                 concurrency=concurrency,
             )
         finally:
+            if record.official is not None:
+                record = numbers.concluded(record, run.store, summarise)
             await run.store.end(record)
         if stop.is_set():
             raise Stopped(record.id)
 
     run_in_loop(work)
-    return Run(record, run.store, run._task)
+    return Run(record, run.store, run.summarise)
+
+
+def _summarised_by(run: Run, record: RunRecord) -> tuple[RunRecord, Summarise | None]:
+    """What makes the official aggregates again; where nothing can, the record keeps none, as they would be of old."""
+    if run.summarise is not None:
+        return record, run.summarise
+    try:
+        found = numbers.summarise_again(record)
+    except BadInput:
+        return replace(record, official=None), None
+    return replace(record, official=()), found
 
 
 def compare(
@@ -235,7 +251,7 @@ async def _run(job: Job, prepared: Prepared, shown: Progress | None, stop: async
         raise Stopped(record.id)
     if prepared.resumed and not progress.here and progress.done == progress.total:
         progress.tell(_nothing_run(record, store, retried=job.retry_failed))
-    return Run(record, store, job.task)
+    return Run(record, store, job.task.summarise)
 
 
 def _nothing_run(record: RunRecord, store: Store, *, retried: bool) -> Sentence:

@@ -5,21 +5,21 @@ import platform
 import re
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, TypeVar, get_args
 
 import msgspec
 from msgspec.structs import replace
 
 import proctor
-from proctor.api import resolve
+from proctor.api import numbers, resolve
 from proctor.api.keys import refuse_keys
-from proctor.api.resuming import CODE, MOVABLE, check_code, check_conditions
+from proctor.api.resuming import CODE, check_code, check_conditions, movable
 from proctor.api.sources import git_state
 from proctor.config import converted, judge_name, settings, store_url
 from proctor.core.errors import BadInput
-from proctor.core.run import Budget, Limits, Price, RunRecord, RunSpec, Selection
+from proctor.core.run import Budget, Limits, Order, Price, RunRecord, RunSpec, Selection, Target
 from proctor.core.task import Agent, Scorer, Store, Task
 from proctor.engine.evaluate import Job
 from proctor.engine.progress import Progress
@@ -28,6 +28,7 @@ from proctor.engine.selection import chosen
 from proctor.judges._choice import judging
 from proctor.judges._figures import PROVENANCE
 
+T = TypeVar("T")
 AT_ONCE = 16  # for an agent that does not say how many samples it can take at once
 LARGEST_SEED = 2**63 - 1  # as a stored number can be
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -37,7 +38,8 @@ class How(TypedDict, total=False):
     """The arguments of `evaluate` beside task and agent.
 
     options, agent_options: for a task or an agent given by name. limit, first, ids, tags: which samples
-    (`limit` draws at random with the seed). attempts: how often each. concurrency: how many at once.
+    (`limit` draws at random with the seed). order: in which they are visited, `random` or `official`. target: what the
+    intervals are about, `samples` (samples like these) or `suite` (the very samples of the task). attempts: how often each. concurrency: how many at once.
     workers: in how many processes, for agents that need CPU.
     scorers: instead of the task's own. judge, judge_options: the model that scorers ask, where they ask one.
     store: a path, an address, or an open store. run_id: the name of the run; that of a stored run goes on with it.
@@ -53,6 +55,8 @@ class How(TypedDict, total=False):
     first: int | None
     ids: Sequence[str]
     tags: Mapping[str, str] | None
+    order: Order
+    target: Target
     attempts: int
     concurrency: int | None
     workers: int | None
@@ -89,6 +93,8 @@ def prepare(
     first: int | None = None,
     ids: Sequence[str] = (),
     tags: Mapping[str, str] | None = None,
+    order: Order = "random",
+    target: Target = "samples",
     attempts: int = 1,
     concurrency: int | None = None,
     workers: int | None = None,
@@ -141,6 +147,8 @@ def prepare(
         max_failed=_share(max_failed, kept),
         concurrency=concurrency if concurrency is not None or kept is None else kept.concurrency,
         workers=workers if workers is not None or kept is None else kept.workers,
+        order=_one_of("order", order, get_args(Order)),
+        target=_one_of("target", target, get_args(Target)),
     )
     stored_texts = {
         "task": spec.task,
@@ -152,7 +160,7 @@ def prepare(
     }
     for what, given in stored_texts.items():
         refuse_keys(what, given)
-    samples = chosen(made_task, spec.selection, seed)
+    samples = chosen(made_task, spec.selection, seed, order=order, planned=_planned(stored, opened))
     record = RunRecord(
         id=run_id or new_id(made_task.name),
         spec=spec,
@@ -163,18 +171,27 @@ def prepare(
         created=time.time(),
         proctor_version=proctor.__version__,
         provenance=_provenance(made_task, named_task, named_agent, bound) | with_judges({}, judges),
+        strata=samples.strata,
+        official=(),
     )
     if stored is not None:
         check_conditions(stored, record)
-        movable = {name: getattr(spec, name) for name in MOVABLE}
-        record = replace(check_code(stored, record, accept=accept_changes), spec=replace(stored.spec, **movable))
+        moved = {name: getattr(spec, name) for name in movable(stored)}
+        record = replace(
+            check_code(stored, record, accept=accept_changes),
+            spec=replace(stored.spec, **moved),
+            strata=stored.strata if stored.planned else record.strata,
+            official=(),
+        )
     return Prepared(
         job=Job(
             record=record,
             task=made_task,
             agent=resolve.with_oracle(made_agent, made_task),
             scorers=bound,
-            samples=samples,
+            samples=samples.read,
+            visits=samples.visits,
+            conclude=lambda record, store: numbers.concluded(record, store, made_task.summarise),
             retry_failed=retry_failed,
             cache=cache,
             price=_price(made_agent, spec.budget, judges),
@@ -210,6 +227,8 @@ def how_of(run_id: str, store: str | Store | None, *, concurrency: int | None = 
         "first": spec.selection.first,
         "ids": spec.selection.ids,
         "tags": spec.selection.tags,
+        "order": spec.order,
+        "target": spec.target,
         "attempts": spec.attempts,
         "seed": spec.seed,
         "scorers": spec.scorers,
@@ -311,6 +330,24 @@ def _stored(store: Store, run_id: str | None) -> RunRecord | None:
     if not RUN_ID.fullmatch(run_id):
         raise BadInput("'{run}' cannot be a run id: use letters, digits, '.', '_' and '-', at most 100.", run=run_id)
     return next((record for record in store.runs() if record.id == run_id), None)
+
+
+def _planned(stored: RunRecord | None, store: Store) -> Collection[str] | None:
+    """The ids that a stored run drew: the rule of the draw may have been another when it began."""
+    if stored is None or not stored.planned or stored.spec.selection.limit is None:
+        return None
+    return [sample.id for sample in store.planned(stored.id)]
+
+
+def _one_of(name: str, value: T, allowed: Sequence[T]) -> T:
+    if value not in allowed:
+        raise BadInput(
+            "{name} cannot be '{value}'. It can be: {known}.",
+            name=name,
+            value=value,
+            known=", ".join(map(str, allowed)),
+        )
+    return value
 
 
 def _provenance(

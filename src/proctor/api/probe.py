@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from proctor.api import evaluate
+from proctor.api.numbers import judged_samples
 from proctor.api.prepare import at, judge_of
 from proctor.api.run import Run
 from proctor.core.errors import BadInput
@@ -122,7 +123,7 @@ def read(run: Run | str, *, store: str | Store | None = None, margin: float = MA
     options = run.record.spec.task_options
     found = findings(
         run.store.planned(run.id),
-        run._judged(),
+        judged_samples(run.record, run.store),
         probes=options.get("probes", ()),
         kinds=options.get("kinds", ()),
         margin=margin,

@@ -18,8 +18,9 @@ from proctor.config import unknown_option
 from proctor.core.digest import digest_file
 from proctor.core.errors import BadInput
 from proctor.core.near import near
+from proctor.core.run import RunSpec
 from proctor.core.sample import Sample
-from proctor.core.task import Agent, Environment, Scorer, Session, Task
+from proctor.core.task import Agent, Environment, Scorer, Session, Summarise, Task
 from proctor.core.trajectory import ToolStyle
 from proctor.engine.rescore import JUDGED_AT_ONCE
 from proctor.engine.scoring import BoundScorer
@@ -182,6 +183,30 @@ def is_file_of_samples(name: str) -> bool:
     if name.partition(":")[0] in JUDGED:
         return False
     return files.is_data_file(name) or (not _is_benchmark(name) and (is_evalset(name) or files.is_data(name)))
+
+
+def summarise_of(spec: RunSpec) -> Summarise | None:
+    """What makes the official aggregates of a task, where that needs neither its data nor code of the user.
+
+    A benchmark has it as `summarise` in its module `summary`.
+    """
+    kind, folder = spec.task.partition(":")[0], spec.task.partition("/")[0]
+    if kind == "judged-pairs":
+        from proctor.judges import pairs
+
+        return pairs.summary(**spec.task_options)
+    if needs_task(spec) or is_file_of_samples(spec.task) or not registry.knows("benchmarks", folder):
+        return None
+    part = benchmark_part(folder, "summary")
+    found: Summarise | None = None if part is None else part.summarise
+    return found
+
+
+def needs_task(spec: RunSpec) -> bool:
+    """True if only the task itself, made by code of the user, can say what its official aggregates are."""
+    if spec.task.partition(":")[0] in JUDGED or is_file_of_samples(spec.task):
+        return False
+    return _is_users(spec.task) or not registry.knows("benchmarks", spec.task.partition("/")[0])
 
 
 def _is_benchmark(name: str) -> bool:

@@ -1,6 +1,6 @@
 """Check that a stored run goes on under the conditions and with the code that it was made with."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -16,7 +16,7 @@ MOST_SHOWN = 4
 CODE = "code"  # in the provenance: digests of the user's files by part; `files` are those of a benchmark's data
 SOURCES = {"agent": "agent_source", "task": "task_source"}  # of a function or class alone, where it has no file
 PARTS = {"agent": "agent", "task": "task", "scorers": "scorers"}
-MOVABLE = ("limits", "budget", "max_failed", "concurrency", "workers")
+MOVABLE = ("limits", "budget", "max_failed", "concurrency", "workers", "target")
 FLAGS = {
     "task": "TASK",
     "agent": "--agent",
@@ -27,6 +27,7 @@ FLAGS = {
     "task_options": "--set",
     "agent_options": "--agent-set",
     "judge_options": "--judge-set",
+    "order": "--order",
     "selection.limit": "--limit",
     "selection.first": "--first",
     "selection.ids": "--id",
@@ -40,7 +41,7 @@ def check_conditions(stored: RunRecord, asked: RunRecord) -> None:
     Raises:
         BadInput: says which option was what, and is what now.
     """
-    before, now = _conditions(stored), _conditions(asked)
+    before, now = (_conditions(one, movable(stored)) for one in (stored, asked))
     if before["task"] != now["task"]:  # all else differs with it
         before, now = {"task": before["task"]}, {"task": now["task"]}
     changed = [_difference(key, before.get(key), now.get(key)) for key in {**before, **now}]
@@ -97,9 +98,14 @@ def _digests(provenance: Mapping[str, Any], part: str) -> Mapping[str, str] | No
     return kept if isinstance(kept, Mapping) else None
 
 
-def _conditions(record: RunRecord) -> dict[str, Any]:
+def movable(stored: RunRecord) -> Sequence[str]:
+    """What may be different when a run goes on; a run of a version without strata asked for no order."""
+    return MOVABLE if stored.strata is not None else (*MOVABLE, "order")
+
+
+def _conditions(record: RunRecord, movable: Sequence[str]) -> dict[str, Any]:
     spec = msgspec.to_builtins(record.spec)
-    for bound in MOVABLE:
+    for bound in movable:
         del spec[bound]
     selection = spec.pop("selection")
     judges = {

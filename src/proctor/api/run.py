@@ -3,21 +3,16 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from html import escape
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from proctor.core.errors import BadInput, ProctorError
+from proctor.api import numbers
+from proctor.core.errors import BadInput
 from proctor.core.run import Estimate, RunRecord
-from proctor.core.sample import Sample
-from proctor.core.task import Store, Task
+from proctor.core.task import Store, Summarise
 from proctor.core.trajectory import Usage
 from proctor.core.trial import Outcome, Trial, Verdict
 from proctor.i18n import language
-from proctor.judges._figures import about
-from proctor.judges._figures import estimates as judged
-from proctor.stats import repeats
-from proctor.stats.estimate import is_rate, metrics
 
 
 class Run:
@@ -26,13 +21,14 @@ class Run:
     Attributes:
         id: the name to continue, show or compare it by.
         record: what was asked of it, and how it ended.
+        summarise: what makes its official aggregates again, where it was run from here.
     """
 
-    def __init__(self, record: RunRecord, store: Store, task: Task | None = None) -> None:
+    def __init__(self, record: RunRecord, store: Store, summarise: Summarise | None = None) -> None:
         self.id = record.id
         self.record = record
         self.store = store
-        self._task = task
+        self.summarise = summarise
 
     def __repr__(self) -> str:
         main = next((one for one in self.estimates if not one.slice and one.unit == "share"), None)
@@ -63,22 +59,9 @@ class Run:
 
     @cached_property
     def estimates(self) -> Sequence[Estimate]:
-        """Every estimate: the whole run first, then official aggregates, then each slice."""
-        several = len(self.record.scorers) > 1
-        found: list[Estimate] = []
-        for scorer in self.record.scorers:
-            prefix = f"{scorer}." if several else ""
-            tallies = self.store.tallies(self.id, scorer)
-            plain: list[Estimate] = []
-            for slice_, tally in tallies.items():
-                plain.extend(metrics(tally, slice=slice_, prefix=prefix, whole=tallies[""]))
-            judge = about(self.record, scorer)
-            if self.record.spec.attempts > 1:
-                plain = self._with_attempts(plain, scorer, prefix, passes=judge is None and is_rate(tallies[""]))
-            found.extend(
-                plain if judge is None else judged(self.record, self.store, scorer, judge, plain, prefix=prefix)
-            )
-        return [*self._official(found), *found]
+        """Every estimate: official aggregates, as they are kept with the run, then the whole run, then each slice."""
+        found = numbers.estimates(self.record, self.store)
+        return [*numbers.official(self.record, self.store, found), *found]
 
     @cached_property
     def headline(self) -> Estimate | None:
@@ -129,7 +112,7 @@ class Run:
         return self.store.verdicts(self.id, scorer=scorer, sample_id=sample_id)
 
     def summary(self) -> dict[str, Any]:
-        """The run as one JSON object: run, task, agent, state, note, outcomes, estimates, usage, seconds."""
+        """The run as one JSON object: run, task, agent, state, note, outcomes, estimates, usage, seconds, target."""
         from proctor.reports.build import json_summary
 
         return json_summary(self.record, self.store, self.estimates)
@@ -139,37 +122,3 @@ class Run:
         from proctor.api.report import write_report
 
         return write_report(self.record, self.store, self.estimates, Path(path), lang)
-
-    def _with_attempts(self, plain: Sequence[Estimate], scorer: str, prefix: str, *, passes: bool) -> list[Estimate]:
-        """The estimates of a scorer, those of the whole run with their error split and followed by pass@k and pass^k."""
-        attempts = self.record.spec.attempts
-        samples = repeats.cases(self.store.values(self.id, scorer), attempts)
-        whole = [
-            repeats.split_error(one, samples) for one in plain if not one.slice and not one.name.endswith("points")
-        ]
-        points = [one for one in plain if not one.slice and one.name.endswith("points")]
-        planned = whole[0].planned // attempts
-        added = repeats.pass_estimates(samples, attempts, planned, prefix=prefix) if passes else ()
-        return [*whole, *points, *added, *(one for one in plain if one.slice)]
-
-    def _official(self, found: Sequence[Estimate]) -> Sequence[Estimate]:
-        task = self._task or self._found_again()
-        return task.summarise(found, self._judged) if task is not None and task.summarise is not None else ()
-
-    def _judged(self) -> Iterator[tuple[Sample, Verdict]]:
-        """The verdicts that count, each with its sample; one whose sample was not kept is left out."""
-        for sample_id, verdicts in groupby(self.verdicts(), key=lambda verdict: verdict.sample_id):
-            sample = self.store.sample(self.id, sample_id)
-            if sample is not None:
-                yield from ((sample, verdict) for verdict in verdicts)
-
-    def _found_again(self) -> Task | None:
-        from proctor.api import resolve
-
-        name = self.record.spec.task
-        if resolve.is_file_of_samples(name):  # it has no numbers of its own, and may be large
-            return None
-        try:
-            return resolve.task(name, self.record.spec.task_options)[0]
-        except ProctorError:  # the task file or its data is gone; the plain numbers stand without it
-            return None

@@ -64,13 +64,25 @@ def items(command: F) -> F:
 
 def limit(command: F) -> F:
     """--limit"""
-    text = t("Take N samples at random (with the seed), spread over the categories.")
+    text = t("Take N samples at random (with the seed), in proportion to the categories.")
     return click.option("--limit", type=AT_LEAST_ONE, help=text)(command)
 
 
 def first(command: F) -> F:
     """--first"""
     return click.option("--first", type=AT_LEAST_ONE, help=t("Take the first N samples."))(command)
+
+
+def order(command: F) -> F:
+    """--order"""
+    text = t("The order in which samples are visited: random (with the seed), or that of the task.")
+    return click.option("--order", type=click.Choice(["random", "official"]), help=text)(command)
+
+
+def target(command: F) -> F:
+    """--target"""
+    text = t("What the intervals are about: samples like these (default), or this very suite.")
+    return click.option("--target", type=click.Choice(["samples", "suite"]), help=text)(command)
 
 
 def seed(command: F) -> F:

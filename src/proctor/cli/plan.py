@@ -60,7 +60,7 @@ def show_plan(how: dict[str, Any], *, as_json: bool) -> None:
 
     job = prepare(**{**how, "store": ":memory:"}).job
     count = sum(1 for _ in job.samples())
-    sample = next(iter(job.samples()))
+    sample = next(iter(job.visits()))
     shown = job.task.present(sample) if job.task.present is not None else sample
     turns = [as_shown(turn, job.agent.tools) for turn in islice(shown.turns, 1)]
     if as_json:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     multiple=True,
     help=t("Take the samples with this tag; may be given several times."),
 )
+@options.order
+@options.target
 @click.option("--attempts", type=options.AT_LEAST_ONE, help=t("How often each sample is tried (default 1)."))
 @options.concurrency
 @click.option(
@@ -137,6 +139,8 @@ def _how(task: str | None, run_id: str | None, given: dict[str, Any]) -> dict[st
         "first": given["first"],
         "ids": given["ids"],
         "tags": options.texts(given["tags"], "--tag"),
+        "order": given["order"] or "random",
+        "target": given["target"] or "samples",
         "attempts": _first_given(given["attempts"], found.attempts, 1),
         "concurrency": _first_given(given["concurrency"], found.concurrency, None),
         "workers": given["workers"],
@@ -179,6 +183,7 @@ def _stored(run_id: str, given: dict[str, Any]) -> dict[str, Any]:
     how = how_of(run_id, given["store"], concurrency=given["concurrency"])
     how["budget"] = options.budget_of(given["budget"]) or how["budget"]
     how["max_failed"] = _first_given(given["max_failed"], how["max_failed"])
+    how["target"] = given["target"] or how["target"]
     how["workers"] = _first_given(given["workers"], how["workers"])
     how["limits"] = options.limits_of(given["time_limit"], how["limits"])
     return {**how, **{name: given[name] for name in ("retry_failed", "accept_changes", "cache")}}

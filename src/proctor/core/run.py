@@ -53,7 +53,7 @@ class Price(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True):
-    """Which samples: `limit` at random with the seed, spread over categories; `first` from the start."""
+    """Which samples: `limit` at random with the seed, in proportion to the categories; `first` from the start."""
 
     limit: int | None = None
     first: int | None = None
@@ -61,12 +61,35 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     tags: Mapping[str, str] = {}
 
 
+Order = Literal["random", "official"]
+Target = Literal["samples", "suite"]
+
+
+class Strata(msgspec.Struct, frozen=True, kw_only=True):
+    """How many samples each stratum of the task has, and in which order those of the run are visited.
+
+    The task is here what --tag, --id and --first leave of it, before --limit draws. `by` is the tag whose values are the
+    strata, '' where all samples are one stratum. `order` is `random` where any part of the run that was visited is a
+    fair part of the whole.
+    """
+
+    by: str = ""
+    sizes: Mapping[str, int]
+    order: Order = "random"
+
+    @property
+    def total(self) -> int:
+        """How many samples the task has."""
+        return sum(self.sizes.values())
+
+
 class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     """What a run is: names and JSON only, so that it can be digested, resumed and shipped.
 
     `judge` is the model that scorers ask, where they ask one and name none of their own. A run whose share of
     infrastructure failures is above `max_failed` ends as inconclusive. `concurrency` and `workers` are kept
-    so that the run goes on as wide as it began.
+    so that the run goes on as wide as it began. `target` says what the intervals are
+    about: samples like these, or the very samples of the task.
     """
 
     task: str
@@ -84,6 +107,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     max_failed: float = 0.05
     concurrency: int | None = None
     workers: int | None = None
+    order: Order = "random"
+    target: Target = "samples"
 
 
 RunState = Literal["running", "stopped", "finished", "inconclusive"]
@@ -96,7 +121,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     `provenance` where data, code and prompts came from: versions, digests, licences; `note` why it is
     inconclusive or stopped; `warnings` what was noticed on the way; `unbooked` how many requests were sent whose
     results were lost, at most, as the run was cut off; `refused` which attempts at which samples the endpoint refused
-    when that ended the run.
+    when that ended the run. `strata` is None in runs of a version that did not record it, and so is `official`: the
+    official aggregates as they were when the run ended.
     """
 
     id: str
@@ -115,6 +141,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[Sentence, ...] = ()
     unbooked: int = 0
     refused: tuple[tuple[str, int], ...] = ()
+    strata: Strata | None = None
+    official: tuple["Estimate", ...] | None = None
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):

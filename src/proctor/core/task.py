@@ -53,6 +53,7 @@ class Scorer(Protocol):
 
 Samples = Iterable[Sample] | Callable[[], Iterable[Sample]]
 Judged = Callable[[], Iterable[tuple[Sample, Verdict]]]
+Summarise = Callable[[Sequence[Estimate], Judged], Sequence[Estimate]]
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,10 +67,11 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
         environment: a fresh environment for a sample.
         oracle: a right answer as an agent would give it, where the target is no text.
         summarise: the estimates of the run (whole and by slice) to official aggregates, only where the
-            official number is no mean. What no estimate tells can be read from the verdicts that count, each with
+            official number is no mean. It is called when the run ends, and what it returns is kept with the run. What no estimate tells can be read from the verdicts that count, each with
             its sample: the second argument gives them when it is called.
         provenance: where the data came from: versions, digests, licences.
-        spread_by: the tag that `--limit` spreads its draw over, as a rule the category.
+        spread_by: the tag whose values are the strata of a draw (`--limit`) and of the order in which samples are
+            visited, as a rule the category.
         planned: how many samples there are, when that is known without reading them all.
     """
 
@@ -81,7 +83,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     environment: Callable[[Sample], Environment] | None = None
     user: User | None = None
     oracle: Callable[[Sample], Trajectory] | None = None
-    summarise: Callable[[Sequence[Estimate], Judged], Sequence[Estimate]] | None = None
+    summarise: Summarise | None = None
     provenance: Mapping[str, Any] = {}
     spread_by: str | None = None
     planned: int | None = None
@@ -163,6 +165,10 @@ class Store(Protocol):
 
     def tallies(self, run_id: str, scorer: str) -> Mapping[str, Tally]:
         """The sums of a scorer's values by slice: '' is the whole run, the others 'key=value' for each tag."""
+        ...
+
+    def strata(self, run_id: str, scorer: str, tag: str) -> Mapping[str, Mapping[str, Tally]]:
+        """The sums of each slice, in it by the value of a tag; '' is the value of samples without that tag."""
         ...
 
     def values(self, run_id: str, scorer: str) -> Iterator[Value]:

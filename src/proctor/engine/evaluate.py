@@ -47,7 +47,8 @@ Play = Callable[[Sample, int], Awaitable[tuple[Trial, list[Verdict]]]]
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     """A run with its parts resolved.
 
-    `samples` reads the chosen samples, as often as it is called. `at_once` trials are under way in so many
+    `samples` reads the chosen samples in the order of the task, `visits` in that in which they are run, as often as they
+    are called. `conclude` is given the record as the run ended, and what it returns is kept. `at_once` trials are under way in so many
     `processes`; of requests `concurrency` are in flight at each endpoint, or as many as its pace allows when None.
     With `cache` the agent's model takes replies from the reply cache; judges do so anyway. Where there are `replies`,
     recorded elsewhere, those are scored and no agent is called.
@@ -58,6 +59,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     agent: Agent
     scorers: Sequence[BoundScorer]
     samples: Callable[[], Iterable[Sample]]
+    visits: Callable[[], Iterable[Sample]]
+    conclude: Callable[[RunRecord, Store], RunRecord] = lambda record, _: record
     at_once: int
     processes: int = 1
     concurrency: int | None = None
@@ -116,7 +119,10 @@ async def evaluate(job: Job, store: Store, *, progress: Progress, stop: asyncio.
             else record.refused,
             unbooked=record.unbooked + max(0, allowance.sent - progress.booked),
         )
-        await store.end(record)
+        try:
+            record = job.conclude(record, store)
+        finally:
+            await store.end(record)
         if state == "stopped" and not stop.is_set() and not store.outcomes(record.id):
             store.delete(record.id)
     return record
@@ -210,7 +216,7 @@ def _todo(job: Job, finished: set[tuple[str, int]]) -> Iterator[tuple[Sample, in
     """What is not finished; samples that were refused come last, so that they do not stop the others again."""
     refused = set(job.record.refused)
     for is_last in (False, True) if refused else (False,):
-        for sample in job.samples():
+        for sample in job.visits():
             attempts = job.record.spec.attempts if job.replies is None else len(job.replies.get(sample.id, ()))
             for attempt in range(attempts):
                 key = (sample.id, attempt)

@@ -1,49 +1,89 @@
-"""Choose the samples of a run: all, the first, some at random, by id, by tag."""
+"""Choose the samples of a run: all, the first, some at random, by id, by tag; and the order they are visited in."""
 
-import random
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, islice, zip_longest
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+
+import msgspec
 
 from proctor.core.errors import BadInput
-from proctor.core.run import Selection
+from proctor.core.run import Order, Selection, Strata
 from proctor.core.sample import Sample
 from proctor.core.task import Task
+from proctor.engine import order as visiting
 from proctor.registry import unknown
 
 Read = Callable[[], Iterable[Sample]]
 
+HELD = 2_048  # samples of a lazy task that are in memory at once
+MOST_LAZY = 50_000  # samples of a lazy task up to which it is read again and again for a random order
+MOST_STRATA = 1_000  # values of a tag beyond which they are no strata
 
-def chosen(task: Task, selection: Selection, seed: int) -> Read:
-    """A function that reads the chosen samples, in the order of the task, as often as it is called.
 
-    `limit` draws at random with the seed, in turn from each value of the tag `task.spread_by`, so that two
-    runs with the same seed take the same samples.
+class Chosen(msgspec.Struct, frozen=True, kw_only=True):
+    """The samples of a run. Both functions read them as often as they are called.
+
+    Attributes:
+        read: in the order of the task.
+        visits: in the order in which they are visited.
+        strata: what the samples are a part of.
+    """
+
+    read: Read
+    visits: Read
+    strata: Strata
+
+
+def chosen(
+    task: Task,
+    selection: Selection,
+    seed: int,
+    *,
+    order: Order = "random",
+    planned: Collection[str] | None = None,
+) -> Chosen:
+    """Choose the samples of a run.
+
+    `limit` draws at random with the seed, in proportion to the values of the tag `task.spread_by`, so that two runs with
+    the same seed take the same samples; the same tag balances the random order. Only positions are kept, not samples: a
+    task that is no sequence (a function, a file) is read again for each 2,048 samples of a random order, and where more
+    than 50,000 are to be run it is visited in its own order instead.
+
+    Args:
+        planned: the ids that a stored run was planned with, in place of a draw.
 
     Raises:
         BadInput: an id or tag that no sample has; no sample at all.
     """
-    read = _readable(task)
-    if selection.tags:
-        read = _filtered(
-            read, lambda sample: all(sample.tags.get(key) == value for key, value in selection.tags.items())
-        )
-        if next(iter(read()), None) is None:
-            raise _no_such_tag(task, selection)
-    if selection.ids:
-        _check_ids(read, selection.ids)
-        ids = frozenset(selection.ids)
-        read = _filtered(read, lambda sample: sample.id in ids)
-    if selection.first is not None:
-        read = _first(read, selection.first)
-    if selection.limit is not None:
-        drawn = frozenset(_draw(read(), selection.limit, seed, task.spread_by))
-        read = _filtered(read, lambda sample: sample.id in drawn)
-    if next(iter(read()), None) is None:
+    samples = _samples(task)
+    _check(samples, selection)
+    places = _places(samples, selection, task.spread_by)
+    sizes = {stratum: len(found) for stratum, found in places.items()}
+    total, limit = sum(sizes.values()), selection.limit
+    if not total:
         raise BadInput("The task '{task}' has no samples to run.", task=task.name)
-    return read
+    if planned is not None:
+        ids = frozenset(planned)
+        known = {place for place, sample in enumerate(samples()) if sample.id in ids}
+        places = {stratum: array("Q", filter(known.__contains__, found)) for stratum, found in places.items()}
+    places = {stratum: visiting.shuffled(found, stratum, seed) for stratum, found in places.items() if found}
+    if planned is None and limit is not None and limit < total:
+        places = visiting.draw(places, limit, seed)
+        if limit < len(sizes):  # a stratum that nothing was drawn from cannot be weighted
+            sizes = {"": total}
+    is_sequence = isinstance(samples(), Sequence)
+    is_random = order == "random" and (is_sequence or sum(map(len, places.values())) <= MOST_LAZY)
+    in_order = array("Q", sorted(place for found in places.values() for place in found))
+    visited = visiting.visits(places, seed) if is_random else in_order
+    by = task.spread_by or ""
+    return Chosen(
+        read=lambda: _at(samples, in_order),
+        visits=lambda: _visited(samples, visited) if is_random else _at(samples, in_order),
+        strata=Strata(by="" if list(sizes) == [""] else by, sizes=sizes, order="random" if is_random else "official"),
+    )
 
 
-def _readable(task: Task) -> Read:
+def _samples(task: Task) -> Read:
     samples = task.samples
     if callable(samples):
         return samples
@@ -51,22 +91,60 @@ def _readable(task: Task) -> Read:
     return lambda: kept
 
 
-def _filtered(read: Read, wanted: Callable[[Sample], bool]) -> Read:
-    return lambda: (sample for sample in read() if wanted(sample))
+def _check(samples: Read, selection: Selection) -> None:
+    if selection.tags and not any(_has_tags(sample, selection.tags) for sample in samples()):
+        raise _no_such_tag(samples, selection)
+    if selection.ids:
+        _check_ids(lambda: (one for one in samples() if _has_tags(one, selection.tags)), selection.ids)
 
 
-def _first(read: Read, count: int) -> Read:
-    return lambda: islice(read(), count)
+def _has_tags(sample: Sample, tags: Mapping[str, str]) -> bool:
+    return all(sample.tags.get(key) == value for key, value in tags.items())
 
 
-def _draw(samples: Iterable[Sample], count: int, seed: int, spread_by: str | None) -> Iterator[str]:
-    ids_by_stratum: dict[str, list[str]] = {}
-    for sample in samples:
-        ids_by_stratum.setdefault(sample.tags.get(spread_by, "") if spread_by else "", []).append(sample.id)
-    for stratum, ids in ids_by_stratum.items():
-        random.Random(f"{seed}/{stratum}").shuffle(ids)  # noqa: S311 - a draw, not a secret
-    in_turn = chain.from_iterable(zip_longest(*ids_by_stratum.values()))
-    return islice((id for id in in_turn if id is not None), count)
+def _places(samples: Read, selection: Selection, by: str | None) -> "dict[str, array[int]]":
+    """The positions that --tag, --id and --first leave, by stratum."""
+    ids = frozenset(selection.ids)
+    left = (
+        (place, sample)
+        for place, sample in enumerate(samples())
+        if _has_tags(sample, selection.tags) and (not ids or sample.id in ids)
+    )
+    found: dict[str, array[int]] = {}
+    for place, sample in islice(left, selection.first):
+        found.setdefault(sample.tags.get(by, "") if by else "", array("Q")).append(place)
+        if len(found) > MOST_STRATA:
+            return _places(samples, selection, None)
+    return found
+
+
+def _at(samples: Read, places: "Sequence[int]") -> Iterator[Sample]:
+    """The samples at these positions, which grow."""
+    source = samples()
+    if isinstance(source, Sequence):
+        yield from map(source.__getitem__, places)
+        return
+    wanted = iter(places)
+    place = next(wanted, None)
+    for number, sample in enumerate(source):
+        if number == place:
+            yield sample
+            place = next(wanted, None)
+            if place is None:
+                return
+
+
+def _visited(samples: Read, places: "Sequence[int]") -> Iterator[Sample]:
+    """The samples at these positions, in any order."""
+    source = samples()
+    if isinstance(source, Sequence):
+        yield from map(source.__getitem__, places)
+        return
+    for begin in range(0, len(places), HELD):
+        part = places[begin : begin + HELD]
+        in_order = sorted(part)
+        held = dict(zip(in_order, _at(samples, in_order), strict=True))
+        yield from map(held.pop, part)
 
 
 def _check_ids(read: Read, wanted: tuple[str, ...]) -> None:
@@ -80,9 +158,9 @@ def _check_ids(read: Read, wanted: tuple[str, ...]) -> None:
         raise unknown("sample", sorted(missing)[0], known, paths=False)
 
 
-def _no_such_tag(task: Task, selection: Selection) -> BadInput:
+def _no_such_tag(samples: Read, selection: Selection) -> BadInput:
     values: dict[str, set[str]] = {}
-    for sample in islice(_readable(task)(), 5_000):
+    for sample in islice(samples(), 5_000):
         for key, value in sample.tags.items():
             values.setdefault(key, set()).add(value)
     known = "; ".join(f"{key}={'|'.join(sorted(found)[:20])}" for key, found in sorted(values.items()))

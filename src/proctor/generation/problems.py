@@ -102,6 +102,7 @@ def written(
     made = task(plan, earlier=earlier)
     how["store"], how["seed"] = opened, plan.seed
     how["run_id"] = how.get("run_id") or new_id(f"generate-{made.name}")
+    how["order"] = "official"
     run = evaluate(made, agent=agent, **how)
     items, missing = outcome(run, plan, earlier)
     return Generated(run=run, plan=plan, items=items, missing=missing)

@@ -13,9 +13,10 @@ from proctor import registry
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.score import FROM_CACHE
 from proctor.core.sentence import Sentence, say
-from proctor.core.tally import Case, tally
+from proctor.core.tally import Case, Tally, tally
 from proctor.core.task import Store
 from proctor.core.trial import Value, Verdict
+from proctor.stats import strata
 from proctor.stats.estimate import estimate
 
 Verdicts = Callable[[], Iterable[Verdict]]
@@ -76,18 +77,26 @@ def about(record: RunRecord, scorer: str) -> About | None:
 
 
 def estimates(
-    record: RunRecord, store: Store, scorer: str, judge: About, plain: Sequence[Estimate], *, prefix: str = ""
+    record: RunRecord,
+    store: Store,
+    scorer: str,
+    judge: About,
+    plain: Sequence[Estimate],
+    *,
+    prefix: str = "",
+    weighing: strata.Weighing | None = None,
 ) -> list[Estimate]:
     """The estimates of a judge: those of its values, renamed and marked, then its figures.
 
     Args:
         plain: what `stats.estimate.metrics` makes of its values.
+        weighing: how strata are weighted, where the run is not all of its task.
     """
     found = list(plain)
     if judge.main:
         shown = [one for one in plain if not one.name.endswith("points")]
         found = [replace(one, name=f"{prefix}{judge.main}") for one in shown if _is_told(one, judge)]
-    cases = _Cases(record, store, scorer, judge)
+    cases = _Cases(record, store, scorer, judge, weighing)
     planned = {one.slice: one.planned for one in plain}
     for figure in judge.figures:
         if figure.name != judge.main:
@@ -159,8 +168,11 @@ class _Cases:
         from_cache: how many of the replies that they rest on came from the cache.
     """
 
-    def __init__(self, record: RunRecord, store: Store, scorer: str, judge: About) -> None:
+    def __init__(
+        self, record: RunRecord, store: Store, scorer: str, judge: About, weighing: strata.Weighing | None
+    ) -> None:
         self._judge = judge
+        self._weighing = weighing
         self._attempts = record.spec.attempts
         self._by_key: dict[tuple[str, int], Mapping[str, float]] = {}
         self.from_cache = 0
@@ -180,12 +192,28 @@ class _Cases:
 
     def estimates(self, figure: Figure, prefix: str, planned: Mapping[str, int]) -> Iterator[Estimate]:
         for slice_, by_sample in (self._values or {"": {}}).items():
-            cases = [self._case(figure, attempts) for attempts in by_sample.values()]
-            whole = replace(tally(cases), planned=planned.get(slice_, 0))
-            made = estimate(f"{prefix}{figure.name}", whole, slice=slice_)
+            whole = replace(self._tally(figure, by_sample.values()), planned=planned.get(slice_, 0))
+            name = f"{prefix}{figure.name}"
+            if self._weighing is None:
+                made = estimate(name, whole, slice=slice_)
+            else:
+                parts = self._weighing.strata(slice_, self._by_stratum(figure, by_sample.values()))
+                of_suite = self._weighing.of_suite
+                weighted = strata.estimate(name, parts, slice=slice_, clusters=whole.clusters, of_suite=of_suite)
+                made = replace(weighted, planned=whole.planned)
             if made.value is None and figure.empty is not None and any(self._by_key.values()):
                 made = replace(made, value=figure.empty, low=0.0, high=1.0)
             yield on_scale(made, figure)
+
+    def _tally(self, figure: Figure, samples: Iterable[Sequence[Value]]) -> Tally:
+        return tally(self._case(figure, attempts) for attempts in samples)
+
+    def _by_stratum(self, figure: Figure, samples: Iterable[Sequence[Value]]) -> dict[str, Tally]:
+        found: dict[str, list[Sequence[Value]]] = {}
+        by = self._weighing.by if self._weighing is not None else ""
+        for attempts in samples:
+            found.setdefault(attempts[0].tags.get(by, ""), []).append(attempts)
+        return {stratum: self._tally(figure, members) for stratum, members in found.items()}
 
     def _case(self, figure: Figure, attempts: Iterable[Value]) -> Case:
         attempts = list(attempts)

@@ -79,17 +79,23 @@ def task(
     if not roles:
         raise BadInput("The sets have nothing in common that could be compared: {sets}.", sets=", ".join(sets))
     shared = _shared_ids(found, pairing)
-    has_strengths = len(found) > 2 or control != "none"
     return Task(
         name="-vs-".join(one.name for one in found),
         version="-".join(one.digest[:12] for one in found),
         samples=partial(_by_id, found, roles) if shared else partial(_drawn, found, roles, references, seed),
-        summarise=partial(_strengths, control, seed) if has_strengths else None,
+        summarise=summary(sets=sets, control=control, seed=seed),
         provenance={
             "sets": {one.name: one.digest for one in found},
             "paired": f"{shared} items with the same id" if shared else "with items drawn at random",
         },
     )
+
+
+def summary(
+    *, sets: Sequence[str], control: Control = "none", seed: int = 0, **_: object
+) -> Callable[[Sequence[Estimate], Judged], Sequence[Estimate]] | None:
+    """What estimates strengths, of the options of a task; None where the win rate of two sets says it all."""
+    return partial(_strengths, control, seed) if len(sets) > 2 or control != "none" else None
 
 
 def battles_of(judged: Judged, control: Control = "none") -> list[Battle]:

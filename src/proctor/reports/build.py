@@ -13,6 +13,7 @@ from proctor.core.task import Store
 from proctor.core.trajectory import Usage
 from proctor.core.trial import IN_THE_MEAN, OUTCOMES
 from proctor.reports.counts import Beside, Key, Rule, TrialCounts, Unmeasured, VerdictCounts, grouped, spread
+from proctor.reports.drawn import part, target
 from proctor.reports.pairs import value_text
 from proctor.reports.story import Story, story
 
@@ -66,6 +67,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """All that a page shows, in no language yet."""
 
     record: RunRecord
+    target: Sentence | None = None
     headline: tuple[Estimate, ...] = ()
     sections: tuple[Section, ...] = ()
     outcomes: Mapping[str, int] = {}
@@ -115,6 +117,7 @@ def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, fai
     median, p95 = _middle(trials.seconds)
     return Report(
         record=record,
+        target=target(record),
         headline=_headline(estimates),
         sections=_sections(estimates),
         outcomes=outcomes,
@@ -139,7 +142,7 @@ def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, fai
 
 
 def json_summary(record: RunRecord, store: Store, estimates: Sequence[Estimate]) -> dict[str, Any]:
-    """A run as the one JSON object that commands print: run, task, agent, state, note, outcomes, estimates, usage, seconds."""
+    """A run as the one JSON object that commands print: run, task, agent, state, note, outcomes, estimates, usage, seconds, target."""
     plain = msgspec.to_builtins(
         {
             "run": record.id,
@@ -152,6 +155,7 @@ def json_summary(record: RunRecord, store: Store, estimates: Sequence[Estimate])
             "usage": store.usage(record.id),
             "seconds": record.seconds,
             **({"git": record.provenance["git"]} if "git" in record.provenance else {}),
+            "target": record.spec.target,
         }
     )
     return dict(plain)
@@ -218,6 +222,7 @@ def _notes(
         yield say("This run is inconclusive: too little was measured to rely on its numbers.")
     elif record.state != "finished":
         yield say("This run is not finished. Go on with it: proctor run --run {run}", run=record.id)
+    yield from part(record, outcomes)
     missing = sum(count for name, count in outcomes.items() if name not in IN_THE_MEAN)
     if sum(outcomes.values()) > LOOKED_AT:
         yield say("Errors, times and failed samples are those of the first {count} trials.", count=f"{LOOKED_AT:,}")

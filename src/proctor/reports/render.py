@@ -143,6 +143,7 @@ def _render(template: str, report: Report, lang: str, **more: Any) -> str:
             methods=methods(report, words),
             class_number=lambda error: numbers.get(error, 0),
             **more,
+            target=words.t(report.target) if report.target is not None else "",
         )
     )
 

@@ -57,6 +57,8 @@ def terminal(report: Report, lang: str, console: "Console") -> None:
     print_table(_estimates(report, words, wide=console.width >= PLOT_FROM_WIDTH), console)
     for note, labels in _notes(report, words).items():
         console.print(_text(f"  {one_line(', '.join(labels), NOTED_CHARACTERS)}: {one_line(note, 600)}", "dim"))
+    if report.target is not None and any(one.low is not None for one in report.headline):
+        console.print(_text(words.t(report.target), "dim"))
     if len(report.sections) > 1 and report.headline:  # the table may be longer than the screen
         console.print()
         for estimate in report.headline:

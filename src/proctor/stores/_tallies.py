@@ -6,11 +6,14 @@ would change nothing.
 """
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import msgspec
 
 from proctor.core.tally import Tally
+
+Key = TypeVar("Key")
 
 _ATTEMPTS = """
 SELECT tags, cluster, samples.id AS id, {grouped}
@@ -45,25 +48,43 @@ FROM ({clusters}) GROUP BY tags
 
 def tallies(db: sqlite3.Connection, run: int, attempts: int, scorer: str) -> dict[str, Tally]:
     """The sums by slice; '' is the whole run and comes first."""
+    return _by_key(db, run, attempts, scorer, _slices(_tag_sets(db, run)))
+
+
+def strata(db: sqlite3.Connection, run: int, attempts: int, scorer: str, tag: str) -> dict[str, dict[str, Tally]]:
+    """The sums by slice, and in it by the value of a tag ('' where a sample has none)."""
+    sets = _tag_sets(db, run)
+    cells: dict[tuple[str, str], list[int]] = {}
+    for slice, numbers in _slices(sets).items():
+        for number in numbers:
+            cells.setdefault((slice, sets[number].get(tag, "")), []).append(number)
+    found: dict[str, dict[str, Tally]] = {}
+    for (slice, stratum), tally in _by_key(db, run, attempts, scorer, cells).items():
+        found.setdefault(slice, {})[stratum] = tally
+    return found
+
+
+def _by_key(
+    db: sqlite3.Connection, run: int, attempts: int, scorer: str, sets_by_key: Mapping[Key, Sequence[int]]
+) -> dict[Key, Tally]:
+    """The sums of several sets of tags together, for each key."""
     number = db.execute("SELECT id FROM scorers WHERE name = ?", (scorer,)).fetchone()
     values = {"run": run, "attempts": attempts, "scorer": number[0] if number else 0}
     sizes = dict(db.execute("SELECT tags, count(*) FROM samples WHERE run = :run GROUP BY tags", values))
-    sets_by_slice = _slices(db, list(sizes))
     clustered = _any(db, "SELECT 1 FROM samples WHERE run = :run AND cluster IS NOT NULL LIMIT 1", values)
     if clustered and _any(db, _SPANNING, values):
         found = {
-            slice: _query(db, values, clustered=True, sets=() if slice == "" else sets).get(0, Tally())
-            for slice, sets in sets_by_slice.items()
+            key: _query(db, values, clustered=True, sets=() if len(sets) == len(sizes) else sets).get(0, Tally())
+            for key, sets in sets_by_key.items()
         }
     else:
         by_set = _query(db, values, clustered=clustered)
         found = {
-            slice: _sum([by_set[number] for number in sets if number in by_set])
-            for slice, sets in sets_by_slice.items()
+            key: _sum([by_set[number] for number in sets if number in by_set]) for key, sets in sets_by_key.items()
         }
     return {
-        slice: msgspec.structs.replace(tally, planned=attempts * sum(sizes[number] for number in sets_by_slice[slice]))
-        for slice, tally in found.items()
+        key: msgspec.structs.replace(tally, planned=attempts * sum(sizes[number] for number in sets_by_key[key]))
+        for key, tally in found.items()
     }
 
 
@@ -136,12 +157,17 @@ def _sum(tallies: Sequence[Tally]) -> Tally:
     return Tally(**{name: sum(numbers) for name, numbers in fields.items()}, **both)
 
 
-def _slices(db: sqlite3.Connection, sets: Sequence[int]) -> dict[str, list[int]]:
+def _tag_sets(db: sqlite3.Connection, run: int) -> dict[int, dict[str, str]]:
+    """The sets of tags that samples of a run have, by number."""
+    query = "SELECT id, tag_sets.tags FROM tag_sets WHERE id IN (SELECT tags FROM samples WHERE run = ?) ORDER BY id"
+    return {number: msgspec.json.decode(tags) for number, tags in db.execute(query, (run,))}
+
+
+def _slices(sets: Mapping[int, Mapping[str, str]]) -> dict[str, list[int]]:
     """Which sets of tags make up each slice."""
     found: dict[str, list[int]] = {}
-    for number in sets:
-        tags = db.execute("SELECT tags FROM tag_sets WHERE id = ?", (number,)).fetchone()[0]
-        for key, value in msgspec.json.decode(tags).items():
+    for number, tags in sets.items():
+        for key, value in tags.items():
             found.setdefault(f"{key}={value}", []).append(number)
     return {"": list(sets), **dict(sorted(found.items()))}
 

@@ -186,6 +186,11 @@ class SqliteStore:
         with self._reading() as db:
             return _tallies.tallies(db, number, record.spec.attempts, clean(scorer))
 
+    def strata(self, run_id: str, scorer: str, tag: str) -> Mapping[str, Mapping[str, Tally]]:
+        number, record = self._found(run_id)
+        with self._reading() as db:
+            return _tallies.strata(db, number, record.spec.attempts, clean(scorer), tag)
+
     def delete(self, run_id: str) -> None:
         number, _ = self._found(run_id)
         lock = RunLock(self._path, run_id)

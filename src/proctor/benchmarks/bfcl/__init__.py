@@ -41,7 +41,7 @@ def task(
         BadInput: an unknown category or option, or data that is missing or broken.
     """
     from proctor.benchmarks.bfcl.scorer import bfcl
-    from proctor.benchmarks.bfcl.scores import summarise
+    from proctor.benchmarks.bfcl.summary import summarise
 
     mode, names = _one_of("mode", mode, get_args(Mode)), _one_of("names", names, get_args(Names))
     wanted = dataset.names_of(category)

@@ -65,7 +65,7 @@ class Timed:
 def play(name: str, samples: Sequence[Sample], judge: Timed) -> Run:
     """Judge samples in order, one at a time, as a run in the default store."""
     task = Task(name=name, version=digest([list(samples), judge.version])[:12], samples=samples, scorers=[judge])
-    return proctor.evaluate(task, agent="recorded:", concurrency=1)
+    return proctor.evaluate(task, agent="recorded:", concurrency=1, order="official")
 
 
 def export(results: Mapping[str, Any], output_path: str | Path) -> None:

@@ -43,7 +43,7 @@ def play(task: Task, agent: Any, *, concurrency: int = 1) -> tuple[Run, list[Pla
 
     One sample at a time, as in the original: a plain object with `run` need not stand more.
     """
-    run = proctor.evaluate(task, agent=agent, concurrency=concurrency, progress=_Printed())
+    run = proctor.evaluate(task, agent=agent, concurrency=concurrency, order="official", progress=_Printed())
     return run, list(_played(run))
 
 

@@ -118,6 +118,7 @@ def _ask(
             made,
             agent=agent_of(args),
             ids=rest,
+            order="official",
             concurrency=max(args.num_workers, 1),
             store=store,
             run_id=run_id,

@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
     shown = {sample.id: sample for sample in _few(list(made.samples))}
     with tempfile.TemporaryDirectory() as folder:
         store = str(Path(folder) / "run.db")
-        done = api.evaluate(made, agent=agent_of(args), ids=list(shown), concurrency=1, store=store)
+        done = api.evaluate(made, agent=agent_of(args), ids=list(shown), concurrency=1, order="official", store=store)
         trials = {trial.sample_id: trial for trial in done.trials()}
     lines = []
     for id, sample in shown.items():

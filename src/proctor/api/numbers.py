@@ -1,0 +1,171 @@
+"""Compute the numbers of a run: the estimates of its scorers, and the official aggregates, which are kept with it."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from msgspec.structs import replace
+
+from proctor.api import resolve
+from proctor.core.run import Estimate, RunRecord
+from proctor.core.sample import Sample
+from proctor.core.sentence import Sentence, say
+from proctor.core.tally import Tally
+from proctor.core.task import Store, Summarise
+from proctor.core.trial import Verdict
+from proctor.judges._figures import about
+from proctor.judges._figures import estimates as judged
+from proctor.stats import repeats, strata
+from proctor.stats.estimate import is_rate, metrics
+
+
+def estimates(record: RunRecord, store: Store) -> list[Estimate]:
+    """The estimates of every scorer: of the whole run first, then of each slice."""
+    several = len(record.scorers) > 1
+    found: list[Estimate] = []
+    for scorer in record.scorers:
+        prefix = f"{scorer}." if several else ""
+        tallies = store.tallies(record.id, scorer)
+        cells = _cells(record, store, scorer)
+        weighing = _weighing(record, store, scorer, cells)
+        plain: list[Estimate] = []
+        for slice_, tally in tallies.items():
+            if weighing is None:
+                plain.extend(metrics(tally, slice=slice_, prefix=prefix, whole=tallies[""]))
+            else:
+                parts = weighing.strata(slice_, cells.get(slice_, {}))
+                rate, of_suite = is_rate(tallies[""]), weighing.of_suite
+                plain.extend(strata.metrics(parts, tally, slice=slice_, prefix=prefix, rate=rate, of_suite=of_suite))
+        judge = about(record, scorer)
+        if record.spec.attempts > 1:
+            passes = judge is None and is_rate(tallies[""])
+            plain = _with_attempts(record, store, scorer, plain, prefix, passes=passes, is_part=weighing is not None)
+        found.extend(
+            plain if judge is None else judged(record, store, scorer, judge, plain, prefix=prefix, weighing=weighing)
+        )
+    return found
+
+
+def _with_attempts(
+    record: RunRecord,
+    store: Store,
+    scorer: str,
+    plain: Sequence[Estimate],
+    prefix: str,
+    *,
+    passes: bool,
+    is_part: bool,
+) -> list[Estimate]:
+    """The estimates of a scorer, those of the whole run with their error split and followed by pass@k and pass^k."""
+    attempts = record.spec.attempts
+    samples = repeats.cases(store.values(record.id, scorer), attempts)
+    whole = [repeats.split_error(one, samples) for one in plain if not one.slice and not one.name.endswith("points")]
+    points = [one for one in plain if not one.slice and one.name.endswith("points")]
+    planned = whole[0].planned // attempts
+    added = repeats.pass_estimates(samples, attempts, planned, prefix=prefix) if passes else iter(())
+    if is_part:
+        added = (replace(one, note=say("of the samples that were run, not weighted")) for one in added)
+    return [*whole, *points, *added, *(one for one in plain if one.slice)]
+
+
+def official(record: RunRecord, store: Store, found: Sequence[Estimate]) -> Sequence[Estimate]:
+    """The official aggregates as they are kept; of a run that keeps none, only what needs no task to be made.
+
+    Reading a run makes no task: that could run the code of the user, or load data.
+    """
+    if record.official is not None and record.state != "running":
+        return record.official
+    summarise = resolve.summarise_of(record.spec)
+    if summarise is not None:
+        return list(summarise(found, lambda: judged_samples(record, store)))
+    if record.official is None and resolve.needs_task(record.spec):
+        return [Estimate(name="official", value=None, method="not kept", note=_not_kept(record))]
+    return ()
+
+
+def concluded(record: RunRecord, store: Store, summarise: Summarise | None) -> RunRecord:
+    """The record with its official aggregates; where they cannot be computed it says so, and the run is kept."""
+    if summarise is None:
+        return replace(record, official=())
+    try:
+        made = summarise(estimates(record, store), lambda: judged_samples(record, store))
+    except Exception as error:  # noqa: BLE001 - of the task, which may be the user's; the trials are worth more
+        warning = say(
+            "The official aggregates could not be computed: {error}.", error=f"{type(error).__name__}: {error}"
+        )
+        return replace(record, official=(), warnings=(*record.warnings, warning))
+    return replace(record, official=tuple(made))
+
+
+def summarise_again(record: RunRecord) -> Summarise | None:
+    """What makes the official aggregates of a stored run, for those who change its verdicts.
+
+    The task is made where only that can tell, and where the run does not say that there are none.
+
+    Raises:
+        BadInput: the task cannot be made.
+    """
+    known = resolve.summarise_of(record.spec)
+    if known is not None or record.official == () or not resolve.needs_task(record.spec):
+        return known
+    return resolve.task(record.spec.task, record.spec.task_options)[0].summarise
+
+
+def _not_kept(record: RunRecord) -> Sentence:
+    return say(
+        "this run keeps no official aggregates; if its task has any: proctor score --run {run} --scorer {scorer}",
+        run=record.id,
+        scorer=next(iter(record.spec.scorers), "NAME"),
+    )
+
+
+def _cells(record: RunRecord, store: Store, scorer: str) -> Mapping[str, Mapping[str, Tally]]:
+    known = record.strata
+    if known is None or (len(known.sizes) < 2 and record.spec.target == "samples"):
+        return {}
+    return store.strata(record.id, scorer, known.by)
+
+
+def _weighing(
+    record: RunRecord, store: Store, scorer: str, cells: Mapping[str, Mapping[str, Tally]]
+) -> strata.Weighing | None:
+    """How strata are weighted; None where each counts as it is, all of it being scored."""
+    known = record.strata
+    if known is None or not cells.get(""):
+        return None
+    whole = cells[""]
+    left_out = _not_applicable(record, store, scorer) if any(one.scored < one.planned for one in whole.values()) else {}
+    sizes: dict[str, dict[str, float]] = {}
+    for slice_, by_stratum in cells.items():
+        for stratum, tally in by_stratum.items():
+            applicable = tally.planned - left_out.get((slice_, stratum), 0)
+            if stratum in known.sizes and applicable > 0:
+                share = applicable / whole[stratum].planned
+                sizes.setdefault(slice_, {})[stratum] = known.sizes[stratum] * share
+    of_suite = record.spec.target == "suite"
+    is_complete = all(
+        by_stratum[stratum].samples == size
+        for slice_, by_stratum in cells.items()
+        for stratum, size in sizes.get(slice_, {}).items()
+    )
+    return None if is_complete and not of_suite else strata.Weighing(by=known.by, sizes=sizes, of_suite=of_suite)
+
+
+def _not_applicable(record: RunRecord, store: Store, scorer: str) -> Counter[tuple[str, str]]:
+    """How many trials a scorer has nothing to say about, by slice and stratum: they stand for no others."""
+    found: Counter[tuple[str, str]] = Counter()
+    by = record.strata.by if record.strata is not None else ""
+    for value in store.values(record.id, scorer):
+        if value.why == "not_applicable":
+            stratum = value.tags.get(by, "")
+            found["", stratum] += 1
+            found.update((f"{key}={tag}", stratum) for key, tag in value.tags.items())
+    return found
+
+
+def judged_samples(record: RunRecord, store: Store) -> Iterator[tuple[Sample, Verdict]]:
+    """The verdicts that count, each with its sample; one whose sample was not kept is left out."""
+    for sample_id, verdicts in groupby(store.verdicts(record.id), key=lambda verdict: verdict.sample_id):
+        sample = store.sample(record.id, sample_id)
+        if sample is not None:
+            yield from ((sample, verdict) for verdict in verdicts)

@@ -1,0 +1,121 @@
+"""Compute the official aggregates: weighted means of category accuracies.
+
+    simple      = mean(simple_python, simple_java, simple_javascript)
+    non_live    = mean(simple, multiple, parallel, parallel_multiple)
+    live        = mean(live_simple, live_multiple, live_parallel, live_parallel_multiple), weighted by official size
+    irrelevance = mean(irrelevance, live_irrelevance)
+    multi_turn  = mean(base, miss_func, miss_param, long_context)
+    agentic     = mean(mean of web search, mean of memory)
+    overall     = 0.1 non_live + 0.1 live + 0.1 irrelevance + 0.3 multi_turn + 0.4 agentic
+
+The official tool weights `live` by how many samples were run, which for whole categories is the same; from a draw, the
+official sizes say what the whole would be. It counts a category that was not run as 0. Here such an aggregate is left out,
+and `overall` says which categories those are; the number of the official tool stands as `official_...` where more than
+one category was run.
+`live_relevance` and format sensitivity enter none of them.
+
+Source: bfcl-eval 2026.3.23, `bfcl_eval/eval_checker/eval_runner_helper.py`, `generate_leaderboard_csv`.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from proctor.benchmarks.bfcl.dataset import CATEGORIES, COLLECTIONS, MEMORY, MULTI_TURN, WEB_SEARCH
+from proctor.core.run import Estimate
+from proctor.core.sentence import say
+from proctor.core.task import Judged
+from proctor.stats.estimate import PART_MISSING, combine
+
+_LIVE = ("live_simple", "live_multiple", "live_parallel", "live_parallel_multiple")
+_NO_OFFICIAL = ("simple", "irrelevance")  # the official tool prints N/A for these when a part is missing
+
+Weights = Mapping[str, float]
+
+
+def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]:  # noqa: ARG001 - estimates say it all
+    """Every aggregate whose categories were all run, what `overall` lacks, and the numbers of the official tool.
+
+    Args:
+        estimates: those of the metric `accuracy`, whole and by slice; the slices `category=...` are used.
+    """
+    by_category = {
+        estimate.slice.removeprefix("category="): estimate
+        for estimate in estimates
+        if estimate.name in ("accuracy", "bfcl.accuracy") and estimate.slice.startswith("category=")
+    }
+    aggregates: list[Estimate] = []
+    for name, weights in WEIGHTS.items():
+        parts = [(weight, by_category[category]) for category, weight in weights.items() if category in by_category]
+        missing = [category for category in weights if category not in by_category]
+        if not missing:
+            aggregates.append(combine(name, "", parts))
+        elif name == "overall" and parts:
+            aggregates.append(_lacking(name, parts, missing))
+        is_printed = name == "overall" or (missing and name not in _NO_OFFICIAL)
+        if parts and is_printed and len(by_category) > 1:
+            aggregates.append(_official(name, parts, missing))
+    return aggregates
+
+
+def _lacking(name: str, parts: Sequence[tuple[float, Estimate]], missing: Sequence[str]) -> Estimate:
+    return Estimate(
+        name=name,
+        value=None,
+        method=PART_MISSING,
+        scored=sum(part.scored for _, part in parts),
+        planned=sum(part.planned for _, part in parts),
+        note=say("not run: {categories}", categories=_short(missing)),
+    )
+
+
+def _official(name: str, parts: Sequence[tuple[float, Estimate]], missing: Sequence[str]) -> Estimate:
+    """The number that the official tool prints: what was not run counts as 0."""
+    note = say("counted as 0, as the official tool does: {categories}", categories=_short(missing)) if missing else ""
+    run = combine(f"official_{name}", "", parts, note=note)
+    weight = sum(weight for weight, _ in parts)
+    ends = ("value", "low", "high", "floor", "ceiling", "standard_error")
+    return replace(run, **{end: at * weight for end in ends if (at := getattr(run, end)) is not None})
+
+
+def _mean(*names: str) -> Weights:
+    return {name: 1 / len(names) for name in names}
+
+
+def _blend(*parts: tuple[float, Weights]) -> Weights:
+    return {name: share * weight for share, weights in parts for name, weight in weights.items()}
+
+
+def _short(missing: Sequence[str]) -> str:
+    """Names of categories, whole collections by one name."""
+    left, names = list(missing), []
+    for collection in ("non_live", "live", "multi_turn", "agentic"):
+        members = [name for name in COLLECTIONS[collection] if name != "live_relevance"]
+        if set(members) <= set(left):
+            names.append(collection)
+            left = [name for name in left if name not in members]
+    return ", ".join([*left, *names])
+
+
+def _weights() -> dict[str, Weights]:
+    """The weight of each category in each aggregate; they sum to 1."""
+    size = {name: CATEGORIES[name].size for name in _LIVE}
+    simple = _mean("simple_python", "simple_java", "simple_javascript")
+    non_live = _blend((0.25, simple), *((0.25, {name: 1.0}) for name in ("multiple", "parallel", "parallel_multiple")))
+    live = {name: size[name] / sum(size.values()) for name in _LIVE}
+    irrelevance = _mean("irrelevance", "live_irrelevance")
+    multi_turn = _mean(*MULTI_TURN)
+    agentic = _blend((0.5, _mean(*WEB_SEARCH)), (0.5, _mean(*MEMORY)))
+    parts = ((0.1, non_live), (0.1, live), (0.1, irrelevance), (0.3, multi_turn), (0.4, agentic))
+    return {
+        "simple": simple,
+        "non_live": non_live,
+        "live": live,
+        "irrelevance": irrelevance,
+        "multi_turn": multi_turn,
+        "agentic": agentic,
+        "overall": _blend(*parts),
+    }
+
+
+WEIGHTS = _weights()

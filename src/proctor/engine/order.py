@@ -1,0 +1,56 @@
+"""Decide which positions of a task a draw takes, and in which order samples are visited: both at random, with the seed.
+
+Every stratum is shuffled, and the strata are then laid into each other like the teeth of combs: the k-th of the N_h
+samples of a stratum comes at (k + u_h) / N_h of the way, u_h being a random number of the stratum. So every part of the
+order that begins at its beginning holds each stratum in proportion to its size, to within one sample. What some
+samples need to have among themselves (all of a cluster in the order of the task, say) would be put right in `visits`,
+after this.
+"""
+
+import random
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from heapq import merge
+
+
+def shuffled(places: Sequence[int], stratum: str, seed: int) -> "array[int]":
+    """The positions of a stratum in an order that depends on the seed and the name of the stratum only."""
+    found = array("Q", places)
+    random.Random(f"{seed}/{stratum}").shuffle(found)  # noqa: S311 - a draw, not a secret
+    return found
+
+
+def draw(places_by_stratum: "Mapping[str, array[int]]", count: int, seed: int) -> "dict[str, array[int]]":
+    """So many positions, in proportion to the strata; of each stratum at least one, where there are enough.
+
+    A larger draw with the same seed holds a smaller one that held all strata.
+
+    >>> drawn = draw({"easy": array("Q", range(900)), "hard": array("Q", range(900, 1000))}, 100, 0)
+    >>> {stratum: len(places) for stratum, places in drawn.items()}
+    {'easy': 90, 'hard': 10}
+    """
+    taken = dict.fromkeys(places_by_stratum, 1 if count >= len(places_by_stratum) else 0)
+    left = count - sum(taken.values())
+    for stratum, number in _combed(places_by_stratum, seed):
+        if left == 0:
+            break
+        if number >= taken[stratum]:
+            taken[stratum] = number + 1
+            left -= 1
+    return {stratum: places_by_stratum[stratum][:number] for stratum, number in taken.items() if number}
+
+
+def visits(places_by_stratum: "Mapping[str, array[int]]", seed: int) -> "array[int]":
+    """The order in which the samples at these positions are visited."""
+    return array("Q", (places_by_stratum[stratum][number] for stratum, number in _combed(places_by_stratum, seed)))
+
+
+def _combed(places_by_stratum: "Mapping[str, array[int]]", seed: int) -> Iterator[tuple[str, int]]:
+    """The stratum that is next, and the how-manieth of it."""
+    combs = (_teeth(stratum, len(places), seed) for stratum, places in places_by_stratum.items())
+    return ((stratum, number) for _, stratum, number in merge(*combs))
+
+
+def _teeth(stratum: str, size: int, seed: int) -> Iterator[tuple[float, str, int]]:
+    begin = random.Random(f"{seed}/{stratum}/begin").random()  # noqa: S311 - as above
+    return (((number + begin) / size, stratum, number) for number in range(size))

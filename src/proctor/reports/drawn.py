@@ -1,0 +1,58 @@
+"""Say what part of its task a run is, and what its intervals are about."""
+
+from collections.abc import Iterator, Mapping
+
+from proctor.core.run import RunRecord
+from proctor.core.sentence import Sentence, say
+
+LEFT_OUT = ("not_run", "skipped")
+
+
+def target(record: RunRecord) -> Sentence:
+    """What the intervals of a run are about."""
+    if record.spec.target == "suite" and record.strata is not None:
+        return say(
+            "The intervals are about this suite: how this agent, as it ran, does on these very {total} samples.",
+            total=f"{record.strata.total:,}",
+        )
+    return say("The intervals are about samples like these, not about these very ones.")
+
+
+def part(record: RunRecord, outcomes: Mapping[str, int]) -> Iterator[Sentence]:
+    """What was drawn or visited of the task, where that is not all of it, and what the numbers make of it."""
+    strata, selection = record.strata, record.spec.selection
+    if selection.first is not None:
+        yield say(
+            "These are the first {count} samples of the task, not a draw: they say nothing about the others.",
+            count=f"{selection.first:,}",
+        )
+    if strata is None:
+        if selection.limit is not None:
+            yield say(
+                "This run was made by a version that did not record how many samples each category of the task has, and may have drawn equally from them: its numbers are those of the samples drawn, not of the task."
+            )
+        return
+    drawn = record.planned // record.spec.attempts
+    values = {"drawn": f"{drawn:,}", "total": f"{strata.total:,}", "tag": strata.by}
+    if drawn < strata.total and strata.by:
+        yield say(
+            "{drawn} of {total} samples were drawn, in proportion to the tag '{tag}'; each value of it counts by its size in the task.",
+            **values,
+        )
+    elif drawn < strata.total:
+        yield say("{drawn} of {total} samples were drawn at random.", **values)
+    if any(outcomes.get(name) for name in LEFT_OUT):
+        yield _visited(record)
+
+
+def _visited(record: RunRecord) -> Sentence:
+    strata = record.strata
+    assert strata is not None
+    if strata.order == "official":
+        return say("Samples were visited in the order of the task: what was run may not be like the rest.")
+    if strata.by:
+        return say(
+            "Samples were visited at random, so what was run is a draw too; each value of the tag '{tag}' counts by its size in the task.",
+            tag=strata.by,
+        )
+    return say("Samples were visited at random, so what was run is a draw too.")

@@ -1,0 +1,276 @@
+"""Numbers of a task from some of its samples, where it is known how many samples of each stratum the task has.
+
+Each stratum counts by its size in the task, whatever part of it was run (post-stratification):
+
+    value = Σ W_h · mean_h                      W_h = the size of stratum h over that of all
+    SE²   = Σ W_h² · V_h                        V_h = s_h² / m_h over the m_h samples scored in h
+
+A stratum with few samples says little about its own spread s_h², so each takes the spread of all samples as one
+observation more; with one sample it takes that alone. Samples in clusters take the clustered variance instead. However
+alike the samples within strata look, SE² is at least half of what it is without strata: a stratum of weight 0.9 whose 20
+samples (rate 0.9) happen to be all right would else cover 86 %, and covers 96 % so. The interval is Wilson's for n = value (1 - value) / SE² samples, with t (Satterthwaite's degrees) in place of z; where all
+samples earned the same, SE is 0 and n is the effective number of clusters.
+
+A stratum of which nothing was scored is merged with those that are not larger, so that what was scored in these stands
+for it. Where a suite of known size is itself the target, V_h is (1 - m_h / N_h) s_h² / m_h, with no regard to clusters:
+the draw is of samples (Cochran, Sampling Techniques, 3rd edition, 2.4, 5.3 and 5A.9).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from proctor.core.run import Estimate
+from proctor.core.sentence import Sentence, say
+from proctor.core.tally import Tally
+from proctor.stats.distributions import t_quantile
+from proctor.stats.rate import Interval, checked_level, wilson
+
+POSTSTRATIFIED = "weighted by stratum size, Wilson with t"
+OF_ALL = "all samples of the suite"
+WEIGHTED_RATIO = "weighted ratio of sums, no interval"
+NOTHING_SCORED = "nothing scored"
+ONE_SAMPLE = "no interval: one sample"
+
+_ROUNDING = 1e-12  # what is left of a sum of squares when all are equal
+_MOST_GAIN = 0.5
+
+
+class Stratum(msgspec.Struct, frozen=True, kw_only=True):
+    """What was measured in a stratum, and how many samples of the task it stands for (need not be whole)."""
+
+    name: str
+    tally: Tally
+    size: float
+
+
+class _Part(msgspec.Struct, frozen=True, kw_only=True):
+    """A stratum that was measured; the shares of all parts sum to 1."""
+
+    share: float
+    tally: Tally
+    mean: float
+    fraction: float
+
+
+class Weighing(msgspec.Struct, frozen=True, kw_only=True):
+    """How many samples of the task each stratum of each slice stands for; `by` is the tag that names the stratum."""
+
+    by: str
+    sizes: Mapping[str, Mapping[str, float]]
+    of_suite: bool = False
+
+    def strata(self, slice: str, tallies: Mapping[str, Tally]) -> list[Stratum]:
+        """The strata of a slice, those without a tally too."""
+        known = self.sizes.get(slice, {})
+        return [Stratum(name=name, tally=tallies.get(name, Tally()), size=size) for name, size in known.items()]
+
+
+def metrics(
+    strata: Sequence[Stratum], whole: Tally, *, slice: str = "", prefix: str = "", rate: bool, of_suite: bool = False
+) -> list[Estimate]:
+    """What `stats.estimate.metrics` makes of a slice, with its strata weighted; `whole` is the tally of the slice."""
+    score = estimate(
+        f"{prefix}{'accuracy' if rate else 'score'}", strata, slice=slice, clusters=whole.clusters, of_suite=of_suite
+    )
+    score = msgspec.structs.replace(score, planned=whole.planned)
+    return [score] if rate else [score, points(f"{prefix}points", strata, score)]
+
+
+def estimate(
+    name: str,
+    strata: Sequence[Stratum],
+    *,
+    slice: str = "",
+    level: float = 0.95,
+    clusters: int | None = None,
+    of_suite: bool = False,
+) -> Estimate:
+    """The mean over the samples of the task, each stratum counting by its size.
+
+    Args:
+        clusters: how many clusters were scored in all, where some lie in several strata; default: none does.
+        of_suite: the interval is about the very samples of the task, not about samples like these.
+    """
+    parts = _parts(strata)
+    tallies = [one.tally for one in strata]
+    scored, planned = sum(one.scored for one in tallies), sum(one.planned for one in tallies)
+    value = min(math.fsum(part.share * part.mean for part in parts), 1.0) if parts else None
+    floor, ceiling = _bounds(strata, value)
+    made = Estimate(
+        name=name,
+        slice=slice,
+        value=value,
+        level=checked_level(level),
+        method=NOTHING_SCORED,
+        scored=scored,
+        planned=planned,
+        clusters=sum(one.clusters for one in tallies) if clusters is None else clusters,
+        floor=floor,
+        ceiling=ceiling,
+        note=_note(strata) if parts else "",
+    )
+    return made if value is None else _with_interval(made, value, parts, clusters, of_suite)
+
+
+def points(name: str, strata: Sequence[Stratum], score: Estimate) -> Estimate:
+    """The points over what could be had, each stratum counting by its size; there is no interval."""
+    parts = _parts(strata)
+    earned = math.fsum(part.share * part.tally.points / part.tally.samples for part in parts)
+    possible = math.fsum(part.share * part.tally.out_of / part.tally.samples for part in parts)
+    value = min(earned / possible, 1.0) if possible else None
+    share = score.scored / score.planned if 0 < score.scored < score.planned else 1.0
+    return msgspec.structs.replace(
+        score,
+        name=name,
+        value=value,
+        low=None,
+        high=None,
+        method=NOTHING_SCORED if value is None else WEIGHTED_RATIO,
+        floor=score.floor if value is None else value * share,
+        ceiling=score.ceiling if value is None else max(value * share + 1 - share, value),
+        standard_error=None,
+    )
+
+
+def weight_by_stratum(sizes: Mapping[str, float], counts: Mapping[str, int]) -> dict[str, float]:
+    """The weight of one sample of each stratum, the mean over the `counts` samples being 1.
+
+    Pairs of two runs take these too: `counts` are then the samples that both have scored. A stratum without any is
+    merged as in `estimate`.
+
+    >>> weight_by_stratum({"easy": 900, "hard": 100}, {"easy": 50, "hard": 50})
+    {'easy': 1.8, 'hard': 0.2}
+    """
+    shares = _shares([(size, counts.get(name, 0), name) for name, size in sizes.items()])
+    total = sum(counts.get(name, 0) for name in sizes)
+    return {name: shares[name] * total / counts[name] for name in sizes if name in shares}
+
+
+def _note(strata: Sequence[Stratum]) -> str | Sentence:
+    missing = [one.name or "-" for one in strata if one.size and not one.tally.samples]
+    return say("nothing scored in: {strata}; others stand for it", strata=", ".join(missing)) if missing else ""
+
+
+def _parts(strata: Sequence[Stratum]) -> list[_Part]:
+    shares = _shares([(one.size, one.tally.samples, str(place)) for place, one in enumerate(strata)])
+    found = []
+    for place, one in enumerate(strata):
+        if str(place) in shares:
+            mean, fraction = one.tally.total / one.tally.samples, min(one.tally.samples / one.size, 1.0)
+            found.append(_Part(share=shares[str(place)], tally=one.tally, mean=mean, fraction=fraction))
+    return found
+
+
+def _shares(strata: Sequence[tuple[float, int, str]]) -> dict[str, float]:
+    """The share of each measured stratum, by name, from (size, samples measured, name)."""
+    by_size = sorted(one for one in strata if one[0] > 0)
+    merged = max((place for place, (_, count, _) in enumerate(by_size, 1) if not count), default=0)
+    while merged < len(by_size) and merged and not any(count for _, count, _ in by_size[:merged]):
+        merged += 1
+    total = math.fsum(size for size, _, _ in by_size)
+    of_merged = math.fsum(size for size, _, _ in by_size[:merged])
+    measured = math.fsum(size for size, count, _ in by_size[:merged] if count)
+    found = {}
+    for place, (size, count, name) in enumerate(by_size):
+        if count:
+            found[name] = size / total * (of_merged / measured if place < merged else 1.0)
+    return found
+
+
+def _bounds(strata: Sequence[Stratum], value: float | None) -> tuple[float | None, float | None]:
+    """The value if what was planned in each stratum and not scored had earned nothing, or all."""
+    total = math.fsum(one.size for one in strata)
+    if not total:
+        return value, value
+    floor = ceiling = 0.0
+    for one in strata:
+        tally, share = one.tally, one.size / total
+        mean = tally.total / tally.samples if tally.samples else 0.0
+        scored = tally.scored / tally.planned if tally.planned else float(tally.samples > 0)
+        floor += share * mean * min(scored, 1.0)
+        ceiling += share * (1 - (1 - mean) * min(scored, 1.0))
+    return (floor, ceiling) if value is None else (min(floor, value), max(min(ceiling, 1.0), value))
+
+
+def _with_interval(
+    made: Estimate, value: float, parts: Sequence[_Part], clusters: int | None, of_suite: bool
+) -> Estimate:
+    if of_suite and all(part.fraction >= 1 for part in parts):
+        return msgspec.structs.replace(made, low=value, high=value, method=OF_ALL, standard_error=0.0)
+    samples = sum(part.tally.samples for part in parts)
+    groups = samples if of_suite else made.clusters
+    if groups < 2:
+        return msgspec.structs.replace(made, method=ONE_SAMPLE)
+    squares = math.fsum(part.share * part.tally.sample_squares / part.tally.samples for part in parts)
+    spread = (squares - value * value) * samples / (samples - 1)
+    if spread <= _ROUNDING * squares:
+        interval, error = wilson(value, 1 / _concentration(parts, of_suite), made.level), 0.0
+    else:
+        interval, error = _from_spread(made, value, parts, spread, clusters, of_suite)
+    return msgspec.structs.replace(
+        made, low=interval.low, high=interval.high, method=POSTSTRATIFIED, standard_error=error
+    )
+
+
+def _from_spread(
+    made: Estimate, value: float, parts: Sequence[_Part], spread: float, clusters: int | None, of_suite: bool
+) -> tuple[Interval, float]:
+    inflation = 1.0 if of_suite else _inflation(parts)
+    variances = [part.share**2 * _variance(part, spread * inflation, of_suite) for part in parts]
+    variance = math.fsum(variances)
+    degrees = variance**2 / math.fsum(
+        one**2 / _groups(part, of_suite) for one, part in zip(variances, parts, strict=True)
+    )
+    variance = max(variance, _MOST_GAIN * spread * _concentration(parts, of_suite))
+    if not of_suite and clusters is not None and clusters < sum(part.tally.clusters for part in parts):
+        whole = _sandwich(value, [part.tally for part in parts])  # clusters in several strata move them together
+        variance, degrees = max(variance, whole), min(degrees, clusters - 1)
+    quantile = t_quantile(0.5 + made.level / 2, max(degrees, 1.0))
+    count = value * (1 - value) / variance
+    return wilson(value, count, quantile=quantile), math.sqrt(variance)
+
+
+def _variance(part: _Part, spread: float, of_suite: bool) -> float:
+    """The variance of the mean of a stratum; the spread of all samples counts as one observation more."""
+    tally, count = part.tally, part.tally.samples
+    own = max(tally.sample_squares - count * part.mean**2, 0.0)
+    if of_suite or tally.clusters == count:
+        return _left(part, of_suite) * (own + spread) / count**2
+    within = _sandwich(part.mean, [tally]) if tally.clusters > 1 else 0.0
+    return ((tally.clusters - 1) * within + spread / count) / tally.clusters
+
+
+def _inflation(parts: Sequence[_Part]) -> float:
+    """By how much clusters make the variance of the mean larger than that of independent samples; at least 1."""
+    tallies = [part.tally for part in parts]
+    samples = sum(one.samples for one in tallies)
+    if sum(one.clusters for one in tallies) == samples:
+        return 1.0
+    mean = math.fsum(one.total for one in tallies) / samples
+    plain = (math.fsum(one.sample_squares for one in tallies) - samples * mean**2) / (samples - 1) / samples
+    return max(_sandwich(mean, tallies) / plain, 1.0) if plain > 0 else 1.0
+
+
+def _sandwich(mean: float, tallies: Sequence[Tally]) -> float:
+    """The clustered variance of the mean of these samples, as in `stats.estimate`."""
+    clusters, samples = sum(one.clusters for one in tallies), sum(one.samples for one in tallies)
+    if clusters < 2:
+        return 0.0
+    residuals = math.fsum(one.squares - 2 * mean * one.cross + mean * mean * one.sizes for one in tallies)
+    return max(residuals, 0.0) * clusters / (clusters - 1) / samples**2
+
+
+def _concentration(parts: Sequence[_Part], of_suite: bool) -> float:
+    """One over the number of independent samples that are worth as much, where strata do not differ."""
+    return math.fsum(part.share**2 * _left(part, of_suite) / _groups(part, of_suite) for part in parts)
+
+
+def _left(part: _Part, of_suite: bool) -> float:
+    """The finite-population factor: what part of the stratum could still surprise."""
+    return 1 - part.fraction if of_suite else 1.0
+
+
+def _groups(part: _Part, of_suite: bool) -> int:
+    return part.tally.samples if of_suite else part.tally.clusters
