@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from proctor import Sample, Task, evaluate
-from proctor.api import open_run, rescore
+from proctor.api import compare, open_run, rescore
 from proctor.api.prepare import how_of, prepare
 from proctor.core.run import Estimate, Selection
 from proctor.core.score import Score, Unscored
@@ -130,6 +130,19 @@ def test_the_interval_is_about_this_suite_where_that_is_asked() -> None:
     assert "these very 1,000 samples" in str(target)
     whole = evaluate(TASK, agent=agent, target="suite", store=":memory:").estimate("accuracy")
     assert (whole.low, whole.high) == (whole.value, whole.value)
+
+
+def test_the_main_number_of_a_list_of_runs_is_weighted_too() -> None:
+    run = evaluate(TASK, agent=agent, limit=7, store=":memory:")
+    assert run.headline == run.estimate("accuracy")
+
+
+def test_a_comparison_of_draws_says_that_each_sample_counts_once() -> None:
+    store = open_store(":memory:")
+    first, second = (evaluate(TASK, agent=agent, limit=50, store=store, run_id=name) for name in "ab")
+    assert any("each sample that both runs have scored counts once" in str(one) for one in compare(first, second).notes)
+    whole = [evaluate(TASK, agent=agent, store=store, run_id=name) for name in "cd"]
+    assert not any("counts once" in str(one) for one in compare(*whole).notes)
 
 
 def test_what_a_scorer_has_nothing_to_say_about_stands_for_nothing() -> None:

@@ -18,32 +18,39 @@ from proctor.judges._figures import estimates as judged
 from proctor.stats import repeats, strata
 from proctor.stats.estimate import is_rate, metrics
 
+MAIN = ("accuracy", "score", "win_rate")
+
 
 def estimates(record: RunRecord, store: Store) -> list[Estimate]:
     """The estimates of every scorer: of the whole run first, then of each slice."""
     several = len(record.scorers) > 1
-    found: list[Estimate] = []
-    for scorer in record.scorers:
-        prefix = f"{scorer}." if several else ""
-        tallies = store.tallies(record.id, scorer)
-        cells = _cells(record, store, scorer)
-        weighing = _weighing(record, store, scorer, cells)
-        plain: list[Estimate] = []
-        for slice_, tally in tallies.items():
-            if weighing is None:
-                plain.extend(metrics(tally, slice=slice_, prefix=prefix, whole=tallies[""]))
-            else:
-                parts = weighing.strata(slice_, cells.get(slice_, {}))
-                rate, of_suite = is_rate(tallies[""]), weighing.of_suite
-                plain.extend(strata.metrics(parts, tally, slice=slice_, prefix=prefix, rate=rate, of_suite=of_suite))
-        judge = about(record, scorer)
-        if record.spec.attempts > 1:
-            passes = judge is None and is_rate(tallies[""])
-            plain = _with_attempts(record, store, scorer, plain, prefix, passes=passes, is_part=weighing is not None)
-        found.extend(
-            plain if judge is None else judged(record, store, scorer, judge, plain, prefix=prefix, weighing=weighing)
-        )
-    return found
+    return [one for name in record.scorers for one in _of_scorer(record, store, name, f"{name}." if several else "")]
+
+
+def headline(record: RunRecord, store: Store) -> Estimate | None:
+    """The main number of the first scorer; None where nothing was scored."""
+    found = [one for name in record.scorers[:1] for one in _of_scorer(record, store, name, "")]
+    main = [one for one in found if one.name in MAIN and not one.slice]
+    return next(iter([*main, *found]), None)
+
+
+def _of_scorer(record: RunRecord, store: Store, scorer: str, prefix: str) -> list[Estimate]:
+    tallies = store.tallies(record.id, scorer)
+    cells = _cells(record, store, scorer)
+    weighing = _weighing(record, store, scorer, cells)
+    plain: list[Estimate] = []
+    for slice_, tally in tallies.items():
+        if weighing is None:
+            plain.extend(metrics(tally, slice=slice_, prefix=prefix, whole=tallies[""]))
+        else:
+            parts = weighing.strata(slice_, cells.get(slice_, {}))
+            rate, of_suite = is_rate(tallies[""]), weighing.of_suite
+            plain.extend(strata.metrics(parts, tally, slice=slice_, prefix=prefix, rate=rate, of_suite=of_suite))
+    judge = about(record, scorer)
+    if record.spec.attempts > 1:
+        passes = judge is None and is_rate(tallies[""])
+        plain = _with_attempts(record, store, scorer, plain, prefix, passes=passes, is_part=weighing is not None)
+    return plain if judge is None else judged(record, store, scorer, judge, plain, prefix=prefix, weighing=weighing)
 
 
 def _with_attempts(

@@ -66,15 +66,7 @@ class Run:
     @cached_property
     def headline(self) -> Estimate | None:
         """The main number of the first scorer, without looking for the task again; None where nothing was scored."""
-        for scorer in self.record.scorers[:1]:
-            whole = self.store.tallies(self.id, scorer)[""]
-            judge = about(self.record, scorer)
-            found: Sequence[Estimate] = metrics(whole, slice="", prefix="", whole=whole)
-            if judge is not None:
-                found = judged(self.record, self.store, scorer, judge, found, prefix="")
-            main = [one for one in found if one.name in ("accuracy", "score", "win_rate") and not one.slice]
-            return next(iter([*main, *found]), None)
-        return None
+        return numbers.headline(self.record, self.store)
 
     def estimate(self, name: str, *, slice: str = "") -> Estimate:
         """One estimate by metric name and slice.

@@ -35,7 +35,7 @@ def task(
     shown = _references(reference, found, examples)
     provenance = {"file": found.path.name, "digest": found.digest, "columns": dict(found.fields.roles)}
     if reference is not None:
-        provenance["reference"] = Path(reference).name
+        provenance["reference"] = {"file": Path(reference).name, "digest": items_of(reference).digest}
     return Task(
         name=found.path.stem,
         version=found.digest[:12],

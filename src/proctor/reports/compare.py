@@ -11,6 +11,7 @@ from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.judges._figures import compared as judges_compared
+from proctor.reports.drawn import is_part
 from proctor.reports.verdicts import Outcome, Row, Untested, decide
 from proctor.stats import paired, power
 
@@ -252,6 +253,12 @@ def _notes(first: tuple[RunRecord, Store], second: tuple[RunRecord, Store]) -> l
     for scorer in one.scorers:
         judged = list(judges_compared(one, other, scorer))
         notes.extend(judged or _scorer_changed(first, second, scorer))
+    if any(map(is_part, (one, other))):
+        notes.append(
+            say(
+                "Of the task a part was drawn: each sample that both runs have scored counts once here, while a single run weighs categories by their size."
+            )
+        )
     notes.extend(
         say("The run {run} is {state}.", run=record.id, state=say(record.state))
         for record in (one, other)

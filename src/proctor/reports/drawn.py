@@ -45,6 +45,13 @@ def part(record: RunRecord, outcomes: Mapping[str, int]) -> Iterator[Sentence]:
         yield _visited(record)
 
 
+def is_part(record: RunRecord) -> bool:
+    """True if a run was planned with some of the samples of its task only."""
+    if record.strata is None:
+        return record.spec.selection.limit is not None
+    return record.planned < record.strata.total * record.spec.attempts
+
+
 def _visited(record: RunRecord) -> Sentence:
     strata = record.strata
     assert strata is not None
