@@ -157,7 +157,9 @@ async def _evaluate(
     where = path or Path(found.eval_set.eval_set_id)
     task = task_from(where.name, [Source(path=where, loaded=found, chosen=found.eval_set.eval_cases, criteria=by)])
     agent = await _agent(agent_module, agent_name, artifact_service, app_name)
-    run = await evaluate_async(task, agent=agent, attempts=num_runs, concurrency=1, max_failed=1.0, store=":memory:")
+    run = await evaluate_async(
+        task, agent=agent, attempts=num_runs, order="official", concurrency=1, max_failed=1.0, store=":memory:"
+    )
     found_outcomes = list(outcomes(run.record, run.store))
     failed = [case for case in found_outcomes if case.status != "passed"]
     if print_detailed_results:

@@ -110,7 +110,13 @@ class BaseEvaluator:
         samples = [self._sample(place) for place in range(len(self.invocation_list))]
         task = Task(name=self.name or "veadk", samples=samples, scorers=scorers, planned=len(samples))
         return await evaluate_async(
-            task, agent=self.agent, attempts=attempts, concurrency=self.concurrency, max_failed=1.0, store=":memory:"
+            task,
+            agent=self.agent,
+            attempts=attempts,
+            order="official",
+            concurrency=self.concurrency,
+            max_failed=1.0,
+            store=":memory:",
         )
 
     def _sample(self, place: int) -> Sample:
