@@ -366,10 +366,10 @@ async def test_many_samples_refused_in_a_row_stop_the_run_and_keep_what_is_in_fl
 
     store = MemoryStore()
     with pytest.raises(Refused):
-        await run(agent, store, run_id="r", concurrency=2)
+        await run(agent, store, run_id="r", concurrency=2, order="official")
     assert store.outcomes("r") == {"scored": 5}
     revoked = False
-    assert (await run(agent, store, run_id="r")).state == "finished"
+    assert (await run(agent, store, run_id="r", order="official")).state == "finished"
     assert store.outcomes("r") == {"scored": 20}
     assert asked["2?"] == 1
 
@@ -388,7 +388,7 @@ async def test_samples_that_were_refused_come_last_when_a_run_goes_on() -> None:
     ended = 0
     while (ended := ended + 1) < 5:
         with suppress(Refused):
-            record = await run(agent, store, run_id="r", concurrency=1)
+            record = await run(agent, store, run_id="r", concurrency=1, order="official")
             break
     assert (record.state, ended) == ("inconclusive", 4)
     assert store.outcomes("r") == {"scored": 8, "provider_failed": 12}
@@ -415,7 +415,7 @@ async def test_a_first_request_that_is_not_accepted_is_told_at_once() -> None:
         raise ProviderFailed("Status 400: no such parameter.", kind="http_400")
 
     progress, store = Progress(), MemoryStore()
-    prepared = prepare(TASK, agent, store=store, run_id="r")
+    prepared = prepare(TASK, agent, store=store, run_id="r", order="official")
     record = await evaluate(prepared.job, store, progress=progress, stop=asyncio.Event())
     assert "Status 400" in str(progress.warnings[0])
     assert record.state == "inconclusive"
