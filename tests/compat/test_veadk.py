@@ -2,12 +2,16 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from proctor.compat import veadk
-from proctor.compat.veadk import ADKEvaluator, BaseEvaluator, EvalResultData, MetricResult
+from proctor.compat.veadk import ADKEvaluator, BaseEvaluator, EvalResultData, MetricResult, PrometheusPushgatewayConfig
+from proctor.compat.veadk.adk import EvaluationResult, RubricScore
+from proctor.exports import prometheus
+from proctor.exports.prometheus import Figures
 
 PRICE = {"name": "price", "args": {"model": "A"}}
 
@@ -299,3 +303,28 @@ def test_push_to_prometheus_takes_the_arguments_of_veadk() -> None:
 def test_every_name_is_there() -> None:
     for name in veadk.__all__:
         assert getattr(veadk, name) is not None
+
+
+def test_results_are_plain_data_and_back() -> None:
+    result = EvaluationResult(overall_score=0.5, overall_rubric_scores=[RubricScore(rubric_id="r", score=1.0)])
+    assert EvaluationResult.model_validate(json.loads(result.model_dump_json())) == result
+    metric = MetricResult(metric_type="m", success=True, score=1.0, reason="")
+    assert MetricResult.model_validate(metric.model_dump()) == metric
+    with pytest.raises(ValueError, match="metric_type"):
+        MetricResult.model_validate({})
+
+
+def test_results_can_be_exported_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    pushed: list[Figures] = []
+    monkeypatch.setattr(prometheus, "push", lambda figures, gateway: pushed.append(figures))
+    evaluator = veadk.DeepevalEvaluator(
+        agent=Agent(), prometheus_config=PrometheusPushgatewayConfig(url="http://127.0.0.1")
+    )
+    one = SimpleNamespace(
+        input="q", actual_output="a", expected_output="b", success=False, metadata={"latency": "3"},
+        metrics_data=[SimpleNamespace(score=0.2, reason="no")],
+    )  # fmt: skip
+    evaluator.export_results("nightly", SimpleNamespace(test_results=[one]))
+    [figures] = pushed
+    assert (figures.test_name, figures.total, figures.failed, figures.passed) == ("nightly", 1, 1, 0)
+    assert figures.cases[0]["score"] == "0.2"

@@ -24,6 +24,8 @@ from google.adk.evaluation.eval_set import EvalSet  # noqa: E402
 from google.adk.runners import InMemoryRunner  # noqa: E402
 from google.genai import types  # noqa: E402
 
+from proctor.compat.veadk import EvalSetRecorder  # noqa: E402
+
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
 
 
@@ -59,6 +61,44 @@ async def test_a_session_becomes_a_case_that_its_own_agent_passes(tmp_path: Path
     assert run.estimate("adk:passed.accuracy").value == 1.0
     run = await proctor.evaluate_async(str(path), agent=agent(says("No idea.")))
     assert run.estimate("adk:tool_trajectory_avg_score.accuracy").value == 0.0
+
+
+async def test_ids_times_and_roles_of_a_session_are_kept(tmp_path: Path) -> None:
+    session = await talked(InMemoryRunner(shop(), app_name="shop"), "What does A cost?", "And now?")
+    path = await proctor.save_eval_set(session, tmp_path / "shop.evalset.json")
+    [case] = read(path).eval_set.eval_cases
+    asked = [event for event in session.events if event.author == "user"]
+    turns = case.conversation or []
+    assert [(turn.invocation_id, turn.creation_timestamp) for turn in turns] == [
+        (event.invocation_id, event.timestamp) for event in asked
+    ]
+    events = turns[0].intermediate_data.invocation_events if turns[0].intermediate_data else []
+    assert [event.content and event.content.role for event in events] == ["model", "user", "model"]
+
+
+async def test_a_recorder_manages_its_sets_by_the_names_of_adk(tmp_path: Path) -> None:
+    recorder = EvalSetRecorder(None, agents_dir=tmp_path)
+    recorder.create_eval_set("shop", "first")
+    made = {"evalId": "a", "conversation": [{"userContent": {"parts": [{"text": "Hi"}]}}]}
+    recorder.add_eval_case("shop", "first", made)
+    recorder.update_eval_case("shop", "first", {**made, "creation_timestamp": 7})
+    found = recorder.get_eval_case("shop", "first", "a")
+    assert found is not None
+    assert found.creation_timestamp == 7
+    assert recorder.list_eval_sets("shop") == ["first"]
+    recorder.delete_eval_case("shop", "first", "a")
+    left = recorder.get_eval_set("shop", "first")
+    assert left is not None
+    assert left.eval_cases == []
+    assert recorder.get_eval_case("shop", "first", "a") is None
+    assert recorder.get_eval_set("shop", "second") is None
+    for wrong in (
+        lambda: recorder.delete_eval_case("shop", "first", "a"),
+        lambda: recorder.create_eval_set("shop", "first"),
+        lambda: recorder.list_eval_sets("other"),
+    ):
+        with pytest.raises(BadInput):
+            wrong()
 
 
 async def test_google_adk_itself_loads_what_was_recorded(tmp_path: Path) -> None:

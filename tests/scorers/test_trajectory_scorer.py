@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+import msgspec
 import pytest
 
 from proctor.core.errors import BadInput, MissingExtra
@@ -468,3 +469,12 @@ def test_ten_thousand_cases_are_scored_in_seconds() -> None:
 def test_a_reference_may_be_calls_of_ours() -> None:
     found = expected_of([ToolCall(name="f", arguments={"x": 1})])
     assert found.calls == (ExpectedCall(name="f", arguments={"x": 1}),)
+
+
+def test_an_agent_that_reports_its_calls_can_be_held_to_having_made_none() -> None:
+    asked = Sample.ask("s", "?", target=[{"name": "price"}])
+    assert isinstance(room.recall(asked, Trajectory.of("fine")), Unscored)
+    held = msgspec.structs.replace(asked, meta={"trajectory": {"silent": "no_calls"}})
+    score = room.recall(held, Trajectory.of("fine"))
+    assert isinstance(score, Score)
+    assert score.points == 0

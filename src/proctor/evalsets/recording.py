@@ -69,8 +69,16 @@ async def save_eval_set(
     """
     session = await _session_of(source, session_id, user_id)
     played, state = played_in(session)
+    began: dict[str, float] = {}  # when each turn did, by its id
+    for event in session.events:
+        if event.author == "user" and any(said_by_user(event)):
+            began.setdefault(event.invocation_id, event.timestamp)
     begin = SessionInput(app_name=session.app_name, user_id=session.user_id, state=_untouched(session, state))
     case = case_of(eval_id or "", played, begin)
+    turns = zip(case.conversation or (), began.items(), strict=True)
+    case = replace(
+        case, conversation=[replace(turn, invocation_id=id_, creation_timestamp=at) for turn, (id_, at) in turns]
+    )
     if state != begin.state:
         case = replace(case, final_session_state=state)
     target = _path(path, eval_set_id)
@@ -245,7 +253,8 @@ def _invocation(place: int, turn: Turn, steps: Sequence[Step]) -> Invocation:
     for step in steps:
         kept = [part for part in step.message.parts if step is not answer or not isinstance(part, Text | File)]
         if kept:
-            events.append(InvocationEvent(author=step.author, content=_content("model", kept)))
+            role = "user" if all(isinstance(part, ToolResult) for part in kept) else "model"  # as ADK has results
+            events.append(InvocationEvent(author=step.author, content=_content(role, kept)))
     said = None
     if answer is not None:
         said = _content("model", [part for part in answer.message.parts if isinstance(part, Text | File)])

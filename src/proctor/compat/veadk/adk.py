@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from proctor.compat.veadk.sets import plain
+from proctor.compat.veadk.types import Model
 from proctor.evalsets.outcomes import status_of
 from proctor.evalsets.schema import (
     AppDetails,
@@ -57,6 +58,7 @@ __all__ = [
     "RougeEvaluator",
     "Rubric",
     "RubricContent",
+    "RubricScore",
     "SessionInput",
     "TrajectoryEvaluator",
 ]
@@ -78,21 +80,31 @@ class EvalMetric(msgspec.Struct, kw_only=True):
     criterion: Any = None
 
 
-class PerInvocationResult(msgspec.Struct, kw_only=True):
+class RubricScore(Model, kw_only=True):
+    """What one property is worth."""
+
+    rubric_id: str
+    rationale: str | None = None
+    score: float | None = None
+
+
+class PerInvocationResult(Model, kw_only=True):
     """What one turn scored."""
 
     actual_invocation: Any
     expected_invocation: Any = None
     score: float | None = None
     eval_status: EvalStatus = EvalStatus.NOT_EVALUATED
+    rubric_scores: list[RubricScore] | None = None
 
 
-class EvaluationResult(msgspec.Struct, kw_only=True):
+class EvaluationResult(Model, kw_only=True):
     """What a case scored: the mean of its turns, against the threshold."""
 
     overall_score: float | None = None
     overall_eval_status: EvalStatus = EvalStatus.NOT_EVALUATED
-    per_invocation_results: list[PerInvocationResult] = []
+    per_invocation_results: list[PerInvocationResult] = msgspec.field(default_factory=list)
+    overall_rubric_scores: list[RubricScore] | None = None
 
 
 class Evaluator:

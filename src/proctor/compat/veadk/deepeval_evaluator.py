@@ -16,7 +16,8 @@ from proctor.api.resolve import AgentLike
 from proctor.compat.veadk.adk_evaluator import result_of
 from proctor.compat.veadk.base_evaluator import BaseEvaluator, english, fill
 from proctor.compat.veadk.metrics import endpoint
-from proctor.compat.veadk.prometheus import PrometheusPushgatewayConfig
+from proctor.compat.veadk.prometheus import PrometheusPushgatewayConfig, push_to_prometheus
+from proctor.compat.veadk.types import EvalResultCaseData, EvalResultMetadata
 from proctor.core.task import Scorer
 from proctor.core.thread import in_thread
 from proctor.evalsets.criteria import Criteria
@@ -98,14 +99,50 @@ class DeepevalEvaluator(BaseEvaluator):
         thresholds = {one.name: one.metric.threshold for one in scorers if isinstance(one, deepeval.DeepEvalScorer)}
         return _evaluation(found, thresholds)
 
-    async def _push(self, found: Sequence[CaseOutcome], eval_id: str, config: PrometheusPushgatewayConfig) -> None:
-        models = {
+    def export_results(self, eval_id: str, test_results: Any) -> None:
+        """Push what `evaluate` gave back to the gateway of `prometheus_config`, else that of the environment.
+
+        Raises:
+            BadInput: no address, or the gateway cannot be reached or refuses.
+        """
+        config = self.prometheus_config or PrometheusPushgatewayConfig()
+        results = list(test_results.test_results)
+        push_to_prometheus(
+            eval_id,
+            len(results),
+            sum(not one.success for one in results),
+            sum(bool(one.success) for one in results),
+            [_case_data(place, one) for place, one in enumerate(results)],
+            EvalResultMetadata(**self._models()),
+            url=config.url,
+            username=config.username,
+            password=config.password,
+        )
+
+    def _models(self) -> dict[str, str]:
+        return {
             "tested_model": str(getattr(self.agent, "model_name", "") or getattr(self.agent, "name", "")),
             "judge_model": self.judge_model_name,
         }
-        figures = prometheus.figures_of(eval_id, found, models)
+
+    async def _push(self, found: Sequence[CaseOutcome], eval_id: str, config: PrometheusPushgatewayConfig) -> None:
+        figures = prometheus.figures_of(eval_id, found, self._models())
         gateway = prometheus.Gateway(url=config.url, username=config.username, password=config.password)
         await in_thread(lambda: prometheus.push(figures, gateway))
+
+
+def _case_data(place: int, result: Any) -> EvalResultCaseData:
+    first = next(iter(result.metrics_data or ()), None)
+    return EvalResultCaseData(
+        id=str(place),
+        input=str(result.input),
+        actual_output=str(result.actual_output),
+        expected_output=str(result.expected_output),
+        score=str(first.score if first is not None else None),
+        reason=str((first.reason if first is not None else "") or ""),
+        status="PASSED" if result.success else "FAILURE",
+        latency=str((result.metadata or {}).get("latency", "")),
+    )
 
 
 def _scorers(metrics: Sequence[Any]) -> list[Scorer]:

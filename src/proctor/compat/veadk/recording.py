@@ -7,12 +7,15 @@ Source: volcengine/veadk-python, veadk/evaluation/eval_set_recorder.py and veadk
 
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from proctor.compat.veadk.sets import plain
 from proctor.core.errors import BadInput
-from proctor.evalsets import recording
+from proctor.evalsets import cases, recording, write
 from proctor.evalsets.read import read
+from proctor.evalsets.schema import EvalCase, EvalSet
 
 DEFAULT = "default"
 SUFFIX = ".evalset.json"
@@ -62,11 +65,74 @@ class EvalSetRecorder:
         await self.add_session_to_eval_set(app_name, self.eval_set_id, session_id, user_id)
         return str(self._path(app_name, self.eval_set_id))
 
+    def get_eval_set(self, app_name: str, eval_set_id: str) -> EvalSet | None:
+        """Return a set; None where there is none."""
+        path = self._path(app_name, eval_set_id)
+        return read(path).eval_set if path.exists() else None
+
+    def list_eval_sets(self, app_name: str) -> list[str]:
+        """Return the ids of the sets of an app, sorted.
+
+        Raises:
+            BadInput: the app has no folder.
+        """
+        folder = self._path(app_name, DEFAULT).parent
+        if not folder.is_dir():
+            raise BadInput("There is no folder {path}.", path=folder)
+        return sorted(path.name.removesuffix(SUFFIX) for path in folder.glob(f"*{SUFFIX}"))
+
+    def create_eval_set(self, app_name: str, eval_set_id: str) -> EvalSet:
+        """Make an empty set.
+
+        Raises:
+            BadInput: there is one of that id, or it cannot be written.
+        """
+        path = self._path(app_name, eval_set_id)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        made = EvalSet(eval_set_id=eval_set_id, name=eval_set_id, eval_cases=[], creation_timestamp=time.time())
+        write.create(path, made)
+        return made
+
+    def get_eval_case(self, app_name: str, eval_set_id: str, eval_case_id: str) -> EvalCase | None:
+        """Return a case; None where there is none."""
+        found = self.get_eval_set(app_name, eval_set_id)
+        all_cases = found.eval_cases if found is not None else []
+        return next((case for case in all_cases if case.eval_id == eval_case_id), None)
+
+    def add_eval_case(self, app_name: str, eval_set_id: str, eval_case: EvalCase | Any) -> None:
+        """Add a case to a set.
+
+        Raises:
+            BadInput: there is no such set, or it has a case of that id.
+        """
+        write.change(self._path(app_name, eval_set_id), partial(cases.add, case=_case(eval_case)))
+
+    def update_eval_case(self, app_name: str, eval_set_id: str, updated_eval_case: EvalCase | Any) -> None:
+        """Replace the case of the same id.
+
+        Raises:
+            BadInput: there is no such set or case.
+        """
+        case = _case(updated_eval_case)
+        write.change(self._path(app_name, eval_set_id), partial(cases.put, case_id=case.eval_id, case=case))
+
+    def delete_eval_case(self, app_name: str, eval_set_id: str, eval_case_id: str) -> None:
+        """Delete a case.
+
+        Raises:
+            BadInput: there is no such set or case.
+        """
+        write.change(self._path(app_name, eval_set_id), partial(cases.delete, case_ids=[eval_case_id]))
+
     def _path(self, app_name: str, eval_set_id: str) -> Path:
         for name in (app_name, eval_set_id):
             if Path(name).name != name:
                 raise BadInput("'{name}' cannot be the name of a file or folder.", name=name)
         return self.agents_dir / app_name / f"{eval_set_id}{SUFFIX}"
+
+
+def _case(given: EvalCase | Any) -> EvalCase:
+    return given if isinstance(given, EvalCase) else EvalCase.model_validate(plain(given))
 
 
 def _agents_dir() -> Path:

@@ -4,21 +4,39 @@ Source: volcengine/veadk-python, veadk/evaluation/base_evaluator.py and types.py
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
 
-class _Model(msgspec.Struct, kw_only=True):
+def _foreign(value: Any) -> Any:
+    """Return objects of google-adk inside ours as plain data."""
+    return value.model_dump(mode="json", exclude_none=True)
+
+
+class Model(msgspec.Struct, kw_only=True):
     """Made with keywords and changed at will, as there."""
 
-    def model_dump(self) -> dict[str, Any]:
+    def model_dump(self, **_: Any) -> dict[str, Any]:
         """Plain data."""
-        plain: dict[str, Any] = msgspec.to_builtins(self)
+        plain: dict[str, Any] = msgspec.to_builtins(self, enc_hook=_foreign)
         return plain
 
+    @classmethod
+    def model_validate(cls, value: Any) -> Self:
+        """Return plain data, or an object of the class, as one.
 
-class ToolInvocation(_Model, kw_only=True):
+        Raises:
+            ValueError: it is none.
+        """
+        return msgspec.convert(value, cls, from_attributes=True)
+
+    def model_dump_json(self, **_: Any) -> str:
+        """Return JSON text."""
+        return msgspec.json.encode(self, enc_hook=_foreign).decode()
+
+
+class ToolInvocation(Model, kw_only=True):
     """A call of a tool."""
 
     tool_name: str
@@ -26,7 +44,7 @@ class ToolInvocation(_Model, kw_only=True):
     tool_result: Any = None
 
 
-class Invocation(_Model, kw_only=True):
+class Invocation(Model, kw_only=True):
     """One turn; tools are dicts with `name` and `args`, `latency` is milliseconds as text.
 
     `error` is why the agent gave no output; VeADK has no such field, as there the first error ends everything.
@@ -42,13 +60,13 @@ class Invocation(_Model, kw_only=True):
     error: str = ""
 
 
-class EvalTestCase(_Model, kw_only=True):
+class EvalTestCase(Model, kw_only=True):
     """One case: its turns."""
 
     invocations: list[Invocation]
 
 
-class MetricResult(_Model, kw_only=True):
+class MetricResult(Model, kw_only=True):
     """What one metric said of a case; `score` is None where it could not be measured."""
 
     metric_type: str
@@ -57,7 +75,7 @@ class MetricResult(_Model, kw_only=True):
     reason: str
 
 
-class EvalResultData(_Model, kw_only=True):
+class EvalResultData(Model, kw_only=True):
     """What all metrics said of a case.
 
     >>> result = EvalResultData(metric_results=[MetricResult(metric_type="m", success=True, score=1.0, reason="fine")])

@@ -95,7 +95,11 @@ def _score(sample: Sample, trajectory: Trajectory, options: Options) -> Score | 
     turns = [turn for turn in _expected.turns(sample, trajectory) if says_something(turn.expected)]
     if not turns:
         return Unscored(why="not_applicable", reason=say("The sample says nothing of tool calls."))
-    if _unseen(trajectory) and any(turn.expected.calls or turn.expected.alternatives for turn in turns):
+    if (
+        options.silent == "unscored"
+        and _unseen(trajectory)
+        and any(turn.expected.calls or turn.expected.alternatives for turn in turns)
+    ):
         return _no_evidence()
     found = [compare(turn.expected, turn.made, how_of(options, turn.tools)) for turn in turns]
     rows = [shown(one) for one in found]

@@ -28,7 +28,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     tolerance: the relative difference that numbers may have. match: matchers by argument: `any`, `ignore`, or
     {regex|one_of|tolerance|absolute|schema|function: value}. partial: credit for the share of right arguments. pure:
     tools whose repeated equal calls are redundant, with `*`. before, needs, forbidden, most_calls, most_calls_of: rules,
-    as in a reference. tool: the tool that `single_tool` looks for.
+    as in a reference. tool: the tool that `single_tool` looks for. silent: what an agent that answers in text and reports
+    no call is: `unscored`, as nobody could see its calls, or `no_calls`, for one that reports every call it makes.
     """
 
     measure: Measure = "f1"
@@ -45,6 +46,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     most_calls: int | None = None
     most_calls_of: dict[str, int] = {}
     tool: str = ""
+    silent: Literal["unscored", "no_calls"] = "unscored"
 
 
 def options_of(sample: Sample, **fixed: Any) -> Options:
