@@ -9,7 +9,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, suppress
+from pathlib import Path
 
 import pytest
 from endpoint import Answer, Request, never
@@ -117,7 +118,7 @@ def test_short_runs_that_are_killed_anywhere_between_start_and_end_end_right(sta
     "number",
     [
         pytest.param(number, marks=pytest.mark.fault(f"{number.name} in the middle of a run", "a signal", "exit 130 after what was in flight; goes on where it was"), id=number.name)
-        for number in (signal.SIGTERM, signal.SIGINT)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     ],
 )  # fmt: skip
 def test_a_signal_ends_a_run_after_what_is_in_flight(stage: Stage, number: signal.Signals) -> None:
@@ -215,3 +216,57 @@ def test_a_pause_is_nobodys_fault(stage: Stage) -> None:
     assert not re.search("held up", done.error)
     killed.look()
     killed.finish(0)
+
+
+BLOCKING = """
+import os, re, time
+
+def answer(question):
+    with open("pids", "a") as pids:
+        pids.write(f"{os.getpid()}\\n")
+    time.sleep(float(open("seconds").read()))
+    number = int(re.search(r"[0-9]+", question)[0])
+    return str(number) if number % 4 else "no idea"
+
+async def stuck(question):
+    return answer(question)
+"""
+
+
+@pytest.mark.fault("worker that is killed from outside twice", "SIGKILL of each worker", "all scored; nobody is blamed")
+def test_a_worker_that_is_killed_from_outside_twice_is_nobodys_fault(stage: Stage) -> None:
+    stage.samples = 12
+    stage.script("agents.py", BLOCKING)
+    (stage.folder / "seconds").write_text("0.4", encoding="ascii")
+    process = stage.start(stage.command("./agents.py:answer", "--workers", "2", "--concurrency", "2"))
+    pids = stage.folder / "pids"
+    killed: set[int] = set()
+    while len(killed) < 3:
+        wait_until(lambda: pids.exists() and bool(set(map(int, pids.read_text().split())) - killed))
+        time.sleep(0.1)
+        for pid in set(map(int, pids.read_text().split())) - killed:
+            killed.add(pid)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    done = ended(process)
+    assert done.code == 0, done.error
+    assert_sound(stage)
+
+
+@pytest.mark.fault("kill -9 while workers block", "SIGKILL of the parent alone", "the workers end too")
+def test_workers_end_with_their_parent(stage: Stage) -> None:
+    stage.script("agents.py", BLOCKING)
+    (stage.folder / "seconds").write_text("60", encoding="ascii")
+    process = stage.start(stage.command("./agents.py:stuck", "--workers", "2"))
+    pids = stage.folder / "pids"
+    wait_until(pids.exists)
+    process.kill()
+    process.communicate()
+    wait_until(lambda: not any(map(_lives, map(int, pids.read_text().split()))), seconds=10)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        return ") Z " not in Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except FileNotFoundError:
+        return False

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 T = TypeVar("T")
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 class Stopped(KeyboardInterrupt):
@@ -22,7 +22,7 @@ class Stopped(KeyboardInterrupt):
 def run_in_loop(make: Callable[[asyncio.Event], Coroutine[object, object, T]]) -> T:
     """Run a coroutine to its end in a new event loop; in a thread of its own when a loop is running here.
 
-    The event it is given is set by the first Ctrl-C or SIGTERM; a second one cancels the coroutine, and a third ends
+    The event it is given is set by the first Ctrl-C, SIGTERM or SIGHUP; a second one cancels the coroutine, and a third ends
     the waiting for threads that block. Until the loop is closed they go through it: an interrupt anywhere else would
     leave it half closed.
     """
@@ -69,6 +69,8 @@ async def _watched(make: Callable[[asyncio.Event], Coroutine[object, object, T]]
         stop.set()
 
     for number in SIGNALS:
+        if number == getattr(signal, "SIGHUP", None) and signal.getsignal(number) is signal.SIG_IGN:
+            continue  # nohup asks for that
         loop.add_signal_handler(number, stopping)
     return await make(stop)
 

@@ -5,6 +5,8 @@ import os
 import signal
 import socket
 import sys
+import threading
+import time
 
 from proctor.api import resolve
 from proctor.core.errors import BudgetSpent, ProctorError, Refused
@@ -19,12 +21,22 @@ from proctor.models.named import Opened
 from proctor.transport.pace import Bounds
 from proctor.transport.permits import RemoteClient
 
+PARENT_SECONDS = 0.5
+
 
 def main() -> None:
     """Serve the parent at the other end of a socket until it closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    threading.Thread(target=_end_with_parent, args=(os.getppid(),), name="proctor-parent", daemon=True).start()
     os.dup2(2, 1)  # an agent may print; standard output is for the results of the parent
     asyncio.run(_serve(socket.socket(fileno=int(sys.argv[1]))))
+
+
+def _end_with_parent(parent: int) -> None:
+    """End this process and what it started once the parent is gone, also while an agent blocks the event loop."""
+    while os.getppid() == parent:
+        time.sleep(PARENT_SECONDS)
+    os.killpg(0, signal.SIGKILL)  # the parent gave us a group of our own
 
 
 class ToParent:

@@ -21,13 +21,14 @@ from proctor.core.concurrent import run_to_the_end, run_together
 from proctor.core.errors import BadInput, BudgetSpent, Refused
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
-from proctor.core.trial import Failure, Trial, Verdict
+from proctor.core.trial import Failure, Outcome, Trial, Verdict
 from proctor.engine import wire
 from proctor.transport.client import Client
 
 MODULE = "proctor.api.worker"
 READY_SECONDS = 120.0
 DEATHS = 20  # of workers beside the lonely ones, after which something is wrong with the machine, not with a sample
+TRIES_ALONE = 3  # of a sample whose workers are killed: a stray signal does not come that often
 
 Result = tuple[Trial, list[Verdict]]
 
@@ -71,19 +72,30 @@ class Pool:
         return await self._run_alone(sample, attempt)
 
     async def _run_alone(self, sample: Sample, attempt: int) -> Result:
+        """Run a suspect in a worker of its own; more than once where the signal may have come from outside."""
         async with self._alone:
-            worker = await self._hire_another()
-            try:
-                result = await worker.run(sample, attempt)
-            finally:
-                await worker.close()
-        if result is not None:
-            return result
+            out_of_memory = _kills_for_memory()
+            for _ in range(TRIES_ALONE):
+                worker = await self._hire_another()
+                try:
+                    result = await worker.run(sample, attempt)
+                finally:
+                    await worker.close()
+                if result is not None:
+                    return result
+                if not worker.was_killed:
+                    break
+            out_of_memory = _kills_for_memory() - out_of_memory
+        outcome: Outcome = "agent_failed"
         reason = say("The agent ended its process ({how}).", how=worker.how_it_ended())
+        if worker.was_killed and out_of_memory:
+            outcome = "environment_failed"
+            reason = say(
+                "The process was killed ({how}) as the machine was out of memory. Run it again with --retry-failed, and with fewer --workers.",
+                how=worker.how_it_ended(),
+            )
         failure = Failure(kind="worker_killed", reason=reason)
-        trial = Trial(
-            run_id=self._start.run_id, sample_id=sample.id, attempt=attempt, outcome="agent_failed", failure=failure
-        )
+        trial = Trial(run_id=self._start.run_id, sample_id=sample.id, attempt=attempt, outcome=outcome, failure=failure)
         return trial, []
 
     async def _replace(self, dead: "Worker") -> None:
@@ -190,6 +202,11 @@ class Worker:
         if writer is not None:
             writer.close()
 
+    @property
+    def was_killed(self) -> bool:
+        """True if a signal ended the process that others send too, such as the system when memory runs out."""
+        return self._process is not None and self._process.returncode in (-signal.SIGKILL, -signal.SIGTERM)
+
     def how_it_ended(self) -> str:
         """The signal or exit code of the process, in words."""
         code = self._process.returncode if self._process is not None else None
@@ -280,6 +297,15 @@ class Worker:
                 future.set_result(None)
         if not self._ready.done():
             self._ready.set_exception(DiedAtStart(self))
+
+
+def _kills_for_memory() -> int:
+    """How many processes the system has killed for want of memory; 0 where it does not say."""
+    try:
+        lines = Path("/proc/vmstat").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
 
 
 def import_paths() -> tuple[str, ...]:
