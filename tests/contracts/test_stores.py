@@ -10,13 +10,14 @@ from memory_store import MemoryStore
 from stored_runs import a_record, a_sample, a_trial, a_verdict, begun, fill
 
 from proctor.core.errors import BadInput
+from proctor.core.run import RunRecord
 from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.sentence import say
 from proctor.core.task import Store
 from proctor.core.trajectory import Usage
 from proctor.core.trial import Failure, Trial, Verdict
-from proctor.stores.copy import copy
+from proctor.stores.copy import check_whole, copy
 from proctor.stores.sqlite import SqliteStore
 
 STORES: dict[str, Callable[[Path], Store]] = {
@@ -327,6 +328,29 @@ async def test_a_copy_that_fails_leaves_nothing(store: Store) -> None:
     with pytest.raises(OSError, match="the line is cut"):
         await copy(store, target, "r")
     assert target.runs() == []
+
+
+async def test_half_a_copy_is_begun_anew(store: Store) -> None:
+    class Killed(MemoryStore):
+        async def judge(self, verdicts: object) -> None:
+            raise OSError("killed")  # what follows is not done either
+
+        async def end(self, record: RunRecord) -> None:
+            raise OSError("killed")
+
+    await fill(store, ["fr", "es"])
+    target = Killed()
+    with pytest.raises(OSError, match="killed"):
+        await copy(store, target, "r")
+    assert target.run("r").state == "copying"
+    with pytest.raises(BadInput, match="only half there"):
+        check_whole(target.run("r"))
+    half = MemoryStore()
+    await half.begin(target.run("r"))
+    await half.end(target.run("r"))
+    await copy(store, half, "r")
+    assert list(half.history("r")) == list(store.history("r"))
+    assert half.run("r") == store.run("r")
 
 
 async def test_hostile_text_is_kept(store: Store) -> None:

@@ -5,6 +5,7 @@ import os
 import random
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -216,6 +217,31 @@ def test_a_pause_is_nobodys_fault(stage: Stage) -> None:
     assert not re.search("held up", done.error)
     killed.look()
     killed.finish(0)
+
+
+@pytest.mark.fault("kill -9 while a run is copied", "SIGKILL", "half a copy is never read; copied again it is whole")
+def test_half_a_copy_is_never_taken_for_a_run(stage: Stage) -> None:
+    stage.samples = 3_000
+    done = stage.run(stage.command("baseline:null"))
+    assert done.code == 0, done.error
+    process = stage.start(["runs", "copy", RUN, "--to", "copy.db"])
+    copied = stage.folder / "copy.db"
+
+    def count() -> int:
+        with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{copied}?mode=ro", uri=True)) as database:
+            return int(database.execute("SELECT count(*) FROM trials").fetchone()[0])
+        return 0
+
+    wait_until(lambda: count() > 0)
+    process.kill()
+    process.communicate()
+    if count() < stage.samples:
+        assert "only half there" in stage.run(["show", RUN, "--store", "copy.db"]).error
+        assert "only half there" in stage.run(["run", "--run", RUN, "--store", "copy.db"]).error
+        again = stage.run(["runs", "copy", RUN, "--to", "copy.db"])
+        assert again.code == 0, again.error
+    assert count() == stage.samples
+    assert stage.run(["show", RUN, "--store", "copy.db", "--json"]).out == stage.run(["show", RUN, "--json"]).out
 
 
 BLOCKING = """

@@ -211,8 +211,12 @@ def open_run(run_id: str, *, store: str | Store | None = None) -> Run:
     """
     if isinstance(store, str) and not may_exist(store):
         raise BadInput("There is no store {path}. `proctor runs` lists the runs of the usual one.", path=store)
+    from proctor.stores.copy import check_whole
+
     opened = at(store)
-    return Run(opened.run(run_id), opened)
+    record = opened.run(run_id)
+    check_whole(record)
+    return Run(record, opened)
 
 
 def runs(*, store: str | Store | None = None) -> list[RunRecord]:

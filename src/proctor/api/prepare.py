@@ -27,6 +27,7 @@ from proctor.engine.scoring import BoundScorer
 from proctor.engine.selection import chosen
 from proctor.judges._choice import judging
 from proctor.judges._figures import PROVENANCE
+from proctor.stores.copy import check_whole
 
 T = TypeVar("T")
 AT_ONCE = 16  # for an agent that does not say how many samples it can take at once
@@ -212,6 +213,7 @@ def how_of(run_id: str, store: str | Store | None, *, concurrency: int | None = 
     """
     opened = at(store)
     record = opened.run(run_id)
+    check_whole(record)
     if "continue_from" in record.provenance:
         raise BadInput(
             "The run '{run}' was made from Python objects; go on with it from Python: evaluate(..., run_id='{run}').",
@@ -329,7 +331,10 @@ def _stored(store: Store, run_id: str | None) -> RunRecord | None:
         return None
     if not RUN_ID.fullmatch(run_id):
         raise BadInput("'{run}' cannot be a run id: use letters, digits, '.', '_' and '-', at most 100.", run=run_id)
-    return next((record for record in store.runs() if record.id == run_id), None)
+    stored = next((record for record in store.runs() if record.id == run_id), None)
+    if stored is not None:
+        check_whole(stored)
+    return stored
 
 
 def _planned(stored: RunRecord | None, store: Store) -> Collection[str] | None:

@@ -111,7 +111,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     target: Target = "samples"
 
 
-RunState = Literal["running", "stopped", "finished", "inconclusive"]
+RunState = Literal["running", "stopped", "finished", "inconclusive", "copying"]
 
 
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True):

@@ -120,6 +120,7 @@ _SECTIONS = {
 _STATES = {
     "running": "not finished",
     "stopped": "stopped",
+    "copying": "half copied",
     "finished": "finished",
     "inconclusive": "inconclusive",
 }

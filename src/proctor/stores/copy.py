@@ -3,8 +3,11 @@
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from msgspec.structs import replace
+
 from proctor.core.concurrent import run_together
 from proctor.core.errors import BadInput
+from proctor.core.run import RunRecord
 from proctor.core.sample import Sample
 from proctor.core.task import Store
 from proctor.core.trial import Trial, Verdict
@@ -15,13 +18,22 @@ CHUNK = 256
 async def copy(source: Store, target: Store, run_id: str) -> None:
     """Copy a run; half of one is removed again when that fails.
 
+    Until all of it is there, its state is "copying", which nothing reads or goes on with; where the copying was killed,
+    copying it again begins anew.
+
     Raises:
         BadInput: the source has no such run, or the target has one of that name.
     """
     record = source.run(run_id)
-    if any(there.id == run_id for there in target.runs()):
-        raise BadInput("The store {url} has a run '{run}' already. Delete it there first.", url=target.url, run=run_id)
-    await target.begin(record)
+    for there in target.runs():
+        if there.id == run_id and there.state != "copying":
+            raise BadInput(
+                "The store {url} has a run '{run}' already. Delete it there first.", url=target.url, run=run_id
+            )
+        if there.id == run_id:
+            target.delete(run_id)  # refused while another process is at it
+    check_whole(record)
+    await target.begin(replace(record, state="copying"))
     try:
         await target.plan(run_id, source.planned(run_id))
         for kept in _chunks(source.history(run_id)):
@@ -33,6 +45,19 @@ async def copy(source: Store, target: Store, run_id: str) -> None:
         target.delete(run_id)
         raise
     await target.end(record)
+
+
+def check_whole(record: RunRecord) -> None:
+    """Refuse a run that was not copied to its end.
+
+    Raises:
+        BadInput: it was not.
+    """
+    if record.state == "copying":
+        raise BadInput(
+            "The run '{run}' is only half there: it is being copied, or that was cut off. Copy it again (proctor runs copy).",
+            run=record.id,
+        )
 
 
 def _chunks(history: Iterable[Trial | Verdict]) -> Iterator[list[Trial | Verdict]]:
