@@ -138,7 +138,20 @@ class Stage:
     def command(self, agent: str, *more: str, task: str = "./questions.py:questions") -> list[str]:
         """The command that runs the task with an agent, or goes on with it."""
         counted = ["--set", f"count={self.samples}"] if task == "./questions.py:questions" else []
-        return ["run", task, *counted, "--agent", agent, "--run", RUN, "--json", "--quiet", *more]
+        return [
+            "run",
+            task,
+            *counted,
+            "--agent",
+            agent,
+            "--run",
+            RUN,
+            "--order",
+            "official",
+            "--json",
+            "--quiet",
+            *more,
+        ]
 
     def model(self, url: str, *more: str, **options: object) -> list[str]:
         """The same with a model at an address."""

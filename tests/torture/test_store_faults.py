@@ -247,14 +247,17 @@ def test_a_store_that_stays_locked_stops_the_run_which_goes_on_later(stage: Stag
     agent = Locker(stage, 60)
     with closing(SqliteStore(stage.store, busy_seconds=0.3)) as store:
         with pytest.raises(BadInput, match=r"locked by another process\. Wait until it is done, or end it") as raised:
-            proctor.evaluate(questions(stage), agent=agent, store=store, run_id=RUN, concurrency=1)
+            proctor.evaluate(questions(stage), agent=agent, store=store, run_id=RUN, concurrency=1, order="official")
         assert raised.value.run_id == RUN
     done = finished(stage)
     assert 0 < len(done) <= stage.samples // 2
     assert_sound(stage, dict.fromkeys(set(range(stage.samples)) - done, ""))
     agent.release()
     with closing(SqliteStore(stage.store)) as store:
-        assert proctor.evaluate(questions(stage), agent=agent, store=store, run_id=RUN).record.state == "finished"
+        assert (
+            proctor.evaluate(questions(stage), agent=agent, store=store, run_id=RUN, order="official").record.state
+            == "finished"
+        )
     assert_sound(stage)
 
 
