@@ -137,7 +137,8 @@ async def _figures_kept(
     def under_way() -> int:
         if not allowance.sent:
             return 0
-        most = progress.in_flight * max(1, progress.tracker.most_requests)  # more leave before the next time
+        samples = progress.in_flight + progress.in_flight // 4 + 1  # the pace may grow before the next time
+        most = samples * max(1, progress.tracker.most_requests)
         return max(most, allowance.sent - progress.booked)
 
     async def keep() -> None:
