@@ -104,7 +104,7 @@ def ask(*questions: str) -> Sample:
 
 async def trials_of(target: object, *samples: Sample, **how: Any) -> list[Trial]:
     task = Task(name="t", samples=list(samples), scorers=["exact"])
-    return list((await proctor.evaluate_async(task, agent=target, **how)).trials())
+    return list((await proctor.evaluate_async(task, agent=target, **{"order": "official", **how})).trials())
 
 
 async def play(target: object, *questions: str, **how: Any) -> Trajectory:

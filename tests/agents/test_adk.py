@@ -44,7 +44,7 @@ def ask(*questions: str, id: str = "s", **meta: Any) -> Sample:
 
 async def trial_of(target: object, *samples: Sample, **how: Any) -> list[Trial]:
     task = Task(name="t", samples=list(samples), scorers=["exact"])
-    return list((await proctor.evaluate_async(task, agent=target, **how)).trials())
+    return list((await proctor.evaluate_async(task, agent=target, **{"order": "official", **how})).trials())
 
 
 async def play(target: object, *questions: str, **meta: Any) -> Trajectory:

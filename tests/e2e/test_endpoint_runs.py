@@ -175,7 +175,7 @@ def test_requests_of_a_judge_that_fail_count_in_a_budget_of_requests_and_are_in_
             [
                 *("run", "./questions.py:questions", "--agent", "baseline:echo", "--scorer", "rubric:answer-quality"),
                 *("--judge", "openai:judge", "--judge-set", url, "--judge-set", "retries=1", "--json", "--quiet"),
-                *("--budget", "requests=4", "--concurrency", "1", "--run", "j"),
+                *("--budget", "requests=4", "--concurrency", "1", "--run", "j", "--order", "official"),
             ],
         )
         assert result.exit_code == 3, result.stderr

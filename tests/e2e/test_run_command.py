@@ -78,7 +78,18 @@ def run(*more: str) -> dict[str, object]:
 
 def test_a_run_prints_its_numbers_as_one_json_object(folder: Path) -> None:
     summary = run()
-    assert set(summary) == {"run", "task", "agent", "state", "note", "outcomes", "estimates", "usage", "seconds"}
+    assert set(summary) == {
+        "run",
+        "task",
+        "agent",
+        "state",
+        "note",
+        "outcomes",
+        "estimates",
+        "usage",
+        "seconds",
+        "target",
+    }
     assert summary["outcomes"] == {"scored": 4}
     estimates = summary["estimates"]
     assert isinstance(estimates, list)
@@ -164,7 +175,7 @@ def test_recorded_replies_are_scored(folder: Path) -> None:
 
 
 def test_a_dry_run_shows_the_first_prompt_and_calls_nothing(folder: Path) -> None:
-    done = proctor("run", "./capitals.py:capitals", "--agent", "./agent.py:answer", "--dry-run")
+    done = proctor("run", "./capitals.py:capitals", "--agent", "./agent.py:answer", "--dry-run", "--order", "official")
     assert done.returncode == 0, done.stderr
     assert "Capital of France?" in done.stdout
     assert proctor("runs").stdout == ""

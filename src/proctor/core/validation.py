@@ -39,6 +39,7 @@ _CHOICE = re.compile(r"^Invalid (?:enum )?value (.+)$")
 def in_words(error: Exception) -> Sentence | str:
     """Return what is wrong, with the place in the value; a text that is not known stays as msgspec has it.
 
+    >>> import msgspec
     >>> try:
     ...     msgspec.convert({"a": ["x"]}, dict[str, list[int]])
     ... except msgspec.ValidationError as error:
