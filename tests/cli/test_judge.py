@@ -30,6 +30,12 @@ def lines(path: Path, *values: Any) -> Path:
     return path
 
 
+@pytest.fixture(autouse=True)
+def own_reply_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep replies apart: an endpoint at a port that another test had would be answered out of that one's cache."""
+    monkeypatch.setenv("PROCTOR_CACHE", str(tmp_path / "cache"))
+
+
 @pytest.fixture
 def items(tmp_path: Path) -> Path:
     """Problems as a generator writes them."""
