@@ -78,7 +78,36 @@ async def test_random_draws_a_key_where_options_have_keys() -> None:
     assert (await play(make("random", {}), sample)).answer in ("A", "B")
 
 
+@pytest.mark.parametrize(
+    ("text", "letters"),
+    [
+        ("Which?\nA. red\nB. blue\nC. green", "ABC"),
+        ("下列正确的是（ ）A．甲 B．乙 C．丙 D．丁", "ABCD"),
+        ("例题\nA. 1\nB. 2\nC. 3\n\n判断\n(A) 对\n(B) 错", "AB"),  # the options of the last question
+        ("选：A、甲\nB、乙\nE、戊", "AB"),
+        ("Ａ：红　Ｂ：蓝", "AB"),
+    ],
+)
+async def test_random_draws_a_letter_of_the_options_in_the_question(text: str, letters: str) -> None:
+    agent = make("random", {})
+    drawn = [(await play(agent, Sample.ask(str(number), text))).answer for number in range(80)]
+    assert set(drawn) == set(letters)
+
+
+async def test_random_knows_the_options_of_an_earlier_turn_and_not_those_of_an_example_of_the_system() -> None:
+    example = Message.of("system", "A. 1\nB. 2\nC. 3\nD. 4")
+    turns = [(example, Message.of("user", "A. x\nB. y")), (Message.of("user", "Now the answer:"),)]
+    sample = Sample(id="q", turns=tuple(Turn(messages=messages) for messages in turns))
+    assert (await play(make("random", {}), sample)).answer in ("A", "B")
+
+
 async def test_random_draws_a_word_where_there_is_nothing_else() -> None:
+    assert (await play(make("random", {}), Sample.ask("a", "Plan A. Then what"))).answer in (
+        "Plan",
+        "A.",
+        "Then",
+        "what",
+    )
     assert (await play(make("random", {}))).answer in ("Capital", "of", "France?")
     assert (await play(make("random", {}), Sample.ask("a", ""))).answer == ""
 

@@ -1,12 +1,15 @@
 """Agents that know nothing, or everything: what has to give 0, chance, and 100 on a sound benchmark.
 
 `null` says nothing, `echo` repeats the question, `oracle` gives the right answer, `random` draws one of the sample's
-options, or a call of one of the tools, or a word of the question, from a seed made of the sample's id.
+options, or a call of one of the tools, or the letter of an option that its question lists, or a word of the question,
+from a seed made of the sample's id. It draws one option also where several may be right.
 """
 
 import copy
 import json
 import random
+import re
+import unicodedata
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Literal, Self, get_args
@@ -26,6 +29,9 @@ Kind = Literal["null", "echo", "oracle", "random"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 Oracle = Callable[[Sample], Trajectory]
 LARGEST = 100
+_OPTION = re.compile(
+    r"(?<![A-Za-z0-9])[(\[【]?([A-Z])[)\]】.、:]"
+)  # of a text with full-width characters as usual ones
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,15 +94,17 @@ class _Fixed:
 
 class _Drawing:
     def __init__(self, sample: Sample, draw: random.Random) -> None:
-        self._options = sample.meta.get("options")
+        options = sample.meta.get("options")
+        self._options = list(options) if isinstance(options, list | tuple | Mapping) else []
+        self._letters = _letters_in(_asked(sample))
         self._draw = draw
 
     async def send(self, turn: Turn) -> Sequence[Step]:
-        if isinstance(self._options, list | tuple | Mapping) and self._options:
-            return [_says(str(self._draw.choice(list(self._options))))]
+        if self._options:
+            return [_says(str(self._draw.choice(self._options)))]
         if turn.tools:
             return [Step(message=Message(role="assistant", parts=(self._call(turn.tools),)))]
-        return [_says(self._draw.choice(question(turn.messages).split() or [""]))]
+        return [_says(self._draw.choice(self._letters or question(turn.messages).split() or [""]))]
 
     def _call(self, tools: Sequence[Tool]) -> ToolCall:
         tool = self._draw.choice(tools)
@@ -122,6 +130,29 @@ class _Drawing:
             case {"type": "string", "maxLength": most}:
                 return "".join(self._draw.choices("abcdefghij", k=min(most, 5)))
         return None
+
+
+def _asked(sample: Sample) -> str:
+    """Return what the user says in all turns of a sample: options may stand in an earlier one than the last."""
+    return "\n".join(message.text for turn in sample.turns for message in turn.messages if message.role == "user")
+
+
+def _letters_in(text: str) -> list[str]:
+    """Return the letters of the options that a text lists last, from A without a gap; none for fewer than two.
+
+    >>> _letters_in("A. 1 B. 2\\n\\nWhich?\\n(A) red\\n(B) blue\\n(C) green"), _letters_in("Plan A. Go")
+    (['A', 'B', 'C'], [])
+    """
+    listed: list[str] = []
+    letters: list[str] = []
+    for match in _OPTION.finditer(unicodedata.normalize("NFKC", text)):
+        if match[1] == "A":
+            letters = ["A"]
+        elif letters and ord(match[1]) == ord(letters[-1]) + 1:
+            letters.append(match[1])
+        if len(letters) > 1:
+            listed = letters
+    return listed
 
 
 def _says(text: str) -> Step:
