@@ -212,7 +212,9 @@ def test_debug_shows_the_first_prompt_and_asks_nothing(
     model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(asking(model, tmp_path / "out", "--debug")) == 0
-    assert "3 questions" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "3 questions" in shown
+    assert "Input: 3 requests or more" in shown
     assert Model.asked == []
     assert not (tmp_path / "out").exists()
 

@@ -179,6 +179,12 @@ def test_a_dry_run_shows_the_first_prompt_and_calls_nothing(folder: Path) -> Non
     assert done.returncode == 0, done.stderr
     assert "Capital of France?" in done.stdout
     assert proctor("runs").stdout == ""
+    assert "Input: 4 requests or more" in done.stdout
+    asked = ("--dry-run", "--attempts", "3", "--json")
+    found = json.loads(proctor("run", "./capitals.py:capitals", "--agent", "./agent.py:answer", *asked).stdout)
+    assert (found["samples"], found["requests"], found["images"]) == (4, 12, 0)
+    assert found["characters"] % 3 == 0
+    assert 0 < found["tokens"] < found["characters"]
 
 
 def test_options_select_and_set(folder: Path) -> None:

@@ -1,6 +1,5 @@
 """What --dry-run shows: the plan, how many requests there will be, and the first prompt."""
 
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -8,6 +7,7 @@ import msgspec
 from proctor.cli import output
 from proctor.cli.words import t
 from proctor.engine.episode import as_shown
+from proctor.engine.input_size import InputSize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,17 +59,26 @@ def show_plan(how: dict[str, Any], *, as_json: bool) -> None:
     from proctor.api.prepare import prepare
 
     job = prepare(**{**how, "store": ":memory:"}).job
-    count = sum(1 for _ in job.samples())
-    sample = next(iter(job.visits()))
-    shown = job.task.present(sample) if job.task.present is not None else sample
-    turns = [as_shown(turn, job.agent.tools) for turn in islice(shown.turns, 1)]
+    spec = job.record.spec
+    count, size, first = 0, InputSize(), None
+    for sample in job.visits():
+        shown = job.task.present(sample) if job.task.present is not None else sample
+        size.add(shown, job.agent.tools, spec.attempts)
+        count, first = count + 1, first or shown
+    assert first is not None, "a task without samples is refused"
+    turns = [as_shown(turn, job.agent.tools) for turn in first.turns[:1]]
     if as_json:
-        prompt = [msgspec.to_builtins(turn) for turn in turns]
         output.print_json(
-            {"task": job.task.name, "agent": job.agent.name, "samples": count, "first": sample.id, "prompt": prompt}
+            {
+                "task": job.task.name,
+                "agent": job.agent.name,
+                "samples": count,
+                **msgspec.structs.asdict(size),
+                "first": first.id,
+                "prompt": [msgspec.to_builtins(turn) for turn in turns],
+            }
         )
         return
-    spec = job.record.spec
     output.line(
         t(
             "Task {task} (version {version}), agent {agent}",
@@ -87,7 +96,8 @@ def show_plan(how: dict[str, Any], *, as_json: bool) -> None:
         )
     )
     output.line(t("Scorers: {names}", names=", ".join(scorer.name for scorer in job.scorers) or "-"))
-    output.line(t("First prompt ({id}):", id=sample.id))
+    output.line(t(size.sentence()))
+    output.line(t("First prompt ({id}):", id=first.id))
     for turn in turns:
         print_messages(turn.messages)
         for tool in turn.tools:

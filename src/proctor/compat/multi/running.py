@@ -20,6 +20,7 @@ from proctor.core.run import Limits
 from proctor.core.score import Score
 from proctor.core.task import Agent, Task
 from proctor.core.trajectory import Trajectory
+from proctor.engine.input_size import InputSize
 
 if TYPE_CHECKING:
     from proctor.api.run import Run
@@ -93,7 +94,10 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
     if args.debug:
         first = next(iter(made.samples)).turns[0]
         shown = [f"[{message.role}] {message.text}" for message in first.messages]
-        return "\n".join([*shown, f"{len(ids)} questions"]), 0
+        size = InputSize()
+        for sample in made.samples:
+            size.add(sample, "text")
+        return "\n".join([*shown, f"{len(ids)} questions", str(size.sentence())]), 0
     folder.mkdir(parents=True, exist_ok=True)
     stored = {key: value for key, value in vars(args).items() if key != _NOT_KEPT}
     write_json(folder / "args.json", stored)
