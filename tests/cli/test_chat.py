@@ -119,8 +119,9 @@ def test_what_cannot_be_used_is_told_before_anything_is_said(tmp_path: Path, wor
 
 
 def test_a_command_that_is_not_there_is_named(tmp_path: Path) -> None:
-    done = chat(tmp_path, "/sav\n", *SAVE)
+    done = chat(tmp_path, "one\n/sav\ntwo\n", *SAVE)
     assert done.returncode == 2
+    assert [said for _, said in cases(tmp_path)] == [["one", "two"]]
     assert "There is no command /sav. Known: /save, /new, /drop, /quit." in done.stderr.decode()
 
 

@@ -25,8 +25,8 @@ def _calls(*calls: Any) -> dict[str, Any]:
 BAD = {
     "no cases": ({"eval_set_id": "s", "eval_cases": []}, "has no eval cases"),
     "empty conversation": ({"eval_set_id": "s", "eval_cases": [GOOD, {"eval_id": "a", "conversation": []}]}, "'a' has an empty conversation"),
-    "arguments as text": ({"eval_set_id": "s", "eval_cases": [_calls({"name": "f", "args": "{}"})]}, "expected an object, got str at $.eval_cases[0].conversation[0].intermediate_data.tool_uses[0].args"),
-    "arguments as a list": ({"eval_set_id": "s", "eval_cases": [_calls({"name": "f", "args": [1]})]}, "expected an object, got array"),
+    "arguments as text": ({"eval_set_id": "s", "eval_cases": [_calls({"name": "f", "args": "{}"})]}, "expected an object, got a text at $.eval_cases[0].conversation[0].intermediate_data.tool_uses[0].args"),
+    "arguments as a list": ({"eval_set_id": "s", "eval_cases": [_calls({"name": "f", "args": [1]})]}, "expected an object, got a list"),
     "an id twice": ({"eval_set_id": "s", "eval_cases": [GOOD, GOOD]}, "the id 'good' is used twice at $.eval_cases[1].eval_id"),
     "mixed shapes": ([{"name": "a", "data": []}, {"query": "x"}], "shapes are mixed"),
     "no JSON": ("{", "line 1: it is no JSON"),
@@ -95,7 +95,7 @@ def test_validate_tells_of_every_file_whether_it_can_be_run(tmp_path: Path, caps
     assert run("evalset", "validate", tmp_path) == 2
     shown = capsys.readouterr()
     assert "good.evalset.json: 1 cases can be run (current)." in shown.out
-    assert "bad.evalset.json, line 2: expected an object, got int at $.eval_cases[0]" in shown.err
+    assert "bad.evalset.json, line 2: expected an object, got a whole number at $.eval_cases[0]" in shown.err
     assert "'a' has an empty conversation" in shown.err
     assert "none.evalset.json has no eval cases" in shown.err
     assert run("evalset", "validate", tmp_path / "good.evalset.json") == 0

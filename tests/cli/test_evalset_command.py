@@ -92,7 +92,7 @@ def test_files_are_split_and_merged(tmp_path: Path) -> None:
     parts = [tmp_path / f"old_{number}.evalset.json" for number in (1, 2)]
     assert [_ids(part) for part in parts] == [["a"], ["b", "c"]]
     assert run("split", path, "--parts", 2) == 2
-    assert run("merge", *parts, "--out", tmp_path / "all.evalset.json") == 0
+    assert run("merge", *parts, "-o", tmp_path / "all.evalset.json") == 0
     assert _ids(tmp_path / "all.evalset.json") == ["a", "b", "c"]
     assert run("merge", path, path, "--out", tmp_path / "twice.evalset.json") == 2
     assert not (tmp_path / "twice.evalset.json").exists()

@@ -106,10 +106,10 @@ async def test_results_are_in_the_order_of_the_cases_and_say_why(tmp_path: Path)
     evaluator = ADKEvaluator(agent=Agent())
     _, failures = await evaluator.evaluate(eval_set_file_path=file, num_runs=1, print_detailed_results=False)
     assert failures == [
-        "tool_trajectory_avg_score for shop Failed. Expected 1.0, but got 0.0. The agent raised RuntimeError: broken",
-        "response_match_score for shop Failed. Expected 0.8, but got 0.0. The agent raised RuntimeError: broken",
-        "tool_trajectory_avg_score for shop Failed. Expected 1.0, but got 0.0.",
-        "response_match_score for shop Failed. Expected 0.8, but got 0.0.",
+        "tool_trajectory_avg_score for shop Failed. Expected 1.0, but got 0.0. Case: b. The agent raised RuntimeError: broken",
+        "response_match_score for shop Failed. Expected 0.8, but got 0.0. Case: b. The agent raised RuntimeError: broken",
+        "tool_trajectory_avg_score for shop Failed. Expected 1.0, but got 0.0. Case: c.",
+        "response_match_score for shop Failed. Expected 0.8, but got 0.0. Case: d.",
     ]
     assert [[metric.score for metric in one.metric_results] for one in evaluator.result_list] == [
         [1.0, 1.0],
@@ -130,7 +130,7 @@ async def test_a_mean_over_turns_and_runs_is_held_against_the_threshold(tmp_path
     how: dict[str, Any] = {"eval_set_file_path": file, "num_runs": 3, "print_detailed_results": False}
     results, failures = await evaluator.evaluate(**how)
     assert [one.overall_score for one in results[0]] == [0.5, 1.0]
-    assert failures == ["tool_trajectory_avg_score for shop Failed. Expected 1.0, but got 0.5."]
+    assert failures == ["tool_trajectory_avg_score for shop Failed. Expected 1.0, but got 0.5. Case: a."]
     _, failures = await evaluator.evaluate(**how, tool_score_threshold=0.5)
     assert failures == []
 

@@ -59,12 +59,14 @@ def command(
     made, _ = resolve.agent(name, given)
     begin = read_session(session) if session is not None else None
     with asyncio.Runner() as loop:
-        _talk(loop, Chat(made, save, begin))
+        mistaken = _talk(loop, Chat(made, save, begin))
+    if mistaken:
+        sys.exit(2)
 
 
-def _talk(loop: asyncio.Runner, chat: "Chat") -> None:
-    """Take lines until there are no more; what was said is kept, however it ends."""
-    interactive = sys.stdin.isatty()
+def _talk(loop: asyncio.Runner, chat: "Chat") -> bool:
+    """Take lines until there are no more, and return True if a piped one was no command; what was said is kept, however it ends."""
+    interactive, mistaken = sys.stdin.isatty(), False
     loop.run(chat.start())
     if interactive:
         output.message(t("Say something. {commands}", commands=" · ".join(COMMANDS)))
@@ -77,11 +79,17 @@ def _talk(loop: asyncio.Runner, chat: "Chat") -> None:
             except KeyboardInterrupt:
                 output.message(t("Stopped; that turn is not kept."))
             except ProctorError as error:
-                if not interactive:
+                if not interactive and not isinstance(error, UnknownCommand):
                     raise
                 output.tell(error.sentence)
+                mistaken = not interactive
     finally:
         loop.run(chat.end())
+    return mistaken
+
+
+class UnknownCommand(BadInput):
+    """A line begins with a slash and names no command; the conversation is not touched by it."""
 
 
 class Chat:
@@ -121,7 +129,7 @@ class Chat:
             case "/drop":
                 await self._finish(keep=False)
             case _ if line.startswith("/") and not line.startswith("//"):
-                raise BadInput(
+                raise UnknownCommand(
                     "There is no command {command}. Known: {known}.", command=word, known=", ".join(COMMANDS)
                 )
             case _:

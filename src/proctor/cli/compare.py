@@ -18,7 +18,7 @@ CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
 @click.command(help=t("Compare two runs on the same samples: is B better than A?"))
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
-@click.option("--out", metavar="FILE", help=t("Write a page too: .html, .md or .json."))
+@click.option("--out", "-o", metavar="FILE", help=t("Write a page too: .html, .md or .json."))
 @click.option(
     "--detect",
     type=float,

@@ -15,7 +15,9 @@ CATEGORIES = {"simple_python": 20, "irrelevance": 10}
 
 
 @click.command(help=t("See a real run in about two minutes: a local model on BFCL, with a report."))
-@click.option("--out", metavar="FILE", default="proctor-demo.html", show_default=True, help=t("Where the report goes."))
+@click.option(
+    "--out", "-o", metavar="FILE", default="proctor-demo.html", show_default=True, help=t("Where the report goes.")
+)
 @options.store
 @options.quiet
 def command(out: str, store: str | None, quiet: bool) -> None:

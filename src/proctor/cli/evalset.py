@@ -139,7 +139,7 @@ def delete(file: Path, case_ids: tuple[str, ...]) -> None:
     "migrate", help=t("Bring files of any older shape to the current one; the old file is kept beside it.")
 )
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
-@click.option("--out", metavar="FILE", type=FILE, help=t("Write there instead; the old file stays as it is."))
+@click.option("--out", "-o", metavar="FILE", type=FILE, help=t("Write there instead; the old file stays as it is."))
 @click.option("--session", metavar="FILE", type=FILE, help=t("A JSON file with the session that the cases begin with."))
 def migrate(files: tuple[Path, ...], out: Path | None, session: Path | None) -> None:
     from proctor.evalsets import cases
@@ -165,7 +165,7 @@ def migrate(files: tuple[Path, ...], out: Path | None, session: Path | None) -> 
 
 @command.command("merge", help=t("Put the cases of several files into a new one."))
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
-@click.option("--out", metavar="FILE", type=FILE, required=True, help=t("The new file."))
+@click.option("--out", "-o", metavar="FILE", type=FILE, required=True, help=t("The new file."))
 def merge(files: tuple[Path, ...], out: Path) -> None:
     from proctor.evalsets import cases
     from proctor.evalsets.read import read, set_id

@@ -14,7 +14,7 @@ from proctor.cli.words import t
     required=True,
     help=t("The format: table, junit, or the name of the benchmark (bfcl) for its official layout."),
 )
-@click.option("--out", metavar="PATH", help=t("Where to write: a file, or a folder for official layouts."))
+@click.option("--out", "-o", metavar="PATH", help=t("Where to write: a file, or a folder for official layouts."))
 @click.option("--official", is_flag=True, help=t("Run the official tool on the export too, and show both numbers."))
 @click.option(
     "--model", metavar="NAME", help=t("The model's name in the official layout, where it is not that of the agent.")

@@ -1,5 +1,6 @@
-"""Say in words what msgspec found wrong with a value; its own texts are English with Python's names of types."""
+"""Say in words what msgspec or json found wrong with a value; their own texts are English with Python's names of types."""
 
+import json
 import re
 from functools import reduce
 
@@ -11,8 +12,17 @@ KINDS = {
     "str": "a text",
     "bool": "true or false",
     "array": "a list",
-    "object": "a table",
+    "object": "an object",
     "null": "nothing",
+}
+JSON_KINDS: dict[type, str] = {  # a bool is an int too, so it comes first
+    dict: "object",
+    list: "array",
+    str: "str",
+    bool: "bool",
+    int: "int",
+    float: "float",
+    type(None): "null",
 }
 MALFORMED = {
     "trailing comma in object": "a comma too many",
@@ -26,6 +36,19 @@ MALFORMED = {
     "object keys must be strings": "a key has to be a text in double quotes",
     "trailing characters": "something after the end",
 }
+MALFORMED_BY_JSON = {  # the same as the json module of Python has it
+    "Expecting value": "a value is missing",
+    "Expecting property name enclosed in double quotes": "a key has to be a text in double quotes",
+    "Expecting ':' delimiter": "a colon is missing",
+    "Expecting ',' delimiter": "a comma or a closing bracket is missing",
+    "Illegal trailing comma before end of object": "a comma too many",
+    "Illegal trailing comma before end of array": "a comma too many",
+    "Extra data": "something after the end",
+    "Unterminated string starting at": "a text has no end",
+    "Invalid control character at": "a line break or control character within a text",
+    "Invalid \\escape": "an invalid escape in a text",
+    "Invalid \\uXXXX escape": "an invalid escape in a text",
+}
 _PLACE = re.compile(r" - at `(?:key in )?\$?\.?(.*)`$")
 _KIND = re.compile(r"^Expected `([^`]+)`, got `([^`]+)`$")
 _BOUND = re.compile(r"^Expected `(\w+)(?: \| null)?` ?(>=|<=|>|<) ?([\d.e+-]+)$")
@@ -37,7 +60,7 @@ _CHOICE = re.compile(r"^Invalid (?:enum )?value (.+)$")
 
 
 def in_words(error: Exception) -> Sentence | str:
-    """Return what is wrong, with the place in the value; a text that is not known stays as msgspec has it.
+    """Return what is wrong, with the place in the value; a text that is not known stays unchanged.
 
     >>> import msgspec
     >>> try:
@@ -46,12 +69,37 @@ def in_words(error: Exception) -> Sentence | str:
     ...     print(in_words(error))
     '[...][0]': expected a whole number, got a text
     """
+    if isinstance(error, json.JSONDecodeError):
+        return say(
+            "{problem} (line {line}, column {column})", problem=malformed(error), line=error.lineno, column=error.colno
+        )
+    if isinstance(error, UnicodeDecodeError):
+        return say("byte {byte} is no UTF-8", byte=error.start)
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    if isinstance(error, RecursionError):
+        return say("it is nested too deep")
     text = str(error)
     place = _PLACE.search(text)
     told = _told(text[: place.start()] if place else text)
     if told is None:
         return text
     return say("'{place}': {problem}", place=place[1], problem=told) if place and place[1] else told
+
+
+def malformed(error: json.JSONDecodeError) -> Sentence | str:
+    """Return what is wrong with a JSON text, without the place."""
+    return say(MALFORMED_BY_JSON[error.msg]) if error.msg in MALFORMED_BY_JSON else error.msg
+
+
+def mismatch(expected: str, value: object) -> Sentence:
+    """Say that JSON data should be of another kind: object, array, str, int, float, bool or null.
+
+    >>> str(mismatch("object", [1]))
+    'expected an object, got a list'
+    """
+    found = next((name for kind, name in JSON_KINDS.items() if isinstance(value, kind)), type(value).__name__)
+    return say("expected {expected}, got {found}", expected=_kind(expected), found=_kind(found))
 
 
 def _told(text: str) -> Sentence | None:

@@ -6,12 +6,11 @@ from typing import Any, TypeVar
 import msgspec
 
 from proctor.core.sentence import Sentence, say
+from proctor.core.validation import in_words
 from proctor.evalsets._places import Invalid, Path
 
 T = TypeVar("T", bound=msgspec.Struct)
 _FAULT = re.compile(r"(?P<said>.*?)(?: - at `(?P<path>\$[^`]*)`)?", re.DOTALL)
-_EXPECTED = re.compile(r"Expected `(?P<expected>[^`]*)`, got `(?P<found>[^`]*)`")
-_MISSING = re.compile(r"Object missing required field `(?P<field>\w+)`")
 _STEP = re.compile(r"\.(\w+)|\[(\d+|\.\.\.)\]")
 
 
@@ -31,12 +30,5 @@ def converted(value: Any, kind: type[T], at: Path = ()) -> T:
 
 
 def _problem(said: str) -> Sentence:
-    if found := _EXPECTED.fullmatch(said):
-        return say(
-            "expected {expected}, got {found}",
-            expected=found["expected"].replace("object", "an object").replace(" | null", ""),
-            found=found["found"],
-        )
-    if found := _MISSING.fullmatch(said):
-        return say("'{field}' is missing", field=found["field"])
-    return say("{said}", said=said)
+    found = in_words(msgspec.ValidationError(said.replace(" | null", "")))
+    return found if isinstance(found, Sentence) else say("{said}", said=found)

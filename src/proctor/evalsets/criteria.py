@@ -15,7 +15,7 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
-from proctor.core.validation import in_words
+from proctor.core.validation import in_words, mismatch
 from proctor.evalsets.schema import Rubric
 from proctor.judges.adk_judged import METRICS, Criterion
 from proctor.registry import unknown
@@ -92,7 +92,7 @@ def read(path: Path) -> Criteria:
     except (ValueError, RecursionError) as error:
         raise BadInput("{path} is no JSON object: {error}.", path=path, error=in_words(error)) from None
     if not isinstance(value, Mapping):
-        raise BadInput("{path} is no JSON object: {error}.", path=path, error=type(value).__name__)
+        raise BadInput("{path} is no JSON object: {error}.", path=path, error=mismatch("object", value))
     config = {_snake(key): one for key, one in value.items()}
     for key in config:
         if key not in CONFIG_KEYS:
@@ -188,7 +188,7 @@ def _judged(name: str, criterion: Mapping[str, Any], threshold: float, where: st
             Criterion,
         )
     except (ValueError, TypeError) as error:
-        raise BadInput("{what}: {error}.", what=where, error=error) from error
+        raise BadInput("{what}: {error}.", what=where, error=in_words(error)) from error
 
 
 def _of_judge(given: Any, where: str) -> Iterator[Sentence]:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proctor.core.sentence import say
+from proctor.core.validation import mismatch
 from proctor.evalsets._places import Invalid, Path
 
 NAMES = {
@@ -47,10 +48,7 @@ def case(name: str, turns: Sequence[Any], session: Any = None, at: Path = ("eval
     made: dict[str, Any] = {"eval_id": name, "conversation": conversation}
     if session:
         if not isinstance(session, Mapping):
-            raise Invalid(
-                (*at, "session_input"),
-                say("expected {expected}, got {found}", expected="object", found=type(session).__name__),
-            )
+            raise Invalid((*at, "session_input"), mismatch("object", session))
         made["session_input"] = {
             "app_name": session.get("app_name", ""),
             "user_id": session.get("user_id", ""),
@@ -76,14 +74,11 @@ def old_path(path: Path, *, flat: bool) -> Path:
 
 def _turn(turn: Any, at: Path, seed: str) -> dict[str, Any]:
     if not isinstance(turn, Mapping):
-        raise Invalid(at, say("expected {expected}, got {found}", expected="object", found=type(turn).__name__))
+        raise Invalid(at, mismatch("object", turn))
     query = _text(turn, "query", (*at, "user_content"))
     reference = turn.get("reference", "")
     if not isinstance(reference, str):
-        raise Invalid(
-            (*at, "final_response"),
-            say("expected {expected}, got {found}", expected="str", found=type(reference).__name__),
-        )
+        raise Invalid((*at, "final_response"), mismatch("str", reference))
     return {
         "invocation_id": str(uuid.uuid5(uuid.NAMESPACE_OID, f"{seed} {query}")),  # the same at every reading
         "user_content": {"parts": [{"text": query}], "role": "user"},
@@ -112,7 +107,7 @@ def _text(old: Any, key: str, at: Path) -> str:
     if not isinstance(old, Mapping) or key not in old:
         raise Invalid(at, say("'{field}' is missing", field=key))
     if not isinstance(old[key], str):
-        raise Invalid(at, say("expected {expected}, got {found}", expected="str", found=type(old[key]).__name__))
+        raise Invalid(at, mismatch("str", old[key]))
     text: str = old[key]
     return text
 
@@ -120,5 +115,5 @@ def _text(old: Any, key: str, at: Path) -> str:
 def _list(old: Mapping[str, Any], key: str, at: Path, *, needed: bool = True) -> list[Any]:
     found = old.get(key, None if needed else [])
     if not isinstance(found, list):
-        raise Invalid(at, say("expected {expected}, got {found}", expected="array", found=type(found).__name__))
+        raise Invalid(at, mismatch("array", found))
     return found

@@ -17,6 +17,7 @@ import msgspec
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
+from proctor.core.validation import in_words, malformed
 from proctor.evalsets import legacy, spans
 from proctor.evalsets._places import Invalid, Path, line_of
 from proctor.evalsets.conversion import converted
@@ -234,10 +235,9 @@ def _json(data: bytes, path: FilePath) -> tuple[str, Any, set[str]]:
         return text, json.loads(text, object_pairs_hook=once), doubled
     except json.JSONDecodeError as error:
         raise BadInput(
-            "{path}, line {line}: it is no JSON: {error}.", path=path, line=error.lineno, error=error.msg
+            "{path}, line {line}: it is no JSON: {error}.", path=path, line=error.lineno, error=malformed(error)
         ) from None
     except UnicodeDecodeError as error:
-        raise BadInput("{path} is no UTF-8 text: {error}.", path=path, error=error) from None
+        raise BadInput("{path} is no UTF-8 text: {error}.", path=path, error=in_words(error)) from None
     except (RecursionError, ValueError) as error:  # nested too deep; a whole number with too many digits
-        kind = say("it is nested too deep") if isinstance(error, RecursionError) else error
-        raise BadInput("{path} cannot be read: {error}.", path=path, error=kind) from None
+        raise BadInput("{path} cannot be read: {error}.", path=path, error=in_words(error)) from None

@@ -22,6 +22,7 @@ import msgspec
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput, PartFailed, Refused
 from proctor.core.sentence import Sentence, say
+from proctor.core.validation import in_words
 from proctor.evalsets.schema import EvalSet, Invocation, texts
 from proctor.transport.client import Client, Target
 from proctor.transport.faults import NotAccepted
@@ -178,7 +179,7 @@ class Uploaded:
             raise BadInput(
                 "{path} should say what was uploaded, but cannot be read: {error}. Delete it to upload everything again.",
                 path=self.path,
-                error=error,
+                error=in_words(error),
             ) from None
 
 

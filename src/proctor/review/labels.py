@@ -18,6 +18,7 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
+from proctor.core.validation import in_words
 
 Status = Literal["approved", "rejected", "needs_revision"]
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -168,7 +169,7 @@ def decoded(data: bytes, path: Path) -> dict[str, Record]:
         raise BadInput(
             "{path} is no verification file: {error}. It holds item ids, each with scores and a status ({statuses}). Move it away to begin anew.",
             path=path,
-            error=error,
+            error=in_words(error),
             statuses=", ".join(STATUSES),
         ) from None
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from proctor.core.errors import BadInput
+from proctor.core.validation import in_words
 from proctor.review.labels import Entry
 
 
@@ -50,7 +51,7 @@ def read(path: Path) -> Plan:
         return msgspec.json.decode(path.read_bytes(), type=Plan)
     except (OSError, msgspec.DecodeError, UnicodeError) as error:
         raise BadInput(
-            "{path} is no plan of a review: {error}. Move it away to begin anew.", path=path, error=error
+            "{path} is no plan of a review: {error}. Move it away to begin anew.", path=path, error=in_words(error)
         ) from None
 
 

@@ -80,10 +80,10 @@ class ADKEvaluator(BaseEvaluator):
 
 
 def failures(case: CaseOutcome, agent: str) -> list[str]:
-    """A sentence for each metric of a case that did not pass, as ADK words it, and why the agent failed if it did."""
+    """Return a sentence for each metric of a case that did not pass: as ADK words it, the case, and why the agent failed."""
     why = f" {english(case.failure)}" if case.failure else ""
     return [
-        f"{metric.name} for {agent} Failed. Expected {metric.threshold}, but got {metric.score}.{why}"
+        f"{metric.name} for {agent} Failed. Expected {metric.threshold}, but got {metric.score}. Case: {case.id}.{why}"
         for metric in case.metrics
         if metric.status != "passed"
     ]

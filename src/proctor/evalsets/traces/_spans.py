@@ -24,6 +24,7 @@ import msgspec
 from proctor.agents._replies import clean
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
+from proctor.core.validation import in_words, malformed, mismatch
 from proctor.evalsets._places import Invalid
 from proctor.evalsets._places import Path as Place
 from proctor.evalsets.schema import shown
@@ -158,7 +159,7 @@ def _limited(path: Path, file: BufferedIOBase) -> Iterator[tuple[int, str]]:
         try:
             yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
-            raise BadInput("{path} is no UTF-8 text: {error}.", path=path, error=error) from None
+            raise BadInput("{path} is no UTF-8 text: {error}.", path=path, error=in_words(error)) from None
 
 
 def _decoded(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[_Line, Any]]:
@@ -193,7 +194,7 @@ def _spread(path: Path, number: int, text: str) -> Iterator[tuple[_Line, Any]]:
                 "{path}, line {line}: it is no JSON: {error}.",
                 path=path,
                 line=number + text.count("\n", counted, error.pos),
-                error=error.msg,
+                error=malformed(error),
             ) from None
         except RecursionError:
             raise _bad(path, _Line(number), (), say("it is nested too deep")) from None
@@ -250,7 +251,7 @@ def _unpacked(
     path: Path, line: _Line, value: Any, here: Place, levels: Sequence[Sequence[str]]
 ) -> Iterator[tuple[Place, Mapping[str, Any]]]:
     if not isinstance(value, dict):
-        raise _bad(path, line, here, say("expected {expected}, got {found}", expected="an object", found=_kind(value)))
+        raise _bad(path, line, here, mismatch("object", value))
     if not levels:
         yield here, value
         return
@@ -259,7 +260,7 @@ def _unpacked(
         if key is not None:
             inner = value[key] if value[key] is not None else []
             if not isinstance(inner, list):
-                problem = say("expected {expected}, got {found}", expected="a list", found=_kind(inner))
+                problem = mismatch("array", inner)
                 raise _bad(path, line, (*here, key), problem)
             for place, one in enumerate(inner):
                 yield from _unpacked(path, line, one, (*here, key, place), levels[depth + 1 :])
@@ -330,10 +331,7 @@ def _attributes(raw: Mapping[str, Any]) -> Mapping[str, Any]:
     except TooDeep:
         raise
     except (ValueError, AttributeError):
-        kind = _kind(raw.get("attributes"))
-        raise _Wrong(
-            ("attributes",), say("expected {expected}, got {found}", expected="an object", found=kind)
-        ) from None
+        raise _Wrong(("attributes",), mismatch("object", raw.get("attributes"))) from None
 
 
 def _events(raw: Mapping[str, Any]) -> Iterator[Event]:
@@ -341,7 +339,7 @@ def _events(raw: Mapping[str, Any]) -> Iterator[Event]:
     if given is None:
         return
     if not isinstance(given, list):
-        raise _Wrong(("events",), say("expected {expected}, got {found}", expected="a list", found=_kind(given)))
+        raise _Wrong(("events",), mismatch("array", given))
     for place, one in enumerate(given):
         try:
             body = one.get("body")
@@ -350,7 +348,7 @@ def _events(raw: Mapping[str, Any]) -> Iterator[Event]:
         except TooDeep:
             raise
         except (ValueError, AttributeError):
-            problem = say("expected {expected}, got {found}", expected="an object", found=_kind(one))
+            problem = mismatch("object", one)
             raise _Wrong(("events", place), problem) from None
 
 
@@ -381,12 +379,6 @@ def _seconds(raw: Mapping[str, Any], *names: str) -> float:
         if value >= 1e8 * unit:
             return float(value / unit)
     return float(value)
-
-
-def _kind(value: Any) -> str:
-    return {dict: "object", list: "array", str: "str", bool: "bool", type(None): "null"}.get(
-        type(value), type(value).__name__
-    )
 
 
 def _bad(path: Path, line: _Line, inside: Place, problem: Sentence) -> BadInput:
