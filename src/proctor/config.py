@@ -4,9 +4,7 @@ Flags win over the environment, the environment over the file.
 """
 
 import os
-import tomllib
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -14,6 +12,7 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.near import near
+from proctor.core.project import project_table
 from proctor.core.run import Budget, Limits, Price
 from proctor.core.sentence import say
 from proctor.core.validation import in_words
@@ -54,28 +53,13 @@ def settings(folder: Path | None = None) -> Settings:
     Raises:
         BadInput: the file is no TOML, or has an unknown or wrong entry; names file and path.
     """
-    start = (folder or Path.cwd()).resolve()
-    for place in (start, *start.parents):
-        own = place / "proctor.toml"
-        if own.is_file():
-            return _checked(_toml(own), own)
-        shared = place / "pyproject.toml"
-        if shared.is_file() and (table := _toml(shared).get("tool", {}).get("proctor")) is not None:
-            return _checked(table, shared)
-    return Settings()
+    found = project_table(str(folder or ""))
+    return Settings() if found is None else _checked(*found)
 
 
 def store_url(asked: str | None, found: Settings) -> str | None:
     """The store to use: asked for, from the environment, from the file, or None for the default."""
     return asked or os.environ.get("PROCTOR_STORE") or found.store
-
-
-def project_language() -> str | None:
-    """Return the language that the project's file sets; None without one, or where a command will report its fault."""
-    try:
-        return settings().lang
-    except (BadInput, OSError):
-        return None
 
 
 def judge_name(found: Settings) -> str | None:
@@ -113,21 +97,7 @@ def unknown_option(what: str, name: str, known: list[str]) -> BadInput:
     )
 
 
-def _toml(path: Path) -> dict[str, Any]:
-    stat = path.stat()
-    return _parsed(path, stat.st_mtime_ns, stat.st_size)
-
-
-@lru_cache(maxsize=8)
-def _parsed(path: Path, _changed: int, _size: int) -> dict[str, Any]:
-    """The tables of a file as it was when it had this time and size; parsing one of a large project takes a while."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadInput("{path} is no valid TOML: {error}.", path=path, error=error) from None
-
-
-def _checked(table: Mapping[str, Any], path: Path) -> Settings:
+def _checked(path: str, table: Mapping[str, Any]) -> Settings:
     try:
         return msgspec.convert(table, Settings)
     except msgspec.ValidationError as error:

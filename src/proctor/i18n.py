@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from proctor.config import project_language
+from proctor.core.errors import BadInput
+from proctor.core.project import project_table
 from proctor.core.sentence import Sentence
 
 LANGUAGES = ("en", "zh")
@@ -21,7 +22,17 @@ def language(asked: str | None = None) -> str:
 
 def chosen_language(asked: str | None = None) -> str | None:
     """Return the language asked for, else `PROCTOR_LANG`, else that of the project's settings; None where none is set."""
-    return asked or os.environ.get("PROCTOR_LANG") or project_language()
+    return asked or os.environ.get("PROCTOR_LANG") or _project_language()
+
+
+def _project_language() -> str | None:
+    """Return the language that the project's file sets; None without one, or where a command will report its fault."""
+    try:
+        found = project_table("")
+    except (BadInput, OSError):
+        return None
+    lang = None if found is None else found[1].get("lang")
+    return lang if lang in LANGUAGES else None
 
 
 def is_spoken(asked: str) -> bool:

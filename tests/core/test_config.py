@@ -25,6 +25,29 @@ def test_the_nearest_file_above_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "[tool.proctor]\nconcurrency = 8",
+        "[ \"tool\" . 'proctor' ]\nconcurrency = 8",
+        "[tool]\nother = 1\nproctor.concurrency = 8",
+        "[project]\nname = 'p'\n\t[tool.proctor]\r\nconcurrency = 8",
+        "tool.proctor.concurrency = 8",
+        "tool = {proctor = {concurrency = 8}}",
+    ],
+)
+def test_the_table_of_a_shared_file_is_found_however_it_is_spelt(tmp_path: Path, text: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    assert config.settings(tmp_path).concurrency == 8
+
+
+def test_a_shared_file_of_others_is_none_of_ours(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        "[project]\nname = 'proctor'\n[tool.ruff]\nthis is broken", encoding="utf-8"
+    )
+    assert config.settings(tmp_path) == config.Settings()
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("agnet = 'x'", "there is no 'agnet'"),

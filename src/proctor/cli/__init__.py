@@ -5,7 +5,6 @@ ours, 130 stopped by Ctrl-C.
 """
 
 import os
-import shlex
 import signal
 import sys
 from collections.abc import Sequence
@@ -17,7 +16,6 @@ import click
 from proctor.cli import words
 from proctor.cli.click_words import speak_as_click
 from proctor.cli.encoding import write_any_character
-from proctor.cli.options import STORE
 from proctor.cli.words import t
 from proctor.core.errors import ProctorError
 
@@ -99,6 +97,7 @@ class Commands(click.Group):
         write_any_character(words.lang())
         speak_as_click()
         self.help = t("Evaluate agents and language models, with numbers that can be defended.")
+        self.params[0].help = t("Show the version and exit.")
         return super().main(given, *rest, **more)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -145,6 +144,10 @@ def _how_to_go_on(error: BaseException, ctx: click.Context) -> list[str]:
     run_id = next(filter(None, ids), None)
     if run_id is None:
         return []
+    import shlex
+
+    from proctor.cli.options import STORE
+
     if STORE in ctx.meta:  # as it has to be named again
         run_id = f"{run_id} --store {shlex.quote(ctx.meta[STORE])}"
     if ctx.invoked_subcommand in JUDGING:

@@ -6,7 +6,6 @@ Chinese has no equivalents: who reads Chinese where it cannot be written gets it
 
 import codecs
 import io
-import json
 import sys
 
 EQUIVALENTS = {
@@ -65,6 +64,8 @@ def writable_json(text: str, encoding: str | None) -> str:
     """
     if can_write(text, encoding):
         return text
+    import json  # slow to import, and seldom needed
+
     return "".join(one if can_write(one, encoding) else json.dumps(one)[1:-1] for one in text)
 
 

@@ -7,8 +7,8 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
 from proctor.i18n import LANGUAGES, chosen_language, is_spoken, language, speak
 
-_chosen = language()
-_by_name = chosen_language() is not None
+_chosen: str | None = None
+_by_name = False
 
 
 def choose(asked: str | None) -> None:
@@ -25,21 +25,27 @@ def choose(asked: str | None) -> None:
                 value=value,
                 known=", ".join(LANGUAGES),
             )
-    global _chosen, _by_name  # noqa: PLW0603 - the one setting of the process that help texts need before any option is parsed
-    _chosen = language(asked)
-    _by_name = chosen_language(asked) is not None
+    _choose(asked)
 
 
 def lang() -> str:
-    """The language in force."""
-    return _chosen
+    """Return the language in force."""
+    if _chosen is None:
+        _choose(None)
+    return _chosen or "en"
 
 
 def is_chosen() -> bool:
-    """True if somebody named the language; that of the locale is only a guess."""
+    """True if the user named the language; that of the locale is only a guess."""
     return _by_name
 
 
 def t(sentence: str | Sentence, /, **values: Any) -> str:
-    """A text in the language in force."""
-    return speak(sentence, _chosen, **values)
+    """Return a text in the language in force."""
+    return speak(sentence, lang(), **values)
+
+
+def _choose(asked: str | None) -> None:
+    global _chosen, _by_name  # the one setting of the process that help texts need before any option is parsed
+    named = chosen_language(asked)
+    _chosen, _by_name = language(named), named is not None

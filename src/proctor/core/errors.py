@@ -15,7 +15,6 @@ ProctorError
 
 from typing import Any
 
-from proctor.core.installing import install_command
 from proctor.core.sentence import Sentence
 
 
@@ -41,6 +40,8 @@ class MissingExtra(BadInput):
     """A part needs an optional dependency that is not installed."""
 
     def __init__(self, extra: str, needed_for: str) -> None:
+        from proctor.core.installing import install_command  # slow to import, and seldom needed
+
         super().__init__(
             "{needed_for} needs the extra '{extra}'. Install it with: {command}",
             needed_for=needed_for,
