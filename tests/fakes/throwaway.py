@@ -14,19 +14,18 @@ too (for doctests and types). The requirements are made with (see `make lock`)
 `uv pip compile --universal --generate-hashes ... tests/compat/NAME.in pyproject.toml -o tests/compat/NAME.txt`.
 """
 
-import contextlib
-import fcntl
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from proctor.core.digest import digest_bytes
-from proctor.transport.fetch import cache_folder
+from proctor.folders import cache_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 REQUIREMENTS = ROOT / "tests" / "compat"
@@ -41,7 +40,8 @@ def python(name: str) -> Path:
     digest = digest_bytes(requirements.read_bytes())[:12]
     folder = cache_folder() / "test-environments" / f"{name}-{version}-{digest}"
     interpreter, complete = folder / "bin" / "python", folder / "complete"
-    with _locked(folder.with_name(folder.name + ".lock")):
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder.with_name(folder.name + ".lock")):  # the others wait for the one that makes it
         if not complete.is_file():
             shutil.rmtree(folder, ignore_errors=True)
             _succeed([sys.executable, "-m", "venv", "--without-pip", str(folder)])
@@ -94,12 +94,3 @@ def _succeed(
     if done.returncode != 0:
         pytest.fail(f"{' '.join(command)}\nexit code {done.returncode}\n{done.stdout[-TAIL:]}", pytrace=False)
     return done.stdout
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """One process makes an environment, the others wait for it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

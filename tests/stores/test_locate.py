@@ -1,6 +1,5 @@
 """Which store is meant when a person says a path, an address, or nothing."""
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -35,24 +34,9 @@ def test_a_home_folder_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert (tmp_path / "mine.db").exists()
 
 
-@pytest.mark.parametrize(
-    ("platform", "environment", "expected"),
-    [
-        ("linux", {"XDG_DATA_HOME": "/data"}, "/data/proctor/proctor.db"),
-        ("linux", {"XDG_DATA_HOME": "not/absolute"}, "/h/me/.local/share/proctor/proctor.db"),
-        ("linux", {}, "/h/me/.local/share/proctor/proctor.db"),
-        ("darwin", {}, "/h/me/Library/Application Support/proctor/proctor.db"),
-        ("win32", {"LOCALAPPDATA": "/local"}, "/local/proctor/proctor.db"),
-    ],
-)
-def test_nothing_said_is_the_data_folder(
-    platform: str, environment: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "platform", platform)
-    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
-    for name, value in ({"HOME": "/h/me"} | environment).items():
-        monkeypatch.setenv(name, value)
-    assert default_path() == Path(expected)
+def test_nothing_said_is_the_data_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proctor.stores._locate.data_folder", lambda: Path("/data/proctor"))
+    assert default_path() == Path("/data/proctor/proctor.db")
 
 
 @pytest.mark.parametrize("scheme", ["postgresql", "mysql", "not a name"])

@@ -401,7 +401,7 @@ def test_a_disk_that_fills_while_committing_loses_nothing_that_was_acknowledged(
 
 
 READ_ONLY = """
-import asyncio, os, sys
+import asyncio, filelock, os, sys  # the rights to read packages go with those of root
 from stored_runs import a_record
 from proctor.core.errors import BadInput
 from proctor.core.score import Score

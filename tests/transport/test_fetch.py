@@ -247,17 +247,3 @@ def test_a_cache_that_cannot_be_written_is_named(wheel: Path, cache: Path) -> No
     cache.write_text("a file where the folder should be")
     with pytest.raises(BadInput, match="PROCTOR_CACHE"):
         fetch.pull(package_of(wheel), source=wheel)
-
-
-def test_the_cache_follows_the_rules_of_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PROCTOR_CACHE")
-    monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setenv("XDG_CACHE_HOME", "/x")
-    assert fetch.cache_folder() == Path("/x/proctor")
-    monkeypatch.setenv("XDG_CACHE_HOME", "relative, so ignored by the rules of XDG")
-    assert fetch.cache_folder() == Path.home() / ".cache/proctor"
-    monkeypatch.setattr(sys, "platform", "darwin")
-    assert fetch.cache_folder() == Path.home() / "Library/Caches/proctor"
-    monkeypatch.setattr(sys, "platform", "win32")
-    monkeypatch.setenv("LOCALAPPDATA", "/local")
-    assert fetch.cache_folder() == Path("/local/proctor/cache")

@@ -13,7 +13,7 @@ from typing import Any
 
 from proctor.core.errors import BadInput
 from proctor.core.sample import File
-from proctor.transport.fetch import cache_folder
+from proctor.folders import cache_folder
 
 STORED = re.compile(r"inline:([0-9a-f]{64})\.([a-z0-9]{1,5})")
 ADDRESS = re.compile(r"https?://", re.IGNORECASE)

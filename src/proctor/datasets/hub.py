@@ -12,8 +12,8 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import say
 from proctor.datasets._folder import same_split, split_of
 from proctor.datasets._formats import kind_of
+from proctor.folders import cache_folder
 from proctor.transport import hub
-from proctor.transport.fetch import cache_folder
 
 NAME = re.compile(r"hub:(?P<set>[\w.-]+/[\w.-]+)(?:/(?P<config>[\w.-]+))?(?:@(?P<revision>[\w./-]+))?")
 PARQUET = "refs/convert/parquet"

@@ -121,7 +121,7 @@ class Cache:
     @cached_property
     def path(self) -> Path:
         """Where the file is."""
-        from proctor.transport.fetch import cache_folder
+        from proctor.folders import cache_folder
 
         return self._path or cache_folder() / FILE
 

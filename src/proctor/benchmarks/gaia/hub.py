@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 from proctor.core.sentence import say
+from proctor.folders import cache_folder
 from proctor.transport import hub
-from proctor.transport.fetch import cache_folder
 
 DATA_SET = "gaia-benchmark/GAIA"
 YEAR = "2023"

@@ -11,8 +11,8 @@ from pathlib import Path, PurePosixPath
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
+from proctor.folders import cache_folder
 from proctor.transport import hub
-from proctor.transport.fetch import cache_folder, locked
 
 DATA_SET = "OpenDFM/MULTI-Benchmark"
 MOST_FILES = 100_000
@@ -28,7 +28,9 @@ def located(revision: str = hub.MAIN) -> tuple[Path, dict[str, str]]:
     found = hub.fetch(DATA_SET, revision=revision, folder=cache_folder() / "multi", advice=say("Without network give a folder: --set data=PATH."))  # fmt: skip
     folder = found.folder.with_name(f"{found.folder.name}-{found.revision[:12]}")
     if not folder.is_dir():
-        with locked(folder.with_name(folder.name + ".lock")):
+        from filelock import FileLock
+
+        with FileLock(folder.with_name(folder.name + ".lock")):
             if not folder.is_dir():
                 _unpack(found.folder, folder)
     return _data_folder(folder), found.provenance
