@@ -9,6 +9,7 @@ import pytest
 from proctor import Sample, Task, evaluate
 from proctor.api import compare, open_run, rescore
 from proctor.api.prepare import how_of, prepare
+from proctor.core.errors import ProviderFailed
 from proctor.core.run import Estimate, Selection
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
@@ -137,12 +138,51 @@ def test_the_main_number_of_a_list_of_runs_is_weighted_too() -> None:
     assert run.headline == run.estimate("accuracy")
 
 
-def test_a_comparison_of_draws_says_that_each_sample_counts_once() -> None:
+def test_a_comparison_of_draws_is_of_the_task_as_its_runs_are() -> None:
+    made = [Sample.ask(f"b{n}", "big", target="big", tags={"of": "big"}) for n in range(90)]
+    made += [Sample.ask(f"s{n}", "small", target="big", tags={"of": f"small{n}"}) for n in range(10)]
+    task = Task(name="t", samples=made, scorers=["exact"], spread_by="of")
     store = open_store(":memory:")
-    first, second = (evaluate(TASK, agent=agent, limit=50, store=store, run_id=name) for name in "ab")
-    assert any("each sample that both runs have scored counts once" in str(one) for one in compare(first, second).notes)
-    whole = [evaluate(TASK, agent=agent, store=store, run_id=name) for name in "cd"]
-    assert not any("counts once" in str(one) for one in compare(*whole).notes)
+    first = evaluate(task, agent=lambda question: question, limit=20, store=store, run_id="a")
+    second = evaluate(task, agent=lambda question: "big", limit=20, store=store, run_id="b")
+    found = compare(first, second)
+    row = found.rows[0]
+    assert row.first == pytest.approx(first.estimate("accuracy").value)
+    assert [row.second, row.floor, row.ceiling] == pytest.approx([1.0, row.difference.value, 0.1])
+    assert row.difference.value == pytest.approx(0.1), "half of the pairs drawn, a tenth of the task"
+    assert (row.difference.wins, row.difference.pairs, row.difference.test) == (10, 20, "sign flips by cluster")
+    assert (row.difference.low or 0) < 0, "ten pairs that did not move stand for nine tenths"
+    assert (row.difference.p_value > 0.05, row.outcome) == (True, "inconclusive")
+    assert any("counts by its size in the task" in str(one) for one in found.notes)
+    assert {one.slice: one.first for one in found.rows}["of=big"] == 1.0
+
+
+def test_pairs_of_two_whole_runs_or_of_equal_parts_count_once() -> None:
+    store = open_store(":memory:")
+    for limit, name in ((None, "whole"), (100, "part")):
+        runs = (
+            evaluate(TASK, agent=one, limit=limit, store=store, run_id=f"{name}{n}")
+            for n, one in enumerate((agent, lambda question: "yes"))
+        )
+        found = compare(*runs)
+        assert found.rows[0].difference.test == "McNemar exact"
+        assert any("counts by its size" in str(one) for one in found.notes) == (limit is not None)
+
+
+def test_pairs_with_missing_scores_are_bounded_by_the_sizes_of_their_strata() -> None:
+    def failing(question: str) -> str:
+        if int(question) % 20 == 10:  # about half of the hard ones
+            raise ProviderFailed("Overloaded.", kind="http_503")
+        return "yes"
+
+    store = open_store(":memory:")
+    first = evaluate(TASK, agent=lambda question: "no", limit=100, store=store, run_id="a")
+    second = evaluate(TASK, agent=failing, limit=100, store=store, run_id="b", max_failed=1.0)
+    row = compare(first, second).rows[0]
+    missing = row.missing
+    assert 0 < missing < 10
+    assert [row.first, row.second] == pytest.approx([0.0, 1.0])
+    assert [row.floor, row.ceiling] == pytest.approx([1 - missing / 100, 1.0])
 
 
 def test_what_a_scorer_has_nothing_to_say_about_stands_for_nothing() -> None:

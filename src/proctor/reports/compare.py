@@ -1,19 +1,22 @@
 """Two runs on the same samples: what differs, by how much, and whether that could be chance."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 import msgspec
+from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.judges._figures import compared as judges_compared
-from proctor.reports.drawn import is_part
+from proctor.reports.drawn import UNRECORDED, is_part, strata_in_common
 from proctor.reports.verdicts import Outcome, Row, Untested, decide
 from proctor.stats import paired, power
+from proctor.stats.strata import weight_by_stratum
 
 __all__ = ["Comparison", "Outcome", "Row", "compare"]
 
@@ -89,11 +92,16 @@ class _Sample(msgspec.Struct):
 
 
 class _Both(msgspec.Struct):
-    """A sample that was planned in both runs; `pair` is None unless it is scored in both."""
+    """A sample that was planned in both runs; `pair` is None unless it is scored in both.
+
+    `stands_for` is how many samples of its stratum of the task there are to each that was planned in both runs.
+    """
 
     old: _Sample
     new: _Sample
     pair: paired.Pair | None
+    stratum: str = ""
+    stands_for: float = 1.0
 
     @property
     def floor(self) -> float:
@@ -167,6 +175,10 @@ def _both(
     old, new = _by_sample(*first, scorer), _by_sample(*second, scorer)
     left_out: Counter[str] = Counter()
     planned = {}
+    known = strata_in_common(first[0], second[0])
+    sizes = {} if known is None else known.sizes
+    stratum_by_id = {} if known is None else {id: old[id].tags.get(known.by, "") for id in old if id in new}
+    counts = Counter(stratum_by_id.values())
     for id in dict.fromkeys([*old, *new]):
         if id not in new or id not in old:
             left_out["only in the second run" if id in new else "only in the first run"] += 1
@@ -175,7 +187,10 @@ def _both(
         if unscored:
             left_out[unscored[0]] += 1
         if NOT_MISSING not in unscored:
-            planned[id] = _Both(old[id], new[id], None if unscored else _pair(old[id], new[id]))
+            pair = None if unscored else _pair(old[id], new[id])
+            stratum = stratum_by_id.get(id, "")
+            stands_for = sizes[stratum] / counts[stratum] if stratum in sizes else 1.0
+            planned[id] = _Both(old[id], new[id], pair, stratum, stands_for)
     return planned, left_out
 
 
@@ -218,17 +233,32 @@ def _metric(planned: Sequence[_Both]) -> str:
 
 
 def _row(name: str, slice_: str, planned: Sequence[_Both], *, level: float, seed: int) -> Untested:
-    pairs = [both.pair for both in planned if both.pair is not None]
+    pairs = list(_weighted(planned))
+    in_all = math.fsum(both.stands_for for both in planned)
     single = all(max(both.old.attempts, both.new.attempts) <= 1 for both in planned)
     return Untested(
         metric=name,
         slice=slice_,
         pairs=pairs,
         difference=paired.compare(pairs, level=level, single=single, seed=seed),
-        floor=sum(both.floor for both in planned) / max(len(planned), 1),
-        ceiling=sum(both.ceiling for both in planned) / max(len(planned), 1),
+        floor=math.fsum(both.stands_for * both.floor for both in planned) / (in_all or 1.0),
+        ceiling=math.fsum(both.stands_for * both.ceiling for both in planned) / (in_all or 1.0),
         missing=sum(not both.is_complete for both in planned),
     )
+
+
+def _weighted(planned: Sequence[_Both]) -> Iterator[paired.Pair]:
+    """The pairs, each counting by the size of its stratum in the task, as in the estimates of a single run."""
+    sizes: dict[str, float] = {}
+    counts = Counter[str]()
+    for both in planned:
+        sizes[both.stratum] = sizes.get(both.stratum, 0.0) + both.stands_for
+        counts[both.stratum] += both.pair is not None
+    weights = weight_by_stratum(sizes, counts)
+    for both in planned:
+        if both.pair is not None:
+            weight = weights[both.stratum]
+            yield both.pair if math.isclose(weight, 1.0) else replace(both.pair, weight=weight)
 
 
 def _pair(old: _Sample, new: _Sample) -> paired.Pair:
@@ -254,11 +284,16 @@ def _notes(first: tuple[RunRecord, Store], second: tuple[RunRecord, Store]) -> l
         judged = list(judges_compared(one, other, scorer))
         notes.extend(judged or _scorer_changed(first, second, scorer))
     if any(map(is_part, (one, other))):
-        notes.append(
-            say(
-                "Of the task a part was drawn: each sample that both runs have scored counts once here, while a single run weighs categories by their size."
+        known = strata_in_common(one, other)
+        if known is not None:
+            notes.append(
+                say(
+                    "Of the task a part was drawn: each value of the tag '{tag}' counts by its size in the task.",
+                    tag=known.by,
+                )
             )
-        )
+        elif one.strata is None or other.strata is None:
+            notes.append(say(UNRECORDED))
     notes.extend(
         say("The run {run} is {state}.", run=record.id, state=say(record.state))
         for record in (one, other)

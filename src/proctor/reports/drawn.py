@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 
-from proctor.core.run import RunRecord
+from proctor.core.run import RunRecord, Strata
 from proctor.core.sentence import Sentence, say
 
 LEFT_OUT = ("not_run", "skipped")
+UNRECORDED = "This run was made by a version that did not record how many samples each category of the task has, and may have drawn equally from them: its numbers are those of the samples drawn, not of the task."
 
 
 def target(record: RunRecord) -> Sentence:
@@ -28,9 +29,7 @@ def part(record: RunRecord, outcomes: Mapping[str, int]) -> Iterator[Sentence]:
         )
     if strata is None:
         if selection.limit is not None:
-            yield say(
-                "This run was made by a version that did not record how many samples each category of the task has, and may have drawn equally from them: its numbers are those of the samples drawn, not of the task."
-            )
+            yield say(UNRECORDED)
         return
     drawn = record.planned // record.spec.attempts
     values = {"drawn": f"{drawn:,}", "total": f"{strata.total:,}", "tag": strata.by}
@@ -50,6 +49,12 @@ def is_part(record: RunRecord) -> bool:
     if record.strata is None:
         return record.spec.selection.limit is not None
     return record.planned < record.strata.total * record.spec.attempts
+
+
+def strata_in_common(first: RunRecord, second: RunRecord) -> Strata | None:
+    """The strata by which pairs of two runs are weighted: those of the run that was of fewer samples of the task."""
+    known = [record.strata for record in (first, second) if record.strata is not None and record.strata.by]
+    return min(known, key=lambda strata: strata.total, default=None)
 
 
 def _visited(record: RunRecord) -> Sentence:

@@ -7,6 +7,7 @@ ever be found are not tested and cost the others nothing (Tarone 1990). Each int
 was tested, so it leaves out 0 exactly when a difference is found.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Literal
 
@@ -93,8 +94,8 @@ def _row(
     return Row(
         metric=row.metric,
         slice=row.slice,
-        first=sum(pair.second for pair in row.pairs) / len(row.pairs),
-        second=sum(pair.first for pair in row.pairs) / len(row.pairs),
+        first=math.fsum(pair.weight * pair.second for pair in row.pairs) / len(row.pairs),
+        second=math.fsum(pair.weight * pair.first for pair in row.pairs) / len(row.pairs),
         difference=difference,
         p_adjusted=p_adjusted,
         outcome=outcome,

@@ -7,6 +7,10 @@ The difference of a pair is first - second. Its interval and the test, by what w
     the same, but all clusters differ alike       Bonett-Price over clusters; sign flips
     one cluster only                              none
 
+A pair counts by its weight: those of a draw stand for the samples of their stratum (post-stratification). Differing
+weights take the place of sizes in the formulas, and sign flips that of McNemar's test, which is exact for equal weights
+only. Variances are about the mean of all pairs, not about that of their stratum, which is the wider.
+
 t has Kish's effective number of clusters, (Σ n_c)² / Σ n_c², less 1, as degrees of freedom. Where few clusters moved,
 its interval is at least as wide as the one of no movement at all, which gives way as more of them move: with
 m = (Σ |t_c|)² / Σ t_c², from m = 1 to m = 8.
@@ -56,6 +60,9 @@ Decision = Literal["go", "no_go", "inconclusive"]
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
     """One sample in both runs: the mean of its scored attempts in each, 0 to 1.
 
+    Attributes:
+        weight: for how many pairs this one counts; the mean over all pairs is 1.
+
     Raises:
         BadInput: a mean outside 0 to 1, or none.
     """
@@ -63,6 +70,7 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     cluster: str
     first: float
     second: float
+    weight: float = 1.0
 
     def __post_init__(self) -> None:
         for value in (self.first, self.second):
@@ -79,7 +87,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """How the first run differs from the second.
 
     Attributes:
-        value: the mean over samples of first - second.
+        value: the weighted mean over samples of first - second.
         low, high: its interval; None for one cluster.
         wins, losses, ties: samples where the first run earned more, less, the same.
         p_value, test: the chance of a difference as large if the runs were equal, by which test, and never below what
@@ -123,14 +131,16 @@ def compare(pairs: Sequence[Pair], *, level: float = 0.95, single: bool = True, 
         raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
     checked_level(level)
     differences = [pair.difference for pair in pairs]
-    value = _settled(math.fsum(differences) / len(pairs))
+    value = _settled(math.fsum(pair.weight * pair.difference for pair in pairs) / len(pairs))
     sums = _sums_by_cluster(pairs)
     wins = sum(difference > 0 for difference in differences)
     losses = sum(difference < 0 for difference in differences)
     independent = len(sums) == len(pairs)
     is_binary = single and independent and all(one in (0, 1) for pair in pairs for one in (pair.first, pair.second))
-    reach = _bonett_price(wins, losses, len(pairs)) if is_binary else _reach(value, sums, independent=independent)
-    tested = mcnemar_exact(wins, losses) if is_binary else sign_flips([total for _, total in sums], seed=seed)
+    is_exact = is_binary and all(pair.weight == 1 for pair in pairs)
+    heaviness = _heaviness(pairs)
+    reach = _bonett_price(sums, heaviness) if is_binary else _reach(value, sums, heaviness, independent=independent)
+    tested = mcnemar_exact(wins, losses) if is_exact else sign_flips([total for _, total in sums], seed=seed)
     low, high = (None, None) if reach is None else reach.ends(value, level, tested)
     return Difference(
         value=value,
@@ -145,8 +155,8 @@ def compare(pairs: Sequence[Pair], *, level: float = 0.95, single: bool = True, 
         losses=losses,
         ties=len(pairs) - wins - losses,
         p_value=tested if reach is None else max(tested, reach.p_value()),
-        test=MCNEMAR if is_binary else SIGN_FLIPS,
-        p_mid=mcnemar_mid_p(wins, losses) if is_binary else None,
+        test=MCNEMAR if is_exact else SIGN_FLIPS,
+        p_mid=mcnemar_mid_p(wins, losses) if is_exact else None,
         p_least=0.5 ** (len(sums) - 1),
         degrees=None if reach is None else reach.degrees,
         correlation=_correlation(pairs),
@@ -158,10 +168,11 @@ def at_level(difference: Difference, pairs: Sequence[Pair], level: float) -> Dif
     checked_level(level)
     sums = _sums_by_cluster(pairs)
     independent = len(sums) == len(pairs)
-    if difference.p_mid is not None:
-        reach: _Reach | None = _bonett_price(difference.wins, difference.losses, len(pairs))
+    heaviness = _heaviness(pairs)
+    if difference.method == BONETT_PRICE:
+        reach: _Reach | None = _bonett_price(sums, heaviness)
     else:
-        reach = _reach(difference.value, sums, independent=independent)
+        reach = _reach(difference.value, sums, heaviness, independent=independent)
     if reach is None:
         return difference
     low, high = reach.ends(difference.value, level, difference.p_value)
@@ -227,20 +238,25 @@ def non_inferior(difference: Difference, margin: float) -> Decision:
     return "no_go" if difference.high < -margin else "inconclusive"
 
 
-def _sums_by_cluster(pairs: Iterable[Pair]) -> list[tuple[int, float]]:
-    """How many samples each cluster has, and the sum of their differences."""
-    sums: dict[str, tuple[int, float]] = {}
+def _sums_by_cluster(pairs: Iterable[Pair]) -> list[tuple[float, float]]:
+    """The weight of each cluster, and the weighted sum of its differences."""
+    sums: dict[str, tuple[float, float]] = {}
     for pair in pairs:
-        size, total = sums.get(pair.cluster, (0, 0.0))
-        sums[pair.cluster] = (size + 1, total + pair.difference)
+        size, total = sums.get(pair.cluster, (0.0, 0.0))
+        sums[pair.cluster] = (size + pair.weight, total + pair.weight * pair.difference)
     return [(size, _settled(total)) for size, total in sums.values()]
+
+
+def _heaviness(pairs: Sequence[Pair]) -> float:
+    """The typical weight of the pairs that most of the variance comes from: Σ w³ / Σ w²."""
+    return math.fsum(pair.weight**3 for pair in pairs) / math.fsum(pair.weight**2 for pair in pairs)
 
 
 def _settled(difference: float) -> float:
     return difference if abs(difference) > _TIED else 0.0
 
 
-def _standard_error(value: float, sums: Sequence[tuple[int, float]], count: int) -> float | None:
+def _standard_error(value: float, sums: Sequence[tuple[float, float]], count: float) -> float | None:
     clusters = len(sums)
     if clusters == 1:
         return None
@@ -283,16 +299,15 @@ class _Reach(msgspec.Struct, frozen=True, kw_only=True):
         return 2 * max(by_error, normal_cdf(-far / self.least) if self.least else 0.0)
 
 
-def _reach(value: float, sums: Sequence[tuple[int, float]], *, independent: bool) -> _Reach | None:
+def _reach(value: float, sums: Sequence[tuple[float, float]], heaviness: float, *, independent: bool) -> _Reach | None:
     """Of differences that are no single 0/1 attempts; None for one cluster, which says nothing about spread."""
     clusters = len(sums)
-    count = sum(size for size, _ in sums)
+    count = math.fsum(size for size, _ in sums)
     error = _standard_error(value, sums, count)
     if error is None:
         return None
     if error == 0:
-        alike = _bonett_price(clusters * max(value, 0.0), clusters * max(-value, 0.0), clusters)
-        return replace(alike, method=BONETT_PRICE_OVER_CLUSTERS)
+        return _alike(value, clusters / heaviness)
     moved = [abs(total) for _, total in sums]
     carriers = math.fsum(moved) ** 2 / math.fsum(one * one for one in moved)
     unknown = 1 - min(max((carriers - 1) / _SPREAD_OUT, 0.0), 1.0)
@@ -301,15 +316,25 @@ def _reach(value: float, sums: Sequence[tuple[int, float]], *, independent: bool
         centre=value,
         error=error,
         degrees=max(count**2 / sum(size * size for size, _ in sums) - 1, _LEAST_DEGREES),
-        least=unknown * _bonett_price(0, 0, clusters).error,
+        least=unknown * _alike(0.0, clusters / heaviness).error,
     )
 
 
-def _bonett_price(wins: float, losses: float, count: int) -> _Reach:
-    """One win and one loss more than were seen."""
-    more, fewer = (1 + wins) / (count + 2), (1 + losses) / (count + 2)
-    error = math.sqrt((more + fewer - (more - fewer) ** 2) / (count + 2))
-    return _Reach(method=BONETT_PRICE, centre=more - fewer, error=error)
+def _bonett_price(sums: Sequence[tuple[float, float]], heaviness: float) -> _Reach:
+    """Of single 0/1 attempts: one win and one loss more than were seen."""
+    seen = [*sums, (heaviness, heaviness), (heaviness, -heaviness)]
+    whole = math.fsum(size for size, _ in seen)
+    centre = math.fsum(total for _, total in seen) / whole
+    residuals = math.fsum((total - size * centre) ** 2 for size, total in seen)
+    return _Reach(method=BONETT_PRICE, centre=centre, error=math.sqrt(residuals) / whole)
+
+
+def _alike(value: float, clusters: float) -> _Reach:
+    """The same where all clusters differ by the value, which is taken for a share of wins (or losses) among them."""
+    count = clusters + 2
+    centre = clusters * value / count
+    error = math.sqrt(((clusters * abs(value) + 2) / count - centre**2) / count)
+    return _Reach(method=BONETT_PRICE_OVER_CLUSTERS, centre=centre, error=error)
 
 
 def _correlation(pairs: Sequence[Pair]) -> float | None:

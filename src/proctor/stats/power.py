@@ -13,7 +13,7 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.stats.distributions import normal_quantile, t_quantile
-from proctor.stats.paired import Difference
+from proctor.stats.paired import BONETT_PRICE, Difference
 from proctor.stats.rate import wilson
 
 
@@ -95,7 +95,7 @@ def to_detect(found: Difference, difference: float, *, alpha: float = 0.05, powe
     """
     if not 0 < difference <= 1:
         raise BadInput("The difference to find lies between 0 and 100 points; it is {points}.", points=100 * difference)
-    if found.p_mid is not None:
+    if found.method == BONETT_PRICE:
         moved = (found.wins + found.losses) / found.pairs
         around = wilson(moved, found.pairs, 1 - alpha)
         shares = [min(max(share, difference), 1.0) for share in (moved, around.low, around.high)]
