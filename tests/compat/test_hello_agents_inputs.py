@@ -195,6 +195,37 @@ def test_reports_of_the_same_second_are_all_kept(folder: Path) -> None:
     assert "https://huggingface.co/spaces/gaia-benchmark/leaderboard" in guides[0].read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["OLLAMA_HOST=http://box:11434/v1"], {"base_url": "http://box:11434/v1"}),
+        (["OLLAMA_HOST=box:11434"], {"base_url": "http://box:11434/v1"}),  # as Ollama itself reads it
+        (["OLLAMA_API_KEY=k"], {"base_url": "http://localhost:11434/v1", "api_key_env": "OLLAMA_API_KEY"}),
+        (["VLLM_API_KEY=k", "VLLM_HOST=https://gpu/v1/"], {"base_url": "https://gpu/v1", "api_key_env": "VLLM_API_KEY"}),
+        (["VLLM_API_KEY=k", "LLM_BASE_URL=http://b/v1"], {"base_url": "http://b/v1", "api_key_env": "VLLM_API_KEY"}),
+        (["OLLAMA_HOST=http://box/v1", "LLM_API_KEY=k"], {"base_url": "http://box/v1"}),
+        (["OLLAMA_HOST=http://box/v1", "LLM_API_KEY=k", "LLM_BASE_URL=https://cloud/v1"], {}),
+        (["OLLAMA_HOST=http://box/v1", "OPENAI_API_KEY=k"], {}),
+        (["OLLAMA_HOST=http://box/v1", "DEEPSEEK_API_KEY=k"],
+         {"base_url": "https://api.deepseek.com", "api_key_env": "DEEPSEEK_API_KEY"}),
+    ],
+)  # fmt: skip
+def test_local_servers_are_found_by_their_host_or_key(folder: Path, lines: list[str], expected: dict[str, str]) -> None:
+    Path(".env").write_text("\n".join(lines), encoding="utf-8")
+    assert settings.endpoint() == expected
+
+
+async def test_a_model_of_ollama_is_asked_at_its_host_without_a_key(folder: Path) -> None:
+    async with Endpoint(chat("FINAL ANSWER: 4")) as endpoint:
+        Path(".env").write_text(f"LLM_MODEL_ID=llama3.2\nOLLAMA_HOST={endpoint.url}\n", encoding="utf-8")
+        rows = [{"task_id": "a", "Question": "2+2?", "Level": 1, "Final answer": "4"}]
+        tool = GAIAEvaluationTool(local_data_path=data_file(folder / "my_gaia.json", rows))
+        results = json.loads(await asyncio.to_thread(tool.run, {"level": 1}))
+        assert results["exact_match_rate"] == 1
+        assert endpoint.requests[0].json["model"] == "llama3.2"
+        assert "authorization" not in {name.lower() for name in endpoint.requests[0].headers}
+
+
 async def test_judgements_of_the_same_second_are_all_kept_and_come_from_the_model_of_the_environment(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,10 +15,11 @@ _LINE = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$"
 
 
 class Provider(msgspec.Struct, frozen=True):
-    """A provider that hello-agents knows by the variable of its key, and its address."""
+    """A provider that hello-agents knows by the variable of its key, or of its host, and its usual address."""
 
     keys: tuple[str, ...]
     url: str
+    host: str = ""
 
 
 PROVIDERS = (
@@ -27,9 +28,11 @@ PROVIDERS = (
     Provider(("MODELSCOPE_API_KEY",), "https://api-inference.modelscope.cn/v1"),
     Provider(("KIMI_API_KEY", "MOONSHOT_API_KEY"), "https://api.moonshot.cn/v1"),
     Provider(("ZHIPU_API_KEY", "GLM_API_KEY"), "https://open.bigmodel.cn/api/paas/v4"),
+    Provider(("OLLAMA_API_KEY",), "http://localhost:11434/v1", host="OLLAMA_HOST"),
+    Provider(("VLLM_API_KEY",), "http://localhost:8000/v1", host="VLLM_HOST"),
 )
 _OWN = ("LLM_MODEL_ID", "LLM_API_KEY", "LLM_BASE_URL", "LLM_TIMEOUT", "OPENAI_API_KEY", "OPENAI_BASE_URL", "HF_TOKEN")
-NAMES = (*_OWN, *(key for provider in PROVIDERS for key in provider.keys))
+NAMES = (*_OWN, *(name for provider in PROVIDERS for name in (*provider.keys, provider.host) if name))
 
 
 def load() -> None:
@@ -77,16 +80,30 @@ def judge_model(name: str | None) -> str:
 
 
 def endpoint() -> dict[str, str]:
-    """Return the options that lead to the provider whose key is set; none where the usual variables do.
+    """Return the options that lead to the provider whose key or host is set; none where the usual variables do.
 
-    The key itself stays in the environment: options are stored with a run, and name its variable only.
+    The key itself stays in the environment: options are stored with a run, and name its variable only. A local server
+    needs none.
     """
     load()
-    if any(os.environ.get(name) for name in ("OPENAI_API_KEY", "LLM_API_KEY")):
+    given = os.environ.get
+    usual = given("LLM_BASE_URL") or given("OPENAI_BASE_URL")
+    if given("OPENAI_API_KEY") or (given("LLM_API_KEY") and usual):
         return {}
     for provider in PROVIDERS:
-        key = next((name for name in provider.keys if os.environ.get(name)), None)
-        if key is not None:
-            base = os.environ.get("LLM_BASE_URL") or os.environ.get("OPENAI_BASE_URL") or provider.url
-            return {"base_url": base, "api_key_env": key}
+        key = next((name for name in provider.keys if given(name)), None)
+        host = given(provider.host) if provider.host else None
+        if host or (key and not given("LLM_API_KEY")):
+            base = _address(host) if host else usual or provider.url
+            return {"base_url": base, **({"api_key_env": key} if key else {})}
     return {}
+
+
+def _address(host: str) -> str:
+    """Return the address of a host as Ollama takes it too, where scheme and path may be missing.
+
+    >>> _address("127.0.0.1:11434"), _address("https://gpu/v1/")
+    ('http://127.0.0.1:11434/v1', 'https://gpu/v1')
+    """
+    address = (host if "://" in host else f"http://{host}").rstrip("/")
+    return address if "/" in address.partition("://")[2] else f"{address}/v1"
