@@ -387,14 +387,18 @@ assert "--partial-eval" in sys.argv
 [results] = (root / "result" / model).rglob("BFCL_v4_simple_python_result.json")
 count = len(results.read_text().splitlines())
 score = root / "score" / model / "non_live" / "BFCL_v4_simple_python_score.json"
-score.parent.mkdir(parents=True)
+score.parent.mkdir(parents=True, exist_ok=True)
 score.write_text(json.dumps({"accuracy": 0.5, "correct_count": 1, "total_count": count}) + '\\n{"id": "x"}\\n')
-(root / "score" / "data_overall.csv").write_text("Rank\\n")
+if strangers := [folder.name for folder in (root / "score").iterdir() if folder.is_dir() and "Qwen" not in folder.name]:
+    sys.exit(f"KeyError: {strangers}")  # as the table of the official tool does
+for name in ("overall", "non_live", "live"):
+    row = ",".join(["1", "Qwen3-8B (Prompt)", "50.00%", *sorted(os.listdir(root / "score"))])
+    (root / "score" / f"data_{name}.csv").write_text(f"Rank,Model,{name.title()} Acc\\n{row}")
 """
 
 
 def test_the_official_tool_is_called_where_it_is_there(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     integration = BFCLIntegration()
@@ -408,12 +412,17 @@ def test_the_official_tool_is_called_where_it_is_there(
     assert integration.is_installed()
     results = BFCLEvaluationTool().run(Agent(OSLO), category="simple_python", model_name="Qwen/Qwen3-8B")
     assert results["official"] == {"accuracy": 0.5, "correct_count": 1, "total_count": 2}
+    shown = capsys.readouterr().out
+    assert "score/data_non_live.csv" in shown
+    assert "Qwen3-8B (Prompt),50.00%" in shown
     assert Path("result/Qwen_Qwen3-8B/BFCL_v4_simple_python_result.json").is_file()
     assert integration.parse_results("Qwen/Qwen3-8B", "simple_python") == results["official"]
     assert integration.parse_results("nobody", "simple_python") is None
     summary = integration.get_summary_csv()
     assert summary is not None
     assert summary.name == "data_overall.csv"
+    assert integration.get_summary_csv("non_live") == Path("score/data_non_live.csv")
+    assert integration.get_summary_csv("multi_turn") is None
 
 
 def test_metrics_on_small_inputs_are_right() -> None:

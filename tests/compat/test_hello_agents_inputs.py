@@ -177,8 +177,43 @@ def test_a_name_that_the_official_registry_lacks_is_read_as_text_and_filed_as_it
     tool = BFCLEvaluationTool(local_data_path=mine(folder))
     results = tool.run(Agent(OSLO, name="TestAgent"), category="simple_python")
     assert results["official"] == {"accuracy": 0.5, "correct_count": 1, "total_count": 1}
-    assert Path("score/TestAgent/non_live/BFCL_v4_simple_python_score.json").is_file()
+    own = Path("score_unregistered/TestAgent")
+    assert (own / "non_live/BFCL_v4_simple_python_score.json").is_file()
+    assert tool.integration.parse_results("TestAgent", "simple_python") == results["official"]
+    assert tool.integration.get_summary_csv("non_live", "TestAgent") == own / "data_non_live.csv"
     assert not Path("result/Qwen_Qwen3-8B").exists()
+    # The official table knows no TestAgent, so a model that is registered can still be evaluated next to it.
+    results = tool.run(Agent(OSLO), category="simple_python", model_name="Qwen/Qwen3-8B")
+    assert results["official"]["accuracy"] == 0.5
+
+
+def test_the_file_of_results_has_the_name_of_the_category_that_was_asked_for(folder: Path) -> None:
+    tool = BFCLEvaluationTool(local_data_path=mine(folder))
+    results = tool.run(Agent(OSLO), category="simple", run_official_eval=False)
+    exported = Path("evaluation_results/bfcl_official/BFCL_v4_simple_result.json")
+    assert exported.is_file()
+    assert results["category"] == "simple_python"
+    prepared = tool.integration.prepare_result_file(exported, "org/m", "simple")
+    assert prepared == Path("result/org_m/BFCL_v4_simple_python_result.json")
+
+
+def test_the_guide_for_the_leaderboard_says_what_is_still_to_be_run(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tool = BFCLEvaluationTool(local_data_path=mine(folder))
+    tool.run(Agent(OSLO, name="Mine | 1"), category="simple_python", run_official_eval=False)
+    assert "SUBMISSION_GUIDE_" in capsys.readouterr().out
+    [path] = Path("evaluation_results/bfcl_official").glob("SUBMISSION_GUIDE_*.md")
+    guide = path.read_text(encoding="utf-8")
+    assert "Mine \\| 1" in guide
+    assert "| `simple_python` | 1 | 400 |" in guide
+    assert "| `live_simple` | 0 | 258 |" in guide
+    assert "https://github.com/ShishirPatil/gorilla" in guide
+    monkeypatch.setenv("PROCTOR_LANG", "zh")
+    tool.run(Agent(OSLO), category="simple_python", run_official_eval=False)
+    guides = sorted(Path("evaluation_results/bfcl_official").glob("SUBMISSION_GUIDE_*.md"))
+    assert len(guides) == 2
+    assert any("提交" in one.read_text(encoding="utf-8") for one in guides)
 
 
 def test_reports_of_the_same_second_are_all_kept(folder: Path) -> None:

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import tempfile
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +13,19 @@ from proctor.benchmarks.bfcl import official
 from proctor.benchmarks.bfcl.dataset import CATEGORIES
 from proctor.benchmarks.bfcl.export import result_folder
 from proctor.compat.hello_agents._words import tell
+from proctor.compat.hello_agents.bfcl_dataset import category_of
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
 
 COMMAND = "pip install bfcl-eval"
+UNREGISTERED = "score_unregistered"  # not in score/, whose folders have to be models of the official registry
+MOST_LINES = 20
 READER = "Qwen/Qwen3-8B"  # of the official registry; it reads results in text form, whosever they are
 GUIDE = """\
 bfcl evaluate --model MODEL --test-category CATEGORY --partial-eval
 results: result/<MODEL with / as _>/BFCL_v4_<CATEGORY>_result.json
-scores:  score/<MODEL with / as _>/<group>/BFCL_v4_<CATEGORY>_score.json, score/data_*.csv
+scores:  score/<MODEL with / as _>/<group>/BFCL_v4_<CATEGORY>_score.json
+tables:  score/data_overall.csv, data_non_live.csv, data_live.csv, data_multi_turn.csv, data_agentic.csv
 BFCL_PROJECT_ROOT is the folder that holds result/ and score/"""
 
 
@@ -48,9 +53,9 @@ class BFCLIntegration:
         """Copy results to where the official tool looks for them.
 
         Raises:
-            BadInput: no such file, or a model name that is no folder name.
+            BadInput: no such file or category, or a model name that is no folder name.
         """
-        target = result_folder(self.project_root, model_name) / f"BFCL_v4_{category}_result.json"
+        target = result_folder(self.project_root, model_name) / f"BFCL_v4_{category_of(category)}_result.json"
         if not Path(source_file).is_file():
             raise BadInput("There is no file {path}.", path=source_file)
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -61,12 +66,13 @@ class BFCLIntegration:
     def run_evaluation(
         self, model_name: str, category: str, result_file: str | Path | None = None
     ) -> dict[str, Any] | None:
-        """What the official tool says of the results; None where it cannot be called, which is said.
+        """Return what the official tool says of the results; None where it cannot be called, which is reported.
 
         A name that its registry does not have is no obstacle: the results, which are in text form, are then read in a
-        folder of their own as those of a model it has, and the scores are filed under `model_name`.
+        folder of their own as those of a model it has, and the scores are filed in `score_unregistered/<model_name>`.
         """
         try:
+            category = category_of(category)
             if result_file is not None:
                 self.prepare_result_file(result_file, model_name, category)
             try:
@@ -92,26 +98,45 @@ class BFCLIntegration:
             results = next(own.rglob(f"BFCL_v4_{category}_result.json"), own)
             aside.prepare_result_file(results, READER, category)
             official.evaluate(aside.project_root, READER, [category])
-            scores = Path(root, "score", result_folder(Path(root), READER).name)
-            shutil.copytree(scores, self.project_root / "score" / own.name, dirs_exist_ok=True)
+            scores, kept = Path(root, "score"), self.project_root / UNREGISTERED / own.name
+            shutil.copytree(scores / result_folder(scores, READER).name, kept, dirs_exist_ok=True)
+            for table in scores.glob("data_*.csv"):
+                shutil.copy(table, kept)
 
     def parse_results(self, model_name: str, category: str) -> dict[str, Any] | None:
-        """The first line of a score file (`accuracy`, `correct_count`, `total_count`); None where there is none."""
+        """Return the first line of a score file (`accuracy`, `correct_count`, `total_count`); None where there is none."""
         group = CATEGORIES[category].group if category in CATEGORIES else "*"
-        folder = self.project_root / "score" / result_folder(self.project_root, model_name).name
-        for path in sorted(folder.glob(f"{group}/BFCL_v4_{category}_score.json")):
-            with path.open(encoding="utf-8") as lines:
-                try:
-                    found = json.loads(lines.readline())
-                except ValueError:
-                    return None
-            return found if isinstance(found, dict) else None
+        name = result_folder(self.project_root, model_name).name
+        for folder in ("score", UNREGISTERED):
+            for path in sorted((self.project_root / folder / name).glob(f"{group}/BFCL_v4_{category}_score.json")):
+                with path.open(encoding="utf-8") as lines:
+                    try:
+                        found = json.loads(lines.readline())
+                    except ValueError:
+                        return None
+                return found if isinstance(found, dict) else None
         return None
 
-    def get_summary_csv(self) -> Path | None:
-        """`score/data_overall.csv`, or None."""
-        path = self.project_root / "score" / "data_overall.csv"
-        return path if path.is_file() else None
+    def get_summary_csv(self, part: str = "overall", model_name: str | None = None) -> Path | None:
+        """Return `score/data_<part>.csv` or None; of a model that the registry lacks, the table of its own.
+
+        The parts are overall, non_live, live, multi_turn, agentic and format_sensitivity.
+        """
+        own = (
+            [self.project_root / UNREGISTERED / result_folder(self.project_root, model_name).name] if model_name else []
+        )
+        paths = [folder / f"data_{part}.csv" for folder in (*own, self.project_root / "score")]
+        return next((path for path in paths if path.is_file()), None)
+
+    def print_summary(self, model_name: str, category: str) -> None:
+        """Print the official table of the group of a category."""
+        part = CATEGORIES[category].group if category in CATEGORIES else "overall"
+        path = self.get_summary_csv(part, model_name)
+        if path is not None:
+            tell(say("📊 Official table: {path}", path=path))
+            with path.open(encoding="utf-8", errors="replace") as lines:
+                for line in islice(lines, MOST_LINES):
+                    tell(line.rstrip("\n"), indent=3)
 
     def print_usage_guide(self) -> None:
         """Print the command and its files."""

@@ -5,10 +5,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from proctor.benchmarks.bfcl.dataset import CATEGORIES as OFFICIAL
 from proctor.compat.hello_agents._playing import agent_or_model, name_of
 from proctor.compat.hello_agents._tool import Tool, ToolParameter, as_json
 from proctor.compat.hello_agents._words import headline, page, percent, saved, tell, unused
-from proctor.compat.hello_agents.bfcl_dataset import BFCLDataset
+from proctor.compat.hello_agents.bfcl_dataset import CATEGORIES, OLDER, BFCLDataset
 from proctor.compat.hello_agents.bfcl_evaluator import BFCLEvaluator
 from proctor.compat.hello_agents.bfcl_integration import BFCLIntegration
 from proctor.core.errors import BadInput
@@ -16,6 +17,7 @@ from proctor.core.sentence import say
 
 EXPORTS = Path("evaluation_results", "bfcl_official")
 REPORTS = Path("evaluation_reports")
+REPOSITORY = "https://github.com/ShishirPatil/gorilla"
 SHOWN = 10
 
 
@@ -69,7 +71,8 @@ class BFCLEvaluationTool(Tool):
             tell(error.sentence)
             return _nothing(str(error), agent, category)
         headline(say("Results in the official form"))
-        path = evaluator.export_to_bfcl_format(results, EXPORTS / f"BFCL_v4_{evaluator.category}_result.json")
+        path = evaluator.export_to_bfcl_format(results, EXPORTS / f"BFCL_v4_{category}_result.json")
+        self._guide(results)
         if run_official_eval:
             self._official(results, path, model_name or results["agent_name"])
         self.generate_report(results)
@@ -106,7 +109,27 @@ class BFCLEvaluationTool(Tool):
         found = self.integration.run_evaluation(model, results["category"], path)
         if found is not None:
             results["official"] = found
+            self.integration.print_summary(model, results["category"])
             tell(say("🎯 Official accuracy: {accuracy}", accuracy=percent(found.get("accuracy"))))
+
+    def _guide(self, results: Mapping[str, Any]) -> None:
+        """Write how to submit to the leaderboard, and how much of each category is there."""
+        now = f"{datetime.now().astimezone():%Y%m%d_%H%M%S}"
+        guide = page(
+            "bfcl_guide.md.jinja",
+            results=results,
+            rows=[(name, _exported(name), OFFICIAL[name].size if name in OFFICIAL else None) for name in CATEGORIES],
+            repository=REPOSITORY,
+            created=now,
+        )
+        tell(say("📄 Guide for submitting: {path}", path=saved(guide, unused(EXPORTS / f"SUBMISSION_GUIDE_{now}.md"))))
+
+
+def _exported(category: str) -> int:
+    """Return how many questions of a category the exported results hold, under its name or an older one."""
+    names = [category, *(older for older, name in OLDER.items() if name == category)]
+    files = [EXPORTS / f"BFCL_v4_{name}_result.json" for name in names]
+    return max((file.read_bytes().count(b"\n") for file in files if file.is_file()), default=0)
 
 
 def _nothing(error: str, agent: Any, category: str) -> dict[str, Any]:
