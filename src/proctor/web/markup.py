@@ -64,11 +64,11 @@ MATH_TAGS = {
     "munder", "munderover", "mtable", "mtr", "mtd", "mstyle", "mpadded", "mphantom", "merror", "menclose", "mmultiscripts",
     "mprescripts", "b", "i", "span",
 }  # fmt: skip
-MATH_ATTRIBUTES = {
+MATH_ATTRIBUTES = {"*": {
     "display", "displaystyle", "scriptlevel", "mathvariant", "stretchy", "symmetric", "fence", "separator", "lspace", "rspace",
     "minsize", "maxsize", "largeop", "movablelimits", "form", "accent", "accentunder", "linethickness", "width", "height",
     "depth", "voffset", "columnspan", "rowspan", "notation",
-}  # fmt: skip
+}}  # fmt: skip
 CLASS_BY_STYLE = {  # the content policy lets no style stand in the page
     "text-align: right": "right",
     "text-align: left": "left",
@@ -82,8 +82,8 @@ CLASS_BY_STYLE = {  # the content policy lets no style stand in the page
     "border-top: 0.05em solid currentcolor": "line-top",
     "border-bottom: 0.05em solid currentcolor": "line-bottom",
 }
-TAG = re.compile(r'<(/?)([a-z]+)((?: [a-z]+="[^"<>]*")*)\s*(/?)>')
-ATTRIBUTE = re.compile(r' ([a-z]+)="([^"<>]*)"')
+STYLE = re.compile(r' style="([^"<>]*)"')
+MATH_CLASSES = {tag: set(CLASS_BY_STYLE.values()) for tag in MATH_TAGS}
 
 
 class Formula(NamedTuple):
@@ -227,6 +227,7 @@ def _all_mathml(formulas: Sequence[Formula]) -> list[str]:
 def mathml(formula: Formula) -> str:
     """The formula as MathML, or as it was written where it cannot be read."""
     from math_core import LatexError
+    from nh3 import clean
 
     if len(formula.latex) <= MOST_FORMULA_CHARACTERS and not DEFINES.search(formula.latex):
         latex = formula.latex
@@ -237,38 +238,12 @@ def mathml(formula: Formula) -> str:
         except LatexError:
             pass
         else:
-            if (safe := _safe_mathml(made)) is not None:
-                return safe
+            made = STYLE.sub(_as_classes, made)
+            return clean(made, tags=MATH_TAGS, attributes=MATH_ATTRIBUTES, allowed_classes=MATH_CLASSES)
     return f'<code class="latex">{escape(formula.written)}</code>'
 
 
-def _safe_mathml(made: str) -> str | None:
-    """The MathML of known tags and attributes only; None when a tag is unknown or left open."""
-    parts: list[str] = []
-    opened: list[str] = []
-    at = 0
-    for found in TAG.finditer(made):
-        parts.append(made[at : found.start()])
-        at = found.end()
-        closes, name, attributes, empty = found.groups()
-        if name not in MATH_TAGS or (closes and (not opened or opened.pop() != name)):
-            return None
-        if not closes and not empty:
-            opened.append(name)
-        end = f"></{name}>" if empty else ">"
-        parts.append(f"</{name}>" if closes else f"<{name}{_safe_attributes(attributes)}{end}")
-    parts.append(made[at:])
-    texts = parts[::2]
-    if opened or any("<" in text or ">" in text for text in texts):
-        return None
-    return "".join(parts)
-
-
-def _safe_attributes(attributes: str) -> str:
-    kept, classes = [], []
-    for name, value in ATTRIBUTE.findall(attributes):
-        if name == "style":
-            classes += [CLASS_BY_STYLE[one] for part in value.split(";") if (one := part.strip()) in CLASS_BY_STYLE]
-        elif name in MATH_ATTRIBUTES:
-            kept.append(f' {name}="{value}"')
-    return "".join(kept) + (f' class="{" ".join(classes)}"' if classes else "")
+def _as_classes(style: re.Match[str]) -> str:
+    parts = (part.strip() for part in style[1].split(";"))
+    names = " ".join(CLASS_BY_STYLE[part] for part in parts if part in CLASS_BY_STYLE)
+    return f' class="{names}"' if names else ""
