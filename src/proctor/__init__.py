@@ -46,7 +46,7 @@ __all__ = list(_MODULE_BY_NAME)
 def __getattr__(name: str) -> Any:
     if name not in _MODULE_BY_NAME:
         raise AttributeError(f"module 'proctor' has no attribute {name!r}")
-    from proctor.core.garbage import unsought
+    from proctor.runtime.garbage import unsought
 
     with unsought():
         value = getattr(importlib.import_module(_MODULE_BY_NAME[name]), name)

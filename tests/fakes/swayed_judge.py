@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from proctor.core.sample import Message, Tool
-from proctor.judges._variants import AGAIN, HEADING, ORDERS
 from proctor.judges.probe import TURNED
+from proctor.judging.probe_variants import AGAIN, HEADING, ORDERS
 from proctor.models.scripted import ScriptedModel
 
 FENCED = re.compile(r"<<<(\w+) (\S[^\n]*)\n(.*?)\n\1>>>", re.DOTALL)

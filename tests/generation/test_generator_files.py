@@ -8,7 +8,7 @@ import pytest
 from writers import item
 
 from proctor.core.errors import BadInput
-from proctor.generation._generator import Rejected, generator, known
+from proctor.generation.generator import Rejected, generator, known
 from proctor.judges.rubric import rubric
 
 OWN = """

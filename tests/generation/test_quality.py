@@ -11,9 +11,9 @@ from writers import data_file, item, text
 from proctor.core.errors import BadInput
 from proctor.core.run import Budget, Estimate
 from proctor.core.sentence import Sentence
-from proctor.generation import _advice
+from proctor.generation import advice
 from proctor.generation._evidence import Compared, Judged
-from proctor.generation._generator import generator
+from proctor.generation.generator import generator
 from proctor.generation.quality import Quality, Wish, assess
 from proctor.generation.report import write_report
 
@@ -57,7 +57,7 @@ def test_without_judge_and_people_there_is_not_enough_evidence(tmp_path: Path) -
     found = assess(Wish(data=problems(tmp_path, 3)))
     assert verdicts(found) == ["unknown"] * 4 + ["met"]
     assert found.verdict == "open"
-    assert "nobody has judged" in str(_advice.conclusion(found))
+    assert "nobody has judged" in str(advice.conclusion(found))
     assert found.topics == [("Algebra", 2), ("Geometry", 1)]
 
 
@@ -72,7 +72,7 @@ def test_with_all_evidence_and_wide_margins_the_data_is_good(tmp_path: Path) -> 
     assert found.compared is not None
     assert found.compared.estimates["win_rate"].value == 1
     assert verdicts(found) == ["met"] * 5
-    assert str(_advice.conclusion(found)).startswith("The data is good")
+    assert str(advice.conclusion(found)).startswith("The data is good")
 
 
 def test_a_judge_that_decides_nothing_says_nothing_of_the_win_rate(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_items_with_full_points_are_not_called_weak(tmp_path: Path) -> None:
     found = assess(Wish(data=problems(tmp_path, 3), judge=JUDGE))
     assert found.judged is not None
     assert found.judged.weakest == []
-    assert not any("Weakest" in str(one) or "Lowest" in str(one) for one in _advice.suggestions(found, "en"))
+    assert not any("Weakest" in str(one) or "Lowest" in str(one) for one in advice.suggestions(found, "en"))
 
 
 def test_bad_data_misses_its_thresholds_at_95_percent(tmp_path: Path) -> None:
@@ -99,8 +99,8 @@ def test_bad_data_misses_its_thresholds_at_95_percent(tmp_path: Path) -> None:
     labels(tmp_path, data, ["rejected"] * 30, [2] * 30)
     found = assess(Wish(data=data, judge=JUDGE, reference=reference))
     assert verdicts(found) == ["missed"] * 4 + ["met"]
-    assert "not good enough" in str(_advice.conclusion(found))
-    suggestions = " ".join(map(str, _advice.suggestions(found, "en")))
+    assert "not good enough" in str(advice.conclusion(found))
+    suggestions = " ".join(map(str, advice.suggestions(found, "en")))
     assert "Weakest items: gen_aime_1 (2.00)" in suggestions
 
 
@@ -108,10 +108,10 @@ def test_few_items_leave_the_pass_rate_open(tmp_path: Path) -> None:
     found = assess(Wish(data=problems(tmp_path, 6), judge=JUDGE))
     assert found.best("pass_rate") is not None
     assert verdicts(found)[1] == "open", "6 of 6 does not show that 80 % would pass"
-    assert "cannot be decided" in str(_advice.conclusion(found))
+    assert "cannot be decided" in str(advice.conclusion(found))
     assert found.is_uncalibrated
-    assert any("uncalibrated" in str(reason) for reason in _advice.reasons(found))
-    [more] = [str(one) for one in _advice.next_steps(found) if "more items" in str(one)]
+    assert any("uncalibrated" in str(reason) for reason in advice.reasons(found))
+    [more] = [str(one) for one in advice.next_steps(found) if "more items" in str(one)]
     assert "pass rate of the judge" in more
     assert "win rate" not in more
 
@@ -124,7 +124,7 @@ def test_more_items_are_advised_only_where_they_decide_something(tmp_path: Path)
     labels(tmp_path, data, ["approved", "approved", "approved", "approved", "rejected"] * 4)
     by_people = assess(Wish(data=data))
     assert (by_people.checks[3].verdict, by_people.checks[3].needs) == ("open", "labels")
-    steps = " ".join(map(str, _advice.next_steps(by_people)))
+    steps = " ".join(map(str, advice.next_steps(by_people)))
     assert "Have people verify items" in steps
     assert "more items" not in steps
 
@@ -239,7 +239,7 @@ def test_data_that_is_its_own_reference_is_all_copies(tmp_path: Path) -> None:
     assert verdicts(found)[4] == "missed"
     assert found.verdict == "missed"
     assert "same" in str(found.failures["judge"])
-    assert any("copies of the reference set" in str(one) for one in _advice.suggestions(found, "en"))
+    assert any("copies of the reference set" in str(one) for one in advice.suggestions(found, "en"))
 
 
 def test_repeats_within_the_data_are_found(tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_people_correct_a_judge_that_is_too_kind(tmp_path: Path) -> None:
     assert corrected.low < 3 < corrected.high < 4
     assert found.checks[0].verdict == "missed"
     assert found.is_uncalibrated  # corrected, but it agrees with people less than by chance
-    assert "uncalibrated: checked against 40" in " ".join(map(str, _advice.caveats(found)))
+    assert "uncalibrated: checked against 40" in " ".join(map(str, advice.caveats(found)))
 
 
 def test_the_win_rate_stays_uncalibrated_when_people_checked_the_judge_of_items(tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ def test_the_win_rate_stays_uncalibrated_when_people_checked_the_judge_of_items(
     found = assess(Wish(data=data, judge=JUDGE, reference=reference))
     assert found.held is not None
     assert found.is_uncalibrated
-    assert "win rate is uncalibrated" in " ".join(str(one) for one in _advice.caveats(found))
+    assert "win rate is uncalibrated" in " ".join(str(one) for one in advice.caveats(found))
     page = write_report(tmp_path, found, "en")[0].read_text(encoding="utf-8")
     assert "uncalibrated" in page.partition("## 4")[2].partition("## 5")[0]
 

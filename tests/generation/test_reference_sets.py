@@ -8,8 +8,8 @@ import pytest
 from hub_here import COMMIT, Hub, served
 
 from proctor.core.errors import BadInput
-from proctor.generation import _reference
-from proctor.transport import hub
+from proctor.downloads import hub
+from proctor.generation import reference_set
 
 SETS = {
     "math-ai/aime25": {
@@ -36,19 +36,19 @@ def hub_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[s
 
 
 def test_a_named_set_is_fetched_once_and_only_what_can_be_read(hub_here: list[str]) -> None:
-    found = _reference.load("aime25")
+    found = reference_set.load("aime25")
     assert [(one.id, one.question, one.answer) for one in found.items] == [
         ("0", "Real 0?", "0"), ("1", "Real 1?", "1"), ("2", "Real 2?", "2")
     ]  # fmt: skip
     assert not any("README" in path for path in hub_here)
     assert found.told()["revision"] == COMMIT
     hub_here.clear()
-    assert len(_reference.load("hub:math-ai/aime25").items) == 3
+    assert len(reference_set.load("hub:math-ai/aime25").items) == 3
     assert hub_here == []
 
 
 def test_the_set_of_all_years_is_read_from_its_table(hub_here: list[str]) -> None:
-    found = _reference.load("aime-1983-2025")
+    found = reference_set.load("aime-1983-2025")
     assert [(one.question, one.answer) for one in found.items] == [("Old?", "60"), ("New?", "204")]
 
 
@@ -65,7 +65,7 @@ def test_the_set_of_all_years_is_read_from_its_table(hub_here: list[str]) -> Non
 )
 def test_a_set_that_cannot_be_had_says_why(hub_here: list[str], name: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=message):
-        _reference.load(name)
+        reference_set.load(name)
     assert not list(tmp_path.rglob("outside.jsonl"))
     assert not list(tmp_path.rglob("*.part"))
 
@@ -93,5 +93,5 @@ def test_the_users_files_are_read_in_every_form(suffix: str, tmp_path: Path) -> 
             ".csv": "id,problem,answer,solution,topic\na,Why?,7,So.,Algebra\n",
         }
         path.write_text(texts[suffix], encoding="utf-8")
-    [found] = _reference.load(str(path)).items
+    [found] = reference_set.load(str(path)).items
     assert (found.id, found.question, found.answer, found.topic) == ("a", "Why?", "7", "Algebra")

@@ -10,13 +10,14 @@ import pytest
 from judged import estimated, item, said
 from msgspec.structs import replace
 
+from proctor.calibration import jury_agreement
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.core.sample import Message, Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Step, Trajectory, Usage
 from proctor.core.trial import Verdict
-from proctor.judges import _jury_numbers, _panel, jury
+from proctor.judges import _panel, jury
 from proctor.judges._choice import judging
 from proctor.judges._controls import Control
 from proctor.judges._panel import Vote
@@ -266,7 +267,7 @@ async def test_a_score_far_from_the_others_is_an_outlier() -> None:
         Verdict(run_id="r", sample_id=str(number), scorer=one.name, result=result)
         for number, result in enumerate(results)
     ]
-    outliers = _jury_numbers.outliers_of(verdicts, one.judge)
+    outliers = jury_agreement.outliers_of(verdicts, one.judge)
     assert {(outlier.sample, outlier.judge) for outlier in outliers} >= {("8", "j2"), ("20", "j2")}
     assert all(outlier.z > 0 or outlier.apart < 0 for outlier in outliers)
     assert "first of all" in str(found["outlier_rate judge=j2"].note)

@@ -9,10 +9,10 @@ from swayed_judge import swayed
 from proctor.api import evaluate
 from proctor.api.probe import Probed, probe, read
 from proctor.core.errors import BadInput
-from proctor.judges import _variants, probes
-from proctor.judges._findings import Finding
 from proctor.judges.probe import Probe, turned
 from proctor.judges.rubric import rubric
+from proctor.judging import probe_variants, probes
+from proctor.judging.probe_findings import Finding
 from proctor.models.scripted import ScriptedModel
 
 CRITERIA = rubric("answer-quality")
@@ -211,11 +211,11 @@ def test_the_bundled_items_are_in_both_languages_and_have_two_answers() -> None:
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_changed_answers_keep_their_words(lang: str) -> None:
     item = next(one for one in probes.bundled() if one.lang == lang)
-    assert _variants.longer(item.answer, lang).count(item.answer) == 2
-    pretty = _variants.prettier(item.answer, lang)
-    kept = pretty.removeprefix(_variants.HEADING[lang]).replace("*", "").replace("- ", "").replace("\n", "")
+    assert probe_variants.longer(item.answer, lang).count(item.answer) == 2
+    pretty = probe_variants.prettier(item.answer, lang)
+    kept = pretty.removeprefix(probe_variants.HEADING[lang]).replace("*", "").replace("- ", "").replace("\n", "")
     assert kept.replace(" ", "") == item.answer.replace(" ", "")
-    assert _variants.injected(item.answer, lang).startswith(item.answer)
+    assert probe_variants.injected(item.answer, lang).startswith(item.answer)
 
 
 def _probed(
@@ -226,7 +226,7 @@ def _probed(
     kinds: Sequence[str] = (),
     items: int | None = None,
 ) -> Probed:
-    from proctor.judges.probes import task
+    from proctor.judging.probes import task
 
     run = evaluate(
         task(path, probes=probes, kinds=kinds, items=items),

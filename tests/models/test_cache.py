@@ -16,6 +16,7 @@ from memory_store import MemoryStore
 
 from proctor import Sample, Task, evaluate_async
 from proctor.api import Run
+from proctor.chat.messages import ChoiceReply, MessageReply, Reply
 from proctor.core.errors import ProviderFailed
 from proctor.core.run import Budget
 from proctor.core.sample import Message
@@ -23,7 +24,6 @@ from proctor.core.sentence import Sentence
 from proctor.core.trajectory import Usage
 from proctor.models import cache
 from proctor.models._cache_file import CacheFile
-from proctor.models.chat_format import ChoiceReply, MessageReply, Reply
 from proctor.models.openai import ChatModel, Options
 
 KEY = "sk-this-is-the-key-1234"
@@ -224,7 +224,7 @@ def test_two_processes_fill_it_at_once(tmp_path: Path) -> None:
 import sys
 from pathlib import Path
 from proctor.models.cache import Answer, Cache
-from proctor.models.chat_format import Reply
+from proctor.chat.messages import Reply
 kept = Cache(Path(sys.argv[1]), warn=lambda sentence: sys.exit(str(sentence)))
 for number in range(300):
     kept.put(f"{sys.argv[2]}-{number}", Answer(reply=Reply(), seconds=number))

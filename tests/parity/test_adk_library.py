@@ -23,7 +23,7 @@ from proctor.core.trajectory import Step, Trajectory
 from proctor.evalsets import schema, write
 from proctor.evalsets.read import Loaded, read
 from proctor.scorers import adk
-from proctor.scorers._adk import MATCH_TYPES
+from proctor.trajectory_matching.adk_rules import MATCH_TYPES
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")  # the library's own
 

@@ -7,7 +7,7 @@ import pytest
 
 from proctor.core.errors import BadInput
 from proctor.evalsets.parity import check_corpus
-from proctor.scorers._adk import rouge_1_ascii
+from proctor.trajectory_matching.adk_rules import rouge_1_ascii
 
 CORPUS = Path(__file__).parents[1] / "data" / "adk_verdicts.jsonl"
 

@@ -9,9 +9,9 @@ from reference_packages import reference
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor.scorers import _rouge, _rouge_packages
 from proctor.scorers._named import named
-from proctor.scorers._rouge import Rouge
+from proctor.text_measures import rouge, rouge_packages
+from proctor.text_measures.rouge import Rouge
 
 ODD = [
     "the",
@@ -56,16 +56,16 @@ def test_the_figures_of_rouge_are_ours() -> None:
     package = reference("rouge").Rouge()
     compared = 0
     for made, expected in texts(1500):
-        ours, theirs = (_rouge_packages.english_sentences(text) for text in (made, expected))
+        ours, theirs = (rouge_packages.english_sentences(text) for text in (made, expected))
         if not ours or not theirs:
             with pytest.raises(ValueError, match="empty"):
                 package.get_scores(made, expected)
             continue
         figures = package.get_scores(made, expected)[0]
         flat, other = ([token for sentence in side for token in sentence] for side in (ours, theirs))
-        assert same(_rouge_packages.distinct_n(flat, other, 1), figures["rouge-1"])
-        assert same(_rouge_packages.distinct_n(flat, other, 2), figures["rouge-2"])
-        assert same(_rouge_packages.sentences_l(ours, theirs), figures["rouge-l"])
+        assert same(rouge_packages.distinct_n(flat, other, 1), figures["rouge-1"])
+        assert same(rouge_packages.distinct_n(flat, other, 2), figures["rouge-2"])
+        assert same(rouge_packages.sentences_l(ours, theirs), figures["rouge-l"])
         compared += 1
     assert compared > 1000
 
@@ -74,15 +74,15 @@ def test_the_figures_of_rouge_chinese_are_ours() -> None:
     package = reference("rouge_chinese").Rouge()
     compared = 0
     for made, expected in texts(1500):
-        ours, theirs = (_rouge_packages.chinese_tokens(text) for text in (made, expected))
+        ours, theirs = (rouge_packages.chinese_tokens(text) for text in (made, expected))
         if not ours or not theirs:
             with pytest.raises(ValueError, match="empty"):
                 package.get_scores(made, expected)
             continue
         figures = package.get_scores(made, expected)[0]
-        assert same(_rouge_packages.distinct_n(ours, theirs, 1), figures["rouge-1"])
-        assert same(_rouge_packages.distinct_n(ours, theirs, 2), figures["rouge-2"])
-        assert same(_rouge_packages.chinese_l(ours, theirs), figures["rouge-l"])
+        assert same(rouge_packages.distinct_n(ours, theirs, 1), figures["rouge-1"])
+        assert same(rouge_packages.distinct_n(ours, theirs, 2), figures["rouge-2"])
+        assert same(rouge_packages.chinese_l(ours, theirs), figures["rouge-l"])
         compared += 1
     assert compared > 1000
 
@@ -94,15 +94,15 @@ def test_the_figures_of_rouge_score_are_ours() -> None:
             name: {"p": one.precision, "r": one.recall, "f": one.fmeasure}
             for name, one in package.score(expected, made).items()
         }
-        ours, theirs = _rouge_packages.tokens(made), _rouge_packages.tokens(expected)
-        assert same(_rouge.rouge_n(ours, theirs, 1), figures["rouge1"])
-        assert same(_rouge.rouge_n(ours, theirs, 2), figures["rouge2"])
-        assert same(_rouge.rouge_l(ours, theirs), figures["rougeL"])
+        ours, theirs = rouge_packages.tokens(made), rouge_packages.tokens(expected)
+        assert same(rouge.rouge_n(ours, theirs, 1), figures["rouge1"])
+        assert same(rouge.rouge_n(ours, theirs, 2), figures["rouge2"])
+        assert same(rouge.rouge_l(ours, theirs), figures["rougeL"])
 
 
 def test_texts_that_break_the_package_by_their_length_are_scored() -> None:
     long = [str(number) for number in range(3000)]
-    assert _rouge_packages.sentences_l([long], [long]).f == pytest.approx(0.999999995, abs=1e-12)
+    assert rouge_packages.sentences_l([long], [long]).f == pytest.approx(0.999999995, abs=1e-12)
 
 
 def test_the_scorer_gives_the_figures_of_a_package() -> None:

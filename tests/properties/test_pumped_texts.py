@@ -6,12 +6,12 @@ from collections.abc import Callable
 import pytest
 
 from proctor.agents._words import with_calls
+from proctor.chat.thinking import parted
 from proctor.core.sample import Message, Tool
 from proctor.core.score import short_reason
 from proctor.core.sentence import say
-from proctor.judges.pairs import MARKS
-from proctor.models.loose_json import read
-from proctor.models.thinking import parted
+from proctor.judging.pairs import MARKS
+from proctor.reply_parsing.loose_json import read
 from proctor.transport.headers import asked_seconds, used_up_seconds
 from proctor.transport.redact import redact
 

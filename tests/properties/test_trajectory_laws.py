@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proctor.core.sample import ToolCall
-from proctor.scorers._adk import MATCH_TYPES, AdkCall, calls_match
-from proctor.scorers.trajectory import _assign, _counted, _order
-from proctor.scorers.trajectory._arguments import Rules, closeness
-from proctor.scorers.trajectory._compare import Comparison, compare
-from proctor.scorers.trajectory._expected import Expected, ExpectedCall, Order, Policy
-from proctor.scorers.trajectory._pairing import How
+from proctor.trajectory_matching import assignment, call_order, similarity_matrix
+from proctor.trajectory_matching.adk_rules import MATCH_TYPES, AdkCall, calls_match
+from proctor.trajectory_matching.arguments import Rules, closeness
+from proctor.trajectory_matching.compare import Comparison, compare
+from proctor.trajectory_matching.expectation import Expected, ExpectedCall, Order, Policy
+from proctor.trajectory_matching.pairing import How
 
 Calls = Sequence[tuple[str, Mapping[str, Any]]]
 CASES = pytest.mark.parametrize("cases", [1_000, pytest.param(10_000, marks=pytest.mark.slow)])
@@ -133,7 +133,7 @@ def test_a_partial_order_equals_brute_force(cases: int) -> None:
             wanted = _expected(expected, order="in_order", groups=tuple(groups))
         else:
             edges = {(one, other) for one, other in itertools.combinations(range(count), 2) if rng.random() < 0.3}
-            closed = _order.closed(count, list(edges))
+            closed = call_order.closed(count, list(edges))
             assert closed is not None
             before = closed
             calls = tuple(
@@ -153,10 +153,10 @@ def test_the_assignment_equals_that_of_scipy(seed: int) -> None:
     for _ in range(150):
         rows, columns = rng.randint(1, 25), rng.randint(1, 25)
         weights = [[rng.choice([0.0, 0.25, 0.5, rng.random()]) for _ in range(columns)] for _ in range(rows)]
-        pairs = _assign._by_paths(weights) if rows <= columns else None
+        pairs = assignment._by_paths(weights) if rows <= columns else None
         if pairs is None:
             turned = [list(column) for column in zip(*weights, strict=True)]
-            pairs = [(row, column) for column, row in _assign._by_paths(turned)]
+            pairs = [(row, column) for column, row in assignment._by_paths(turned)]
         assert len({row for row, _ in pairs}) == len({column for _, column in pairs}) == min(rows, columns)
         best = optimize.linear_sum_assignment(weights, maximize=True)
         theirs = sum(weights[row][column] for row, column in zip(*best, strict=True))
@@ -272,7 +272,7 @@ def test_the_similarities_of_many_calls_at_once_are_those_of_each_pair() -> None
         calls = [_odd_call(rng) for _ in range(rng.randint(1, 8))]
         made = [_odd_made(rng) for _ in range(rng.randint(1, 8))]
         rules = _odd_rules(rng)
-        table = [[float(one) for one in row] for row in _counted.similarities(calls, made, rules)]
+        table = [[float(one) for one in row] for row in similarity_matrix.similarities(calls, made, rules)]
         assert table == [[closeness(call, one, rules).similarity for one in made] for call in calls], (
             calls,
             made,

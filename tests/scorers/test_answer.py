@@ -5,13 +5,14 @@ import time
 
 import pytest
 
+from proctor.answer_matching import values
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
 from proctor.registry import names as names_in
 from proctor.scorers._named import named
-from proctor.scorers.answer import AnswerOptions, answer, final_answer, match, matching, values
+from proctor.scorers.answer import AnswerOptions, answer, final_answer, match, matching
 
 LONG = "We think about it for a while. " * 30
 

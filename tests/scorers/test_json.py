@@ -12,7 +12,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor.scorers import _schema
+from proctor.runtime import json_schema
 from proctor.scorers import json as json_scorer
 
 values = st.recursive(
@@ -180,7 +180,7 @@ def test_a_slow_pattern_ends_and_a_format_is_a_remark() -> None:
 
 
 def test_a_schema_that_leads_to_itself_ends() -> None:
-    assert _schema.fault({"$ref": "#"}, {}) is not None
+    assert json_schema.fault({"$ref": "#"}, {}) is not None
 
 
 def test_a_schema_comes_out_of_a_file(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor.scorers import _matcher, regex
+from proctor.runtime import pattern_search
+from proctor.scorers import regex
 
 SAMPLE = Sample.ask("a", "How much?", target="20")
 
@@ -75,16 +76,16 @@ def test_an_answer_of_ten_megabytes_is_searched_in_time() -> None:
 
 
 def test_a_dead_search_process_is_started_anew() -> None:
-    assert _matcher.search("b", "abc") is not None
-    child = _matcher._process()._child
+    assert pattern_search.search("b", "abc") is not None
+    child = pattern_search._process()._child
     assert child is not None
     child.kill()
     child.wait()
-    assert _matcher.search("b", "abc") is not None
+    assert pattern_search.search("b", "abc") is not None
 
 
 def test_lone_surrogates_and_line_breaks_pass_through() -> None:
-    found = _matcher.search(r"x(.)y", "\n\ud800 x\udfffy", group=True)
+    found = pattern_search.search(r"x(.)y", "\n\ud800 x\udfffy", group=True)
     assert found is not None
     assert found.text == "\udfff"
 

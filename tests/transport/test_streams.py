@@ -13,9 +13,9 @@ from endpoint import Answer, Endpoint, Request, body, chat, events
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proctor.chat.streaming import Stream
 from proctor.core.errors import ProviderFailed
 from proctor.core.sample import Message
-from proctor.models.chat_stream import Stream
 from proctor.models.openai import ChatModel, Options
 from proctor.transport.client import Client, Target
 from proctor.transport.events import Splitter

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proctor.agents._replies import call_of, clean
 from proctor.agents._session import question
+from proctor.chat.agent_replies import call_of, clean
 from proctor.core.errors import BadInput
 from proctor.core.sample import File, Message, Part, Reasoning, Text, ToolResult, Turn
 from proctor.core.trajectory import Step, Usage

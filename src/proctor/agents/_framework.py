@@ -13,14 +13,14 @@ from msgspec.structs import replace
 
 from proctor import registry
 from proctor.agents._known import wrapper_of
-from proctor.agents._replies import clean
+from proctor.chat.agent_replies import clean
+from proctor.chat.thinking import parted
 from proctor.config import converted
 from proctor.core.errors import AgentFailed, BadInput, MissingExtra
 from proctor.core.run import limits_now
 from proctor.core.sample import Message, Part, Reasoning, Sample, Text, ToolCall, ToolResult
 from proctor.core.task import Agent, Environment, Session
 from proctor.core.trajectory import Step, Stop, ToolStyle, Usage
-from proctor.models.thinking import parted
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):

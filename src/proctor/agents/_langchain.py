@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from proctor.agents._framework import as_text, result, said
-from proctor.agents._replies import call_of
+from proctor.chat.agent_replies import call_of
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, ToolCall
 from proctor.core.trajectory import Step, Stop, Usage

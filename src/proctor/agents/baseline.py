@@ -18,12 +18,12 @@ import msgspec
 
 from proctor import registry
 from proctor.agents._session import Recorded, question
+from proctor.chat.tool_schema import bounded
 from proctor.config import converted
 from proctor.core.errors import AgentFailed
 from proctor.core.sample import Message, Sample, Tool, ToolCall, Turn
 from proctor.core.task import Agent, Environment, Session
 from proctor.core.trajectory import Step, ToolStyle, Trajectory
-from proctor.models.toolschema import bounded
 
 Kind = Literal["null", "echo", "oracle", "random"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

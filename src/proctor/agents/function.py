@@ -18,17 +18,17 @@ from typing import Any, Literal, TypeGuard
 from proctor import registry
 from proctor.agents._failures import failures
 from proctor.agents._known import wrapper_of
-from proctor.agents._replies import steps_of
 from proctor.agents._session import Clock, Conversation, question
+from proctor.chat.agent_replies import steps_of
+from proctor.chat.messages import to_messages, to_tools
 from proctor.config import unknown_option
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import AgentFailed, BadInput
 from proctor.core.run import Limits
 from proctor.core.sample import Message, Sample, Tool, Turn
 from proctor.core.task import Agent, Environment, Session
-from proctor.core.thread import in_thread
 from proctor.core.trajectory import Step, ToolStyle
-from proctor.models.chat_format import to_messages, to_tools
+from proctor.runtime.threads import in_thread
 
 MOST_CHARACTERS = Limits().reply_bytes * 2  # where the pieces of a generator stop being collected
 

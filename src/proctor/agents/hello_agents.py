@@ -14,12 +14,12 @@ from typing import Any
 
 from proctor.agents._failures import failures
 from proctor.agents._framework import FrameworkAgent, Options, answered, expects, made, result, said, stopped
-from proctor.agents._replies import call_of
 from proctor.agents._session import question
+from proctor.chat.agent_replies import call_of
 from proctor.core.sample import Reasoning, ToolCall, Turn
 from proctor.core.task import Agent
-from proctor.core.thread import in_thread
 from proctor.core.trajectory import Step, Usage
+from proctor.runtime.threads import in_thread
 
 THOUGHT, FINISH = "Thought", "Finish"  # tools of ReActAgent that are none
 FAILED = ("❌", "错误")  # how the framework begins the result of a tool that failed

@@ -14,7 +14,8 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from proctor.agents._replies import call_of
+from proctor.chat.agent_replies import call_of
+from proctor.chat.messages import to_messages, to_tools
 from proctor.config import converted
 from proctor.core.errors import AgentFailed, BadInput
 from proctor.core.sample import Message, Part, Sample, Text, Tool, Turn
@@ -22,7 +23,6 @@ from proctor.core.sentence import say
 from proctor.core.task import Environment, Session
 from proctor.core.trajectory import Step, Usage
 from proctor.core.validation import in_words
-from proctor.models.chat_format import to_messages, to_tools
 from proctor.models.openai import Positive, header_value, policy_of
 from proctor.transport.client import Client, Target, current
 from proctor.transport.faults import Fault, shown

@@ -15,11 +15,11 @@ from proctor.agents._failures import failures
 from proctor.agents._framework import FrameworkAgent, Options, answered, as_text, expects, made, stopped
 from proctor.agents._langchain import OUTPUT_KEYS, Record, handler_of, input_of
 from proctor.agents._session import question
+from proctor.chat.messages import to_messages
 from proctor.core.sample import Turn
 from proctor.core.task import Agent
-from proctor.core.thread import in_thread
 from proctor.core.trajectory import Step
-from proctor.models.chat_format import to_messages
+from proctor.runtime.threads import in_thread
 
 SPARE_STEPS = 2  # of a graph beyond a reply and its tools each, so that it is we who say when it is enough
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from proctor.agents._failures import failures
 from proctor.agents._framework import FrameworkAgent, Options, answered, made, result, said, stopped, with_usage
-from proctor.agents._replies import call_of
 from proctor.agents._session import question
+from proctor.chat.agent_replies import call_of
 from proctor.core.sample import Message, ToolCall, ToolResult, Turn
 from proctor.core.task import Agent
 from proctor.core.trajectory import Step, Stop, Usage

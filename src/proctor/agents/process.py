@@ -24,16 +24,16 @@ from typing import Any, Self
 
 import msgspec
 
-from proctor.agents._replies import clean, steps_of
 from proctor.agents._session import Conversation, question
+from proctor.chat.agent_replies import clean, steps_of
+from proctor.chat.messages import to_messages, to_tools
 from proctor.config import converted
-from proctor.core.concurrent import run_to_the_end
 from proctor.core.errors import AgentFailed, BadInput, EnvironmentFailed
 from proctor.core.run import Limits
 from proctor.core.sample import Message, Sample, Tool
 from proctor.core.task import Agent, Environment, Session
 from proctor.core.trajectory import Step, ToolStyle
-from proctor.models.chat_format import to_messages, to_tools
+from proctor.runtime.concurrent import run_to_the_end
 from proctor.transport.redact import redact
 
 LINE_BYTES = Limits().reply_bytes * 4

@@ -21,8 +21,8 @@ from proctor.agents._framework import (
     stopped,
     with_usage,
 )
-from proctor.agents._replies import call_of
 from proctor.agents._session import question
+from proctor.chat.agent_replies import call_of
 from proctor.core.sample import ToolCall, Turn
 from proctor.core.task import Agent
 from proctor.core.trajectory import Step, Stop, Usage

@@ -14,12 +14,12 @@ from typing import Any
 
 from proctor.agents._failures import failures
 from proctor.agents._framework import FrameworkAgent, Options, answered, as_text, expects, made, result, said, stopped
-from proctor.agents._replies import call_of
 from proctor.agents._session import question
+from proctor.chat.agent_replies import call_of
 from proctor.core.sample import ToolCall, Turn
 from proctor.core.task import Agent
-from proctor.core.thread import in_thread
 from proctor.core.trajectory import Step, Usage
+from proctor.runtime.threads import in_thread
 
 FINAL_ANSWER = "final_answer"
 INTERPRETER = "python_interpreter"

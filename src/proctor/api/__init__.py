@@ -14,7 +14,6 @@ from proctor.api.prepare import How, Prepared, at, check_money, judge_of, may_ex
 from proctor.api.run import Run
 from proctor.config import converted
 from proctor.core.errors import BadInput
-from proctor.core.garbage import sought_seldom, unsought
 from proctor.core.run import Budget, RunRecord, Selection
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Scorer, Store, Summarise
@@ -25,6 +24,7 @@ from proctor.engine.progress import Progress
 from proctor.engine.recorded import collected
 from proctor.engine.rescore import rescore as rescore_trials
 from proctor.judges._choice import judging
+from proctor.runtime.garbage import sought_seldom, unsought
 
 if TYPE_CHECKING:
     from proctor.reports.compare import Comparison
@@ -95,13 +95,13 @@ def score(
         found = part.read(path, {**({"category": rest} if rest else {}), **options})
     else:
         from proctor.agents import replay
-        from proctor.evalsets.traces import is_trace
+        from proctor.traces import is_trace
 
         found = None if is_trace(path) else replay.read(path)
     prepared = prepare(task, resolve.Recorded(path), **how)
     job, spec = prepared.job, prepared.job.record.spec
     if found is None:
-        from proctor.evalsets.traces.replies import replies as in_traces
+        from proctor.traces.replies import replies as in_traces
 
         told = in_traces(path, job.samples(), attempts=spec.attempts)
         found, job = told.found, replace(job, record=replace(job.record, warnings=told.notes))

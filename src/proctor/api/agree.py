@@ -9,15 +9,15 @@ from msgspec.structs import replace
 from proctor.api.loop import run_in_loop
 from proctor.api.prepare import at
 from proctor.api.run import Run
+from proctor.calibration import calibrate
+from proctor.calibration.calibrate import Apart, Rated, Row, Scale
+from proctor.calibration.figures import CORRECTED, PROVENANCE, About, about, on_scale
 from proctor.config import settings
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence
 from proctor.core.task import Store
-from proctor.judges import calibrate
-from proctor.judges._figures import CORRECTED, PROVENANCE, About, about, on_scale
 from proctor.judges._reading import plain
-from proctor.judges.calibrate import Apart, Rated, Row, Scale
 from proctor.judges.rubric import rubric
 from proctor.review import labels
 from proctor.review.items import text_digest

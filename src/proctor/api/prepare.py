@@ -17,6 +17,7 @@ from proctor.api import numbers, resolve
 from proctor.api.keys import refuse_keys
 from proctor.api.resuming import CODE, check_code, check_conditions, movable
 from proctor.api.sources import git_state
+from proctor.calibration.figures import PROVENANCE
 from proctor.config import converted, judge_name, settings, store_url
 from proctor.core.errors import BadInput
 from proctor.core.run import Budget, Limits, Order, Price, RunRecord, RunSpec, Selection, Target
@@ -26,7 +27,6 @@ from proctor.engine.progress import Progress
 from proctor.engine.scoring import BoundScorer
 from proctor.engine.selection import chosen
 from proctor.judges._choice import judging
-from proctor.judges._figures import PROVENANCE
 from proctor.stores.copy import check_whole
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from proctor.core.errors import BadInput
 from proctor.core.run import Budget
 from proctor.core.task import Store
 from proctor.engine.progress import Progress
-from proctor.judges._findings import MARGIN, Finding, findings
+from proctor.judging.probe_findings import MARGIN, Finding, findings
 
 AGENT = "baseline:null"  # the answers to judge are in the samples
 TASK = "judge-probes"

@@ -15,6 +15,7 @@ from proctor.api import resolve
 from proctor.api.loop import run_in_loop
 from proctor.api.prepare import judge_of, no_judge, prepare
 from proctor.api.run import Run
+from proctor.calibration.figures import about
 from proctor.core.errors import BadInput, JudgeFailed, ProctorError
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
@@ -24,7 +25,6 @@ from proctor.core.trial import Verdict
 from proctor.engine.scoring import BoundScorer
 from proctor.judges._ask import Asked, rehearsing
 from proctor.judges._choice import judging
-from proctor.judges._figures import about
 
 COUNTED = 1_000  # samples whose requests are counted; those of more are estimated from them
 

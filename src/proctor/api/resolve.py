@@ -31,9 +31,9 @@ from proctor.scorers._predictions import adapted, takes_prediction
 
 TaskLike = str | Task | Callable[..., Task]
 JUDGED = {  # tasks of texts that exist
-    "judged-items": "proctor.judges.items",
-    "judged-pairs": "proctor.judges.pairs",
-    "judge-probes": "proctor.judges.probes",
+    "judged-items": "proctor.judging.items",
+    "judged-pairs": "proctor.judging.pairs",
+    "judge-probes": "proctor.judging.probes",
 }
 INTERNAL = ("function", "recorded")  # agents that a path or a command stands for
 AgentLike = object  # a name, a function, an object with .run, or an Agent
@@ -192,7 +192,7 @@ def summarise_of(spec: RunSpec) -> Summarise | None:
     """
     kind, folder = spec.task.partition(":")[0], spec.task.partition("/")[0]
     if kind == "judged-pairs":
-        from proctor.judges import pairs
+        from proctor.judging import pairs
 
         return pairs.summary(**spec.task_options)
     if needs_task(spec) or is_file_of_samples(spec.task) or not registry.knows("benchmarks", folder):

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 
 from proctor.api.sources import changed_files
+from proctor.calibration.figures import PROVENANCE
 from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence, say
-from proctor.judges._figures import PROVENANCE
 
 MOST_SHOWN = 4
 CODE = "code"  # in the provenance: digests of the user's files by part; `files` are those of a benchmark's data

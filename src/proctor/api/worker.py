@@ -10,7 +10,6 @@ import time
 
 from proctor.api import resolve
 from proctor.core.errors import BudgetSpent, ProctorError, Refused
-from proctor.core.garbage import sought_seldom
 from proctor.core.sentence import Sentence
 from proctor.engine import wire
 from proctor.engine.trial import Work, run_trial
@@ -18,6 +17,7 @@ from proctor.engine.watchdog import watched_loop
 from proctor.judges._choice import judging
 from proctor.models import cache
 from proctor.models.named import Opened
+from proctor.runtime.garbage import sought_seldom
 from proctor.transport.pace import Bounds
 from proctor.transport.permits import RemoteClient
 

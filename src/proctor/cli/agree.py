@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from proctor.api import Run
     from proctor.api.agree import Agreement, Held
+    from proctor.calibration.calibrate import Row, Scale
     from proctor.core.run import Estimate
-    from proctor.judges.calibrate import Row, Scale
     from proctor.reports.words import Words
 
 MOST_SHOWN = 5
@@ -78,7 +78,7 @@ def scale_of(given: str | None) -> "Scale | None":
     Raises:
         BadInput: no two numbers, the lower one first.
     """
-    from proctor.judges.calibrate import Scale
+    from proctor.calibration.calibrate import Scale
 
     if given is None:
         return None
@@ -109,7 +109,7 @@ def tables(found: "Agreement") -> list[_tables.Table]:
 
 def held_tables(held: "Held", words: "Words") -> list[_tables.Table]:
     """One judge against the people, and its figures beside the corrected ones."""
-    from proctor.judges._figures import CORRECTED
+    from proctor.calibration.figures import CORRECTED
 
     heading = t("{judge} against people ({scorer}, run {run})", judge=held.judge, scorer=held.scorer, run=held.run)
     if not held.rows:

@@ -220,9 +220,9 @@ def from_trace(
 ) -> None:
     from proctor.evalsets.read import set_id
     from proctor.evalsets.redact import patterns as read_patterns
-    from proctor.evalsets.traces import read
-    from proctor.evalsets.traces.cases import recorded
+    from proctor.evalsets.trace_cases import recorded
     from proctor.evalsets.write import create
+    from proctor.traces import read
 
     if out is None and not dry_run:
         raise BadInput("Say where the cases go: -o shop.evalset.json, or look at them first with --dry-run.")

@@ -140,7 +140,7 @@ def command(
 
 def _plan(generator: str | None, data: str | None, given: dict[str, Any]) -> "Plan | None":
     from proctor.config import converted
-    from proctor.generation._generator import known
+    from proctor.generation.generator import known
     from proctor.generation.problems import Plan
 
     if generator is None and data is not None:
@@ -239,7 +239,7 @@ def _assess(data: str, plan: "Plan | None", given: dict[str, Any]) -> "Quality":
 
 
 def _write(found: "Quality", out: str | None) -> list[Path]:
-    from proctor.generation._files import stamp
+    from proctor.generation.files import stamp
     from proctor.generation.report import write_report
 
     return write_report(out or Path(REPORT_FOLDER) / stamp(), found, lang())
@@ -263,7 +263,7 @@ def _show(found: "Quality") -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from proctor.generation import _advice
+    from proctor.generation import advice
     from proctor.generation.report import MARK
     from proctor.reports.fitting import print_table
 
@@ -272,19 +272,19 @@ def _show(found: "Quality") -> None:
     for column in (t("Figure"), t("Value"), t("Threshold"), t("Verdict")):
         table.add_column(Text(column))
     for check in found.checks:
-        row = (t(check.name), _advice.shown(check.number), _advice.threshold(check), t(MARK[check.verdict]))
+        row = (t(check.name), advice.shown(check.number), advice.threshold(check), t(MARK[check.verdict]))
         table.add_row(*(Text(cell) for cell in row))
     print_table(table, console)
     for check in found.checks:
         if check.why is not None:
-            console.print(Text(t(_advice.reason(check))))
-    console.print(Text(t(_advice.conclusion(found)), "bold"))
-    for caveat in _advice.caveats(found):
+            console.print(Text(t(advice.reason(check))))
+    console.print(Text(t(advice.conclusion(found)), "bold"))
+    for caveat in advice.caveats(found):
         console.print(Text(t(caveat)))
 
 
 def _summary(made: "Generated | None", found: "Quality | None", files: list[Path]) -> dict[str, Any]:
-    from proctor.generation import _advice
+    from proctor.generation import advice
 
     told: dict[str, Any] = {"files": [str(path) for path in files]}
     if made is not None:
@@ -302,7 +302,7 @@ def _summary(made: "Generated | None", found: "Quality | None", files: list[Path
         told |= {
             "data": found.data,
             "verdict": found.verdict,
-            "conclusion": str(_advice.conclusion(found)),
+            "conclusion": str(advice.conclusion(found)),
             "checks": [
                 {
                     "name": str(check.name),

@@ -9,7 +9,7 @@ from proctor.cli.words import lang, t
 
 if TYPE_CHECKING:
     from proctor.api.probe import Probed
-    from proctor.judges._findings import Finding
+    from proctor.judging.probe_findings import Finding
     from proctor.reports.words import Words
 
 JUDGED = {"pairs": "in pairs", "points": "by points"}

@@ -5,6 +5,8 @@ from typing import Any
 
 import msgspec
 
+QUOTED_CHARACTERS = 200
+
 
 class Sentence(msgspec.Struct, frozen=True, tag="sentence"):
     """An English sentence with `{named}` places, and what stands in them.
@@ -38,3 +40,12 @@ def _revived(value: Any) -> Any:
 def say(text: str, /, **values: Any) -> Sentence:
     """Make a `Sentence`; `text` is a literal, so that a test can hold the catalogues complete."""
     return Sentence(text, values)
+
+
+def quote(text: str, characters: int = QUOTED_CHARACTERS) -> str:
+    """Quote a text for a reason or a message, and cut it where it is long.
+
+    >>> quote("Paris"), quote("abcdef", 3)
+    ("'Paris'", "'abc…'")
+    """
+    return f"'{text}'" if len(text) <= characters else f"'{text[:characters]}…'"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
 from proctor.core.errors import BadInput
-from proctor.datasets._columns import is_known_name
+from proctor.datasets.columns import is_known_name
 
 CHUNK = 1 << 20
 MARKS = (

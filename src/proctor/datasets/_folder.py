@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from proctor.core.errors import BadInput
-from proctor.core.file_names import can_be_a_file
-from proctor.datasets._formats import PACKED, READERS, Reading, kind_of
+from proctor.datasets.formats import PACKED, READERS, Reading, kind_of
+from proctor.runtime.file_names import can_be_a_file
 
 SPLIT = re.compile(r"(?<![a-z0-9])(train|training|validation|valid|val|dev|test|testing|eval|evaluation)(?![a-z])")
 SAME = {"training": "train", "valid": "validation", "val": "validation", "dev": "validation", "testing": "test", "eval": "test", "evaluation": "test"}  # fmt: skip

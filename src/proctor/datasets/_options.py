@@ -13,8 +13,8 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
-from proctor.datasets._columns import LETTERS
-from proctor.datasets._formats import is_empty
+from proctor.datasets.columns import LETTERS
+from proctor.datasets.formats import is_empty
 
 LABEL = re.compile(r"\s*[(（\[【]?([A-Za-z])(?:[)）\]】]|[.、:：．])\s*")
 NUMBER = re.compile(r"[0-9]{1,3}")

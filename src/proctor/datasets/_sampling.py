@@ -10,14 +10,14 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
-from proctor.core.file_names import can_be_a_file
 from proctor.core.sample import Message, Sample, Turn
 from proctor.datasets import _inline
 from proctor.datasets._chat import Chat, chat_of
-from proctor.datasets._columns import LETTERS, Columns
-from proctor.datasets._formats import is_empty
 from proctor.datasets._options import Choices, Style, as_letters, choices_of, with_options
-from proctor.datasets._rows import Row
+from proctor.datasets.columns import LETTERS, Columns
+from proctor.datasets.formats import is_empty
+from proctor.datasets.rows import Row
+from proctor.runtime.file_names import can_be_a_file
 
 MOST_ATTACHMENT_BYTES = 50_000_000
 TAG_CHARACTERS = 100

@@ -19,11 +19,8 @@ from proctor.core.sample import File, Sample, Text
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Task
 from proctor.datasets import _inline, hub
-from proctor.datasets._columns import Columns, is_companion, told, understood
 from proctor.datasets._folder import files_in, is_data_folder, known_kinds
-from proctor.datasets._formats import Reading, is_empty, kind_of
 from proctor.datasets._options import STYLES, Asked, Style, style_of
-from proctor.datasets._rows import rows
 from proctor.datasets._sampling import (
     FORMS,
     Shape,
@@ -34,6 +31,9 @@ from proctor.datasets._sampling import (
     plain_target,
     sample_of,
 )
+from proctor.datasets.columns import Columns, is_companion, told, understood
+from proctor.datasets.formats import Reading, is_empty, kind_of
+from proctor.datasets.rows import rows
 
 SPREAD = ("category", "subject", "type", "level", "difficulty", "topic", "domain")
 DEEPEST = 3  # levels of objects in a cell whose keys can be mapped

@@ -9,7 +9,6 @@ from functools import partial
 import msgspec
 from msgspec.structs import replace
 
-from proctor.core.concurrent import run_together
 from proctor.core.errors import BadInput, Refused
 from proctor.core.run import Price, RunRecord, RunState
 from proctor.core.sample import Sample
@@ -28,6 +27,7 @@ from proctor.engine.trial import Work, run_trial
 from proctor.engine.watchdog import watched_loop
 from proctor.models import cache
 from proctor.models.named import Opened
+from proctor.runtime.concurrent import run_together
 from proctor.transport.allowance import Allowance
 from proctor.transport.client import Client
 from proctor.transport.pace import START

@@ -17,12 +17,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from proctor.core.concurrent import run_to_the_end, run_together
 from proctor.core.errors import BadInput, BudgetSpent, Refused
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
 from proctor.core.trial import Failure, Outcome, Trial, Verdict
 from proctor.engine import wire
+from proctor.runtime.concurrent import run_to_the_end, run_together
 from proctor.transport.client import Client
 
 MODULE = "proctor.api.worker"

@@ -19,10 +19,10 @@ from proctor.core.sample import Sample
 from proctor.core.score import FROM_CACHE, Score, Unscored, short_reason
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Scorer
-from proctor.core.thread import in_thread, is_async
 from proctor.core.trajectory import NOTHING, Usage
 from proctor.core.trial import Failure, Trial, Verdict
 from proctor.models import cache, ledger
+from proctor.runtime.threads import in_thread, is_async
 from proctor.transport import retry
 from proctor.transport.deadline import Deadline
 from proctor.transport.faults import reached

@@ -5,9 +5,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from proctor.core.json_path import Invalid, Path
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words
-from proctor.evalsets._places import Invalid, Path
 
 T = TypeVar("T", bound=msgspec.Struct)
 _FAULT = re.compile(r"(?P<said>.*?)(?: - at `(?P<path>\$[^`]*)`)?", re.DOTALL)

@@ -19,7 +19,7 @@ from proctor.core.validation import in_words, mismatch
 from proctor.evalsets.schema import Rubric
 from proctor.judges.adk_judged import METRICS, Criterion
 from proctor.registry import unknown
-from proctor.scorers._adk import MatchType, match_type
+from proctor.trajectory_matching.adk_rules import MatchType, match_type
 
 FILE = "test_config.json"
 OURS = ("tool_trajectory_avg_score", "response_match_score")

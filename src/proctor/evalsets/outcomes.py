@@ -18,9 +18,9 @@ from proctor.core.task import Store
 from proctor.core.trajectory import turns_of
 from proctor.core.trial import IN_THE_MEAN, Trial, Verdict
 from proctor.judges.adk_judged import KEY
-from proctor.scorers._adk import mean
 from proctor.scorers.adk import made_call
-from proctor.scorers.trajectory import _expected
+from proctor.trajectory_matching import expectation
+from proctor.trajectory_matching.adk_rules import mean
 
 Status = Literal["passed", "failed", "not_evaluated"]
 SUMMARY = "adk:passed"  # says of all metrics what is counted here
@@ -204,7 +204,7 @@ def _case_threshold(name: str, sample: Sample) -> float:
 def _turn(
     sample: Sample, turn: Turn, trial: Trial, verdicts: Mapping[str, Score | Unscored], place: int, names: Sequence[str]
 ) -> TurnOutcome:
-    expected = _expected.expected_of(turn.reference)
+    expected = expectation.expected_of(turn.reference)
     scores: dict[str, float | None] = {}
     statuses: dict[str, Status] = {}
     reasons: dict[str, str | Sentence] = {}
@@ -229,7 +229,7 @@ def _turn(
         place=place,
         asked="\n".join(message.text for message in turn.messages if message.text),
         expected_response=expected.response,
-        response=_expected.answer(trial.trajectory, place),
+        response=expectation.answer(trial.trajectory, place),
         expected_calls=None
         if expected.calls is None
         else tuple({"name": call.name, "args": call.arguments} for call in expected.calls),

@@ -15,7 +15,7 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.parity import Checked
 from proctor.core.sentence import Sentence, say
-from proctor.scorers._adk import AdkCall, calls_match, joined, match_type, mean, rouge_1
+from proctor.trajectory_matching.adk_rules import AdkCall, calls_match, joined, match_type, mean, rouge_1
 
 Invocations = list[list[AdkCall] | None]
 

@@ -16,12 +16,12 @@ import msgspec
 
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
+from proctor.core.json_path import Invalid, Path, line_of, shown
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words, malformed
 from proctor.evalsets import legacy, spans
-from proctor.evalsets._places import Invalid, Path, line_of
 from proctor.evalsets.conversion import converted
-from proctor.evalsets.schema import EvalCase, EvalSet, SessionInput, normal, shown
+from proctor.evalsets.schema import EvalCase, EvalSet, SessionInput, normal
 
 MOST_BYTES = 256_000_000
 SUFFIXES = (".evalset.json", ".test.json", ".json")

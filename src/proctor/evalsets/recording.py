@@ -18,7 +18,6 @@ from proctor.agents._adk_events import as_object, plain, said_by_user, steps_of
 from proctor.core.errors import BadInput
 from proctor.core.sample import File, Message, Part, Reasoning, Sample, Text, ToolCall, ToolResult, Turn
 from proctor.core.task import Agent, Environment, Session
-from proctor.core.thread import in_thread
 from proctor.core.trajectory import Step
 from proctor.evalsets import cases, schema, write
 from proctor.evalsets.conversion import converted
@@ -37,6 +36,7 @@ from proctor.evalsets.schema import (
     SessionInput,
     normal,
 )
+from proctor.runtime.threads import in_thread
 
 DEFAULT_SET = "default"
 Played = Sequence[tuple[Turn, Sequence[Step]]]

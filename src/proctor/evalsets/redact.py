@@ -13,7 +13,7 @@ import msgspec
 
 from proctor.evalsets.conversion import converted
 from proctor.evalsets.schema import EvalCase, builtins
-from proctor.scorers._matcher import checked
+from proctor.runtime.pattern_search import checked
 from proctor.transport.redact import ANY_KEY
 
 NAMED = re.compile(r"([A-Za-z][\w-]*)=(.+)", re.DOTALL)

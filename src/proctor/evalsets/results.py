@@ -22,7 +22,7 @@ from proctor.core.validation import in_words
 from proctor.evalsets.criteria import OURS
 from proctor.evalsets.outcomes import CaseOutcome, Status, TurnOutcome, outcomes, status_of
 from proctor.scorers import adk
-from proctor.scorers._adk import mean
+from proctor.trajectory_matching.adk_rules import mean
 
 SUFFIX = ".evalset_result.json"
 _UNSAFE = re.compile(r"[^\w.-]")

@@ -13,8 +13,8 @@ from typing import Any, Self, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from proctor.core.json_path import Invalid, Path, shown
 from proctor.core.sentence import Sentence, say
-from proctor.evalsets._places import Invalid, Path
 
 PERSONAS = ("EXPERT", "NOVICE", "EVALUATOR")  # those that ADK knows by name
 
@@ -317,15 +317,6 @@ class _Walk:
             case ("map", inner) if isinstance(value, dict):
                 return {key: self._inner(one, inner, (*path, key)) for key, one in value.items()}
         return value
-
-
-def shown(path: Path) -> str:
-    """A path as people write it.
-
-    >>> shown(("eval_cases", 0, "conversation"))
-    '$.eval_cases[0].conversation'
-    """
-    return "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
 
 
 def inline(data: str) -> bytes:

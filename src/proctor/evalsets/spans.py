@@ -33,9 +33,10 @@ def read(value: Sequence[Mapping[str, Any]], file: str) -> tuple[EvalSet, tuple[
     if not all(span.get("span_id") for span in value):
         made, notes = converted(value)
         return msgspec.convert(made, EvalSet), notes
-    from proctor.evalsets.traces import _spans, cases, conversations
+    from proctor.evalsets import trace_cases as cases
+    from proctor.traces import conversations, span_files
 
-    found = cases.recorded(conversations(_spans.of_values(value), file), SET_ID)
+    found = cases.recorded(conversations(span_files.of_values(value), file), SET_ID)
     return found.eval_set, found.broken
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
-from proctor.core.rewrite import locked, replace
 from proctor.evalsets.read import Loaded, read
 from proctor.evalsets.schema import EvalCase, EvalSet, builtins
+from proctor.runtime.rewrite import locked, replace
 
 
 def as_text(noun: EvalSet | EvalCase) -> str:

@@ -9,14 +9,14 @@ from typing import Any
 
 import msgspec
 
+from proctor.answer_matching.extract import BOXED, MARKER
 from proctor.api import Run
 from proctor.core.run import Estimate
 from proctor.core.sample import Sample
 from proctor.core.tally import Case, tally
 from proctor.core.task import Task
-from proctor.generation._generator import Generator, as_text, rendered
+from proctor.generation.generator import Generator, as_text, rendered
 from proctor.scorers.answer import final_answer, match
-from proctor.scorers.answer.extract import BOXED, MARKER
 from proctor.stats.estimate import estimate
 
 USUAL = """

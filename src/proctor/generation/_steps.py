@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from proctor.api import Run, evaluate
 from proctor.api.agree import Agreement, agree
+from proctor.calibration.figures import Figure, about, on_scale
 from proctor.core.digest import digest_file
 from proctor.core.errors import BadInput, ProctorError
 from proctor.core.run import Budget, Estimate
@@ -17,15 +18,14 @@ from proctor.core.score import Score
 from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
 from proctor.core.task import Store
-from proctor.datasets._formats import is_empty
-from proctor.datasets._rows import rows
+from proctor.datasets.formats import is_empty
+from proctor.datasets.rows import rows
 from proctor.engine.progress import Progress
-from proctor.generation import _reference, _solving
+from proctor.generation import _solving, reference_set
 from proctor.generation._evidence import Compared, Faulty, Judged, New, People, Weak, Wish
-from proctor.generation._generator import OWN_KEYS, Generator, Rejected, as_text
 from proctor.generation._solving import Solved
+from proctor.generation.generator import OWN_KEYS, Generator, Rejected, as_text
 from proctor.generation.novelty import MEANING, Likeness, Novelty
-from proctor.judges._figures import Figure, about, on_scale
 from proctor.judges._rubric_file import Lang, Rubric, rubric
 from proctor.judges.pairwise import warnings
 from proctor.reports.visible import one_line
@@ -90,7 +90,7 @@ class Steps:
         limit = MEANING if self._wish.meaning else None
         known, own = Novelty(meaning=limit), Novelty(meaning=limit)
         if self._wish.reference is not None:
-            known.extend((one.id, one.text(self._kind.main)) for one in _reference.load(self._wish.reference).items)
+            known.extend((one.id, one.text(self._kind.main)) for one in reference_set.load(self._wish.reference).items)
         copies: list[tuple[str, Likeness]] = []
         repeated: list[tuple[str, Likeness]] = []
         nearest = []
@@ -122,7 +122,7 @@ class Steps:
             return self._runs["judge"], self._judged(self._runs["judge"], criteria)
         options: dict[str, Any] = {}
         if self._wish.reference is not None:
-            options = {"reference": str(_reference.located(self._wish.reference)[0]), "seed": self._wish.seed}
+            options = {"reference": str(reference_set.located(self._wish.reference)[0]), "seed": self._wish.seed}
         run = self._run(f"judged-items:{self._wish.data}", [f"rubric:{criteria.name}"], options)
         return run, self._judged(run, criteria)
 
@@ -162,7 +162,7 @@ class Steps:
         run = self._runs.get("win_rate")
         if run is None:
             criteria = self._wish.rubric or self._kind.rubric
-            reference = str(_reference.located(str(self._wish.reference))[0])
+            reference = str(reference_set.located(str(self._wish.reference))[0])
             options = {"sets": [self._wish.data, reference], "pairing": "random", "seed": self._wish.seed}
             run = self._run("judged-pairs:", [f"pairwise:{criteria}"], options, limit=self._wish.comparisons)
         return Compared(

@@ -135,7 +135,7 @@ class Novelty:
     def _alike(self, text: str) -> Likeness | None:
         if self._meaning is None or not self._ids:
             return None
-        from proctor.scorers._encoder import embedded
+        from proctor.text_measures.sentence_encoder import embedded
 
         if self._texts:
             self._rows.extend(embedded([one[:MOST_CHARACTERS] for one in self._texts]))

@@ -25,10 +25,10 @@ from proctor.core.task import Store, Task
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Trial, Verdict
 from proctor.engine.progress import Progress
-from proctor.generation import _reference
-from proctor.generation._files import same_json, stamp, write_json
-from proctor.generation._generator import Generator, Rejected, generator
+from proctor.generation import reference_set
 from proctor.generation._plan import Generated, Missing, Plan
+from proctor.generation.files import same_json, stamp, write_json
+from proctor.generation.generator import Generator, Rejected, generator
 from proctor.generation.novelty import MEANING, Likeness, Novelty
 from proctor.generation.report import write_generation_report
 from proctor.reports.visible import one_line
@@ -118,7 +118,7 @@ def task(plan: Plan, *, earlier: Sequence[tuple[str, Mapping[str, Any]]] = ()) -
         BadInput: the generator or the reference set cannot be read.
     """
     kind = generator(plan.generator)
-    reference = _reference.load(plan.reference) if plan.reference is not None else None
+    reference = reference_set.load(plan.reference) if plan.reference is not None else None
     novelty = Novelty(near=plan.near, meaning=MEANING if plan.meaning else None)
     if reference is not None:
         novelty.extend((f"{reference.name}:{one.id}", one.text(kind.main)) for one in reference.items)
@@ -280,7 +280,7 @@ def _copied(like: Likeness) -> Sentence:
     return say("{reason} Write an entirely different one.", reason=CLOSE[like.kind])
 
 
-def _places(kind: Generator, plan: Plan, reference: _reference.Reference | None) -> Iterator[Sample]:
+def _places(kind: Generator, plan: Plan, reference: reference_set.Reference | None) -> Iterator[Sample]:
     draw = random.Random(plan.seed)  # noqa: S311 - the same again
     topics = list(plan.topics or kind.topics)
     draw.shuffle(topics)

@@ -18,16 +18,16 @@ from msgspec.structs import replace
 
 from proctor.api import Run, at
 from proctor.api.agree import Held
+from proctor.calibration.calibrate import TENTATIVE
+from proctor.calibration.figures import CORRECTED, Figure, on_scale
 from proctor.core.run import Budget, Estimate
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.engine.progress import Progress
 from proctor.generation import _solving, _steps
 from proctor.generation._evidence import Compared, Faulty, Judged, New, People, Wish
-from proctor.generation._generator import Generator, generator
 from proctor.generation._solving import Doubt, Solved
-from proctor.judges._figures import CORRECTED, Figure, on_scale
-from proctor.judges.calibrate import TENTATIVE
+from proctor.generation.generator import Generator, generator
 from proctor.judges.pairwise import is_unsteady
 
 __all__ = ["Check", "Quality", "Verdict", "Wish", "assess"]

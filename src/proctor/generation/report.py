@@ -5,16 +5,16 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from proctor.calibration.figures import CORRECTED, About, marked
 from proctor.core.sentence import Sentence, say
-from proctor.generation import _advice, _page
-from proctor.generation._advice import shown
-from proctor.generation._files import write
-from proctor.generation._generator import Generator, as_text, generator
-from proctor.generation._page import Block, Bullets, Heading, Page, Paragraph, Said, Section, Table
+from proctor.generation import advice, pages
 from proctor.generation._plan import Generated
 from proctor.generation._steps import topics as topics_of
+from proctor.generation.advice import shown
+from proctor.generation.files import write
+from proctor.generation.generator import Generator, as_text, generator
+from proctor.generation.pages import Block, Bullets, Heading, Page, Paragraph, Said, Section, Table
 from proctor.generation.quality import Quality
-from proctor.judges._figures import CORRECTED, About, marked
 from proctor.reports.visible import one_line
 from proctor.reports.words import Words
 from proctor.review.dimensions import TITLES
@@ -40,7 +40,7 @@ def write_report(
         BadInput: it cannot be written.
     """
     page = report(found, lang)
-    texts = {".md": _page.markdown, ".html": _page.html}
+    texts = {".md": pages.markdown, ".html": pages.html}
     return [
         write(Path(folder) / f"comprehensive_report{suffix}", texts[suffix](page, lang), replace=True)
         for suffix in suffixes
@@ -51,7 +51,7 @@ def report(found: Quality, lang: str) -> Page:
     """All evidence of the quality of data, in seven sections."""
     return Page(
         title=say("{title}: quality report", title=_title(found.kind)),
-        notes=[_advice.conclusion(found), *_advice.caveats(found)],
+        notes=[advice.conclusion(found), *advice.caveats(found)],
         sections=[
             Section(say("Basic information"), list(_basics(found))),
             Section(say("Topic distribution and novelty"), list(_topics(found))),
@@ -59,7 +59,7 @@ def report(found: Quality, lang: str) -> Page:
             Section(say("Win rate"), list(_win_rate(found))),
             Section(say("Conclusion"), list(_conclusion(found))),
             Section(say("Suggestions for improvement"), list(_suggestions(found, lang))),
-            Section(say("Next steps"), [Bullets(list(_advice.next_steps(found)), numbered=True)]),
+            Section(say("Next steps"), [Bullets(list(advice.next_steps(found)), numbered=True)]),
         ],
     )
 
@@ -102,7 +102,7 @@ def write_generation_report(path: Path, found: Generated, lang: str) -> Path:
         },
         sections=sections,
     )
-    return write(path, _page.markdown(page, lang))
+    return write(path, pages.markdown(page, lang))
 
 
 def _basics(found: Quality) -> Iterator[Block]:
@@ -302,16 +302,16 @@ def _win_rate(found: Quality) -> Iterator[Block]:
 
 
 def _conclusion(found: Quality) -> Iterator[Block]:
-    yield Paragraph(_advice.conclusion(found), strong=True)
+    yield Paragraph(advice.conclusion(found), strong=True)
     rows: list[list[Said]] = [
-        [check.name, shown(check.number), _advice.threshold(check), MARK[check.verdict]] for check in found.checks
+        [check.name, shown(check.number), advice.threshold(check), MARK[check.verdict]] for check in found.checks
     ]
     yield Table([say("Figure"), say("Value"), say("Threshold"), say("Verdict")], rows, right=(1, 2))
-    yield Bullets(list(_advice.reasons(found)))
+    yield Bullets(list(advice.reasons(found)))
 
 
 def _suggestions(found: Quality, lang: str) -> Iterator[Block]:
-    yield Bullets(_advice.suggestions(found, lang))
+    yield Bullets(advice.suggestions(found, lang))
     if found.judged is not None and found.judged.weakest:
         yield Heading(say("Weakest items"))
         yield Table(

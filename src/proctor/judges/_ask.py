@@ -9,7 +9,6 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.config import settings
-from proctor.core.concurrent import run_together
 from proctor.core.errors import AgentFailed, JudgeFailed, ProviderFailed
 from proctor.core.sample import Message
 from proctor.core.sentence import Sentence, say
@@ -17,6 +16,7 @@ from proctor.core.trajectory import Step, Usage
 from proctor.i18n import speak
 from proctor.models import cache, ledger
 from proctor.models.named import Model, Opened
+from proctor.runtime.concurrent import run_together
 from proctor.transport.faults import NotAccepted
 
 T = TypeVar("T")
@@ -209,7 +209,7 @@ def quoted(value: object) -> str:
 
 
 def _read(step: Step, read: Callable[[Any], T]) -> T:
-    from proctor.models import loose_json
+    from proctor.reply_parsing import loose_json
 
     stop = step.stop if step.message.text.strip() or step.stop in STOPPED else "empty"
     if stop in STOPPED:

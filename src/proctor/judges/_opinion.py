@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
+from proctor.calibration.figures import Figure
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Usage
 from proctor.judges._ask import Answer
-from proctor.judges._figures import Figure
 from proctor.judges._reading import Judgement
 from proctor.judges._rubric_file import Rubric
 from proctor.judges._showing import Shown

@@ -13,6 +13,7 @@ from typing import Any, Self
 import msgspec
 from msgspec.structs import replace
 
+from proctor.calibration.figures import About
 from proctor.core.digest import digest
 from proctor.core.sample import Message, Sample, Turn
 from proctor.core.score import Score, Unscored
@@ -20,10 +21,9 @@ from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 from proctor.judges._adk_items import METRICS, RESPONSE, SAME, TASKS, TOOLS, TYPES, Criterion, Item, items_of
 from proctor.judges._choice import asker, choice
-from proctor.judges._figures import About
 from proctor.judges.rubric import Options, RubricJudge, made
 from proctor.registry import unknown
-from proctor.scorers._adk import mean
+from proctor.trajectory_matching.adk_rules import mean
 
 __all__ = ["KEY", "METRICS", "AdkJudged", "Criterion", "make"]
 

@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from proctor import registry
+from proctor.calibration.figures import About
 from proctor.config import unknown_option
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput, JudgeFailed, MissingExtra
 from proctor.core.sample import Message, Sample, ToolCall, ToolResult
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
-from proctor.core.thread import in_thread
 from proctor.core.trajectory import Trajectory, Usage, turns_of
-from proctor.judges._figures import About
 from proctor.models import ledger
-from proctor.scorers._adk import mean
-from proctor.scorers.trajectory import _expected
+from proctor.runtime.threads import in_thread
+from proctor.trajectory_matching import expectation
+from proctor.trajectory_matching.adk_rules import mean
 from proctor.transport.redact import quoted
 
 if TYPE_CHECKING:
@@ -195,11 +195,11 @@ def played(sample: Sample, trajectory: Trajectory) -> list[Played]:
         references[-1] = sample.target
     made = []
     for place, (turn, reference) in enumerate(zip(turns, references, strict=True)):
-        expected = _expected.expected_of(reference)
+        expected = expectation.expected_of(reference)
         made.append(
             Played(
                 asked="\n".join(message.text for message in turn.messages if message.role == "user" and message.text),
-                answer=_expected.answer(trajectory, place),
+                answer=expectation.answer(trajectory, place),
                 calls=tuple(_calls([step.message for step in trajectory.steps if step.turn == place])),
                 expected_answer=expected.response,
                 expected_calls=None

@@ -31,7 +31,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from proctor.core.concurrent import run_together
+from proctor.calibration.figures import About, Figure, Verdicts
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput, JudgeFailed
 from proctor.core.run import Estimate
@@ -42,7 +42,6 @@ from proctor.core.trajectory import Trajectory, Usage
 from proctor.judges import _panel, _showing
 from proctor.judges._choice import asker, choice, parted
 from proctor.judges._controls import Control, check, passes
-from proctor.judges._figures import About, Figure, Verdicts
 from proctor.judges._opinion import Opinion, figures, scored, unjudged
 from proctor.judges._panel import Band, Rule, Vote
 from proctor.judges._rubric_file import Rubric, rubric
@@ -50,6 +49,7 @@ from proctor.judges._said import Said, as_text, by_vote, joint, no_quorum, recor
 from proctor.judges.rubric import Options as JudgeOptions
 from proctor.judges.rubric import RubricJudge
 from proctor.models.named import Opened
+from proctor.runtime.concurrent import run_together
 
 LEAST = 3
 BANDS: tuple[Band, ...] = ("low", "moderate", "severe")
@@ -267,9 +267,9 @@ def concluded(
     found: Sequence[Estimate], verdicts: Verdicts, judge: About, prefix: str, clusters: Mapping[str, str]
 ) -> list[Estimate]:
     """The estimates of a run, and how far its judges agree, each judge's leaning, outliers and cost."""
-    from proctor.judges import _jury_numbers
+    from proctor.calibration import jury_agreement
 
-    return [*found, *_jury_numbers.numbers(verdicts(), judge, prefix, clusters)]
+    return [*found, *jury_agreement.numbers(verdicts(), judge, prefix, clusters)]
 
 
 def _member(criteria: Rubric, name: str, model_options: Mapping[str, Any], own: Options) -> RubricJudge:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec.structs import replace
 
+from proctor.calibration.figures import About, Figure, Verdicts
 from proctor.core.digest import digest
 from proctor.core.run import Estimate
 from proctor.core.sample import Sample
@@ -21,7 +22,6 @@ from proctor.core.trial import Verdict
 from proctor.judges import _showing
 from proctor.judges._ask import Answer, Asker, enough
 from proctor.judges._choice import MOST_CHARACTERS, Asking, Characters, Count, asker, single
-from proctor.judges._figures import About, Figure, Verdicts
 from proctor.judges._reading import LABELS, Winner, pair_schema, winner
 from proctor.judges._rubric_file import Rubric, rubric
 from proctor.models.named import Model, Opened

@@ -25,6 +25,7 @@ from typing import Any, Self, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from proctor.calibration.figures import About
 from proctor.core.digest import digest
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
@@ -33,7 +34,6 @@ from proctor.core.trajectory import Trajectory
 from proctor.judges import _showing
 from proctor.judges._ask import Asker, enough
 from proctor.judges._choice import Asking, asker, single
-from proctor.judges._figures import About
 from proctor.judges._opinion import Opinion
 from proctor.judges._rubric_file import Dimension, Heading, Rubric, Words, rubric
 from proctor.judges.pairwise import Comparison, PairwiseJudge, Rival

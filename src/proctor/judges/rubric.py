@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from proctor.calibration.figures import About
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
@@ -24,7 +25,6 @@ from proctor.core.trajectory import Trajectory, Usage
 from proctor.judges import _showing
 from proctor.judges._ask import Answer, Asker, all_of, enough
 from proctor.judges._choice import MOST_CHARACTERS, Asking, Characters, Count, asker, single
-from proctor.judges._figures import About
 from proctor.judges._opinion import Opinion, figures, scored, together, unjudged
 from proctor.judges._reading import Judgement, judgement, schema
 from proctor.judges._rubric_file import Dimension, Example, Rubric, known, made, rubric

@@ -26,12 +26,12 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from proctor.chat.messages import Json, Reply
 from proctor.config import settings
 from proctor.core.digest import digest
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import NOTHING, Usage
 from proctor.models._cache_file import DAMAGED, CacheFile, set_aside
-from proctor.models.chat_format import Json, Reply
 from proctor.transport.repair import strict
 
 FILE = "replies-1.db"  # another number when the layout changes

@@ -18,14 +18,14 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor import registry
+from proctor.chat.tool_schema import message_of, schema_of
 from proctor.config import converted
 from proctor.core.errors import BadInput, MissingExtra
 from proctor.core.sample import Message, Text, Tool, ToolResult
 from proctor.core.trajectory import Step
+from proctor.downloads import fetch
 from proctor.models import openai
 from proctor.models.local_server import LocalServer
-from proctor.models.toolschema import message_of, schema_of
-from proctor.transport import fetch
 
 MODELS = {
     # SmolLM2-135M-Instruct, Q4_1, ChatML, 8k context, English; Apache-2.0. Declares a C++ build as a dependency,

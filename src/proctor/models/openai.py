@@ -8,13 +8,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from proctor.config import converted
-from proctor.core.errors import BadInput
-from proctor.core.sample import Message, Tool
-from proctor.core.sentence import Sentence, say
-from proctor.core.trajectory import NOTHING, Step
-from proctor.models import cache
-from proctor.models.chat_format import (
+from proctor.chat.messages import (
     ChoiceReply,
     Json,
     MessageReply,
@@ -27,7 +21,13 @@ from proctor.models.chat_format import (
     to_tools,
     to_usage,
 )
-from proctor.models.chat_stream import Stream
+from proctor.chat.streaming import Stream
+from proctor.config import converted
+from proctor.core.errors import BadInput
+from proctor.core.sample import Message, Tool
+from proctor.core.sentence import Sentence, say
+from proctor.core.trajectory import NOTHING, Step
+from proctor.models import cache
 from proctor.transport.client import Client, Target, current
 from proctor.transport.faults import NotAccepted
 from proctor.transport.pace import CEILING, Bounds

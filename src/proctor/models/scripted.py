@@ -13,11 +13,11 @@ from typing import Any
 
 import msgspec
 
+from proctor.chat.messages import MessageReply, to_message
 from proctor.config import unknown_option
 from proctor.core.errors import BadInput, ProviderFailed
 from proctor.core.sample import Message, Tool
 from proctor.core.trajectory import Step, Usage
-from proctor.models.chat_format import MessageReply, to_message
 
 Said = str | Message | Step | Exception
 Script = Iterable[Said] | Callable[[Sequence[Message], Sequence[Tool]], Said]

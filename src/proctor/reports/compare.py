@@ -8,11 +8,11 @@ from html import escape
 import msgspec
 from msgspec.structs import replace
 
+from proctor.calibration.figures import compared as judges_compared
 from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
-from proctor.judges._figures import compared as judges_compared
 from proctor.reports.drawn import UNRECORDED, is_part, strata_in_common
 from proctor.reports.verdicts import Outcome, Row, Untested, decide
 from proctor.stats import paired, power

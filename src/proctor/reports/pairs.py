@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from proctor.core.sample import ToolCall
-from proctor.scorers.trajectory._assign import best
+from proctor.trajectory_matching.assignment import best
 
 SHOWN_CALLS = 40
 SHOWN_CHARACTERS = 1_000

@@ -13,8 +13,8 @@ from proctor.core.trajectory import Trajectory, Usage
 from proctor.core.trial import Call, Failure, Outcome, Trial, Verdict
 from proctor.reports.pairs import Pair, Shown, call_text, calls_in, found_pairs, pairs, value_text
 from proctor.scorers import adk
-from proctor.scorers.trajectory._expected import answer
-from proctor.scorers.trajectory._options import compared
+from proctor.trajectory_matching.expectation import answer
+from proctor.trajectory_matching.options import compared
 
 Kind = Literal["text", "reasoning", "file", "call", "result"]
 SHOWN_LINES = 60

@@ -6,10 +6,10 @@ Every text goes through `visible`, and as `Text`, in which rich reads no markup.
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from proctor.calibration.figures import about, marked
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate, RunRecord, Selection
 from proctor.core.task import Store
-from proctor.judges._figures import about, marked
 from proctor.registry import unknown
 from proctor.reports import plot
 from proctor.reports.build import Report, one_story

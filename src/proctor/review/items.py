@@ -9,8 +9,8 @@ import msgspec
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
-from proctor.datasets._formats import READERS, is_empty
-from proctor.datasets._rows import rows
+from proctor.datasets.formats import READERS, is_empty
+from proctor.datasets.rows import rows
 
 COLUMNS: Mapping[str, Sequence[str]] = {
     "id": ("id", "problem_id", "item_id", "sample_id", "task_id", "question_id", "编号", "题号"),

@@ -12,7 +12,6 @@ from typing import Literal, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from proctor.core import rewrite
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.review import labels, plan
@@ -22,6 +21,7 @@ from proctor.review.items import Item, items, notes
 from proctor.review.labels import STATUSES, Entry, Record, Status
 from proctor.review.plan import Plan, Withdrawn
 from proctor.review.said import checked_comment, checked_scores, checked_status, name_of
+from proctor.runtime import rewrite
 
 T = TypeVar("T")
 State = Literal["todo", "changed", "approved", "rejected", "needs_revision"]

@@ -7,9 +7,9 @@ from typing import Any
 from proctor.core.errors import MissingExtra
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
-from proctor.core.sentence import say
+from proctor.core.sentence import quote, say
 from proctor.core.trajectory import Trajectory
-from proctor.scorers._texts import answer_of, no_target, shown, targets_of
+from proctor.scorers._texts import answer_of, no_target, targets_of
 
 CHARACTERS = 20_000
 HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
@@ -53,5 +53,5 @@ def score(
     number, how = measure(answer, targets)
     points = min(max(number / 100, 0.0), 1.0)
     points = 1.0 if any(answer == target for target in targets) else round(points, 12)
-    reason = say("{number} of 100 ({how}) against {target}.", number=f"{number:.2f}", how=how, target=shown(targets[0]))
+    reason = say("{number} of 100 ({how}) against {target}.", number=f"{number:.2f}", how=how, target=quote(targets[0]))
     return Score(points=points, answer=answer, reason=reason, details={"how": how})

@@ -21,9 +21,9 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.sentence import say
 from proctor.core.task import Scorer
-from proctor.core.thread import is_async
 from proctor.core.trajectory import Trajectory
 from proctor.core.validation import in_words
+from proctor.runtime.threads import is_async
 from proctor.scorers import _article
 from proctor.scorers._named import is_inline, named
 from proctor.scorers._predictions import adapted, takes_prediction

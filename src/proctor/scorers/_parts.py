@@ -6,15 +6,15 @@ from typing import Any
 
 import msgspec
 
-from proctor.core.concurrent import run_together
 from proctor.core.digest import digest
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Scorer
-from proctor.core.thread import is_async
 from proctor.core.trajectory import Trajectory
 from proctor.models.named import Opened
+from proctor.runtime.concurrent import run_together
+from proctor.runtime.threads import is_async
 from proctor.scorers._named import is_inline
 
 Result = Score | Unscored

@@ -6,7 +6,7 @@ others ("Dogs can't see red"). A long reply declines at its beginning, in its fi
 
 import re
 
-from proctor.scorers.answer.text import simplified
+from proctor.answer_matching.text import simplified
 
 _BEGINNING = 600  # characters of a reply in which it declines, if it does
 _SENTENCES = 4

@@ -2,7 +2,7 @@
 
 import re
 
-from proctor.scorers.answer.sentences import corrected
+from proctor.answer_matching.sentences import corrected
 
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
 _THOUGHT = "</think>"

@@ -9,7 +9,6 @@ from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 
 ANSWER_CHARACTERS = 1_000_000
-SHOWN_CHARACTERS = 200
 
 
 def answer_of(trajectory: Trajectory, characters: int = ANSWER_CHARACTERS) -> str:
@@ -35,12 +34,3 @@ def as_text(value: Any) -> str:
 def no_target() -> Unscored:
     """What a scorer says of a sample without a target."""
     return Unscored(why="not_applicable", reason=say("The sample has no target to compare with."))
-
-
-def shown(text: str, characters: int = SHOWN_CHARACTERS) -> str:
-    """A text as a reason shows it: quoted, and cut where it is long.
-
-    >>> shown("Paris"), shown("abcdef", 3)
-    ("'Paris'", "'abc…'")
-    """
-    return f"'{text}'" if len(text) <= characters else f"'{text[:characters]}…'"

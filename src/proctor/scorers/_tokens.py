@@ -2,8 +2,8 @@
 
 import re
 
-from proctor.scorers import _segment
 from proctor.scorers._replies import normal
+from proctor.text_measures import chinese_words
 
 _HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff"  # Thai, Lao, Burmese, Khmer, kana
@@ -23,7 +23,7 @@ def tokens(text: str) -> list[str]:
     """
     text = normal(text).lower()
     if _HAN.search(text):
-        found = [token for word in _segment.words(text) for token in _TOKEN.findall(word)]
+        found = [token for word in chinese_words.words(text) for token in _TOKEN.findall(word)]
     else:
         found = _TOKEN.findall(text)
     return found or [sign for sign in text if not sign.isspace()]

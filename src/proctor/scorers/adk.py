@@ -15,10 +15,10 @@ from proctor.core.sample import Reasoning, Sample, Text, ToolCall
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Trajectory
-from proctor.scorers._adk import AdkCall, MatchType, calls_match, match_type, mean, rouge_1
-from proctor.scorers.trajectory import _expected
-from proctor.scorers.trajectory._arguments import Fault
-from proctor.scorers.trajectory._options import compared
+from proctor.trajectory_matching import expectation
+from proctor.trajectory_matching.adk_rules import AdkCall, MatchType, calls_match, match_type, mean, rouge_1
+from proctor.trajectory_matching.arguments import Fault
+from proctor.trajectory_matching.options import compared
 
 Metric = Literal["tool_trajectory_avg_score", "response_match_score"]
 
@@ -73,7 +73,7 @@ def response_match(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         rouge_1(
             _with_thoughts(trajectory, turn) if options.count_thoughts else turn.answer, turn.expected.response or ""
         )
-        for turn in _expected.turns(sample, trajectory)
+        for turn in expectation.turns(sample, trajectory)
     ]
     return _average(scores, options.response_threshold, say("ROUGE-1 of the texts"))
 
@@ -100,7 +100,7 @@ def _trajectory(sample: Sample, trajectory: Trajectory, how: MatchType | None) -
     names_only = options.ignore_args
     scores = [
         float(calls_match([*map(made_call, turn.made)], _wanted(turn.expected), chosen, names_only=names_only))
-        for turn in _expected.turns(sample, trajectory)
+        for turn in expectation.turns(sample, trajectory)
     ]
     return _average(scores, options.trajectory_threshold, say("calls compared as {match_type}", match_type=chosen))
 
@@ -120,7 +120,7 @@ def sides(sample: Sample, trajectory: Trajectory, metric: str) -> list[dict[str,
     return compared(sample, trajectory, check=None if options.ignore_args else _null_fault, **fixed)
 
 
-def _null_fault(expected: _expected.ExpectedCall, made: ToolCall) -> Fault | None:
+def _null_fault(expected: expectation.ExpectedCall, made: ToolCall) -> Fault | None:
     """What differs between calls whose arguments are alike: one has none, the other an empty object."""
     wanted, given = expected.arguments, made_call(made).args
     if (wanted is None) == (given is None):
@@ -137,7 +137,7 @@ def made_call(call: ToolCall) -> AdkCall:
     return AdkCall(call.name, None if call.raw.strip() == "null" else {"": call.raw})
 
 
-def _with_thoughts(trajectory: Trajectory, turn: _expected.Turn) -> str:
+def _with_thoughts(trajectory: Trajectory, turn: expectation.Turn) -> str:
     """Return the answer of a turn with what was thought in the same message."""
     for step in reversed(trajectory.steps):
         if step.turn == turn.place and step.message.role == "assistant":
@@ -147,7 +147,7 @@ def _with_thoughts(trajectory: Trajectory, turn: _expected.Turn) -> str:
     return ""
 
 
-def _wanted(expected: _expected.Expected) -> list[AdkCall]:
+def _wanted(expected: expectation.Expected) -> list[AdkCall]:
     return [AdkCall(call.name, call.arguments) for call in expected.calls or ()]
 
 

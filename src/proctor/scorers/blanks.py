@@ -13,16 +13,16 @@ from typing import Any
 
 import msgspec
 
+from proctor.answer_matching.claims import claimed
+from proctor.answer_matching.text import negations, simplified
 from proctor.config import converted
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 from proctor.scorers import _replies
-from proctor.scorers._rouge import rouge_l
 from proctor.scorers.answer import match
-from proctor.scorers.answer.claims import claimed
-from proctor.scorers.answer.text import negations, simplified
+from proctor.text_measures.rouge import rouge_l
 
 _ORDINALS = {name: place for place, name in enumerate(["first", "second", "third", "fourth", "fifth", "sixth"], 1)}
 _ORDINALS |= {name: place for place, name in enumerate("一二三四五六七八九十", 1)}

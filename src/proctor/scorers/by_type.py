@@ -18,13 +18,12 @@ from proctor.config import converted
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
-from proctor.core.sentence import say
+from proctor.core.sentence import quote, say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
 from proctor.registry import names
 from proctor.scorers._named import Find, named
 from proctor.scorers._parts import Composite
-from proctor.scorers._texts import shown
 
 DEFAULT = "default"
 USUAL = {
@@ -90,7 +89,7 @@ def _score(sample: Sample, trajectory: Trajectory, scorer_of: Callable[[str], Sc
         return Unscored(why="not_applicable", reason=say("The sample says no type to choose a scorer by."))
     reason = say(
         "No scorer is known for the type {type}. Known: {known}.",
-        type=shown(kind, 60),
+        type=quote(kind, 60),
         known=", ".join(SCORER_BY_TYPE),
     )
     return Unscored(why="not_applicable", reason=reason, details={"type": kind[:200]})

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from proctor.answer_matching.claims import claimed
 from proctor.config import converted
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
@@ -16,7 +17,6 @@ from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 from proctor.scorers import _replies
 from proctor.scorers.answer import final_answer, match
-from proctor.scorers.answer.claims import claimed
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -16,13 +16,13 @@ from proctor.config import converted
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
-from proctor.core.sentence import Sentence, say
+from proctor.core.sentence import Sentence, quote, say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
 from proctor.core.validation import in_words
-from proctor.scorers import _schema
-from proctor.scorers._matcher import TooSlow
-from proctor.scorers._texts import answer_of, no_target, shown
+from proctor.runtime import json_schema
+from proctor.runtime.pattern_search import TooSlow
+from proctor.scorers._texts import answer_of, no_target
 
 PLACES_TRIED = 50
 FENCE = "```"
@@ -61,7 +61,7 @@ def make(options: Mapping[str, Any]) -> Scorer:
     if chosen.schema_file is not None:
         chosen = msgspec.structs.replace(chosen, schema=_from_file(Path(chosen.schema_file)))
     if chosen.schema is not None:
-        _schema.check(chosen.schema)
+        json_schema.check(chosen.schema)
 
     def json(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         return _score(sample, trajectory, chosen)
@@ -75,7 +75,7 @@ def _score(sample: Sample, trajectory: Trajectory, options: Options) -> Score | 
     answer = answer_of(trajectory)
     made = _in_text(answer)
     if made is NOTHING:
-        return Score(points=0, answer=answer, reason=say("The answer holds no JSON: {answer}.", answer=shown(answer)))
+        return Score(points=0, answer=answer, reason=say("The answer holds no JSON: {answer}.", answer=quote(answer)))
     said = text_of.dumps(made, ensure_ascii=False)
     try:
         fault = _fault(sample.target, made, options)
@@ -90,7 +90,7 @@ def _score(sample: Sample, trajectory: Trajectory, options: Options) -> Score | 
 
 
 def _fault(target: Any, made: Any, options: Options) -> Sentence | None:
-    if options.schema is not None and (found := _schema.fault(options.schema, made)) is not None:
+    if options.schema is not None and (found := json_schema.fault(options.schema, made)) is not None:
         return found
     if target is None:
         return None
@@ -152,7 +152,7 @@ def _differences(expected: Any, made: Any, path: str, options: Options) -> Itera
         case list() | tuple(), list():
             yield from _list_differences(expected, made, path, options)
         case _ if not _same(expected, made, options.tolerance):
-            wanted, found = (shown(text_of.dumps(one, ensure_ascii=False, default=str)) for one in (expected, made))
+            wanted, found = (quote(text_of.dumps(one, ensure_ascii=False, default=str)) for one in (expected, made))
             yield say("{path}: expected {expected}, got {made}.", path=path, expected=wanted, made=found)
 
 

@@ -2,19 +2,19 @@
 
 import re
 
+from proctor.answer_matching.amounts import the_amount, without_unit
+from proctor.answer_matching.numbers import read_number
+from proctor.answer_matching.quantities import read_quantity
+from proctor.answer_matching.syntax import read_tree
+from proctor.answer_matching.text import tidy
+from proctor.answer_matching.unit_table import read_unit
+from proctor.answer_matching.verdict import AnswerOptions, Match, Options
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 from proctor.scorers._texts import no_target, targets_of
 from proctor.scorers.answer import VERSION, final_answer, fitting, undecided
-from proctor.scorers.answer.amounts import the_amount, without_unit
-from proctor.scorers.answer.numbers import read_number
-from proctor.scorers.answer.quantities import read_quantity
-from proctor.scorers.answer.syntax import read_tree
-from proctor.scorers.answer.text import tidy
-from proctor.scorers.answer.unit_table import read_unit
-from proctor.scorers.answer.verdict import AnswerOptions, Match, Options
 
 __all__ = ["Options", "number", "the_number"]
 NUMERIC_RULES = ("quasi exact", "numeric", "units", "mathematics")

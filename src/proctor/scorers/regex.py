@@ -14,11 +14,11 @@ from proctor.config import converted
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
-from proctor.core.sentence import say
+from proctor.core.sentence import quote, say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
-from proctor.scorers._matcher import SECONDS, Caught, TooSlow, Which, checked, search
-from proctor.scorers._texts import answer_of, no_target, shown, targets_of
+from proctor.runtime.pattern_search import SECONDS, Caught, TooSlow, Which, checked, search
+from proctor.scorers._texts import answer_of, no_target, targets_of
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,7 +99,7 @@ def _score(sample: Sample, trajectory: Trajectory, options: Options) -> Score | 
         return Score(points=0, answer=None, reason=reason, details={"patterns": list(patterns)})
     if options.extract:
         return _compared(caught.text.strip(), targets, options)
-    reason = say("The pattern {pattern} caught {caught}.", pattern=" | ".join(patterns), caught=shown(caught.text))
+    reason = say("The pattern {pattern} caught {caught}.", pattern=" | ".join(patterns), caught=quote(caught.text))
     return Score(points=1, answer=caught.text, reason=reason, details={"patterns": list(patterns)})
 
 
@@ -118,5 +118,5 @@ def _compared(caught: str, targets: Sequence[str], options: Options) -> Score:
     right = caught in targets or (
         options.ignore_case and caught.casefold() in {target.casefold() for target in targets}
     )
-    reason = say("Caught {caught}, expected {target}.", caught=shown(caught), target=" | ".join(targets))
+    reason = say("Caught {caught}, expected {target}.", caught=quote(caught), target=" | ".join(targets))
     return Score(points=right, answer=caught, reason=reason, details={"pattern": options.pattern})

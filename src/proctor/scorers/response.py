@@ -14,9 +14,9 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
-from proctor.scorers._adk import tokens
-from proctor.scorers._rouge import figures
-from proctor.scorers.trajectory import _expected
+from proctor.text_measures.rouge import figures
+from proctor.trajectory_matching import expectation
+from proctor.trajectory_matching.adk_rules import tokens
 
 
 def response(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
@@ -27,7 +27,7 @@ def response(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """
     pairs = [
         (turn.place, similarity(turn.answer, turn.expected.response))
-        for turn in _expected.turns(sample, trajectory)
+        for turn in expectation.turns(sample, trajectory)
         if turn.expected.response
     ]
     if not pairs:

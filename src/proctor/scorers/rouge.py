@@ -17,10 +17,10 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
-from proctor.scorers import _rouge_packages as packages
-from proctor.scorers import _segment
-from proctor.scorers._rouge import Rouge, rouge_l, rouge_n
 from proctor.scorers._tokens import tokens
+from proctor.text_measures import chinese_words
+from proctor.text_measures import rouge_packages as packages
+from proctor.text_measures.rouge import Rouge, rouge_l, rouge_n
 
 _T = TypeVar("_T")
 Package = Literal["rouge-score", "rouge", "rouge-chinese"]
@@ -104,7 +104,7 @@ def figures(package: Package, measure: Measure, made: str, expected: str) -> Rou
         flat = [[word for sentence in side for word in sentence] for side in (ours, theirs)]
         return _unless_empty(flat[0], flat[1], lambda one, other: packages.distinct_n(one, other, number))
     if package == "rouge-chinese":
-        words = [packages.chinese_tokens(" ".join(_segment.words(text))) for text in (made, expected)]
+        words = [packages.chinese_tokens(" ".join(chinese_words.words(text))) for text in (made, expected)]
         if number is None:
             return _unless_empty(words[0], words[1], packages.chinese_l)
         return _unless_empty(words[0], words[1], lambda one, other: packages.distinct_n(one, other, number))

@@ -16,8 +16,8 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
-from proctor.scorers._encoder import embedded
 from proctor.scorers._texts import answer_of, no_target, targets_of
+from proctor.text_measures.sentence_encoder import embedded
 
 CHARACTERS = 2_000
 

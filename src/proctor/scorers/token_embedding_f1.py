@@ -12,8 +12,8 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 from proctor.scorers._bleu import HAN, NO_BLANKS
-from proctor.scorers._encoder import embedded
 from proctor.scorers._texts import answer_of, no_target, targets_of
+from proctor.text_measures.sentence_encoder import embedded
 
 WORDS = 300
 WORD = re.compile(rf"{HAN.pattern}|{NO_BLANKS.pattern}|[\d.,]*\d|\w+")

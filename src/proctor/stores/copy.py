@@ -5,12 +5,12 @@ from itertools import islice
 
 from msgspec.structs import replace
 
-from proctor.core.concurrent import run_together
 from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
 from proctor.core.sample import Sample
 from proctor.core.task import Store
 from proctor.core.trial import Trial, Verdict
+from proctor.runtime.concurrent import run_together
 
 CHUNK = 256
 

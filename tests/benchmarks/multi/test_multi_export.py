@@ -14,11 +14,11 @@ from proctor import evaluate, score
 from proctor.api import files
 from proctor.benchmarks.multi import export, replies, tables, task
 from proctor.benchmarks.multi.predictions import predictions
+from proctor.chat.messages import to_messages
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.trajectory import Trajectory, Usage
 from proctor.core.trial import Failure, Trial
-from proctor.models.chat_format import to_messages
 
 SET = {
     "x_1": problem(contents=["甲", "乙"], types=["单选", "多选"], answers=["A", "ABC"]),

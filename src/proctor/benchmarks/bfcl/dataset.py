@@ -21,7 +21,7 @@ from proctor.core.errors import BadInput
 from proctor.core.near import near
 from proctor.core.sample import Role
 from proctor.core.sentence import Sentence, say
-from proctor.transport import fetch
+from proctor.downloads import fetch
 
 PACKAGE = fetch.Package(
     name="bfcl-eval",

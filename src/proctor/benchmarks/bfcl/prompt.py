@@ -17,7 +17,7 @@ import msgspec
 from proctor.benchmarks.bfcl.dataset import PACKAGE
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message
-from proctor.transport import fetch
+from proctor.downloads import fetch
 
 _WORDS = Path("constants", "default_prompts.py")
 

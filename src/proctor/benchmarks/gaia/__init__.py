@@ -18,7 +18,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.task import Scorer, Task
 from proctor.core.trajectory import Trajectory
-from proctor.transport.hub import MAIN
+from proctor.downloads.hub import MAIN
 
 EXAMPLE = "example"
 

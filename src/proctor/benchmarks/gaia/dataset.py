@@ -14,8 +14,8 @@ import msgspec
 
 from proctor.core.digest import digest_file
 from proctor.core.errors import BadInput, MissingExtra
-from proctor.core.file_names import can_be_a_file
 from proctor.core.sample import File
+from proctor.runtime.file_names import can_be_a_file
 
 Split = Literal["validation", "test"]
 PLACEHOLDER = "0-0-0-0-0"

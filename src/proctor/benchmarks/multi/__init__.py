@@ -117,7 +117,7 @@ def task(
     if not found:
         raise BadInput("No question of {path} fits the options.", path=files.problems)
     if any(question.type == "解答" and question.label for question in found):
-        from proctor.scorers._segment import cutter
+        from proctor.text_measures.chinese_words import cutter
 
         cutter()  # says now that an extra is missing, not at every question
     material = Material(

@@ -11,8 +11,8 @@ from pathlib import Path, PurePosixPath
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
+from proctor.downloads import hub
 from proctor.folders import cache_folder
-from proctor.transport import hub
 
 DATA_SET = "OpenDFM/MULTI-Benchmark"
 MOST_FILES = 100_000

@@ -11,8 +11,8 @@ from typing import Literal
 import msgspec
 
 from proctor.core.errors import BadInput
-from proctor.core.file_names import can_be_a_file
 from proctor.core.sample import File
+from proctor.runtime.file_names import can_be_a_file
 
 TOKEN = re.compile(r"\[IMAGE_([0-9]{1,6})\]")
 BLANK_SIZE = 24

@@ -12,8 +12,8 @@ from typing import Literal, get_args
 import msgspec
 
 from proctor.core.errors import BadInput
-from proctor.scorers import _segment
-from proctor.scorers._rouge_packages import chinese_l, chinese_tokens
+from proctor.text_measures import chinese_words
+from proctor.text_measures.rouge_packages import chinese_l, chinese_tokens
 
 Position = Literal["start", "end", "middle", "all"]
 POSITIONS: tuple[Position, ...] = get_args(Position)
@@ -85,7 +85,7 @@ def discussion(prediction: str, label: str, position: Position = "start") -> Mar
         return Marks(0, 0)
     if not prediction:
         return Marks(0, 1)
-    return discussion_of_tokens(_segment.words(prediction), _segment.words(label))
+    return discussion_of_tokens(chinese_words.words(prediction), chinese_words.words(label))
 
 
 def discussion_of_tokens(prediction: list[str], label: list[str]) -> Marks:

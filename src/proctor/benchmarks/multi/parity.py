@@ -18,7 +18,7 @@ from proctor.benchmarks.multi import official
 from proctor.core.errors import BadInput
 from proctor.core.parity import Checked
 from proctor.core.sentence import say
-from proctor.scorers import _segment
+from proctor.text_measures import chinese_words
 
 _TOLERANCE = 1e-9
 _KNOWN = ("start", "end")
@@ -82,7 +82,7 @@ def _checked(line: Line) -> Checked:
 
 def _cut_differently(line: Line) -> tuple[Sequence[str], Sequence[str]] | None:
     for text, recorded in ((line.prediction, line.prediction_tokens), (line.label, line.label_tokens)):
-        if recorded is not None and isinstance(text, str) and (cut := _segment.words(text)) != recorded:
+        if recorded is not None and isinstance(text, str) and (cut := chinese_words.words(text)) != recorded:
             return cut, recorded
     return None
 

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import proctor
 from proctor.api.run import Run
+from proctor.calibration.figures import Figure, on_scale
 from proctor.compat.hello_agents._words import saved, tell
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
@@ -19,11 +20,10 @@ from proctor.core.sentence import say
 from proctor.core.tally import Case, tally
 from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
-from proctor.generation._generator import as_text
-from proctor.judges._fields import Item
-from proctor.judges._figures import Figure, on_scale
+from proctor.generation.generator import as_text
 from proctor.judges.pairwise import PairwiseJudge
 from proctor.judges.rubric import RubricJudge
+from proctor.judging.fields import Item
 from proctor.stats.estimate import estimate
 
 ROLES = {"problem": "question", "answer": "answer", "solution": "solution"}

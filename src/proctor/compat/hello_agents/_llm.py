@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proctor.agents.function import called
+from proctor.chat.messages import to_messages
 from proctor.compat.hello_agents._settings import endpoint, model_id
 from proctor.core.errors import AgentFailed, BadInput
 from proctor.core.sample import Message, Tool
 from proctor.core.trajectory import Step, Usage
-from proctor.models.chat_format import to_messages
 from proctor.models.named import Model, model
 
 

@@ -7,10 +7,10 @@ from typing import Any
 from proctor.compat.hello_agents._words import tell
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
-from proctor.datasets._formats import READERS, is_empty
-from proctor.datasets._rows import rows
-from proctor.generation._generator import as_text
-from proctor.generation._reference import NAMED, located
+from proctor.datasets.formats import READERS, is_empty
+from proctor.datasets.rows import rows
+from proctor.generation.generator import as_text
+from proctor.generation.reference_set import NAMED, located
 
 NEWEST = 2025  # the one year that has a set of its own
 ALIASES = {

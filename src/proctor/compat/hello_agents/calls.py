@@ -17,9 +17,9 @@ from proctor.benchmarks.bfcl import decode_python
 from proctor.benchmarks.bfcl.calls import Call, Undecodable, first
 from proctor.benchmarks.bfcl.declared_types import Language
 from proctor.benchmarks.bfcl.oracle import call_text
+from proctor.chat.thinking import parted
 from proctor.core.sample import Message, ToolCall
 from proctor.core.trajectory import Step, Trajectory
-from proctor.models.thinking import parted
 
 LONGEST = 400_000
 LONGEST_CALL = 4_000

@@ -17,9 +17,9 @@ from proctor.compat.hello_agents.judging_tools import LLMJudgeTool, WinRateTool
 from proctor.core.errors import AgentFailed, BadInput, ProctorError
 from proctor.core.sentence import Sentence, say
 from proctor.core.trial import Trial, Verdict
-from proctor.generation import _reference
-from proctor.generation._files import stamp, write, write_json
-from proctor.generation._page import markdown
+from proctor.generation import reference_set
+from proctor.generation.files import stamp, write, write_json
+from proctor.generation.pages import markdown
 from proctor.generation.problems import Generated, ItemProgress, Plan, written
 from proctor.generation.quality import Quality, Wish, assess
 from proctor.generation.report import report as comprehensive
@@ -30,7 +30,7 @@ from proctor.reports.visible import visible
 GENERATED = "data_generation/generated_data"
 EVALUATED = "data_generation/evaluation_results"
 MOST_COMPARISONS = 20
-AIME = _reference.NAMED["aime-1983-2025"]
+AIME = reference_set.NAMED["aime-1983-2025"]
 
 
 class AIMEGenerator:
@@ -50,7 +50,7 @@ class AIMEGenerator:
         self.llm = llm
         self.delay_seconds = delay_seconds
         self.use_reference_examples = use_reference_examples
-        self.reference_examples: Sequence[_reference.Example] = ()
+        self.reference_examples: Sequence[reference_set.Example] = ()
         self._reference: str | None = None
         self._writer = Writer(llm, delay_seconds)
         if use_reference_examples:
@@ -132,9 +132,9 @@ class AIMEGenerator:
         )
 
     def _load(self, name: str) -> None:
-        source = name if Path(name).suffix or name in _reference.NAMED else f"hub:{name}"
+        source = name if Path(name).suffix or name in reference_set.NAMED else f"hub:{name}"
         try:
-            found = _reference.load(source)
+            found = reference_set.load(source)
         except ProctorError as error:
             tell(say("⚠️ Reference examples cannot be read, so none are shown: {reason}", reason=error.sentence))
             self.use_reference_examples = False

@@ -12,8 +12,8 @@ from proctor.compat.hello_agents.llm_judge import EXCELLENT, PASS, LLMJudgeEvalu
 from proctor.compat.hello_agents.win_rate import WinRateEvaluator
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
-from proctor.generation._files import stamp
-from proctor.generation._page import Block, Page, Paragraph, Said, Section, Table, markdown
+from proctor.generation.files import stamp
+from proctor.generation.pages import Block, Page, Paragraph, Said, Section, Table, markdown
 from proctor.i18n import language
 from proctor.reports.visible import one_line
 

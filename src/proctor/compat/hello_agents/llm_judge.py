@@ -33,10 +33,10 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 from proctor.judges._ask import Asker
-from proctor.judges._fields import Item
-from proctor.judges.items import EXAMPLES
-from proctor.judges.items import sample as item_sample
 from proctor.judges.rubric import Options, Rubric, RubricJudge, rubric
+from proctor.judging.fields import Item
+from proctor.judging.items import EXAMPLES
+from proctor.judging.items import sample as item_sample
 
 RUBRIC = "math-problem"
 SCALE = 5

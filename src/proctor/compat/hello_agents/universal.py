@@ -12,8 +12,8 @@ from proctor.compat.hello_agents.llm_judge import EXCELLENT, PASS, LLMJudgeEvalu
 from proctor.compat.hello_agents.win_rate import WinRateEvaluator
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
-from proctor.datasets._formats import READERS
-from proctor.datasets._rows import rows
+from proctor.datasets.formats import READERS
+from proctor.datasets.rows import rows
 from proctor.judges._rubric_file import Dimension, Heading, Rubric, Words
 
 TASK = Heading(task="Judge what is shown in each dimension, by what its text asks.", title="Quality")

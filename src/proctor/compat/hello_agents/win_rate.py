@@ -20,11 +20,11 @@ from proctor.core.errors import BadInput, JudgeFailed
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
 from proctor.judges._ask import Asker
-from proctor.judges._fields import JUDGED, Item
-from proctor.judges.items import sample as item_sample
 from proctor.judges.pairwise import Comparison, Options, PairwiseJudge, Rival
 from proctor.judges.rubric import Rubric, rubric
-from proctor.models import loose_json
+from proctor.judging.fields import JUDGED, Item
+from proctor.judging.items import sample as item_sample
+from proctor.reply_parsing import loose_json
 
 LABELS = ("Problem A", "Problem B")
 

@@ -17,7 +17,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
 from proctor.scorers import adaptive
 from proctor.scorers._named import named
-from proctor.scorers._rouge import rouge_l
+from proctor.text_measures.rouge import rouge_l
 
 Marks = tuple[float, float]
 IMAGE_WEIGHT, TEXT_WEIGHT = 0.6, 0.4

@@ -32,7 +32,7 @@ from proctor.evalsets.schema import (
     SessionInput,
     texts,
 )
-from proctor.scorers._adk import AdkCall, MatchType, calls_match, joined, match_type, mean, rouge_1
+from proctor.trajectory_matching.adk_rules import AdkCall, MatchType, calls_match, joined, match_type, mean, rouge_1
 
 InvocationEvents = IntermediateData  # one noun holds either: lists of calls, or the events of a recording
 

@@ -19,13 +19,13 @@ from proctor.compat.veadk.metrics import endpoint
 from proctor.compat.veadk.prometheus import PrometheusPushgatewayConfig, push_to_prometheus
 from proctor.compat.veadk.types import EvalResultCaseData, EvalResultMetadata
 from proctor.core.task import Scorer
-from proctor.core.thread import in_thread
 from proctor.evalsets.criteria import Criteria
 from proctor.evalsets.outcomes import CaseOutcome, MetricOutcome, TurnOutcome, outcomes
 from proctor.evalsets.schema import EvalSet
 from proctor.exports import prometheus
 from proctor.judges import deepeval
 from proctor.judges._veadk import address_and_key, judge_model
+from proctor.runtime.threads import in_thread
 
 JUDGE = "doubao-seed-1-6-250615"
 

@@ -23,8 +23,8 @@ from proctor.core.trajectory import Trajectory
 from proctor.judges.deepeval import Calls, Played, played
 from proctor.judges.rubric import RubricJudge, made
 from proctor.models.named import Model, model
-from proctor.scorers._adk import mean
-from proctor.scorers.trajectory._assign import best
+from proctor.trajectory_matching.adk_rules import mean
+from proctor.trajectory_matching.assignment import best
 
 
 class LLMTestCaseParams(StrEnum):

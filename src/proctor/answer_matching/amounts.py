@@ -1,0 +1,216 @@
+"""Find the amounts and dates of a sentence, and the only one of a kind that it gives as its answer."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from proctor.answer_matching.chinese import ROUGHLY
+from proctor.answer_matching.dates import read_moments
+from proctor.answer_matching.english import PARTS, SMALL, TENS
+from proctor.answer_matching.numbers import read_number
+from proctor.answer_matching.quantities import read_quantity
+from proctor.answer_matching.sentences import (
+    COPULA,
+    COURTESY,
+    LONGEST,
+    asked_clause,
+    chosen,
+    contradicts,
+    echo,
+    plain_statement,
+    split,
+    statements,
+)
+from proctor.answer_matching.text import tidy
+from proctor.answer_matching.unit_table import read_unit
+
+COMPARED = re.compile(
+    r"(?:\b(?:than|at least|at most|up to|except|but|besides|without|unlike|not|over|under|above|below|exceed(?:s|ed|ing)?|nearly|almost|"
+    r"between|no|by a factor of|before|until|past|beyond|prior to)|[大小多少高低超快慢早晚]于|(?:超过|不足|不到|至少|至多|最多|最少)[\u3400-\u9fff]{0,3}|介于|将近|接近|没有|不是|比|[<>≤≥≈~])\s?[$€£¥]?$",
+    re.IGNORECASE,
+)
+COUNTED = "个個位名只隻条條张張本件次种種人天年块塊章节節页頁层樓楼台辆輛匹头頭棵朵支枝杯碗瓶双雙套间間家座所倍成折公里英部篇首幅队隊组組班级級岁歲步元角度分秒米克吨斤升"
+WORD_NUMBERS = "|".join(sorted({*SMALL, *TENS} - {"one", "a", "an"}, key=len, reverse=True))
+WORD_PARTS = "|".join(sorted(PARTS, key=len, reverse=True))
+MONTHS = r"(?:january|february|march|april|june|july|august|september|october|november|december|may|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
+SPAN = re.compile(
+    r"(?P<compound>\b\d{1,4}\s?(?:(?:hours?|hrs?|h|minutes?|mins?|m|years?|weeks?|days?|feet|foot|ft|pounds?|lbs?)\.?,?\s(?:and\s)?)\d{1,2}\s?"
+    r"(?:months?|days?|hours?|minutes?|mins?|m|seconds?|secs?|s|inch(?:es)?|in|ounces?|oz)\b|\d{1,3}(?:小时|个小时|分钟?|天|年)零?\d{1,2}(?:小时|个小时|分钟?|秒|个月|天)|\d{1,3}秒\d{1,3})"
+    r"|(?P<clock>(?:上午|下午|晚上|早上|凌晨|中午|傍晚)(?:\d{1,2}|[一二三四五六七八九十]{1,3})[点點时時](?:半|整|\d{1,2}分?|[一二三四五六七八九十]{1,3}分?)?)"
+    r"|(?P<tuple>\((?:[-+\d./√πa-z\\ ]+,)+[-+\d./√πa-z\\ ]+\))|(?P<date>公元前?\d+年(?:\d{1,2}月(?:\d{1,2}[日号號])?)?|\d{4}年\d{1,2}月(?:\d{1,2}[日号號](?:(?:上午|下午|晚上|凌晨|中午)?\d{1,2}(?:[点點时時](?:\d{1,2}分?|半)?|:\d\d))?)?|\d{1,2}月\d{1,2}[日号號]|\d{4}-\d{1,2}-\d{1,2}"
+    rf"|(?:{MONTHS})\.? (?:\d{{1,2}}(?:st|nd|rd|th)?(?:, ?| )\d{{4}}|\d{{4}}|\d{{1,2}}(?:st|nd|rd|th)?\b)"
+    rf"|(?:the )?\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{MONTHS})\.?(?:,? \d{{4}})?"
+    r"|\d{1,4} (?:BCE?|AD|CE)\b|\d{1,2}(?::\d\d){1,2}(?: ?[ap]\.?m\b\.?)?|\d{1,2} ?[ap]\.?m\b\.?|\d{1,2}(?:st|nd|rd|th) century|\d{1,2}世纪)"
+    r"|(?P<number>(?<![A-Za-z_\d.^])[-+]?[$€£¥₹]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?: ?/ ?\d+)?π?(?:(?: ?[%°万亿]| per ?cent\b| (?:million|billion|thousand|trillion)"
+    r"\b|(?:st|nd|rd|th)\b))?)"
+    rf"|(?P<part>\b(?:one|a|{WORD_NUMBERS})[ -](?:half|{WORD_PARTS})s?\b)"
+    rf"|(?P<words>\b(?:{WORD_NUMBERS})(?:[ -](?:and )?(?:{WORD_NUMBERS}|hundred|thousand|million|billion))*\b(?: hundred| thousand| million| billion)*)"
+    rf"|(?P<han>(?:百分之|负)?[零〇一二两三四五六七八九十百千万亿]+(?:分之[一二三四五六七八九十百]+)?(?=[{COUNTED}]|$))",
+    re.IGNORECASE,
+)
+AMOUNT_AND_UNIT = re.compile(
+    r"(?P<sign>[$€£¥]?)\s?(?P<amount>[-+]?\d[\d,]*(?:\.\d+)?(?:[万亿]|\s(?:million|billion))?|[零〇一二两三四五六七八九十百千万亿]{2,})\s?(?P<unit>[^\s\d].{0,30})?"
+)
+SUBJECT = re.compile(
+    r"(?:there|exactly|only|about|approximately|around|a total of|一共|共|约)?\s?[-+$€£¥]?[\d一二三四五六七八九十两百千]|(?:exactly|only|about|around)?\W*(?:"
+    + WORD_NUMBERS
+    + r")\b",
+    re.IGNORECASE,
+)
+HOW_OLD = re.compile(r"how old|\bage\b|多大|几岁|年龄", re.IGNORECASE)
+LONE_ONE = re.compile(r"一(?![零一二两三四五六七八九十百千万亿])")  # 一年有365天
+COUNTS = ("人", "分", "块", "people", "persons")  # what is counted, rather than a unit
+VERSION_OF = re.compile(r"(?:\bversion|\bsection|\bchapter|\bv|§)\s?$", re.IGNORECASE)
+MORE_THAN = re.compile(
+    r"\s?(?:[^\W\d_]{1,20}\s){0,2}?(?:more|less|fewer|cheaper|\w{2,20}er)\s(?:\w{1,20}\s){0,2}?than\b", re.IGNORECASE
+)  # $5 less than him
+HAN_MORE_THAN = re.compile(r"比[^，。,]{1,16}[多少高低大小重轻快慢长短贵宜厚薄深浅宽窄远近晚早][了出]?$")
+ROSE_FROM = re.compile(
+    r"(\b(?:rose|rises?|risen|fell|falls?|fallen|dropped|grew|went|changed|moved|climbed|increased|decreased|improved|jumped))\sfrom\s[^,]{1,40}?\sto\s",
+    re.IGNORECASE,
+)
+END_OF_NOUN = re.compile(r"[,;，；、和\d]|\b(?:and|for|in|at|on|with|every|per|from|to)\b", re.IGNORECASE)
+ASKS_MORE = re.compile(r"\b(?:than|difference|exceeds?)\b|比|差|多几|少几|相差", re.IGNORECASE)
+YEAR = re.compile(r"(?:1\d|20)\d\d")
+
+
+def the_amount(reply: str, target: str = "", question: str = "") -> str | None:
+    """The only amount or date of the target's kind in the sentence of a reply that answers; None without a single one.
+
+    >>> the_amount("一共有12个苹果。"), the_amount("She has 15 marbles left."), the_amount("5 or 6"), the_amount("at least 5")
+    ('12', '15', None, None)
+    """
+    sentences = statements(reply)
+    return amount_in(
+        [s for s in sentences if not COURTESY.match(s)] or sentences, target, question if echo(question) else ""
+    )
+
+
+def without_asked_unit(text: str, question: str) -> str:
+    """An amount without a unit that the question names: `5` of `5 km`, asked for kilometres.
+
+    >>> without_asked_unit("5 km", "How many kilometres is it?"), without_asked_unit("5 km", "How far?")
+    ('5', '5 km')
+    """
+    found = AMOUNT_AND_UNIT.fullmatch(tidy(text))
+    quantity = read_quantity(tidy(text))
+    if found is None or quantity is None:
+        return text
+    name = found["unit"] or found["sign"]
+    words = re.findall(r"[^\W\d_]{1,20}[²³]?", question[:LONGEST])
+    old = HOW_OLD.search(question) is not None and quantity.unit == read_unit("year")
+    named = old or name in COUNTS or (name in question if not name.isascii() or name == "$" else name in words)
+    return found["amount"] if named or quantity.unit in [read_unit(word) for word in words if len(word) > 1] else text
+
+
+def without_unit(text: str) -> str:
+    """The bare number of an amount; another text unchanged."""
+    found = AMOUNT_AND_UNIT.fullmatch(tidy(text))
+    return text if found is None else found["amount"]
+
+
+def amount_in(sentences: Sequence[str], target: str, question: str) -> str | None:
+    """The only amount of the target's kind in the last of the answering sentences that has one; None when it is not outright."""
+    answering = chosen(sentences, question)
+    if answering and SPAN.fullmatch(answering[-1]):
+        answering = answering[-1:]  # a line that is nothing but an amount concludes
+    asked = {span for sentence in split(question) for span, _ in _spans(sentence)} if question else set()
+    with_amounts: list[list[str | None]] = []
+    for sentence in answering:
+        plain = plain_statement(sentence, target)
+        if plain is None or contradicts(plain, question):
+            with_amounts += [[None]] if any(True for _ in _spans(sentence)) else []
+            continue
+        plain = ROSE_FROM.sub(r"\1 to ", asked_clause(plain, question))
+        complement = list(COPULA.finditer(plain))
+        after = plain[complement[-1].end() :] if complement else ""
+        for part, fresh in ((after, False), (plain, True)):
+            if fresh and after and not question and "=" in plain and any(True for _ in _spans(after)):
+                break  # `60 km/h × 2 h = 120 km` is about kilometres
+            if fresh and after and not any(True for _ in _spans(after)) and not SUBJECT.match(plain):
+                break  # of `The element with number 79 is gold` the number is no answer
+            spans = [(span, sure) for span, sure in _spans(part, question) if _alike(span, target)]
+            if fresh and asked and len({span for span, _ in spans}) > 1:
+                spans = [(span, sure) for span, sure in spans if span not in asked]
+            if len(spans) > 1:
+                spans = [(span, sure) for span, sure in spans if not LONE_ONE.match(span)]
+            if len(spans) > 1:
+                spans = _counted(spans, part, question)
+            if spans:
+                with_amounts.append([span for span, _ in spans] if all(sure for _, sure in spans) else [None])
+                break
+    last = list(dict.fromkeys(with_amounts[-1])) if with_amounts else []
+    if len(last) != 1 or last[0] is None:
+        return None
+    old = target.endswith("岁") and any(last[0] + "岁" in sentence for sentence in answering)
+    return last[0] + "岁" if old else last[0]
+
+
+def _counted(spans: list[tuple[str, bool]], sentence: str, question: str) -> list[tuple[str, bool]]:
+    """The amount whose counted noun the question names, of `3 gold and 2 silver medals`; all when none is nearer to it."""
+    asked = echo(question)
+    near, nouns = [], []
+    for span, _ in spans:
+        noun = END_OF_NOUN.split(sentence[sentence.find(span) + len(span.split(" ")[0]) :].lstrip(), maxsplit=1)[0]
+        nouns.append(noun.strip(" ."))
+        near.append(len(asked & echo(noun[:LONGEST])))
+    best = max(near)
+    return [spans[near.index(best)]] if asked and all(nouns) and near.count(best) == 1 else spans
+
+
+def _spans(sentence: str, question: str = "") -> Iterable[tuple[str, bool]]:
+    """Amounts and dates with their units, and whether they are said outright: not `more than 5`."""
+    for found in SPAN.finditer(sentence):
+        text, sure = found[0].strip(), COMPARED.search(sentence[max(0, found.start() - 24) : found.start()]) is None
+        text = text if text.startswith("公元前") else text.removeprefix("公元")
+        if found["han"] and ROUGHLY.fullmatch(sentence[found.start() : found.end() + 1]):
+            sure = False
+        if found["date"] or found["tuple"] or found["compound"] or found["clock"]:
+            yield text, sure
+            continue
+        if "." in text and (label := VERSION_OF.search(sentence[: found.start()])) is not None:
+            text = label[0] + text
+        rest = sentence[found.end() :]
+        if re.match(
+            r"\s?(?:or more|or less|or so|以上|以下|多[个元米]?|左右|[\u3400-\u9fff]{0,4}多(?=$|[，。,的]))", rest
+        ):
+            sure = False
+        compared = MORE_THAN.match(rest) or HAN_MORE_THAN.search(sentence[max(0, found.start() - 24) : found.start()])
+        if compared and not ASKS_MORE.search(question):
+            sure = False
+        yield text + _unit(text, rest), sure
+
+
+def _unit(amount: str, rest: str) -> str:
+    """The unit that follows an amount."""
+    words = re.match(r"\s?[^\s\d,.;，。；!！][^\s,.;，。；!！]{0,11}(?:\s[^\s\d,.;，。；!！]{1,12}){0,2}", rest)
+    if words is None:
+        return ""
+    text = words[0]
+    pieces = [text[: found.end()] for found in re.finditer(r"\S+", text)][::-1]
+    if not text.isascii():
+        pieces += [text[:size] for size in range(min(len(text), 6), 0, -1)]
+    return next(
+        (
+            piece
+            for piece in pieces
+            if not piece[-1:].isdigit() or "^" in piece
+            if read_quantity(tidy(amount + piece)) is not None
+        ),
+        "",
+    )
+
+
+def _alike(span: str, target: str) -> bool:
+    """Whether an amount may stand for the target: a year for a year, a length for a length, anything for a bare number."""
+    made, expected = read_quantity(tidy(span)), read_quantity(tidy(target))
+    if made is not None and expected is not None:
+        return made.unit.dimensions == expected.unit.dimensions
+    if expected is not None:
+        return False
+    bare = tidy(target).rstrip("年")
+    is_year = YEAR.fullmatch(bare) is not None
+    if is_year:
+        return YEAR.search(span.replace(",", "")) is not None or (made is None and bool(read_moments(tidy(span))))
+    if read_moments(tidy(target)) and read_number(tidy(target)) is None:
+        return bool(read_moments(tidy(span)))
+    return True

@@ -1,0 +1,290 @@
+"""Read a reply as sentences: cut them, drop slips, questions and explanations, and say which of them answer."""
+
+import re
+from collections.abc import Sequence
+
+from proctor.answer_matching.text import negations, tidy
+
+LONGEST = 400  # characters of a sentence that is read
+MOST_CHARACTERS = 4_000
+MOST_SENTENCES = 30
+LONGEST_FIRST_LINE = 80
+ITEM = re.compile(r"\s*(?:[-*•·]|\(?\d{1,2}[.)、])\s*\S")
+EXPLANATION = re.compile(
+    r"\n\W*(?:explanation|reason(?:ing)?|note|rationale|解析|解释|说明|理由|原因|注)\W{0,4}[:：]", re.IGNORECASE
+)
+HAN = r"\u3400-\u9fff"
+SENTENCE_END = re.compile(
+    rf"(?<![.\s][A-Za-z])(?<!^[A-Za-z])[.!?]+[\"'”’)*]*(?=\s+\S)|[。！？!?]+[”」）]?(?=[{HAN}A-Z\"“*])|\n+|[;；]"
+)
+SHORTENED = re.compile(
+    r"\b(?:dr|mr|mrs|ms|st|mt|prof|no|vs|jr|sr|approx|fig|sec|e\.g|i\.e|u\.s|[a-z])$|^\s*\(?1$|\n\s*\(?\d{1,2}$",
+    re.IGNORECASE,
+)
+QUESTION = re.compile(r"[?？]\W*$|[吗呢]\W*$")
+COURTESY = re.compile(
+    r"(?:sure|certainly|of course|great question|let me know|i hope|feel free|hope this|thank|you're welcome|good question|"
+    r"here is|here's|okay|ok\b|let me|let's|当然|好的|希望|如果您|如果你有|请告诉|谢谢|让我)", re.IGNORECASE
+)  # fmt: skip
+LEAD = re.compile(
+    r"(?:(?:so|therefore|thus|hence|then|finally|overall|in (?:total|conclusion|summary|short)|altogether|and|but|well|yes|"
+    r"yeah|indeed|no|right|sure|certainly|of course|as a result|consequently|accordingly|in fact|answer|actually|clearly|okay)\b"
+    r"[,:.!]?\s*|i(?:'m| am) (?:confident|sure|certain)(?: that)?\s+|i(?:['’]d (?:say|go with|choose|pick)| would (?:go with|choose|pick)| think| believe| would say| conclude| know| recall| find)"
+    r"(?: that)?\s*,?\s+|we (?:can )?(?:get|have|find|see|obtain|conclude|know)(?: that)?\s+(?=\S+\s)|this (?:means|gives)"
+    r"(?: that)?\s+|which (?:means|gives)(?: that)?\s+|the answer is that\s+|(?:因此|所以|故此?|综上(?:所述)?|于是|那么|最终|最后|"
+    r"总之|即|则|解|答|得到?|可得|我(?:认为|觉得|想|相信)|是的|没错|对的?|不(?=[，,]))[，,：:。]?\s*)",
+    re.IGNORECASE,
+)
+CONCLUDES = re.compile(
+    r"\W*(?:so|therefore|thus|hence|in (?:total|conclusion|summary)|altogether|finally|consequently|overall|as a result|"
+    r"the (?:final |correct )?(?:answer|result)\b|my answer|因此|所以|故|综上|总之|最终|答案|答[：:])", re.IGNORECASE
+)  # fmt: skip
+CORRECTION = re.compile(
+    r"(?:(?<=[.,;!?—…(\-])|(?<=[。，；！？])|(?:^|\n))\s{0,3}(?:(?:oh|hmm|oops|sorry|no|but)[,.!]?\s{1,3}){0,2}"
+    r"(?:actually,?\s(?=it|the\b|no\b|that\b|i\b|[A-Z\d])|wait\b[,.!]?|correction\b[:,]?|i mean[,:]?\s|scratch that\b[,.]?|on second "
+    r"thoughts?\b,?|let me (?:correct|fix) (?:that|this|myself)[.:,]?|i (?:made a mistake|was wrong|misspoke)[.:,]?|my mistake[,.:]?|"
+    r"(?:等等|等一下|更正|我?[说搞算弄]错了|纠正一下|不对)[，,。：:！!])|(?<=[.,!?])\s{1,3}no[,:]\s(?=it|the|[A-Z\d])"
+    r"|(?<=[。，！？])不[，,]\s?(?:应该)?(?=是)",
+    re.IGNORECASE,
+)
+GUESS = re.compile(
+    r"\b(?:might|(?-i:may) (?!\d)|could (?:be|have|take|cost|reach|mean)|maybe|perhaps|possibly|probably|(?:un)?likely|(?:not|un)\s?sure|not certain|"
+    r"i guess|guess(?:ing)?|supposedly|allegedly|rumou?red|(?:seems?|appears?) to|no idea|cannot (?:decide|tell))\b|"
+    r"可能(?!性)|也许|或许|大概|似乎|好像|不确定|猜|恐怕|据说|难道|说不定|未必", re.IGNORECASE
+)  # fmt: skip
+ADVERB_OF_A_GUESS = re.compile(
+    r"\b(?:maybe|perhaps|possibly|probably|(?:most |very )?likely|i guess)\b,?\s?|也许|或许|大概|可能", re.IGNORECASE
+)
+OTHERS_SAY = re.compile(
+    r"\b(?:said|says?|claim(?:s|ed)?|thought|thinks|ask(?:s|ed|ing)?|wonder(?:s|ed|ing)?|torn|whether|if|someone|somebody|used to|formerly|previously|once|doubts?|wrong|"
+    r"incorrect|misspell\w*|mistaken(?:ly)?|pretend|suppose|imagine|assum(?:e|ing)|some people|many people|confused|mistake|false|instead of|"
+    r"too (?:high|low|big|small|large|few|many|much|long|short)|neither|either|nor|unless|deny|denied|ruled out|exclud(?:e|ed|ing)|anything but|far from|fails?|failed|hardly|barely|refus(?:e|es|ed) to|declin(?:e|es|ed) to|stopped|ceased|avoid(?:s|ed)?|(?:almost|nearly) [a-z]+ed)\b|"
+    r"是否|曾经|曾是|有人|误以为|据称|以为|假设|假如|如果|要是|错误|排除|除了|除外|以外|而非|怀疑", re.IGNORECASE
+)  # fmt: skip
+NUMBER_OF_ITEM = re.compile(r"\s*\d{1,2}\.")
+TAKEN_BACK = re.compile(r"\b(?:incorrect|wrong|false|not|no|maybe|perhaps|guess)\b|[?？]|错|不", re.IGNORECASE)
+CONDITION = re.compile(r"(?:before|until)\b|if\b.{0,200}\b(?:were|would|had)\b", re.IGNORECASE)
+CONTRAST = (
+    (
+        re.compile(
+            r"^(?:many|some|most|people|everyone|others|it is often)[^,.;]{1,80},?\s(?:but|yet|however,?)\s(?:in fact\s|actually\s)?(?=(?:it|the|this)\b)",
+            re.IGNORECASE,
+        ),
+        "",
+    ),
+    (
+        re.compile(
+            r"^(?:有人|有些人|很多人|许多人|人们|不少人)[^，,。；]{1,40}[，,](?:但是?)?(?:其实|实际上|事实上)(?=[是为应])"
+        ),
+        "",
+    ),
+    (re.compile(r"^not\s[^,.;]{1,40},\s(?:but\s)?", re.IGNORECASE), ""),
+    (re.compile(r"\bnot\s[^,.;]{1,80}?,?\sbut\s(?:rather\s|instead\s)?", re.IGNORECASE), ""),
+    (re.compile(r"(?:并)?(?:不是|并非|非)[^，,。；]{1,40}?(?:[，,]\s?(?:而|却)?是|而是)"), "是"),
+    (
+        re.compile(
+            r"(?:,|\s[-–—]|\s\(|\sand)\s?(?:and\s|but\s)?(?:certainly\s|definitely\s)?not\s[^,.;]{1,80}\)?$",
+            re.IGNORECASE,
+        ),
+        "",
+    ),
+    (re.compile(r",?\s(?:rather than|instead of|as opposed to|unlike)\s[^,.;]{1,80}$", re.IGNORECASE), ""),
+    (re.compile(r"[，,(（](?:而|并)?(?:不是|非)[^，,。；]{1,40}$"), ""),
+)
+SO = re.compile(r",\s(?:so|therefore|thus|hence|which means)\s(?!that)|[，,](?:所以|因此|故)")
+HARMLESS = re.compile(
+    "[南北]?非洲|非常|未来|无锡|无线|不锈钢|莫[扎斯尔泊]|[沉淹埋覆吞湮]没|没[收落]|不列颠|不幸|不得不|无[限穷疑理]|非[凡洲]|不等式|不同|不断|不久|无数|无论|不[但仅]|否则|非金属|无机|不丹"
+)
+GIVEN = re.compile(r"^if\s[^,]{1,120},\s?(?:then\s)?", re.IGNORECASE)
+ASIDE = re.compile(
+    r",?\s(?:because|since|when|whereas|while|although|though|even though|given that|so that)\s.*|,\s(?:which|who|whose|where|as|for)\s.*|"
+    r"(?:\s|(?<=[\u3400-\u9fff]))\([^()]{0,200}\)\s?$|[，,](?:因为|由于|虽然|尽管|其中|它|其|并且|也就是).*|（[^（）]{0,200}）$", re.IGNORECASE
+)  # fmt: skip
+COPULA = re.compile(
+    r"(?:\b(?:is|are|was|were|be|equals?|becomes?|became|remains?|means|called|named|returns|prints|outputs|stands for|(?:amounts|comes|adds up|evaluates|simplifies|reduces|refers) to)\b|(?<=\w)['’]s\b(?=\s)|=(?!=)|≈)\s*[:：]?\s*|"
+    r"(?:应该|应当|应|就|正|便)?(?:是(?!由)|为|来自于?|属于|等于|叫做?|叫作|称为|即)[：:]?\s*|(?<![大小多少高低等快慢早晚])于|(?<=[发生活住长布建存落处])在",
+    re.IGNORECASE,
+)
+OPPOSITES = tuple(
+    (re.compile(rf"\b(?:{one})", re.IGNORECASE), re.compile(rf"\b(?:{other})", re.IGNORECASE))
+    for one, other in (
+        ("increas|rose|rise|risen|grow|grew|gain|climb", "decreas|fell|fall|declin|drop|lost|lose|loss|shr[aiu]nk"),
+        ("highest|largest|biggest|greatest|maximum|tallest|most\\b", "lowest|smallest|least|minimum|shortest|fewest"),
+        ("longest|tallest|oldest|earliest|fastest|first\\b", "shortest|youngest|latest|slowest|last\\b"),
+        ("won\\b|win", "lost|lose|second\\b|third\\b|runner-up"),
+        ("before\\b", "after\\b"),
+        ("born", "died"),
+        ("opens?\\b|opened", "clos"),
+        ("arriv", "depart|left\\b|leave"),
+        ("bought|buy", "sold|sell"),
+        ("began|begin|start", "end(?:s|ed|ing)?\\b|finish"),
+        ("older|taller|faster|heavier|longer|larger|bigger|more\\b", "younger|shorter|slower|lighter|smaller|less\\b|fewer"),
+    )
+) + tuple(
+    (re.compile(one), re.compile(other))
+    for one, other in (
+        ("增[长加多]|上升|提高|上涨", "减少|下降|降低|下跌"),
+        ("最[大高多长早快]|最大值", "最[小低少短晚慢]|最小值"),
+        ("第一", "最后"),
+        ("出生", "去世|逝世"),
+        ("开始|爆发", "结束|终止"),
+        ("到达", "出发"),
+        ("买", "卖"),
+        ("赢|胜", "输|负于"),
+    )
+)  # fmt: skip
+CLAUSE = re.compile(r"[,，;；]\s?|\s(?:and|while|whereas|but)\s|而(?=[\u3400-\u9fff])", re.IGNORECASE)
+ECHO_WORD = re.compile(rf"[{HAN}]|[^\W_{HAN}]+")
+SMALL_WORDS = (
+    "the a an it its he she they we i this that these those there in on at by from for with his her their our my your of to as when "
+    "while after before during since because so therefore thus hence however one two both most all some many what which who yes no "
+    "according originally founded based located"
+)
+NOT_A_NAME = frozenset(SMALL_WORDS.split())
+WORDS_OF_QUESTIONS = (
+    "is are was were be been did does do has have had how where whose whom why can could would should will many much name called into "
+    "about than then out up 的 是 了 在 谁 什 么 哪 里 多 少 几 由 被 写 位 个 吗 呢 于 有 为 年 时 候 何"
+)
+EMPTY_WORDS = NOT_A_NAME | frozenset(WORDS_OF_QUESTIONS.split())
+
+
+def statements(reply: str) -> list[str]:
+    """The sentences of a reply but for questions, slips and explanations; of a list none, as no item is more than the others."""
+    lines = [line for line in reply[-MOST_CHARACTERS:].splitlines() if line.strip()]
+    if len(lines) > 1 and all(map(ITEM.match, lines)):
+        return []
+    text = corrected(reply)
+    if (found := EXPLANATION.search(text)) is not None and text[: found.start()].strip():
+        text = text[: found.start()]
+    return [sentence for sentence in split(text) if not QUESTION.search(sentence)]
+
+
+def corrected(reply: str) -> str:
+    """What a reply says after it last corrected itself: `Paris. Actually, it's Lyon.`
+
+    >>> corrected("Paris. Wait, no, it is Lyon."), corrected("It was 5.")
+    ('it is Lyon.', 'It was 5.')
+    """
+    text = reply.strip()[-MOST_CHARACTERS:]
+    for found in reversed(list(CORRECTION.finditer(text))):
+        if re.search(r"\w", text[found.end() :]):
+            return text[found.end() :].strip()
+    return text
+
+
+def split(text: str) -> list[str]:
+    """The sentences of a text, without marks of a list or emphasis; an initial or `Dr.` ends none."""
+    pieces, start = [], 0
+    for found in SENTENCE_END.finditer(text):
+        if found[0][0] == "." and SHORTENED.search(text[max(start, found.start() - 6) : found.start()]):
+            continue
+        if NUMBER_OF_ITEM.fullmatch(text[: found.end()]) and len(text[found.end() :].split()) < 5:
+            continue  # `2. Tokyo`, but not `42. Let me know if you need more.`
+        pieces.append(text[start : found.end()])
+        start = found.end()
+    pieces.append(text[start:])
+    plain = [
+        tidy(re.sub(r"^\s*(?:#{1,6}|>|[-*•]|\d{1,2}[.)])\s+|\*\*|__", "", piece)).strip(" ;；") for piece in pieces
+    ]
+    ends = [piece.strip(" \n*\"'”’)")[-1:] for piece in pieces]
+    whole = [
+        sentence + ("?" if end in ("?", "？") and sentence[-1:] != "?" else "")
+        for sentence, end in zip(plain, ends, strict=True)
+        if sentence and len(sentence) <= LONGEST
+    ]
+    return whole if len(whole) <= MOST_SENTENCES else [whole[0], *whole[1 - MOST_SENTENCES :]]
+
+
+def without_guessing(reply: str) -> str:
+    """The reply as if it were sure.
+
+    >>> without_guessing("It is probably Paris."), without_guessing("It might be Paris.")
+    ('It is Paris.', 'It is Paris.')
+    """
+    return re.sub(r"\b(?:might|may|could) be\b", "is", ADVERB_OF_A_GUESS.sub("", reply[-MOST_CHARACTERS:]))
+
+
+def conclusion(reply: str) -> str:
+    """The sentence with which a long reply concludes, or its short first line when the rest explains it; '' without one.
+
+    >>> conclusion("Four pens cost 8. So each costs 2."), conclusion("Paris\\n\\nIt is on the Seine."), conclusion("It is nice. Yes.")
+    ('So each costs 2', 'Paris', '')
+    """
+    concluding = [sentence for sentence in statements(reply) if CONCLUDES.match(sentence)]
+    if concluding:
+        return concluding[-1]
+    first, _, rest = reply.strip().partition("\n\n")
+    return first.strip() if rest and len(first) <= LONGEST_FIRST_LINE and not ITEM.match(rest) else ""
+
+
+def chosen(sentences: Sequence[str], question: str) -> Sequence[str]:
+    """The sentences that answer: the last that concludes, else those nearest to the question, else all."""
+    if len(sentences) < 2:
+        return sentences
+    if concluding := [s for s in sentences if CONCLUDES.match(s)]:
+        return concluding[-1:]
+    asked = echo(question)
+    shared = [len(asked & echo(s)) for s in sentences]
+    if asked and max(shared) * 3 >= len(asked):
+        return [s for s, share in zip(sentences, shared, strict=True) if share == max(shared)]
+    return sentences
+
+
+def plain_statement(sentence: str, target: str) -> str | None:
+    """A sentence without what introduces, explains or contrasts; None when it says nothing for certain."""
+    for _ in range(3):
+        if (lead := LEAD.match(sentence)) is None or lead.end() == len(sentence):
+            break
+        sentence = sentence[lead.end() :]
+    if CONDITION.match(sentence):
+        return None
+    sentence = GIVEN.sub("", sentence)
+    if (conclusion := list(SO.finditer(sentence))) and sentence[conclusion[-1].end() :].strip():
+        sentence = sentence[conclusion[-1].end() :]
+    for pattern, instead in CONTRAST:
+        sentence = pattern.sub(instead, sentence)
+    aside = ASIDE.search(sentence)
+    if aside is not None and aside[0].strip()[:1] in "(（" and TAKEN_BACK.search(aside[0]):
+        return None
+    sentence = ASIDE.sub(lambda found: found[0] if target and found[0].strip() == target else "", sentence)
+    sentence = sentence.strip(" ,，;.。!！")
+    without = HARMLESS.sub("·", sentence.replace(target, "·") if len(target) > 1 else sentence)
+    if negations(without) or GUESS.search(without) or OTHERS_SAY.search(without) or "?" in without:
+        return None
+    return sentence
+
+
+def asked_clause(sentence: str, question: str) -> str:
+    """The one clause that holds all words of the question, where others do not; else the sentence.
+
+    >>> asked_clause("Ann has four cats and three dogs", "How many cats does Ann have?")
+    'Ann has four cats'
+    """
+    asked = echo(question)
+    clauses = CLAUSE.split(sentence)
+    if not asked or len(clauses) < 2:
+        return sentence
+    whole = [clause for clause in clauses if asked <= echo(clause) != asked]
+    return whole[0] if len(whole) == 1 else sentence
+
+
+def contradicts(sentence: str, question: str) -> bool:
+    """Whether a sentence says the opposite of what is asked for: what was lost, asked for what was won.
+
+    >>> contradicts("Sales fell by 5%", "By how much did sales rise?"), contradicts("They rose by 5%", "How did sales rise?")
+    (True, False)
+    """
+    question = question[:MOST_CHARACTERS]
+    return bool(question) and any(
+        this.search(question) and not that.search(question) and that.search(sentence) and not this.search(sentence)
+        for pair in OPPOSITES
+        for this, that in (pair, pair[::-1])
+    )
+
+
+def echo(text: str) -> set[str]:
+    return {stem(word) for word in ECHO_WORD.findall(text[:MOST_CHARACTERS]) if word.casefold() not in EMPTY_WORDS}
+
+
+def stem(word: str) -> str:
+    return word.casefold()[:5] if len(word) > 5 else word.casefold().rstrip("s")

@@ -1,0 +1,1 @@
+"""Compare judges with people and with each other: ratings, agreement, and figures with intervals."""

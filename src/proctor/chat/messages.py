@@ -1,0 +1,322 @@
+"""Our messages as chat completions want them, and their replies as messages of ours.
+
+The form is that of OpenAI's chat completions, with what other servers make of it: content in parts, calls without
+an id, arguments as an object, `reasoning_content` or `reasoning` beside the content, an error in a reply of 200.
+"""
+
+import re
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor.chat.thinking import parted
+from proctor.core.sample import File, Message, Part, Reasoning, Text, Tool, ToolCall, ToolResult
+from proctor.core.trajectory import Stop, Usage
+from proctor.transport.faults import Fault, fault_of_status, shown
+from proctor.transport.repair import repaired
+
+Json = dict[str, Any]
+MOST_IMAGE_BYTES = 20_000_000
+MOST_COST = 1e6  # of one request; what is above is no price, and would be in every sum
+MOST_TOKENS = 10**9
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
+_STOP_BY_REASON: Mapping[str | None, Stop] = {
+    "length": "length",
+    "max_tokens": "length",
+    "model_length": "length",  # Mistral
+    "content_filter": "filtered",
+    "sensitive": "filtered",  # GLM
+}
+_BROKEN_OFF = frozenset(
+    {"error", "network_error", "insufficient_system_resource", "abort"}
+)  # OpenRouter, GLM, DeepSeek, vLLM
+
+
+class FunctionReply(msgspec.Struct, gc=False):
+    name: str | None = None
+    arguments: Any = None
+
+
+class CallReply(msgspec.Struct, gc=False):
+    function: FunctionReply | None = None
+    id: str | None = None
+    index: int | None = None
+
+
+class PartReply(msgspec.Struct, gc=False):
+    text: str | None = None
+
+
+class MessageReply(msgspec.Struct, gc=False):
+    content: str | list[PartReply] | None = None
+    tool_calls: list[CallReply] | None = None
+    reasoning_content: str | None = None
+    reasoning: Any = None
+    refusal: str | None = None
+
+
+class ChoiceReply(msgspec.Struct, gc=False):
+    message: MessageReply | None = None
+    delta: MessageReply | None = None
+    finish_reason: str | None = None
+
+
+class PromptDetails(msgspec.Struct, gc=False):
+    cached_tokens: int | float | None = None
+
+
+class OutputDetails(msgspec.Struct, gc=False):
+    reasoning_tokens: int | float | None = None
+
+
+class UsageReply(msgspec.Struct, gc=False):
+    prompt_tokens: int | float | None = None
+    completion_tokens: int | float | None = None
+    prompt_tokens_details: PromptDetails | None = None
+    completion_tokens_details: OutputDetails | None = None
+    prompt_cache_hit_tokens: int | float | None = None  # DeepSeek
+    cost: int | float | None = None  # OpenRouter
+
+
+class Reply(msgspec.Struct, gc=False):
+    """The fields of a reply, or of one event of a stream, that we need; all others are skipped."""
+
+    choices: list[ChoiceReply] | None = None
+    usage: UsageReply | None = None
+    error: Any = None
+
+    def first(self) -> ChoiceReply:
+        """The first choice.
+
+        Raises:
+            Fault: there is none; as the error in the reply says.
+        """
+        if self.error:
+            code = self.error.get("code") if isinstance(self.error, dict) else None
+            status = code if isinstance(code, int) and 400 <= code < 600 else 0
+            body = msgspec.json.encode({"error": self.error})
+            raise fault_of_status(status, {}, body) if status else Fault("no_reply", shown(body.decode()))
+        if not self.choices:
+            raise Fault("no_reply", "a reply without choices")
+        return self.choices[0]
+
+    def said(self) -> tuple[ChoiceReply, MessageReply]:
+        """The first choice, and the message in it.
+
+        Raises:
+            Fault: there is none, or the endpoint says that it broke off.
+        """
+        choice = self.first()
+        if choice.message is None:
+            raise Fault("no_reply", "a reply without a message")
+        if choice.finish_reason in _BROKEN_OFF:
+            raise Fault("no_reply", f"a reply that broke off (finish_reason: {choice.finish_reason})")
+        return choice, choice.message
+
+
+class _Unaccounted(Reply, gc=False):
+    usage: Any = None
+
+
+_decoder = msgspec.json.Decoder(Reply)
+_lenient = msgspec.json.Decoder(_Unaccounted)
+
+
+def read(data: bytes) -> Reply:
+    """A reply, or an event of a stream. A usage in a shape of its own is left out: no answer is lost for that.
+
+    Raises:
+        msgspec.DecodeError: it is no JSON, or not of this form.
+    """
+    try:
+        return _decoder.decode(data)
+    except msgspec.ValidationError:
+        reply = _lenient.decode(data)
+        return Reply(choices=reply.choices, error=reply.error)
+
+
+def sent_names(tools: Sequence[Tool]) -> Mapping[str, str]:
+    """The names tools are offered under where endpoints would refuse their own; empty when all will do.
+
+    >>> sent_names([Tool(name="math.sum"), Tool(name="f")])
+    {'math.sum': 'math_sum', 'f': 'f'}
+    """
+    if all(_NAME.fullmatch(tool.name) for tool in tools):
+        return {}
+    sent: dict[str, str] = {}
+    taken = {tool.name for tool in tools if _NAME.fullmatch(tool.name)}
+    for tool in tools:
+        name = tool.name
+        if not _NAME.fullmatch(name):
+            short = _NOT_IN_A_NAME.sub("_", name)[:60] or "tool"
+            name, number = short, 2
+            while name in taken:
+                name, number = f"{short}_{number}", number + 1
+            taken.add(name)
+        sent[tool.name] = name
+    return sent
+
+
+def to_tools(tools: Sequence[Tool], names: Mapping[str, str]) -> list[Json]:
+    """The tools of a request."""
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": names.get(tool.name, tool.name),
+                "description": tool.description,
+                "parameters": tool.parameters or {"type": "object", "properties": {}},
+            },
+        }
+        for tool in tools
+    ]
+
+
+def to_messages(messages: Sequence[Message], names: Mapping[str, str]) -> list[Json]:
+    """The messages of a request; reasoning is not sent back, and files that are no images become a note."""
+    made: list[Json] = []
+    for message in messages:
+        parts = message.parts
+        if len(parts) == 1 and isinstance(parts[0], Text) and message.role != "tool":
+            made.append({"role": message.role, "content": parts[0].text})
+        else:
+            made.extend(_of_parts(message, names))
+    return made
+
+
+def to_message(reply: MessageReply, names: Mapping[str, str], number: int) -> Message:
+    """The message in a reply; `number` makes the ids of calls that have none."""
+    content = reply.content
+    if isinstance(content, list):
+        content = "".join(part.text or "" for part in content)
+    parts: list[Part] = []
+    thought = reply.reasoning_content or (reply.reasoning if isinstance(reply.reasoning, str) else "")
+    if content and "think>" in content:
+        said, content = parted(content)
+        thought = "\n".join(filter(None, (thought, said)))
+    if thought:
+        parts.append(Reasoning(text=thought))
+    if content or reply.refusal:
+        parts.append(Text(text=content or reply.refusal or ""))
+    if reply.tool_calls:
+        own_names = {sent: own for own, sent in names.items()}
+        for index, call in enumerate(reply.tool_calls):
+            if call.function is not None:
+                parts.append(_call(call, call.function, own_names, f"call_{number}_{index}"))
+    return Message(role="assistant", parts=tuple(parts))
+
+
+def to_stop(choice: ChoiceReply, reply: MessageReply, message: Message) -> Stop:
+    """Why the model stopped; "empty" when it said nothing at all."""
+    if choice.finish_reason in _STOP_BY_REASON:
+        return _STOP_BY_REASON[choice.finish_reason]
+    if reply.refusal:
+        return "refused"
+    for part in message.parts:
+        if isinstance(part, ToolCall) or (isinstance(part, Text) and part.text):
+            return "done"
+    return "empty"
+
+
+def to_usage(usage: UsageReply | None) -> Usage:
+    """The tokens of one request."""
+    if usage is None:
+        return Usage(requests=1)
+    cached, thought = usage.prompt_cache_hit_tokens, None
+    if usage.prompt_tokens_details is not None:
+        cached = usage.prompt_tokens_details.cached_tokens or cached
+    if usage.completion_tokens_details is not None:
+        thought = usage.completion_tokens_details.reasoning_tokens
+    return Usage(
+        input_tokens=_count(usage.prompt_tokens),
+        output_tokens=_count(usage.completion_tokens),
+        cached_tokens=_count(cached) if cached else 0,
+        reasoning_tokens=_count(thought) if thought else 0,
+        requests=1,
+        cost=None if usage.cost is None or usage.cost > MOST_COST else max(0.0, float(usage.cost)),
+    )
+
+
+def _count(tokens: float | None) -> int:
+    """Never below 0, which would make a budget larger; 0 beyond what a request can hold."""
+    return int(tokens) if tokens and 0 < tokens <= MOST_TOKENS else 0
+
+
+def _call(call: CallReply, function: FunctionReply, own_names: Mapping[str, str], id: str) -> ToolCall:
+    name = own_names.get(function.name or "", function.name or "")
+    id = call.id or id
+    arguments = function.arguments
+    if isinstance(arguments, dict):
+        return ToolCall(name=name, arguments=arguments, id=id)
+    if arguments is None or arguments == "":
+        return ToolCall(name=name, id=id)
+    if not isinstance(arguments, str):
+        return ToolCall(name=name, id=id, raw=msgspec.json.encode(arguments).decode())
+    made = ToolCall.from_text(name, arguments, id=id)
+    if made.raw is not None and "\\u" in arguments:  # perhaps only for a lone surrogate
+        try:
+            made = ToolCall.from_text(name, repaired(arguments.encode()).decode(), id=id)
+        except ValueError:
+            return made
+    return made
+
+
+def _of_parts(message: Message, names: Mapping[str, str]) -> Iterator[Json]:
+    texts: list[Json] = []
+    calls: list[Json] = []
+    results: list[Json] = []
+    for part in message.parts:
+        match part:
+            case Text(text=text):
+                texts.append({"type": "text", "text": text})
+            case File():
+                texts.append(_file(part))
+            case ToolCall():
+                function = {"name": names.get(part.name, part.name), "arguments": part.arguments_text()}
+                calls.append({"id": part.id or f"call_{len(calls)}", "type": "function", "function": function})
+            case ToolResult():
+                results.append(
+                    {"role": "tool", "tool_call_id": part.id or f"call_{len(results)}", "content": part.content}
+                )
+            case Reasoning():
+                pass
+    yield from results
+    if message.role == "tool" and results:
+        return
+    content: Any = texts
+    if all(part["type"] == "text" for part in texts):
+        content = "".join(part["text"] for part in texts)
+    made: Json = {"role": message.role, "content": content}
+    if calls:
+        made["content"] = content or None
+        made["tool_calls"] = calls
+    if made["content"] or calls or not results:
+        yield made
+
+
+def _file(file: File) -> Json:
+    if file.media_type.startswith("image/"):
+        if file.url is not None:
+            return {"type": "image_url", "image_url": {"url": file.url}}
+        data = file.data if file.data is not None else _read(file.path)
+        if data is not None:
+            address = f"data:{file.media_type};base64,{b64encode(data).decode()}"
+            return {"type": "image_url", "image_url": {"url": address}}
+    name = file.name or (Path(file.path).name if file.path else "file")
+    where = file.url or file.path
+    note = f"[Attached file: {name} ({file.media_type})" + (f", at {where}]" if where else "]")
+    return {"type": "text", "text": f"\n{note}\n"}
+
+
+def _read(path: str | None) -> bytes | None:
+    """The bytes of an image that the data set brought; None when it is not there or too large."""
+    try:
+        if path is None or (file := Path(path)).stat().st_size > MOST_IMAGE_BYTES:
+            return None
+        return file.read_bytes()
+    except OSError:
+        return None

@@ -1,0 +1,129 @@
+"""Put a streamed reply together again, and note when its first token came."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from proctor.chat.messages import CallReply, ChoiceReply, FunctionReply, MessageReply, Reply, UsageReply, read
+from proctor.transport.events import END
+from proctor.transport.faults import Fault, not_json
+from proctor.transport.redact import HIDDEN
+from proctor.transport.repair import repaired
+
+
+class Stream:
+    """Folds the events of a stream into one reply, and keeps the time until the first token.
+
+    Args:
+        secrets: what is hidden in the reply, once it is joined: an echo of a key may come in two pieces.
+    """
+
+    def __init__(self, secrets: Sequence[str] = ()) -> None:
+        self._secrets = secrets
+        self.first_token_seconds: float | None = None
+        self._began = time.perf_counter()
+        self._text: list[str] = []
+        self._thought: list[str] = []
+        self._refusal: list[str] = []
+        self._calls: dict[int, CallReply] = {}
+        self._arguments: dict[int, list[Any]] = {}  # text in pieces, or one object
+        self._reason: str | None = None
+        self._usage: UsageReply | None = None
+        self._ended = self._began_to_answer = False
+        self._whole: Reply | None = None
+
+    def add(self, data: bytes) -> bool:
+        """Take one event; true at the last one."""
+        if data == END:
+            self._ended = True
+            return True
+        event = _decoded(data)
+        self._usage = event.usage or self._usage
+        if event.error or event.choices:
+            choice = event.first()
+            self._began_to_answer = True
+            self._reason = choice.finish_reason or self._reason
+            if choice.delta is not None:
+                self._take(choice.delta)
+        return False
+
+    def whole(self, body: bytes) -> None:
+        """Take a reply that is no stream."""
+        self._whole = _decoded(body)
+
+    def done(self) -> tuple[Reply, float | None]:
+        """The reply, and the seconds until its first token.
+
+        Raises:
+            Fault: the stream ended before the model did, or holds no reply.
+        """
+        if self._whole is not None:
+            self._whole.said()
+            return self._whole, None
+        if not self._ended and self._reason is None:
+            raise Fault("truncated", "the stream ended before the model did")
+        message = MessageReply(
+            content=self._joined(self._text),
+            tool_calls=[self._call(index) for index in sorted(self._calls)] or None,
+            reasoning_content=self._joined(self._thought),
+            refusal=self._joined(self._refusal),
+        )
+        choices = [ChoiceReply(message=message, finish_reason=self._reason)] if self._began_to_answer else None
+        reply = Reply(choices=choices, usage=self._usage)
+        reply.said()
+        return reply, self.first_token_seconds
+
+    def _joined(self, pieces: Sequence[str]) -> str | None:
+        text = "".join(pieces)
+        for secret in self._secrets:
+            text = text.replace(secret, HIDDEN)
+        return text or None
+
+    def _take(self, delta: MessageReply) -> None:
+        if isinstance(delta.content, str):
+            self._text.append(delta.content)
+        elif delta.content:
+            self._text.extend(part.text or "" for part in delta.content)
+        thought = delta.reasoning_content or delta.reasoning
+        if isinstance(thought, str):
+            self._thought.append(thought)
+        if delta.refusal:
+            self._refusal.append(delta.refusal)
+        for place, piece in enumerate(delta.tool_calls or ()):
+            self._take_call(piece, piece.index if piece.index is not None else place)
+        if self.first_token_seconds is None and (delta.content or thought or delta.tool_calls):
+            self.first_token_seconds = time.perf_counter() - self._began
+
+    def _take_call(self, piece: CallReply, index: int) -> None:
+        call = self._calls.setdefault(index, CallReply(function=FunctionReply()))
+        call.id = piece.id or call.id
+        if piece.function is None or call.function is None:
+            return
+        call.function.name = piece.function.name or call.function.name
+        more = piece.function.arguments
+        if more is None:
+            return
+        pieces = self._arguments.setdefault(index, [])
+        pieces.append(more)
+        if len(pieces) > 1 and not (isinstance(pieces[0], str) and isinstance(more, str)):
+            raise Fault("no_reply", "the arguments of a tool call came as text and as something else")
+
+    def _call(self, index: int) -> CallReply:
+        call = self._calls[index]
+        pieces = self._arguments.get(index)
+        if pieces and call.function is not None:
+            call.function.arguments = self._joined(pieces) if isinstance(pieces[0], str) else pieces[0]
+        return call
+
+
+def _decoded(data: bytes) -> Reply:
+    try:
+        return read(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    try:
+        return read(repaired(data))
+    except (ValueError, RecursionError) as error:
+        raise Fault("not_json", not_json(data, error)) from error

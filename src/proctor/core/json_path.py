@@ -1,0 +1,82 @@
+"""Where in a JSON text something stands, for messages that name the line."""
+
+import json
+import re
+from typing import Any
+
+from proctor.core.sentence import Sentence
+
+Path = tuple[str | int, ...]
+_BLANK = re.compile(r"[ \t\r\n]*")
+_CAPITAL = re.compile(r"(?<=[a-z0-9])([A-Z])")
+
+
+class Invalid(Exception):
+    """Something in a file is wrong; `read` adds file and line."""
+
+    def __init__(self, path: Path, problem: Sentence) -> None:
+        super().__init__(str(problem))
+        self.path = path
+        self.problem = problem
+
+
+def line_of(text: str, path: Path) -> int:
+    """The line where a value begins, or the last thing on the way to it that is there.
+
+    Keys may be spelt in camelCase in the text.
+
+    >>> line_of('{"a": [1,\\n {"bC": 2}]}', ("a", 1, "b_c"))
+    2
+    """
+    return text.count("\n", 0, _place(text, path)) + 1
+
+
+def shown(path: Path) -> str:
+    """A path as people write it.
+
+    >>> shown(("eval_cases", 0, "conversation"))
+    '$.eval_cases[0].conversation'
+    """
+    return "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+
+
+def _place(text: str, path: Path) -> int:
+    decoder = json.JSONDecoder()
+    place = _behind_blanks(text, 0)
+    for step in path:
+        found = _member(text, place, step, decoder)
+        if found is None:
+            break
+        place = found
+    return place
+
+
+def _member(text: str, place: int, step: str | int, decoder: json.JSONDecoder) -> int | None:
+    """Where the value of a key, or the element of a list, begins."""
+    opening = {str: "{", int: "["}[type(step)]
+    if text[place : place + 1] != opening:
+        return None
+    place = _behind_blanks(text, place + 1)
+    count = 0
+    while text[place : place + 1] not in ("}", "]", ""):
+        key: Any = count
+        if opening == "{":
+            key, place = decoder.raw_decode(text, place)
+            place = _behind_blanks(text, _behind_blanks(text, place) + 1)
+        if step in (key, _snake(key)):
+            return place
+        _, place = decoder.raw_decode(text, place)
+        place = _behind_blanks(text, place)
+        if text[place : place + 1] == ",":
+            place = _behind_blanks(text, place + 1)
+        count += 1
+    return None
+
+
+def _behind_blanks(text: str, place: int) -> int:
+    found = _BLANK.match(text, place)
+    return found.end() if found else place
+
+
+def _snake(key: Any) -> Any:
+    return _CAPITAL.sub(lambda found: "_" + found[1].lower(), key) if isinstance(key, str) else key

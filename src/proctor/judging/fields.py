@@ -1,0 +1,177 @@
+"""Items out of a data file: which column is what, and every row checked before a model is asked."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor.core.digest import digest_file
+from proctor.core.errors import BadInput
+from proctor.core.run import Limits
+from proctor.datasets.columns import NAMES as COLUMN_NAMES
+from proctor.datasets.columns import assigned
+from proctor.datasets.formats import READERS, is_empty
+from proctor.datasets.rows import Row, rows
+
+ROLES: Mapping[str, Sequence[str]] = {
+    "id": COLUMN_NAMES["id"],
+    "question": ("question", "problem", "prompt", "query", "instruction", "task", "input", "问题", "题目", "题干", "提问", "指令", "输入"),
+    "reference": ("reference", "reference_answer", "target", "expected", "expected_output", "expected_answer", "ground_truth", "gold", "参考答案", "标准答案", "期望输出"),
+    "answer": ("answer", "response", "reply", "output", "completion", "prediction", "final_answer", "text", "content", "document", "story", "code", "答案", "回答", "回复", "输出", "文本", "内容", "文章", "代码"),
+    "solution": ("solution", "reasoning", "explanation", "rationale", "解答", "解析", "解题过程", "推理"),
+    "cluster": COLUMN_NAMES["cluster"],
+}  # fmt: skip
+MOST_CHARACTERS = Limits().reply_bytes - 1_000  # of an item, with the words between its fields
+JUDGED = ("question", "answer", "solution")
+TITLES = {"answer": "Answer", "solution": "Solution"}
+
+
+class Fields(msgspec.Struct, frozen=True, kw_only=True):
+    """The columns of a file by what they are."""
+
+    roles: Mapping[str, str]
+    tags: Mapping[str, str]
+    unused: tuple[str, ...] = ()
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True):
+    """One item: its texts by role, the tags to report by, and whether the file names it."""
+
+    id: str
+    texts: Mapping[str, str]
+    cluster: str | None = None
+    tags: Mapping[str, str] = {}
+    is_named: bool = True
+
+    def text(self, roles: Sequence[str] = JUDGED) -> str:
+        """The texts of these roles as one, as a person would read them.
+
+        >>> print(Item(id="a", texts={"question": "1 + 1?", "answer": "2"}).text())
+        1 + 1?
+        <BLANKLINE>
+        Answer: 2
+        """
+        told = [(role, self.texts[role]) for role in roles if role in self.texts]
+        if len(told) == 1:
+            return told[0][1]
+        return "\n\n".join(f"{TITLES[role]}: {text}" if role in TITLES else text for role, text in told)
+
+
+class Items(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of items that was read through and found in order; the items themselves are read when they are needed."""
+
+    path: Path
+    fields: Fields
+    count: int
+    digest: str
+
+    def read(self) -> Iterator[Item]:
+        """Every item, in order."""
+        return (_item(row, self.fields) for row in rows(self.path))
+
+    @property
+    def roles(self) -> list[str]:
+        """What can be judged of its items."""
+        return [role for role in JUDGED if role in self.fields.roles]
+
+
+def items_of(path: str | Path, columns: Mapping[str, str] | None = None) -> Items:
+    """The items of a file: JSON, JSON lines, CSV, TSV, YAML or Parquet.
+
+    Raises:
+        BadInput: no such file, nothing in it, no column to judge, a missing field, or an id twice; names file and row.
+    """
+    path = Path(path).expanduser()
+    if path.suffix.lower() not in READERS:
+        raise BadInput("{path}: items are read from {known}.", path=path, known=", ".join(READERS))
+    try:
+        status = path.stat()
+    except OSError:
+        raise BadInput("There is no file {path}.", path=path) from None
+    return _checked(path, tuple((columns or {}).items()), status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=8)
+def _checked(path: Path, columns: tuple[tuple[str, str], ...], changed: int, size: int) -> Items:  # noqa: ARG001 - they tell one state of a file from another
+    names: dict[str, None] = {}
+    for row in rows(path):
+        names |= dict.fromkeys(row.cells)
+    if not names:
+        raise BadInput("{path} holds no items.", path=path)
+    fields = _understood(list(names), dict(columns), path)
+    row_by_id: dict[str, int] = {}
+    for row in rows(path):
+        item = _item(row, fields)
+        if item.id in row_by_id:
+            raise BadInput(
+                "{where}: the id '{id}' was used already in row {row}.",
+                where=row.where,
+                id=item.id,
+                row=row_by_id[item.id],
+            )
+        row_by_id[item.id] = row.number
+    return Items(path=path, fields=fields, count=len(row_by_id), digest=digest_file(path))
+
+
+def _understood(names: list[str], mapped: Mapping[str, str], path: Path) -> Fields:
+    roles, tags, _ = assigned(names, mapped, path.name, ROLES, many=("tag",))
+    if not any(role in roles for role in JUDGED):
+        raise BadInput(
+            "{path}: no column holds what is judged. It has: {known}. Say which: --map COLUMN=answer (or question, solution)",
+            path=path.name,
+            known=", ".join(names),
+        )
+    used = {*mapped, *roles.values(), *tags.values()}
+    return Fields(roles=roles, tags=tags, unused=tuple(name for name in names if name not in used))
+
+
+def _item(row: Row, fields: Fields) -> Item:
+    roles = fields.roles
+    texts = {role: _text(row, roles[role]) for role in ("question", "reference", "answer", "solution") if role in roles}
+    for role in ("question", "answer"):
+        if texts.get(role) == "":
+            raise BadInput("{where}: the column '{column}' is empty.", where=row.where, column=roles[role])
+    texts = {role: text for role, text in texts.items() if text}
+    if not any(role in texts for role in JUDGED):
+        raise BadInput("{where}: there is nothing to judge.", where=row.where)
+    size = sum(map(len, texts.values()))
+    if size > MOST_CHARACTERS:
+        raise BadInput(
+            "{where}: the item has {size} characters; more than {limit} cannot be judged.",
+            where=row.where,
+            size=size,
+            limit=MOST_CHARACTERS,
+        )
+    named = "id" in roles
+    name = _text(row, roles["id"]) if named else f"row-{row.number}"
+    if not name:
+        raise BadInput("{where}: the column '{column}' is empty.", where=row.where, column=roles["id"])
+    cluster = _text(row, roles["cluster"]) if "cluster" in roles else ""
+    tags = {tag: _text(row, name)[:100] for tag, name in fields.tags.items() if _text(row, name)}
+    return Item(id=name, texts=texts, cluster=cluster or None, tags=tags, is_named=named)
+
+
+def _text(row: Row, column: str) -> str:
+    """A cell as text; lists and objects as JSON."""
+    value: Any = row.cells.get(column)
+    if is_empty(value):
+        return ""
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, bytes):
+        raise BadInput(
+            "{where}: the column '{column}' holds {kind} where text is needed.",
+            where=row.where,
+            column=column,
+            kind=type(value).__name__,
+        )
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    try:
+        return msgspec.json.encode(value, enc_hook=str).decode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadInput(
+            "{where}: the column '{column}': {error}.", where=row.where, column=column, error=error
+        ) from None

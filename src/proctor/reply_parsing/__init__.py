@@ -1,0 +1,1 @@
+"""Read JSON out of what a model wrote, without guessing."""

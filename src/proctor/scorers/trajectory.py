@@ -1,0 +1,210 @@
+"""Compare the calls an agent made with those a sample expects, by the best one-to-one assignment between them.
+
+The reference of a turn (or the target of the sample) is a list of calls, or an object with `calls` and rules; see
+`docs/evalsets.md`. Points are F1 unless `measure` says otherwise; a forbidden call or an exceeded budget leaves 0.
+The verdicts of ADK are in `adk`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from proctor.config import converted
+from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
+from proctor.core.sentence import Sentence, say
+from proctor.core.task import Scorer
+from proctor.core.trajectory import Trajectory
+from proctor.trajectory_matching import expectation
+from proctor.trajectory_matching.compare import Comparison, compare
+from proctor.trajectory_matching.explain import Shown, diff, errors, listed, shown, sides, told
+from proctor.trajectory_matching.options import Measure, Options, how_of, options_of, says_something
+
+
+def make(options: Mapping[str, Any]) -> Scorer:
+    """A scorer with `Options`.
+
+    Raises:
+        BadInput: there is no such option, or it has a wrong value.
+    """
+    chosen = converted(options, Options, "trajectory")
+
+    def trajectory(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+        return _score(sample, trajectory, chosen)
+
+    return trajectory
+
+
+def trajectory(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    """F1 of the calls, with precision, recall, order, repeats and a diff in the details."""
+    return _score(sample, trajectory, options_of(sample))
+
+
+def exact(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    """1 when exactly the expected calls were made, in their order."""
+    return _score(sample, trajectory, options_of(sample, measure="passed", order="exact"))
+
+
+def in_order(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    """1 when all expected calls were made in their order; others may be between."""
+    return _score(sample, trajectory, options_of(sample, measure="passed", order="in_order"))
+
+
+def any_order(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    """1 when all expected calls were made; others may be among them."""
+    return _score(sample, trajectory, options_of(sample, measure="passed", order="any_order"))
+
+
+def precision(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    """The share of the calls made that were expected; not applicable where none was made."""
+    return _score(sample, trajectory, options_of(sample, measure="precision"))
+
+
+def recall(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    """The share of the expected calls that were made; not applicable where none is expected."""
+    return _score(sample, trajectory, options_of(sample, measure="recall"))
+
+
+def f1(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    """The harmonic mean of precision and recall."""
+    return _score(sample, trajectory, options_of(sample, measure="f1"))
+
+
+def efficiency(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    """The least number of calls that would do against the number made, at most 1."""
+    return _score(sample, trajectory, options_of(sample, measure="efficiency"))
+
+
+def single_tool(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    """1 when one tool was called: that of the option `tool`, else the only one that is expected."""
+    wanted = options_of(sample).tool
+    if not wanted:
+        names = {call.name for turn in expectation.turns(sample, trajectory) for call in turn.expected.calls or ()}
+        if len(names) != 1:
+            return Unscored(why="not_applicable", reason=say("The option 'tool' says which tool is looked for."))
+        wanted = names.pop()
+    if _unseen(trajectory):
+        return _no_evidence()
+    made = [call.name for call in trajectory.calls()]
+    reason = say(
+        "{tool} was called {count} times among {made} calls.", tool=wanted, count=made.count(wanted), made=len(made)
+    )
+    return Score(points=wanted in made, reason=reason)
+
+
+def _score(sample: Sample, trajectory: Trajectory, options: Options) -> Score | Unscored:
+    turns = [turn for turn in expectation.turns(sample, trajectory) if says_something(turn.expected)]
+    if not turns:
+        return Unscored(why="not_applicable", reason=say("The sample says nothing of tool calls."))
+    if (
+        options.silent == "unscored"
+        and _unseen(trajectory)
+        and any(turn.expected.calls or turn.expected.alternatives for turn in turns)
+    ):
+        return _no_evidence()
+    found = [compare(turn.expected, turn.made, how_of(options, turn.tools)) for turn in turns]
+    rows = [shown(one) for one in found]
+    places = [turn.place for turn in turns]
+    total = _Total(found, rows)
+    points = total.measure(options.measure)
+    if points is None:
+        return Unscored(why="not_applicable", reason=total.reason(places), details=total.details())
+    details = total.details()
+    if len(turns) == 1:
+        details["sides"] = sides(rows[0])
+    else:
+        each = list(zip(places, found, rows, strict=True))
+        totals = {str(place + 1): _Total([one], [row]) for place, one, row in each}
+        details["turns"] = {
+            place: {"value": one.measure(options.measure), **one.details()} for place, one in totals.items()
+        }
+        details["sides"] = [side for place, _, row in each for side in sides(row, place + 1)]
+    return Score(points=points, reason=total.reason(places), details=details)
+
+
+def _unseen(trajectory: Trajectory) -> bool:
+    """Whether calls could not be seen: an agent that answers in text and reported nothing but text."""
+    return trajectory.tools == "text" and not any(
+        step.message.calls or step.message.role == "tool" for step in trajectory.steps
+    )
+
+
+def _no_evidence() -> Unscored:
+    return Unscored(
+        why="not_applicable",
+        reason=say("The agent answers in text and reports no tool calls, so there is nothing to judge them by."),
+    )
+
+
+class _Total:
+    """The comparisons of all turns, added up, and how they are told."""
+
+    def __init__(self, found: Sequence[Comparison], rows: Sequence[Sequence[Shown | int]]) -> None:
+        self.found = found
+        self.rows = rows
+        self.matched = sum(one.matched for one in found)
+        self.made = sum(len(one.made) for one in found)
+        self.required = sum(one.required for one in found)
+        self.expected = self.required + sum(one.optional for one in found)
+        self.minimum = sum(one.minimum for one in found)
+        self.passed = all(one.passed for one in found)
+
+    def measure(self, name: Measure) -> float | None:
+        """The points; None where there is nothing to divide by."""
+        if name == "passed":
+            return float(self.passed)
+        value = getattr(self, name)()
+        if value is not None and any(one.broken for one in self.found):
+            return 0.0
+        return None if value is None else min(float(value), 1.0)
+
+    def precision(self) -> float | None:
+        return self.matched / self.made if self.made else None
+
+    def recall(self) -> float | None:
+        return self.matched / self.expected if self.required else None
+
+    def f1(self) -> float:
+        return 2 * self.matched / (self.made + self.expected) if self.made + self.expected else 1.0
+
+    def efficiency(self) -> float | None:
+        return min(1.0, self.minimum / self.made) if self.made else None
+
+    def details(self) -> dict[str, Any]:
+        """What a report can show and count."""
+        count: dict[str, int] = {}
+        for one in self.found:
+            for name, times in errors(one).items():
+                count[name] = count.get(name, 0) + times
+        found: dict[str, Any] = {
+            "precision": self.precision(),
+            "recall": self.recall(),
+            "f1": self.f1(),
+            "efficiency": self.efficiency(),
+            "matched": self.matched,
+            "expected": self.expected,
+            "made": self.made,
+            "minimum": self.minimum,
+            "order_violations": sum(one.violations for one in self.found),
+            "repeated": sum(one.repeated for one in self.found),
+            "matches": self.passed,
+            "optimal": all(one.best for one in self.found),
+            "errors": count,
+            "diff": [line for row in self.rows for line in diff(row)],
+        }
+        if count:
+            found["error_class"] = max(count, key=lambda name: (count[name], name))
+        return found
+
+    def reason(self, places: Sequence[int]) -> Sentence:
+        """What a person reads first."""
+        if len(self.found) == 1:
+            return told(self.found[0])
+        parts = [
+            say("turn {turn}: {reason}", turn=place + 1, reason=told(one))
+            for place, one in zip(places, self.found, strict=True)
+        ]
+        return listed(parts)
+
+
+for _scorer in (trajectory, exact, in_order, any_order, precision, recall, f1, efficiency, single_tool):
+    _scorer.version = "1"  # type: ignore[attr-defined]  # scorers are functions with a version

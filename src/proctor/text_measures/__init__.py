@@ -1,0 +1,1 @@
+"""Measures over texts: words, stems, ROUGE, and sentence embeddings."""

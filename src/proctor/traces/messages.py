@@ -1,0 +1,214 @@
+"""Messages in all the shapes that spans hold them in, as ours.
+
+{"role": "assistant", "parts": [{"type": "tool_call", "id": "c1", "name": "f", "arguments": {"x": 1}}]}      (GenAI)
+{"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "function": {"name": "f", "arguments": "{}"}}]}
+{"role": "model", "parts": [{"function_call": {"name": "f", "args": {"x": 1}}}]}                             (Gemini)
+{"message.role": "user", "message.content": "Hi"}                                                            (OpenInference)
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from proctor.chat.agent_replies import call_of, clean
+from proctor.core.sample import File, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
+from proctor.traces.attributes import at, decoded, identity, items, leaf, text, tree
+
+ROLES: Mapping[str, Role] = {
+    "user": "user", "human": "user",
+    "assistant": "assistant", "ai": "assistant", "model": "assistant", "agent": "assistant",
+    "tool": "tool", "function": "tool", "tool-response": "tool",
+    "system": "system", "developer": "system",
+}  # fmt: skip
+
+
+def listed(value: Any, role: Role = "user") -> list[Any]:
+    """The messages of a list as they stand there, for `message`; of one text, a message of that role."""
+    found = decoded(value)
+    if isinstance(found, dict) and any(key in found for key in ("role", "content", "parts", "message")):
+        return [found]
+    if isinstance(found, str):
+        return [Message.of(role, clean(found))] if found.strip() else []
+    return items(found)
+
+
+def messages(value: Any, role: Role = "user") -> list[Message]:
+    """The messages of a list in any of the shapes, or of one text, which is of that role."""
+    made = (message(one, role) for one in listed(value, role))
+    return [one for one in made if one is not None]
+
+
+def message(value: Any, role: Role = "user") -> Message | None:
+    """One message; None when there is nothing in it that we know."""
+    if isinstance(value, Message):
+        return value
+    value = decoded(value)
+    if isinstance(value, str):
+        return Message.of(role, clean(value)) if value else None
+    if isinstance(value, list | tuple) and len(value) == 2 and all(isinstance(one, str) for one in value):
+        return Message.of(ROLES.get(value[0], role), clean(value[1]))  # ("user", "Hi")
+    if not isinstance(value, dict):
+        return None
+    if any("." in key for key in value if isinstance(key, str)):
+        value = tree({str(key): one for key, one in value.items()})
+    for key in ("message", "data", "kwargs"):  # the last two as LangChain writes messages
+        inner = decoded(value.get(key))
+        if isinstance(inner, dict) and "content" not in value:
+            value = {**value, **inner}
+    said = ROLES.get(text(value, "role", "type", "author").lower(), role)
+    parts = list(_parts(value, said))
+    if any(isinstance(part, ToolResult) for part in parts):
+        said = "tool"
+    elif any(isinstance(part, ToolCall) for part in parts):
+        said = "assistant"
+    return Message(role=said, parts=tuple(parts)) if parts else None
+
+
+def joined(found: Iterable[Message]) -> list[Message]:
+    """Messages of the assistant that follow each other as one; some recorders write every part as a message."""
+    made: list[Message] = []
+    for one in found:
+        if made and one.role == made[-1].role == "assistant":
+            made[-1] = _and(made[-1], one)
+        else:
+            made.append(one)
+    return made
+
+
+def behind(sent: Sequence[Any], known: Callable[[Message], bool]) -> tuple[Message | None, list[Message]]:
+    """The last message of the assistant that is known, and all behind it; from the end, as what is old may be long."""
+    found: list[Message] = []
+    said: Message | None = None  # messages of the assistant that follow each other, as one
+    for one in reversed(sent):
+        made = message(one)
+        if made is None or made.role == "system":
+            continue
+        if made.role == "assistant":
+            if said is None and known(made):
+                return made, found[::-1]
+            said = made if said is None else _and(made, said)
+            continue
+        if said is not None:
+            if known(said):
+                return said, found[::-1]
+            found.append(said)
+            said = None
+        found.append(made)
+    if said is not None:
+        if known(said):
+            return said, found[::-1]
+        found.append(said)
+    return None, found[::-1]
+
+
+def _and(one: Message, other: Message) -> Message:
+    return Message(role=one.role, parts=(*one.parts, *other.parts))
+
+
+def _parts(value: Mapping[str, Any], role: Role) -> Iterator[Part]:
+    thought = text(value, "reasoning_content", "reasoning")
+    if thought:
+        yield Reasoning(text=clean(thought))
+    if role == "tool" and not value.get("parts"):
+        yield _result(value)
+        return
+    if "output" in value and "call_id" in value:  # items of their own, as the Responses API has them
+        yield ToolResult(name="", content=shown(value["output"]), id=text(value, "call_id"))
+        return
+    if (name := text(value, "name", "function.name")) and {"arguments", "call_id"} & value.keys():
+        yield _call(value, name)
+        return
+    for key in ("parts", "content", "contents"):
+        yield from _content(value.get(key))
+    for one in items(value.get("tool_calls")):
+        call = at(one, "tool_call") or one
+        name = text(call, "function.name", "name")
+        if name:
+            yield _call(call, name)
+    if name := text(value, "function_call.name"):
+        yield _call(value["function_call"], name)
+
+
+def _content(value: Any) -> Iterator[Part]:
+    """Text, or a list of parts, perhaps as JSON text."""
+    found = decoded(value)
+    if isinstance(found, dict) and "" in found and len(found) > 1:
+        found = {key: one for key, one in found.items() if key}
+    listed = items(found)
+    if isinstance(found, str) or (listed and not all(isinstance(one, dict | str) for one in listed)):
+        if isinstance(value, str) and value:
+            yield Text(text=clean(value))
+        return
+    known = [part for one in listed for part in [_part(one)] if part is not None]
+    if not known and isinstance(value, str) and value:
+        yield Text(text=clean(value))  # JSON that is an answer, not parts
+    elif not known and isinstance(found, dict) and (part := _part(found)) is not None:
+        yield part
+    yield from known
+
+
+def _part(value: Any) -> Part | None:
+    if isinstance(value, str):
+        return Text(text=clean(value)) if value else None
+    if not isinstance(value, dict):
+        return None
+    value = at(value, "message_content") or value
+    for key, kind in (("function_call", "tool_call"), ("function_response", "tool_call_response")):
+        inner = value.get(key) or value.get("functionCall" if key == "function_call" else "functionResponse")
+        if isinstance(inner, dict):
+            value = {**inner, "type": kind}
+    match text(value, "type"):
+        case "tool_call" | "tool_use" | "function_call" | "server_tool_call":
+            name = text(value, "name")
+            return _call(value, name) if name else None
+        case "tool_call_response" | "tool_result" | "function_call_output" | "server_tool_call_response":
+            return _result(value)
+        case "reasoning" | "thinking":
+            thought = text(value, "content", "text", "thinking")
+            return Reasoning(text=clean(thought)) if thought else None
+        case "blob" | "file" | "uri" | "image" | "image_url" | "input_image" | "audio" | "document":
+            return _file(value)
+    said = text(value, "content", "text")
+    if said:
+        return Reasoning(text=clean(said)) if value.get("thought") is True else Text(text=clean(said))
+    return _file(value) if any(key in value for key in ("inline_data", "file_data", "image")) else None
+
+
+def _call(value: Mapping[str, Any], name: str) -> ToolCall:
+    given = next(
+        (
+            one
+            for path in ("function.arguments", "arguments", "args", "input", "parameters")
+            if (one := leaf(value, path)) is not None
+        ),
+        None,
+    )
+    return call_of(clean(name), given, clean(identity(value, "id", "call_id", "tool_call_id")))
+
+
+def _result(value: Mapping[str, Any]) -> ToolResult:
+    content = next(
+        (value[key] for key in ("response", "result", "output", "content") if value.get(key) is not None), ""
+    )
+    call_id = identity(value, "tool_call_id", "tool_use_id", "call_id", "id")
+    failed = value.get("is_error") is True
+    return ToolResult(name=clean(text(value, "name")), content=shown(content), id=clean(call_id), is_error=failed)
+
+
+def shown(value: Any) -> str:
+    """What a tool gave back, as text; a list of text parts is their texts."""
+    if isinstance(value, str):
+        return clean(value)
+    listed = items(value)
+    texts = [text(one, "text", "content") for one in listed]
+    if listed and all(texts):
+        return clean("\n".join(texts))
+    return clean(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _file(value: Mapping[str, Any]) -> File:
+    media_type = text(value, "mime_type", "inline_data.mime_type", "file_data.mime_type", "media_type")
+    url = text(value, "uri", "file_data.file_uri", "image_url.url", "image.image.url", "image_url", "url")
+    return File(
+        name=clean(text(value, "name", "file_id")), media_type=media_type or "application/octet-stream", url=clean(url)
+    )

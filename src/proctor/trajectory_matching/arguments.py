@@ -1,0 +1,238 @@
+"""Whether the arguments of a call are those expected, argument by argument, and how far they are.
+
+Values are compared as JSON: `1` equals `1.0`, but neither `true` nor `"1"`; the order of keys is irrelevant, that of a
+list counts. An argument that is left out counts as the default of the tool's schema, where it has one.
+"""
+
+from collections.abc import Callable, Hashable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from proctor.core.errors import BadInput
+from proctor.core.sample import ToolCall
+from proctor.runtime import json_schema
+from proctor.runtime.pattern_search import TooSlow, checked, search
+from proctor.trajectory_matching.expectation import ExpectedCall, Policy
+
+ABSENT = object()
+MATCHERS = ("any", "ignore", "regex", "tolerance", "absolute", "one_of", "schema", "function")
+
+
+class Rules(msgspec.Struct, frozen=True, kw_only=True):
+    """How arguments are compared.
+
+    policy: `equal`; `subset`, some may be left out; `superset`, others may be added; `ignore`, only names count.
+    ignore: arguments that never count, as `argument` or `tool.argument`. tolerance: the relative difference that numbers
+    may have. match: matchers by `argument` or `tool.argument`. defaults: by tool, from its schema.
+    """
+
+    policy: Policy = "equal"
+    policy_of: Mapping[str, Policy] = {}
+    ignore: frozenset[str] = frozenset()
+    tolerance: float = 0.0
+    match: Mapping[str, Any] = {}
+    defaults: Mapping[str, Mapping[str, Any]] = {}
+
+    def plain(self, call: ExpectedCall) -> bool:
+        """Whether a call is matched by equal arguments alone, so that equal calls can be counted."""
+        return self.policy_for(call) == "equal" and not (self.tolerance or self.match or call.match or call.either)
+
+    def policy_for(self, call: ExpectedCall) -> Policy:
+        """The policy of a call."""
+        return call.policy or self.policy_of.get(call.name, self.policy)
+
+    def matcher_for(self, call: ExpectedCall, key: str) -> Any:
+        """The matcher of an argument; "ignore" where it never counts, and None where it has to be equal."""
+        if self.ignore and (key in self.ignore or f"{call.name}.{key}" in self.ignore):
+            return "ignore"
+        return call.match.get(key, self.match.get(f"{call.name}.{key}", self.match.get(key)))
+
+
+class Fault(msgspec.Struct, frozen=True, kw_only=True):
+    """One argument that is not as expected; ABSENT on the side that does not give it, None for `null`."""
+
+    kind: str
+    argument: str
+    expected: Any = ABSENT
+    made: Any = ABSENT
+
+
+class Closeness(msgspec.Struct, frozen=True, kw_only=True):
+    """How near a call comes to an expected one: 1 exactly when it matches, 0 when nothing of it is right."""
+
+    similarity: float
+    faults: tuple[Fault, ...] = ()
+
+
+def closeness(call: ExpectedCall, made: ToolCall, rules: Rules) -> Closeness:
+    """A made call against an expected one, or the nearest of those that do as well."""
+    options = [_closeness(one, made, rules) for one in (call, *call.either)]
+    return max(options, key=lambda one: one.similarity)
+
+
+def key_of(name: str, arguments: Mapping[str, Any], rules: Rules) -> Hashable:
+    """The same for two calls exactly when they are equal under plain rules."""
+    full = {**rules.defaults.get(name, {}), **arguments} if rules.defaults else arguments
+    return name, frozenset((key, canonical(full[key])) for key in full if not _ignored(name, key, rules))
+
+
+def canonical(value: Any) -> Hashable:
+    """A value that can be looked up, equal for equal JSON.
+
+    >>> canonical({"a": [1]}) == canonical({"a": [1.0]}), canonical(1) == canonical(True)
+    (True, False)
+    """
+    if isinstance(value, str) or value is None:
+        return value
+    if isinstance(value, bool):
+        return ("bool", value)
+    if isinstance(value, int | float):
+        return ("number", value) if value == value else object()  # noqa: PLR0124 - NaN equals nothing
+    if isinstance(value, Mapping):
+        return frozenset((key, canonical(one)) for key, one in value.items())
+    if isinstance(value, list | tuple):
+        return tuple(map(canonical, value))
+    return ("other", repr(value))
+
+
+def arguments_of(made: ToolCall) -> Mapping[str, Any] | None:
+    """The arguments of a made call; None where they are no JSON object. Nothing, and `null`, is an empty one."""
+    if made.raw is None:
+        return made.arguments
+    return {} if made.raw.strip() in ("", "null") else None
+
+
+def _closeness(call: ExpectedCall, made: ToolCall, rules: Rules) -> Closeness:
+    arguments = arguments_of(made)
+    if call.name != made.name:
+        return Closeness(similarity=0.0)
+    if arguments is None:
+        return Closeness(similarity=0.0, faults=(Fault(kind="format_error", argument="", made=made.raw),))
+    defaults = rules.defaults.get(call.name, {})
+    wanted, given = {**defaults, **(call.arguments or {})}, {**defaults, **arguments}
+    policy = rules.policy_for(call)
+    counted, faults = 0, []
+    for key in dict.fromkeys((*wanted, *given, *call.match)):
+        matcher = rules.matcher_for(call, key)
+        expected, got = wanted.get(key, ABSENT), given.get(key, ABSENT)
+        if not counts(expected, got, matcher, policy):
+            continue
+        counted += 1
+        if not right(expected, got, matcher, rules.tolerance):
+            faults.append(_fault(key, expected, got, matcher))
+    return Closeness(similarity=(counted - len(faults)) / counted if counted else 1.0, faults=tuple(faults))
+
+
+def counts(expected: Any, got: Any, matcher: Any, policy: Policy) -> bool:
+    """Whether one argument is looked at; `expected` and `got` are ABSENT where a call does not have it."""
+    if policy == "ignore" or matcher == "ignore":
+        return False
+    if got is ABSENT:
+        return policy != "subset" and not (expected is ABSENT and matcher is None)
+    return not (expected is ABSENT and matcher is None and policy == "superset")
+
+
+def right(expected: Any, got: Any, matcher: Any, tolerance: float) -> bool:
+    """Whether one argument is as it should be.
+
+    Raises:
+        BadInput: there is no such matcher.
+    """
+    if got is ABSENT or (expected is ABSENT and matcher is None):
+        return False
+    if matcher is None:
+        return same(expected, got, tolerance)
+    if matcher == "any":
+        return True
+    if callable(matcher):
+        return bool(matcher(got))
+    if isinstance(matcher, Mapping) and len(matcher) == 1:
+        word, value = next(iter(matcher.items()))
+        if word in _BY_WORD:
+            return _BY_WORD[word](value, expected, got)
+    raise BadInput("{matcher} is no matcher. Known: {known}.", matcher=repr(matcher), known=", ".join(MATCHERS))
+
+
+def same(one: Any, other: Any, tolerance: float = 0.0) -> bool:
+    """Equal as JSON; numbers may differ by a relative tolerance."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return _near(one, other, tolerance, one) if tolerance else one == other
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(same(one[key], other[key], tolerance) for key in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(same(*pair, tolerance) for pair in zip(one, other, strict=True))
+    return type(one) is type(other) and bool(one == other)
+
+
+def _ignored(name: str, key: str, rules: Rules) -> bool:
+    return bool(rules.ignore) and (key in rules.ignore or f"{name}.{key}" in rules.ignore)
+
+
+def _fault(key: str, expected: Any, got: Any, matcher: Any) -> Fault:
+    if got is ABSENT:
+        return Fault(kind="missing_param", argument=key, expected=matcher if expected is ABSENT else expected)
+    if expected is ABSENT and matcher is None:
+        return Fault(kind="wrong_param_name", argument=key, made=got)
+    return Fault(kind="wrong_param_value", argument=key, expected=expected if matcher is None else matcher, made=got)
+
+
+def _regex(pattern: Any, expected: Any, got: Any) -> bool:  # noqa: ARG001 - as the others
+    return isinstance(got, str) and _found(str(pattern), got)
+
+
+@lru_cache(maxsize=1_024)  # a slow one is looked for once
+def _found(pattern: str, text: str) -> bool:
+    try:
+        return search(checked(pattern), text) is not None
+    except TooSlow:
+        return False
+
+
+def _relative(value: Any, expected: Any, got: Any) -> bool:
+    return _near(expected, got, float(value), expected)
+
+
+def _absolute(value: Any, expected: Any, got: Any) -> bool:
+    return _near(expected, got, float(value), 1)
+
+
+def _near(expected: Any, got: Any, share: float, of: Any) -> bool:
+    if not (is_number(expected) and is_number(got)):
+        return False
+    try:
+        return bool(got == expected or abs(got - expected) <= share * abs(of))
+    except OverflowError:  # a whole number beyond every float
+        return False
+
+
+def is_number(value: Any) -> bool:
+    """A number, which `true` is not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _function(name: Any, expected: Any, got: Any) -> bool:  # noqa: ARG001 - as the others
+    from proctor.registry import load_object
+
+    return bool(load_object(str(name), "match")(got))
+
+
+def _fits(schema: Any, expected: Any, got: Any) -> bool:  # noqa: ARG001 - as the others
+    json_schema.check(schema)
+    try:
+        return json_schema.fault(schema, got) is None
+    except TooSlow:
+        return False
+
+
+_BY_WORD: Mapping[str, Callable[[Any, Any, Any], bool]] = {
+    "regex": _regex,
+    "tolerance": _relative,
+    "absolute": _absolute,
+    "one_of": lambda values, _, got: any(same(value, got) for value in values),
+    "schema": _fits,
+    "function": _function,
+}

@@ -1,0 +1,173 @@
+"""Compare the calls of one turn with those expected: pairs, what is missing, extra, out of order, forbidden, repeated."""
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from fnmatch import fnmatchcase
+
+import msgspec
+
+from proctor.core.errors import BadInput
+from proctor.core.sample import ToolCall
+from proctor.core.sentence import Sentence, say
+from proctor.trajectory_matching.arguments import Rules, arguments_of, closeness, key_of
+from proctor.trajectory_matching.expectation import Expected, ExpectedCall
+from proctor.trajectory_matching.pairing import Entry, How, Pairing
+
+MOST_PAIRS = 4_000_000
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """How the calls of a turn compare.
+
+    matched: the sum of the similarities of matched pairs, which is their number unless partial credit is given.
+    required, optional: expected calls that have to be made; that were made without having to.
+    violations: calls that are right but for their place, and broken rules of order. minimum: how many calls do.
+    broken: rules that make the turn worth nothing. unmet: tools called before what they need. best: False where a wide order kept the best pairs from being found.
+    """
+
+    calls: tuple[ExpectedCall, ...]
+    made: tuple[ToolCall, ...]
+    entries: tuple[Entry, ...]
+    matched: float
+    required: int
+    optional: int
+    passed: bool
+    violations: int
+    repeated: int
+    minimum: int
+    broken: tuple[Sentence, ...] = ()
+    unmet: tuple[Sentence, ...] = ()
+    best: bool = True
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of precision and recall; 1 where nothing was expected and nothing made."""
+        everything = len(self.made) + self.required + self.optional
+        return 2 * self.matched / everything if everything else 1.0
+
+
+def compare(expected: Expected, made: Sequence[ToolCall], how: How | None = None) -> Comparison:
+    """The calls made in a turn against those expected; of several alternatives the one that fits best.
+
+    Raises:
+        BadInput: rules of order that go in a circle or name no expected call, or too many calls.
+        MissingExtra: a large table of partial similarities without scipy.
+    """
+    how = how or How()
+    found = [
+        _compare(one, made, how)
+        for one in (*_own(expected), *(_inherit(one, expected) for one in expected.alternatives))
+    ]
+    best = max(found, key=lambda one: (one.passed, one.f1))
+    return msgspec.structs.replace(best, minimum=min(one.minimum for one in found))
+
+
+def _own(expected: Expected) -> Sequence[Expected]:
+    return (expected,) if expected.calls is not None or not expected.alternatives else ()
+
+
+def _inherit(one: Expected, parent: Expected) -> Expected:
+    return msgspec.structs.replace(
+        one,
+        order=one.order or parent.order,
+        forbidden=(*parent.forbidden, *one.forbidden),
+        needs={**parent.needs, **one.needs},
+        most_calls=parent.most_calls if one.most_calls is None else one.most_calls,
+        most_calls_of={**parent.most_calls_of, **one.most_calls_of},
+    )
+
+
+def _compare(expected: Expected, made: Sequence[ToolCall], how: How) -> Comparison:
+    calls = expected.calls or ()
+    if len(calls) * len(made) > MOST_PAIRS:
+        raise BadInput("{made} calls against {expected} are too many to compare.", made=len(made), expected=len(calls))
+    pairing = Pairing(expected, tuple(made), how)
+    forbidden = _forbidden(expected, made, how)
+    broken = [
+        *(say("forbidden call {call}", call=name) for name in dict.fromkeys(forbidden.values())),
+        *_over(expected, made, how),
+    ]
+    unmet = _unmet({**how.needs, **expected.needs}, made)
+    required = [place for place, call in enumerate(calls) if not call.optional]
+    full = {place for place, weight in pairing.similarity.items() if weight >= 1}
+    exact = (expected.order or how.order) == "exact"
+    repeated = _repeated(made, pairing.pairs, how)
+    entries = [
+        msgspec.structs.replace(entry, kind="forbidden") if entry.kind == "extra" and entry.made in forbidden else entry
+        for entry in pairing.entries(repeated)
+    ]
+    return Comparison(
+        calls=tuple(calls),
+        made=tuple(made),
+        entries=tuple(entries),
+        matched=float(sum(pairing.similarity.values())),
+        required=len(required),
+        optional=sum(calls[place].optional for place in pairing.pairs),
+        passed=full.issuperset(required) and not (broken or unmet) and not (exact and len(full) < len(made)),
+        violations=sum(entry.kind == "out of order" for entry in entries) + len(unmet),
+        repeated=len(repeated),
+        minimum=len(required) if expected.minimum is None else expected.minimum,
+        broken=tuple(broken),
+        unmet=tuple(unmet),
+        best=pairing.best,
+    )
+
+
+def _over(expected: Expected, made: Sequence[ToolCall], how: How) -> list[Sentence]:
+    """Budgets that were exceeded."""
+    found = []
+    most = how.most_calls if expected.most_calls is None else expected.most_calls
+    if most is not None and len(made) > most:
+        found.append(say("{made} calls, at most {most} are allowed", made=len(made), most=most))
+    count = Counter(one.name for one in made)
+    for name, limit in {**how.most_calls_of, **expected.most_calls_of}.items():
+        if count[name] > limit:
+            found.append(
+                say("{made} calls of {name}, at most {most} are allowed", made=count[name], name=name, most=limit)
+            )
+    return found
+
+
+def _forbidden(expected: Expected, made: Sequence[ToolCall], how: How) -> dict[int, str]:
+    """The places of forbidden calls, with their tools; a rule with arguments forbids calls that have these among theirs."""
+    rules = (*how.forbidden, *expected.forbidden)
+    if not rules:
+        return {}
+    policies = Rules(policy="superset", tolerance=how.rules.tolerance)
+    return {
+        place: one.name
+        for place, one in enumerate(made)
+        if any(fnmatchcase(one.name, rule.name) and _has(rule, one, policies) for rule in rules)
+    }
+
+
+def _has(rule: ExpectedCall, made: ToolCall, rules: Rules) -> bool:
+    if not rule.arguments and not rule.match:
+        return True
+    return closeness(msgspec.structs.replace(rule, name=made.name), made, rules).similarity >= 1
+
+
+def _unmet(needs: Mapping[str, str], made: Sequence[ToolCall]) -> list[Sentence]:
+    """Tools that were called before the one they need."""
+    names = [one.name for one in made]
+    return [
+        say("{then} was called before {first}", then=then, first=first)
+        for then, first in needs.items()
+        if then in names and first not in names[: names.index(then)]
+    ]
+
+
+def _repeated(made: Sequence[ToolCall], pairs: Mapping[int, int], how: How) -> dict[int, int]:
+    """Unneeded calls of pure tools that repeat an earlier one, with nothing between that could change the result."""
+    if not how.pure:
+        return {}
+    needed, seen, found = set(pairs.values()), dict[Hashable, int](), dict[int, int]()
+    for place, one in enumerate(made):
+        if not any(fnmatchcase(one.name, name) for name in how.pure):
+            seen.clear()
+            continue
+        key = key_of(one.name, arguments_of(one) or {"": one.raw}, how.rules)
+        if key in seen and place not in needed:
+            found[place] = seen[key]
+        seen.setdefault(key, place)
+    return found

@@ -1,0 +1,229 @@
+"""Say in a few words, and in a few lines, how calls differ from those expected."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from proctor.core.sample import ToolCall
+from proctor.core.sentence import Sentence, say
+from proctor.trajectory_matching.arguments import ABSENT, Fault
+from proctor.trajectory_matching.compare import Comparison
+from proctor.trajectory_matching.expectation import ExpectedCall
+from proctor.trajectory_matching.pairing import Entry
+
+_json = json.JSONEncoder(ensure_ascii=False, default=str)
+VALUE_CHARACTERS = 60
+CALL_CHARACTERS = 160
+LINES = 60
+TOLD = 4
+SIGNS = {
+    "matched": "=", "partly": "~", "out of order": "↕", "wrong arguments": "~", "wrong function": "≠", "missing": "-",
+    "extra": "+", "repeated": "+", "forbidden": "!",
+}  # fmt: skip
+CLASSES = {
+    "missing": "missing_call",
+    "extra": "extra_call",
+    "wrong function": "wrong_function",
+    "out of order": "wrong_order",
+    "repeated": "unnecessary_call",
+    "forbidden": "unnecessary_call",
+}
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """An entry with its calls as code; None where it has none."""
+
+    entry: Entry
+    expected: str | None
+    made: str | None
+
+
+def shown(found: Comparison) -> list[Shown | int]:
+    """The entries in the order the calls were made; a number stands for so many that are left out."""
+    return [one if isinstance(one, int) else _shown(one, found) for one in _chosen(found.entries)]
+
+
+def diff(rows: Sequence[Shown | int]) -> list[str]:
+    """One line for each call.
+
+    = search(q="A")
+    ~ book(day=3)   day: expected 4, got 3
+    - pay(amount=5)
+    + ping()
+    """
+    return [f"… +{one}" if isinstance(one, int) else f"{SIGNS[one.entry.kind]} {_line(one)}" for one in rows]
+
+
+def sides(rows: Sequence[Shown | int], turn: int | None = None) -> list[dict[str, Any]]:
+    """The same as data, an expected call beside the one made in its place, for those who lay it out.
+
+    {"kind": "wrong arguments", "expected": "book(day=4)", "made": "book(day=3)", "faults": [["day", "4", "3"]]}
+    """
+    found = [{"kind": "more", "count": one} if isinstance(one, int) else _side(one) for one in rows]
+    return [{"turn": turn, **row} for row in found] if turn is not None else found
+
+
+def told(found: Comparison) -> Sentence:
+    """The same in one sentence: how many, and the first few differences."""
+    full = sum(entry.kind == "matched" for entry in found.entries)
+    head = say(
+        "{full} of {expected} expected calls, {made} made", full=full, expected=len(found.calls), made=len(found.made)
+    )
+    different = [_told(entry, found) for entry in found.entries if entry.kind not in ("matched", "forbidden")]
+    every = [*found.broken, *found.unmet, *different]
+    parts = every[:TOLD]
+    hidden = len(every) - len(parts)
+    if hidden > 0:
+        parts.append(say("{count} more", count=hidden))
+    if not found.best:
+        parts.append(say("the order is too wide to be sure that no better assignment exists"))
+    return say("{head}: {parts}", head=head, parts=listed(parts)) if parts else head
+
+
+def listed(parts: Sequence[Sentence]) -> Sentence:
+    """Sentences one after the other."""
+    first, *rest = parts
+    return say("{first}; {rest}", first=first, rest=listed(rest)) if rest else first
+
+
+def errors(found: Comparison) -> Mapping[str, int]:
+    """How often each of nine classes of error occurs: what happened to calls, or to arguments of calls nearly right."""
+    count: Counter[str] = Counter()
+    for entry in found.entries:
+        if entry.kind in CLASSES:
+            count[CLASSES[entry.kind]] += 1
+        elif entry.kind != "matched":
+            count.update(fault.kind for fault in entry.faults)
+    return count
+
+
+def call_text(name: str, arguments: Mapping[str, Any] | None) -> str:
+    """A call as code, with long values cut.
+
+    >>> call_text("book", {"day": 4, "who": "Ann"})
+    'book(day=4, who="Ann")'
+    """
+    inside = ", ".join(f"{key}={value_text(value)}" for key, value in (arguments or {}).items())
+    text = f"{name}({inside})"
+    return text if len(text) <= CALL_CHARACTERS else text[:CALL_CHARACTERS] + "…)"
+
+
+def value_text(value: Any) -> str:
+    """A value as JSON, cut where it is long."""
+    if value is ABSENT:
+        return "-"
+    try:
+        text = _json.encode(value)
+    except (ValueError, RecursionError, TypeError):
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= VALUE_CHARACTERS else text[:VALUE_CHARACTERS] + "…"
+
+
+def _chosen(entries: Sequence[Entry]) -> Sequence[Entry | int]:
+    """All entries, or as many as are shown, those that differ before those that match; a number stands for what is left out."""
+    if len(entries) <= LINES:
+        return entries
+    matched = [place for place, entry in enumerate(entries) if entry.kind == "matched"]
+    different = [place for place, entry in enumerate(entries) if entry.kind != "matched"][:LINES]
+    chosen: list[Entry | int] = []
+    behind = 0
+    for place in sorted((*different, *matched[: LINES - len(different)])):
+        if place > behind:
+            chosen.append(place - behind)
+        chosen.append(entries[place])
+        behind = place + 1
+    return [*chosen, len(entries) - behind] if behind < len(entries) else chosen
+
+
+def _shown(entry: Entry, found: Comparison) -> Shown:
+    made = found.made[entry.made] if entry.made is not None else None
+    expected = found.calls[entry.expected] if entry.expected is not None else None
+    return Shown(
+        entry, _expected(expected) if expected is not None else None, _made(made) if made is not None else None
+    )
+
+
+def _side(one: Shown) -> dict[str, Any]:
+    row: dict[str, Any] = {"kind": one.entry.kind}
+    if one.expected is not None:
+        row["expected"] = one.expected
+    if one.made is not None:
+        row["made"] = one.made
+    if one.entry.faults and one.entry.kind != "wrong function":
+        row["faults"] = [[fault.argument, _value(fault.expected), _value(fault.made)] for fault in one.entry.faults]
+    return row
+
+
+def _value(value: Any) -> str:
+    return "" if value is ABSENT else value_text(value)
+
+
+def _line(one: Shown) -> str:
+    match one.entry.kind:
+        case "missing":
+            return one.expected or ""
+        case "wrong function":
+            return f"{one.made}   {one.expected}"
+        case "partly" | "wrong arguments":
+            return f"{one.made}   {'; '.join(map(_fault, one.entry.faults))}"
+    return one.made or ""
+
+
+def _fault(fault: Fault) -> str:
+    match fault.kind:
+        case "missing_param":
+            return f"{fault.argument}: {value_text(fault.expected)} → -"
+        case "wrong_param_name":
+            return f"{fault.argument}: - → {value_text(fault.made)}"
+        case "format_error":
+            return value_text(fault.made)
+    return f"{fault.argument}: {value_text(fault.expected)} → {value_text(fault.made)}"
+
+
+def _told(entry: Entry, found: Comparison) -> Sentence:
+    made = _made(found.made[entry.made]) if entry.made is not None else ""
+    expected = _expected(found.calls[entry.expected]) if entry.expected is not None else ""
+    match entry.kind:
+        case "missing":
+            return say("missing {call}", call=expected)
+        case "extra":
+            return say("extra {call}", call=made)
+        case "repeated":
+            return say("repeated {call}", call=made)
+        case "out of order":
+            return say("out of order {call}", call=made)
+        case "wrong function":
+            return say("{made} instead of {expected}", made=made, expected=expected)
+    faults = [_told_fault(fault) for fault in entry.faults]
+    return say("in {call}: {faults}", call=made, faults=listed(faults))
+
+
+def _told_fault(fault: Fault) -> Sentence:
+    match fault.kind:
+        case "missing_param":
+            return say(
+                "'{argument}' is missing, expected {expected}",
+                argument=fault.argument,
+                expected=value_text(fault.expected),
+            )
+        case "wrong_param_name":
+            return say("'{argument}' is not expected", argument=fault.argument)
+        case "format_error":
+            return say("the arguments are no JSON object")
+    return say(
+        "'{argument}' is {made}, expected {expected}",
+        argument=fault.argument,
+        made=value_text(fault.made),
+        expected=value_text(fault.expected),
+    )
+
+
+def _made(call: ToolCall) -> str:
+    return call_text(call.name, call.arguments) if call.raw is None else call_text(call.name, {"": call.raw})
+
+
+def _expected(call: ExpectedCall) -> str:
+    return " | ".join(call_text(one.name, one.arguments) for one in (call, *call.either))

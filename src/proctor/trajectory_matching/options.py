@@ -1,0 +1,127 @@
+"""The options of the scorer of trajectories, and what they make of a sample."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from proctor.config import converted
+from proctor.core.sample import Sample, ToolCall
+from proctor.core.trajectory import Trajectory
+from proctor.trajectory_matching import expectation
+from proctor.trajectory_matching.arguments import Fault, Rules
+from proctor.trajectory_matching.compare import Comparison, compare
+from proctor.trajectory_matching.expectation import ExpectedCall, Order, Policy
+from proctor.trajectory_matching.explain import shown, sides
+from proctor.trajectory_matching.pairing import Entry, How
+
+Check = Callable[[ExpectedCall, ToolCall], Fault | None]
+Measure = Literal["f1", "precision", "recall", "passed", "efficiency"]
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """How calls are compared; what a reference says itself goes before.
+
+    measure: what the points are. order: `any_order`, `in_order` or `exact`. arguments: `equal`, `subset` (some may be
+    left out), `superset` (others may be added) or `ignore`, for all tools or by tool. ignore: arguments that never count.
+    tolerance: the relative difference that numbers may have. match: matchers by argument: `any`, `ignore`, or
+    {regex|one_of|tolerance|absolute|schema|function: value}. partial: credit for the share of right arguments. pure:
+    tools whose repeated equal calls are redundant, with `*`. before, needs, forbidden, most_calls, most_calls_of: rules,
+    as in a reference. tool: the tool that `single_tool` looks for. silent: what an agent that answers in text and reports
+    no call is: `unscored`, as nobody could see its calls, or `no_calls`, for one that reports every call it makes.
+    """
+
+    measure: Measure = "f1"
+    order: Order = "any_order"
+    arguments: Policy | dict[str, Policy] = "equal"
+    ignore: tuple[str, ...] = ()
+    tolerance: float = 0.0
+    match: dict[str, Any] = {}
+    partial: bool = False
+    pure: tuple[str, ...] = ()
+    before: tuple[tuple[str, str], ...] = ()
+    needs: dict[str, str] = {}
+    forbidden: tuple[str, ...] = ()
+    most_calls: int | None = None
+    most_calls_of: dict[str, int] = {}
+    tool: str = ""
+    silent: Literal["unscored", "no_calls"] = "unscored"
+
+
+def options_of(sample: Sample, **fixed: Any) -> Options:
+    """The options that a sample brings itself, with some that are fixed."""
+    given = sample.meta.get("trajectory")
+    if given:
+        return converted({**given, **fixed}, Options, "trajectory")
+    return Options(**fixed) if fixed else Options()
+
+
+def how_of(options: Options, defaults: Mapping[str, Mapping[str, Any]]) -> How:
+    """The options as rules of comparing; `defaults` are those of the schemas of tools."""
+    by_tool = options.arguments if isinstance(options.arguments, dict) else {}
+    rules = Rules(
+        policy="equal" if isinstance(options.arguments, dict) else options.arguments,
+        policy_of=by_tool,
+        ignore=frozenset(options.ignore),
+        tolerance=options.tolerance,
+        match=options.match,
+        defaults=defaults,
+    )
+    return How(
+        rules=rules,
+        order=options.order,
+        partial=options.partial,
+        pure=options.pure,
+        before=options.before,
+        needs=options.needs,
+        forbidden=tuple(ExpectedCall(name=name) for name in options.forbidden),
+        most_calls=options.most_calls,
+        most_calls_of=options.most_calls_of,
+    )
+
+
+def says_something(expected: expectation.Expected) -> bool:
+    """Whether anything is expected of calls."""
+    rules = expected.forbidden or expected.needs or expected.most_calls is not None or expected.most_calls_of
+    return expected.calls is not None or bool(expected.alternatives) or bool(rules)
+
+
+def compared(
+    sample: Sample, trajectory: Trajectory, *, check: Check | None = None, **fixed: Any
+) -> list[dict[str, Any]]:
+    """The calls of every turn with those it expects, as `details["sides"]` has them, for runs that another scorer scored.
+
+    Args:
+        check: finds a fault in calls that match by these rules, for a scorer that is stricter.
+        fixed: options that come before those of the sample.
+
+    Raises:
+        BadInput: a reference that cannot be understood.
+    """
+    options = options_of(sample, **fixed)
+    turns = [turn for turn in expectation.turns(sample, trajectory) if says_something(turn.expected)]
+    several = len(turns) > 1
+    return [
+        side
+        for turn in turns
+        for side in sides(
+            shown(_checked(compare(turn.expected, turn.made, how_of(options, turn.tools)), check)),
+            turn.place + 1 if several else None,
+        )
+    ]
+
+
+def _checked(found: Comparison, check: Check | None) -> Comparison:
+    return (
+        found
+        if check is None
+        else replace(found, entries=tuple(_entry(entry, found, check) for entry in found.entries))
+    )
+
+
+def _entry(entry: Entry, found: Comparison, check: Check) -> Entry:
+    if entry.kind != "matched" or entry.expected is None or entry.made is None:
+        return entry
+    fault = check(found.calls[entry.expected], found.made[entry.made])
+    return entry if fault is None else replace(entry, kind="wrong arguments", faults=(fault,))

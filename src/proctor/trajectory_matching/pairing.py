@@ -1,0 +1,283 @@
+"""Which made call stands for which expected one, and what the calls that are left over have in common."""
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from proctor.core.errors import BadInput
+from proctor.core.sample import ToolCall
+from proctor.trajectory_matching import assignment, call_order
+from proctor.trajectory_matching.arguments import Fault, Rules, arguments_of, canonical, closeness, key_of
+from proctor.trajectory_matching.expectation import Expected, ExpectedCall, Order
+from proctor.trajectory_matching.similarity import blocks
+
+EXPLAINED = 25  # unmatched calls of one tool on each side, up to which the nearest misses are looked for
+
+Kind = Literal[
+    "matched",
+    "partly",
+    "out of order",
+    "wrong arguments",
+    "wrong function",
+    "missing",
+    "extra",
+    "repeated",
+    "forbidden",
+]
+
+
+class How(msgspec.Struct, frozen=True, kw_only=True):
+    """How to compare, where the expectation itself does not say.
+
+    partial: calls that are nearly right count by their share of right arguments. pure: tools (with `*`) whose repeated
+    equal calls are redundant. The rest as in `Expected`.
+    """
+
+    rules: Rules = Rules()
+    order: Order = "any_order"
+    partial: bool = False
+    pure: tuple[str, ...] = ()
+    before: tuple[tuple[str, str], ...] = ()
+    needs: Mapping[str, str] = {}
+    forbidden: tuple[ExpectedCall, ...] = ()
+    most_calls: int | None = None
+    most_calls_of: Mapping[str, int] = {}
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of a comparison: an expected call, a made one (by their places), or both."""
+
+    kind: Kind
+    expected: int | None = None
+    made: int | None = None
+    similarity: float = 0.0
+    faults: tuple[Fault, ...] = ()
+
+
+class Pairing:
+    """The best pairs of one expectation, and what is left over."""
+
+    def __init__(self, expected: Expected, made: tuple[ToolCall, ...], how: How) -> None:
+        self.calls, self.made, self.how = expected.calls or (), made, how
+        self.best = True
+        order = expected.order or how.order
+        before = _before(expected, how, order)
+        self.total = before is not None and _is_total(before)
+        self.weights: Sequence[Mapping[int, float]] | None = None
+        if how.partial or before is not None or not self._plain():
+            self.weights = self._weights()
+        if before is None or self.weights is None:
+            self.pairs = self._unordered()
+        elif self.total:
+            sequence = sorted(range(len(before)), key=lambda one: before[one].bit_count())
+            self.pairs = call_order.in_sequence(self._search(), len(made), sequence)
+        else:
+            found = call_order.in_partial_order(self._search(), len(made), before, self._unordered())
+            self.pairs, self.best = dict(found.pairs), found.best
+        self.similarity = {place: self.weights[place][to] if self.weights else 1.0 for place, to in self.pairs.items()}
+
+    def entries(self, repeated: Mapping[int, int]) -> list[Entry]:
+        """Every pair and everything left over, in the order of the calls made; what is missing comes in its place."""
+        found = [
+            self._entry("matched" if self.similarity[one] >= 1 else "partly", one, to) for one, to in self.pairs.items()
+        ]
+        left = [place for place in range(len(self.calls)) if place not in self.pairs]
+        taken = set(self.pairs.values())
+        spare = [place for place in range(len(self.made)) if place not in taken]
+        for kind, pairs in (
+            ("out of order", self._fitting),
+            ("wrong arguments", self._nearest),
+            ("wrong function", self._misnamed),
+        ):
+            chosen = pairs(left, spare) if left and spare else {}
+            found += [self._entry(kind, one, to) for one, to in chosen.items()]  # type: ignore[arg-type]  # of a tuple
+            left = [place for place in left if place not in chosen]
+            spare = [place for place in spare if place not in chosen.values()]
+        found += [Entry(kind="missing", expected=place) for place in left if not self.calls[place].optional]
+        found += [Entry(kind="repeated" if place in repeated else "extra", made=place) for place in spare]
+        return _in_order(found)
+
+    def _plain(self) -> bool:
+        return not any(call.optional for call in self.calls) and all(self.how.rules.plain(call) for call in self.calls)
+
+    def _weights(self) -> list[dict[int, float]]:
+        """For each expected call the made ones that count, with what they count."""
+        least = assignment.EPSILON if self.how.partial else 1.0
+        weights: list[dict[int, float]] = [{} for _ in self.calls]
+        if self._plain() and not self.how.partial:
+            places = self._places(range(len(self.made)))
+            return [dict.fromkeys(places.get(self._key(call), ()), 1.0) for call in self.calls]
+        largest = assignment.LARGEST_WITHOUT_SCIPY if self.how.partial and not self.total else None
+        self.blocks = list(blocks(self.calls, self.made, self.how.rules, largest=largest))
+        for block in self.blocks:
+            for expected, row in zip(block.expected, block.table, strict=True):
+                weights[expected] = {
+                    place: float(one) for place, one in zip(block.made, row, strict=True) if one >= least
+                }
+        return weights
+
+    def _search(self) -> Sequence[Mapping[int, float]]:
+        """The weights with optional calls worth less than any that has to be made."""
+        weights = self.weights or ()
+        if self.how.partial or not any(call.optional for call in self.calls):
+            return weights
+        little = 1 / (len(self.calls) + 1)
+        return [
+            dict.fromkeys(row, little) if call.optional else row for call, row in zip(self.calls, weights, strict=True)
+        ]
+
+    def _unordered(self) -> dict[int, int]:
+        if self.weights is None:
+            return self._equal(range(len(self.calls)), range(len(self.made)))
+        if self.how.partial:
+            return {
+                block.expected[row]: block.made[column]
+                for block in self.blocks
+                for row, column in assignment.best(block.table).items()
+            }
+        edges = [list(row) for row in self.weights]
+        first = [[] if call.optional else row for call, row in zip(self.calls, edges, strict=True)]
+        return assignment.most(edges, len(self.made), assignment.most(first, len(self.made)))
+
+    def _equal(self, left: Sequence[int], spare: Sequence[int]) -> dict[int, int]:
+        """Pairs of equal calls, the first with the first."""
+        places = {key: iter(found) for key, found in self._places(spare).items()}
+        pairs = {}
+        for place in left:
+            to = next(places.get(self._key(self.calls[place]), iter(())), None)
+            if to is not None:
+                pairs[place] = to
+        return pairs
+
+    def _key(self, call: ExpectedCall) -> Hashable:
+        return key_of(call.name, call.arguments or {}, self.how.rules)
+
+    def _places(self, spare: Sequence[int]) -> dict[Hashable, list[int]]:
+        places: dict[Hashable, list[int]] = {}
+        for place in spare:
+            arguments = arguments_of(self.made[place])
+            if arguments is not None:
+                places.setdefault(key_of(self.made[place].name, arguments, self.how.rules), []).append(place)
+        return places
+
+    def _fitting(self, left: Sequence[int], spare: Sequence[int]) -> dict[int, int]:
+        """Pairs that match, and were only kept apart by the order."""
+        if self.weights is None:
+            return {}
+        allowed = set(spare)
+        edges = [
+            [place for place, one in self.weights[expected].items() if one >= 1 and place in allowed]
+            for expected in left
+        ]
+        return {left[row]: place for row, place in assignment.most(edges, len(self.made)).items()}
+
+    def _nearest(self, left: Sequence[int], spare: Sequence[int]) -> dict[int, int]:
+        """Calls of the right tool with wrong arguments, each with the one it comes nearest to."""
+        calls, made = [self.calls[place] for place in left], [self.made[place] for place in spare]
+        pairs: dict[int, int] = {}
+        for block in _small(calls, made, self.how.rules):
+            table = [[one + 0.01 for one in row] for row in block[2]]  # the right tool alone is nearer than nothing
+            pairs |= {left[block[0][row]]: spare[block[1][column]] for row, column in assignment.best(table).items()}
+        return pairs
+
+    def _misnamed(self, left: Sequence[int], spare: Sequence[int]) -> dict[int, int]:
+        """Calls of another tool with the arguments that were expected."""
+        places: dict[Hashable, list[int]] = {}
+        for place in spare:
+            if arguments := arguments_of(self.made[place]):
+                places.setdefault(canonical(arguments), []).append(place)
+        pairs = {}
+        for place in left:
+            arguments = self.calls[place].arguments
+            if arguments and (fitting := places.get(canonical(arguments))):
+                pairs[place] = fitting.pop(0)
+        return pairs
+
+    def _entry(self, kind: Kind, expected: int, made: int) -> Entry:
+        if kind in ("matched", "out of order"):
+            return Entry(kind=kind, expected=expected, made=made, similarity=1.0)
+        near = closeness(self.calls[expected], self.made[made], self.how.rules)
+        return Entry(kind=kind, expected=expected, made=made, similarity=near.similarity, faults=near.faults)
+
+
+def _small(
+    calls: Sequence[ExpectedCall], made: Sequence[ToolCall], rules: Rules
+) -> list[tuple[Sequence[int], Sequence[int], Sequence[Sequence[float]]]]:
+    """The blocks, with no more than the first calls of a large one."""
+    kept, count = [], Counter[str]()
+    for place, call in enumerate(calls):
+        count[call.name] += 1
+        if count[call.name] <= EXPLAINED:
+            kept.append(place)
+    kept_made, count = [], Counter[str]()
+    for place, one in enumerate(made):
+        count[one.name] += 1
+        if count[one.name] <= EXPLAINED:
+            kept_made.append(place)
+    found = blocks([calls[place] for place in kept], [made[place] for place in kept_made], rules)
+    return [
+        ([kept[row] for row in block.expected], [kept_made[column] for column in block.made], block.table)
+        for block in found
+    ]
+
+
+def _before(expected: Expected, how: How, order: Order) -> list[int] | None:
+    """For each expected call all that come before it, as bits; None where there is no order at all."""
+    calls = expected.calls or ()
+    edges: list[tuple[int, int]] = []
+    for first, then in (*how.before, *expected.before):
+        firsts, thens = (_named(calls, name) for name in (first, then))
+        if (first, then) in expected.before and not (firsts and thens):
+            raise BadInput(
+                "The rule of order '{first}' before '{then}' names no expected call.", first=first, then=then
+            )
+        edges += [(one, other) for one in firsts for other in thens if one != other]
+    if order == "any_order" and not edges:
+        return None
+    if order != "any_order":
+        groups = expected.groups or range(len(calls))
+        if not edges:
+            return _by_groups(groups)
+        edges += [
+            (one, other) for one in range(len(calls)) for other in range(len(calls)) if groups[one] < groups[other]
+        ]
+    before = call_order.closed(len(calls), edges)
+    if before is None:
+        raise BadInput("The rules of order go in a circle.")
+    return before
+
+
+def _by_groups(groups: Sequence[int]) -> list[int]:
+    before, so_far, here = [], 0, 0
+    for place, group in enumerate(groups):
+        if place and group != groups[place - 1]:
+            so_far |= here
+            here = 0
+        before.append(so_far)
+        here |= 1 << place
+    return before
+
+
+def _is_total(before: Sequence[int]) -> bool:
+    return sorted(one.bit_count() for one in before) == list(range(len(before)))
+
+
+def _named(calls: Sequence[ExpectedCall], name: str) -> list[int]:
+    return [place for place, call in enumerate(calls) if name == call.label] or [
+        place for place, call in enumerate(calls) if name == call.name
+    ]
+
+
+def _in_order(entries: Sequence[Entry]) -> list[Entry]:
+    """By the calls made; what is missing comes behind what was expected before it."""
+    place_of = {
+        entry.expected: entry.made for entry in entries if entry.expected is not None and entry.made is not None
+    }
+    last, behind = -1, dict[int, float]()
+    for expected in sorted(entry.expected for entry in entries if entry.expected is not None):
+        made = place_of.get(expected)
+        last = made if made is not None else last
+        behind[expected] = last + 0.5
+    return sorted(entries, key=lambda entry: entry.made if entry.made is not None else behind[entry.expected or 0])
