@@ -5,15 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.figure import ROUNDS, Figure, seconds_of
+from proctor.answer_matching import cascade, dates, numbers, quantities, similarity, syntax, text, unit_table
 from proctor.scorers.answer import match
-from proctor.answer_matching import cascade
-from proctor.answer_matching import dates
-from proctor.answer_matching import numbers
-from proctor.answer_matching import quantities
-from proctor.answer_matching import similarity
-from proctor.answer_matching import syntax
-from proctor.answer_matching import text
-from proctor.answer_matching import unit_table
 
 PAIRS = Path(__file__).parents[1] / "tests" / "data" / "answer_pairs.jsonl"
 FIRST_RULES = ("quasi exact", "numeric", "units", "dates and times")
