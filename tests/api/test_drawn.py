@@ -287,3 +287,25 @@ def test_an_old_run_goes_on_with_the_samples_that_it_drew(old: str) -> None:
     assert prepared.job.record.strata is None
     today = chosen(prepared.job.task, Selection(limit=6), 0)
     assert [one.id for one in today.read()] != before
+
+
+def test_pass_at_k_of_a_draw_is_of_the_task() -> None:
+    """Ten samples of strata of their own are a tenth of the task and half of the draw."""
+    made = [Sample.ask(f"b{n}", "big", target="yes", tags={"of": "big"}) for n in range(90)]
+    made += [Sample.ask(f"s{n}", "small", target="yes", tags={"of": f"small{n}"}) for n in range(10)]
+    task = Task(name="t", samples=made, scorers=["exact"], spread_by="of")
+    asked: dict[str, int] = {}
+
+    def agent(question: str) -> str:
+        asked[question] = asked.get(question, 0) + 1
+        return "yes" if question == "big" and asked[question] % 2 else "no"
+
+    run = evaluate(task, agent=agent, limit=20, attempts=2, store=":memory:", concurrency=1)
+    found = {name: run.estimate(name) for name in ("pass@2", "pass^2", "accuracy")}
+    assert found["pass@2"].value == pytest.approx(0.9)
+    assert found["accuracy"].value == pytest.approx(0.45)
+    assert (found["pass^2"].value, found["pass@2"].method) == (0.0, "weighted by stratum size, Wilson with t")
+    for one in found.values():
+        assert one.low is not None
+        assert (one.note, one.high is not None) == ("", True)
+    assert (found["pass@2"].scored, found["pass@2"].planned) == (20, 20)

@@ -105,6 +105,31 @@ def test_points_are_weighted_too() -> None:
     assert points("points", strata, estimate("", strata)).value == pytest.approx(40 / 70)
 
 
+def test_weighted_points_have_the_interval_of_a_ratio() -> None:
+    def scored(values: str, clusters: str = "") -> Tally:
+        names = clusters or [f"{values}{place}" for place in range(len(values))]
+        earned = zip(names, map(int, values), strict=True)
+        return tally(Case(cluster=name, values=(n / 4,), planned=1, points=n, out_of=4) for name, n in earned)
+
+    strata = [stratum("a", 90, scored("4432" * 5)), stratum("b", 10, scored("1012"))]
+    score = estimate("", strata)
+    ratio = points("points", strata, score)
+    assert ratio.method == score.method
+    assert ratio.value == pytest.approx(score.value), "all samples are out of four"
+    assert ratio.low is not None
+    assert ratio.high is not None
+    assert ratio.low < 0.74 < ratio.high
+    assert score.standard_error is not None
+    assert ratio.standard_error is not None
+    assert 1 <= ratio.standard_error / score.standard_error < 1.2, "also what the strata differ by is in it"
+    whole = [stratum("a", 4, scored("4432")), stratum("b", 4, scored("1012"))]
+    this = points("points", whole, estimate("", whole, of_suite=True), of_suite=True)
+    assert this.low == this.value == this.high == pytest.approx(17 / 32)
+    across = [stratum(name, 40, scored("4310", clusters="abcd")) for name in "xy"]
+    apart = points("points", across, estimate("", across, clusters=4))
+    assert (apart.low, apart.method) == (None, "no interval: clusters lie across strata")
+
+
 def test_weights_for_pairs_average_to_one() -> None:
     weights = weight_by_stratum({"a": 90, "b": 10, "c": 5}, {"a": 10, "b": 10})
     assert sum(10 * weights[name] for name in "ab") == pytest.approx(20)

@@ -49,7 +49,8 @@ def _of_scorer(record: RunRecord, store: Store, scorer: str, prefix: str) -> lis
     judge = about(record, scorer)
     if record.spec.attempts > 1:
         passes = judge is None and is_rate(tallies[""])
-        plain = _with_attempts(record, store, scorer, plain, prefix, passes=passes, is_part=weighing is not None)
+        planned = {stratum: tally.planned for stratum, tally in (cells[""] if weighing else {"": tallies[""]}).items()}
+        plain = _with_attempts(record, store, scorer, plain, prefix, planned if passes else {}, weighing)
     return plain if judge is None else judged(record, store, scorer, judge, plain, prefix=prefix, weighing=weighing)
 
 
@@ -59,19 +60,21 @@ def _with_attempts(
     scorer: str,
     plain: Sequence[Estimate],
     prefix: str,
-    *,
-    passes: bool,
-    is_part: bool,
+    planned: Mapping[str, int],
+    weighing: strata.Weighing | None,
 ) -> list[Estimate]:
-    """The estimates of a scorer, those of the whole run with their error split and followed by pass@k and pass^k."""
+    """The estimates of a scorer, those of the whole run with their error split and followed by pass@k and pass^k.
+
+    Args:
+        planned: trials by stratum; none where the scorer says more than right or wrong.
+    """
     attempts = record.spec.attempts
-    samples = repeats.cases(store.values(record.id, scorer), attempts)
-    whole = [repeats.split_error(one, samples) for one in plain if not one.slice and not one.name.endswith("points")]
+    samples = repeats.cases(store.values(record.id, scorer), attempts, weighing.by if weighing else "")
+    every = [case for each in samples.values() for case in each]
+    whole = [repeats.split_error(one, every) for one in plain if not one.slice and not one.name.endswith("points")]
     points = [one for one in plain if not one.slice and one.name.endswith("points")]
-    planned = whole[0].planned // attempts
-    added = repeats.pass_estimates(samples, attempts, planned, prefix=prefix) if passes else iter(())
-    if is_part:
-        added = (replace(one, note=say("of the samples that were run, not weighted")) for one in added)
+    counts = {stratum: trials // attempts for stratum, trials in planned.items()}
+    added = repeats.pass_estimates(samples, attempts, counts, prefix=prefix, weighing=weighing) if counts else ()
     return [*whole, *points, *added, *(one for one in plain if one.slice)]
 
 

@@ -89,7 +89,7 @@ def metrics(
     if is_rate(tally if whole is None else whole):
         return [estimate(f"{prefix}accuracy", tally, slice=slice, level=level)]
     score = estimate(f"{prefix}score", tally, slice=slice, level=level)
-    return [score, _points(f"{prefix}points", tally, score)]
+    return [score, points(f"{prefix}points", tally, score)]
 
 
 def is_rate(tally: Tally) -> bool:
@@ -124,6 +124,38 @@ def estimate(name: str, tally: Tally, *, slice: str = "", level: float = 0.95) -
         clusters=tally.clusters,
         floor=floor,
         ceiling=ceiling,
+        standard_error=spread.standard_error,
+        degrees=spread.degrees,
+    )
+
+
+def points(name: str, tally: Tally, score: Estimate) -> Estimate:
+    """The points over what could be had; unscored trials count as worth the mean of the scored ones.
+
+    The interval is that of a ratio (linearised) over samples or clusters, whose sizes are their maxima.
+    """
+    value = min(tally.points / tally.out_of, 1.0) if tally.out_of else None
+    share = tally.scored / tally.planned if 0 < tally.scored < tally.planned else 1.0
+    spread = _Spread(method=NOTHING_SCORED)
+    if value is not None:
+        sums = _Sums(
+            clusters=tally.clusters,
+            size=tally.out_of,
+            total=tally.points,
+            squares=tally.point_squares,
+            cross=tally.point_cross,
+            sizes=tally.out_of_squares,
+        )
+        spread = _over_clusters(value, sums, score.level, independent=tally.clusters == tally.samples, trials=math.inf)
+    return msgspec.structs.replace(
+        score,
+        name=name,
+        value=value,
+        low=spread.interval.low if spread.interval else None,
+        high=spread.interval.high if spread.interval else None,
+        method=spread.method,
+        floor=score.floor if value is None else value * share,
+        ceiling=score.ceiling if value is None else max(value * share + 1 - share, value),
         standard_error=spread.standard_error,
         degrees=spread.degrees,
     )
@@ -253,38 +285,6 @@ def _bounds(value: float | None, tally: Tally) -> tuple[float | None, float | No
     else:
         earned = value * tally.scored
     return min(earned / tally.planned, value), max((earned + missing) / tally.planned, value)
-
-
-def _points(name: str, tally: Tally, score: Estimate) -> Estimate:
-    """The points over what could be had; unscored trials count as worth the mean of the scored ones.
-
-    The interval is that of a ratio (linearised) over samples or clusters, whose sizes are their maxima.
-    """
-    value = min(tally.points / tally.out_of, 1.0) if tally.out_of else None
-    share = tally.scored / tally.planned if 0 < tally.scored < tally.planned else 1.0
-    spread = _Spread(method=NOTHING_SCORED)
-    if value is not None:
-        sums = _Sums(
-            clusters=tally.clusters,
-            size=tally.out_of,
-            total=tally.points,
-            squares=tally.point_squares,
-            cross=tally.point_cross,
-            sizes=tally.out_of_squares,
-        )
-        spread = _over_clusters(value, sums, score.level, independent=tally.clusters == tally.samples, trials=math.inf)
-    return msgspec.structs.replace(
-        score,
-        name=name,
-        value=value,
-        low=spread.interval.low if spread.interval else None,
-        high=spread.interval.high if spread.interval else None,
-        method=spread.method,
-        floor=score.floor if value is None else value * share,
-        ceiling=score.ceiling if value is None else max(value * share + 1 - share, value),
-        standard_error=spread.standard_error,
-        degrees=spread.degrees,
-    )
 
 
 def _of_parts(value: float, shares: Sequence[tuple[float, Estimate]], level: float) -> _Spread:

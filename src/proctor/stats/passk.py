@@ -54,18 +54,22 @@ def estimate_at_k(cases: Iterable[Case], k: int, *, slice: str = "", level: floa
     Raises:
         BadInput: fewer than k attempts of a sample were planned.
     """
-    return _estimate(f"pass@{k}", pass_at_k, cases, k, slice, level)
+    return estimate(f"pass@{k}", tally_by(pass_at_k, cases, k), slice=slice, level=level)
 
 
 def estimate_hat_k(cases: Iterable[Case], k: int, *, slice: str = "", level: float = 0.95) -> Estimate:
     """`pass^k`, as `estimate_at_k`."""
-    return _estimate(f"pass^{k}", pass_hat_k, cases, k, slice, level)
+    return estimate(f"pass^{k}", tally_by(pass_hat_k, cases, k), slice=slice, level=level)
 
 
-def _estimate(
-    name: str, formula: Callable[[int, int, int], float], cases: Iterable[Case], k: int, slice: str, level: float
-) -> Estimate:
-    """Samples of the same counts have the same value, which is what makes a hundred thousand of them quick."""
+def tally_by(formula: Callable[[int, int, int], float], cases: Iterable[Case], k: int) -> Tally:
+    """Add up samples by `pass_at_k` or `pass_hat_k`.
+
+    Samples of the same counts have the same value, which is what makes a hundred thousand of them quick.
+
+    Raises:
+        BadInput: fewer than k attempts of a sample were planned.
+    """
     samples = list(cases)
     scored = [case for case in samples if len(case.values) >= k]
     for planned in {case.planned for case in samples}:
@@ -77,7 +81,7 @@ def _estimate(
         sums = tally(Case(cluster=case.cluster, values=(value_by_counts[each],), planned=1) for case, each in pairs)
     else:
         sums = _independent([(value_by_counts[each], count) for each, count in Counter(counts).items()])
-    return estimate(name, replace(sums, planned=len(samples)), slice=slice, level=level)
+    return replace(sums, planned=len(samples))
 
 
 def _independent(values: Sequence[tuple[float, int]]) -> Tally:

@@ -6,7 +6,7 @@ sample, over attempts and samples, is from attempts; the rest is from samples.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from msgspec.structs import replace
@@ -14,33 +14,56 @@ from msgspec.structs import replace
 from proctor.core.run import Estimate
 from proctor.core.tally import Case
 from proctor.core.trial import Value
-from proctor.stats.passk import estimate_at_k, estimate_hat_k
+from proctor.stats import strata
+from proctor.stats.estimate import estimate
+from proctor.stats.passk import pass_at_k, pass_hat_k, tally_by
 from proctor.stats.power import variance
 
 _ALL_SHOWN = 5  # attempts; of more, only k = 2, 4, 8, … and all of them
 
 
-def cases(values: Iterable[Value], attempts: int) -> list[Case]:
-    """The samples of a run, from the values of their attempts in the order of the plan."""
-    found = []
+def cases(values: Iterable[Value], attempts: int, by: str = "") -> dict[str, list[Case]]:
+    """The samples of a run by the value of a tag, from the values of their attempts in the order of the plan."""
+    found: dict[str, list[Case]] = {}
     for _, group in groupby(values, key=lambda value: value.sample_id):
         each = list(group)
         earned = tuple(value.value for value in each if value.value is not None)
-        found.append(Case(cluster=each[0].cluster, values=earned, planned=attempts))
+        case = Case(cluster=each[0].cluster, values=earned, planned=attempts)
+        found.setdefault(each[0].tags.get(by, ""), []).append(case)
     return found
 
 
-def pass_estimates(samples: Sequence[Case], attempts: int, planned: int, *, prefix: str = "") -> Iterator[Estimate]:
+def pass_estimates(
+    samples: Mapping[str, Sequence[Case]],
+    attempts: int,
+    planned: Mapping[str, int],
+    *,
+    prefix: str = "",
+    weighing: strata.Weighing | None = None,
+) -> Iterator[Estimate]:
     """`pass@k` and `pass^k` for k from 2 to the number of attempts; k = 1 is the accuracy.
 
     Args:
-        planned: samples of the run, also those of which nothing is stored.
+        samples: by stratum; under '' alone without `weighing`.
+        planned: samples of the run by stratum, also those of which nothing is stored.
+        weighing: how strata are weighted, where the run is not all of its task.
     """
-    unseen = [Case(cluster="", values=(), planned=attempts)] * (planned - len(samples))
-    for made in (estimate_at_k, estimate_hat_k):
+    for name, formula in (("pass@", pass_at_k), ("pass^", pass_hat_k)):
         for k in _shown(attempts):
-            one = made([*samples, *unseen], k)
-            yield replace(one, name=f"{prefix}{one.name}")
+            tallies = {
+                stratum: replace(tally_by(formula, samples.get(stratum, ()), k), planned=count)
+                for stratum, count in planned.items()
+            }
+            if weighing is None:
+                yield estimate(f"{prefix}{name}{k}", tallies[""])
+            else:
+                clusters = {case.cluster for each in samples.values() for case in each if len(case.values) >= k}
+                yield strata.estimate(
+                    f"{prefix}{name}{k}",
+                    weighing.strata("", tallies),
+                    clusters=len(clusters),
+                    of_suite=weighing.of_suite,
+                )
 
 
 def split_error(estimate: Estimate, samples: Sequence[Case]) -> Estimate:

@@ -25,11 +25,12 @@ from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Tally
 from proctor.stats.distributions import t_quantile
+from proctor.stats.estimate import points as ratio_of_sums
 from proctor.stats.rate import Interval, checked_level, wilson
 
 POSTSTRATIFIED = "weighted by stratum size, Wilson with t"
 OF_ALL = "all samples of the suite"
-WEIGHTED_RATIO = "weighted ratio of sums, no interval"
+WEIGHTED_RATIO = "no interval: clusters lie across strata"
 NOTHING_SCORED = "nothing scored"
 ONE_SAMPLE = "no interval: one sample"
 
@@ -75,7 +76,7 @@ def metrics(
         f"{prefix}{'accuracy' if rate else 'score'}", strata, slice=slice, clusters=whole.clusters, of_suite=of_suite
     )
     score = msgspec.structs.replace(score, planned=whole.planned)
-    return [score] if rate else [score, points(f"{prefix}points", strata, score)]
+    return [score] if rate else [score, points(f"{prefix}points", strata, score, of_suite=of_suite)]
 
 
 def estimate(
@@ -114,23 +115,40 @@ def estimate(
     return made if value is None else _with_interval(made, value, parts, clusters, of_suite)
 
 
-def points(name: str, strata: Sequence[Stratum], score: Estimate) -> Estimate:
-    """The points over what could be had, each stratum counting by its size; there is no interval."""
+def points(name: str, strata: Sequence[Stratum], score: Estimate, *, of_suite: bool = False) -> Estimate:
+    """The points over what could be had, each stratum counting by its size, with the interval of a ratio.
+
+    There is none where clusters lie in several strata, or where samples in clusters are drawn from a suite: the sums do
+    not tell how much of their spread lies where.
+    """
     parts = _parts(strata)
-    earned = math.fsum(part.share * part.tally.points / part.tally.samples for part in parts)
-    possible = math.fsum(part.share * part.tally.out_of / part.tally.samples for part in parts)
-    value = min(earned / possible, 1.0) if possible else None
-    share = score.scored / score.planned if 0 < score.scored < score.planned else 1.0
-    return msgspec.structs.replace(
-        score,
-        name=name,
-        value=value,
-        low=None,
-        high=None,
-        method=NOTHING_SCORED if value is None else WEIGHTED_RATIO,
-        floor=score.floor if value is None else value * share,
-        ceiling=score.ceiling if value is None else max(value * share + 1 - share, value),
-        standard_error=None,
+    whole = _weighted(parts, score, of_suite)
+    made = ratio_of_sums(name, whole, score)
+    if made.value is None:
+        return made
+    if of_suite and all(part.fraction >= 1 for part in parts):
+        return msgspec.structs.replace(made, low=made.value, high=made.value, method=OF_ALL, standard_error=0.0)
+    is_known = whole.clusters == sum(part.tally.clusters for part in parts)
+    if not is_known or (of_suite and whole.clusters < whole.samples):
+        return msgspec.structs.replace(made, low=None, high=None, method=WEIGHTED_RATIO, standard_error=None)
+    return made if made.low is None else msgspec.structs.replace(made, method=POSTSTRATIFIED)
+
+
+def _weighted(parts: Sequence[_Part], score: Estimate, of_suite: bool) -> Tally:
+    """The sums of points with each stratum weighted, whose squares are those of what could still surprise."""
+    samples = sum(part.tally.samples for part in parts)
+    weights = [(part.share * samples / part.tally.samples, part.tally) for part in parts]
+    squares = [(weight**2 * _left(part, of_suite), tally) for (weight, tally), part in zip(weights, parts, strict=True)]
+    return Tally(
+        clusters=score.clusters,
+        samples=samples,
+        points=math.fsum(weight * tally.points for weight, tally in weights),
+        out_of=math.fsum(weight * tally.out_of for weight, tally in weights),
+        point_squares=math.fsum(square * tally.point_squares for square, tally in squares),
+        point_cross=math.fsum(square * tally.point_cross for square, tally in squares),
+        out_of_squares=math.fsum(square * tally.out_of_squares for square, tally in squares),
+        scored=score.scored,
+        planned=score.planned,
     )
 
 
