@@ -1,6 +1,8 @@
 """Which samples a run takes."""
 
 from collections import Counter
+from collections.abc import Iterator
+from itertools import count
 
 import pytest
 
@@ -59,7 +61,27 @@ def test_a_lazy_task_too_long_to_be_read_again_keeps_its_order_and_says_so(monke
     assert found.strata.order == "official"
 
 
+def test_a_lazy_task_of_small_samples_is_read_once() -> None:
+    read = 0
+
+    def samples() -> Iterator[Sample]:
+        nonlocal read
+        for sample in SAMPLES:
+            read += 1
+            yield sample
+
+    found = chosen(Task(name="t", samples=samples, spread_by="category"), Selection(limit=50), 0)
+    assert len([*found.read()]) == len([*found.visits()]) == 50
+    assert read == len(SAMPLES)
+
+
+def test_of_a_lazy_task_no_more_is_read_than_asked_for() -> None:
+    endless = Task(name="t", samples=lambda: (Sample.ask(str(n), "?") for n in count()))
+    assert [sample.id for sample in chosen(endless, Selection(first=2), 0).read()] == ["0", "1"]
+
+
 def test_a_lazy_task_is_read_in_parts_so_that_few_samples_are_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proctor.engine.selection.MOST_KEPT", 0)
     monkeypatch.setattr("proctor.engine.selection.HELD", 7)
     found = chosen(Task(name="t", samples=lambda: iter(SAMPLES), spread_by="category"), Selection(), 0)
     assert [one.id for one in found.visits()] == [one.id for one in chosen(TASK, Selection(), 0).visits()]

@@ -15,7 +15,10 @@ from proctor.registry import unknown
 
 Read = Callable[[], Iterable[Sample]]
 
-HELD = 2_048  # samples of a lazy task that are in memory at once
+MOST_KEPT = 64_000_000  # bytes up to which the samples of a lazy task are read once and kept
+BYTES = 4  # that a sample takes for each character of its `repr`, as measured
+PROBED = 64  # one in so many samples is measured
+HELD = 2_048  # samples of a larger lazy task that are in memory at once
 MOST_LAZY = 50_000  # samples of a lazy task up to which it is read again and again for a random order
 MOST_STRATA = 1_000  # values of a tag beyond which they are no strata
 
@@ -45,9 +48,9 @@ def chosen(
     """Choose the samples of a run.
 
     `limit` draws at random with the seed, in proportion to the values of the tag `task.spread_by`, so that two runs with
-    the same seed take the same samples; the same tag balances the random order. Only positions are kept, not samples: a
-    task that is no sequence (a function, a file) is read again for each 2,048 samples of a random order, and where more
-    than 50,000 are to be run it is visited in its own order instead.
+    the same seed take the same samples; the same tag balances the random order. A task that is no sequence (a function, a
+    file) is read once where its samples take little memory. Of others only positions are kept: they are read again for
+    each 2,048 samples of a random order, and where more than 50,000 are to be run they are visited in their own order.
 
     Args:
         planned: the ids that a stored run was planned with, in place of a draw.
@@ -55,7 +58,7 @@ def chosen(
     Raises:
         BadInput: an id or tag that no sample has; no sample at all.
     """
-    samples = _samples(task)
+    samples = _samples(task, is_part=selection.first is not None)
     _check(samples, selection)
     places = _places(samples, selection, task.spread_by)
     sizes = {stratum: len(found) for stratum, found in places.items()}
@@ -83,12 +86,36 @@ def chosen(
     )
 
 
-def _samples(task: Task) -> Read:
+def _samples(task: Task, *, is_part: bool) -> Read:
+    """Return what reads the samples; where only a part of a lazy task is wanted, no more than that is read."""
     samples = task.samples
-    if callable(samples):
+    kept: Sequence[Sample] | None
+    if isinstance(samples, Iterator):
+        kept = list(samples)  # a generator can be read only once
+    elif not callable(samples):
+        kept = samples if isinstance(samples, Sequence) else None
+    elif is_part or (task.planned or 0) > MOST_LAZY:
+        kept = None
+    else:
+        kept = _kept(samples())
+    if kept is not None:
+        return lambda: kept
+    return samples if callable(samples) else lambda: samples
+
+
+def _kept(samples: Iterable[Sample]) -> Sequence[Sample] | None:
+    """The samples, where they are few and small enough to be kept in memory."""
+    if isinstance(samples, Sequence):
         return samples
-    kept = list(samples) if isinstance(samples, Iterator) else samples  # a generator can be read only once
-    return lambda: kept
+    kept: list[Sample] = []
+    size = 0
+    for number, sample in enumerate(samples):
+        if number % PROBED == 0:
+            size += PROBED * BYTES * len(repr(sample))
+        if size > MOST_KEPT or number >= MOST_LAZY:
+            return None
+        kept.append(sample)
+    return kept
 
 
 def _check(samples: Read, selection: Selection) -> None:
