@@ -1,37 +1,108 @@
 """Find parts by name: the only place that imports by name.
 
-A name resolves as a path (`./my.py:task`), a module of that name in its room, an installed entry point
-(`proctor.benchmarks`, `proctor.agents`, ...), or `package.module:object`; else an error names the nearest match.
+A name resolves as a path (`./my.py:task`), a module of that name in its room that declares a part, an installed entry
+point (`proctor.benchmarks`, `proctor.agents`, ...), or `package.module:object`; else an error names the nearest match.
 """
 
 import importlib
 import importlib.util
+import inspect
 import pkgutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import msgspec
 
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
 from proctor.core.near import near
+from proctor.core.parts import AgentPart, BenchmarkPart, ExportPart, ModelPart, StorePart
 from proctor.core.sentence import say
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoints
+    from importlib.metadata import EntryPoint, EntryPoints
 
 KNOWN_SHOWN = 40
 LOADED = "proctor_user_"  # how the names of modules begin that were loaded from a path
-ROOMS = {
-    "benchmarks": "benchmark",
-    "agents": "agent",
-    "scorers": "scorer",
-    "judges": "judge",
-    "models": "model",
-    "stores": "store",
-    "exports": "export format",
-}
+
+P = TypeVar("P", bound=msgspec.Struct)
+
+
+class Room(Generic[P]):
+    """The parts of one kind: modules of a package that declare `PART`, and installed entry points.
+
+    Args:
+        what: the kind as messages name it.
+        kind: the type that a part declares; the first of its fields is the function that an entry point may name alone.
+    """
+
+    def __init__(self, name: str, what: str, kind: type[P]) -> None:
+        self.name = name
+        self.what = what
+        self._kind = kind
+
+    def names(self) -> list[str]:
+        """Return every name that the room answers to."""
+        package = importlib.import_module(f"proctor.{self.name}")
+        public = [module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_")]
+        return sorted({*filter(self._own, public), *(point.name for point in _entry_points(self.name))})
+
+    def knows(self, name: str) -> bool:
+        """Return True if the room answers to a name; quicker than to look for it in `names`."""
+        return self._own(name) is not None or bool(_entry_points(self.name, name))
+
+    def find(self, name: str) -> P:
+        """Return what the part of that name declares.
+
+        Raises:
+            BadInput: nothing is called so (the nearest names are in the message), or an entry point names something else.
+        """
+        own = self._own(name)
+        if own is not None:
+            return own
+        for point in _entry_points(self.name, name):
+            return self._of_entry_point(point)
+        raise unknown(self.what, name, self.names())
+
+    def describe(self, name: str) -> str:
+        """Return the first line of what the module of a part says of itself; empty for an entry point's."""
+        module = self._module(name)
+        return "" if module is None else (module.__doc__ or "").partition("\n")[0]
+
+    def _own(self, name: str) -> P | None:
+        declared = vars(module).get("PART") if (module := self._module(name)) is not None else None
+        return declared if isinstance(declared, self._kind) else None
+
+    def _module(self, name: str) -> ModuleType | None:
+        where = f"proctor.{self.name}.{name}"
+        if not name.isidentifier() or name.startswith("_") or importlib.util.find_spec(where) is None:
+            return None
+        return importlib.import_module(where)
+
+    def _of_entry_point(self, point: "EntryPoint") -> P:
+        found = point.load()
+        declared = vars(found).get("PART") if isinstance(found, ModuleType) else found
+        if isinstance(declared, self._kind):
+            return declared
+        if callable(declared):
+            return self._kind(**{self._kind.__struct_fields__[0]: declared})
+        raise BadInput(
+            "The entry point '{name}' of {group} names {value}: expected a module with PART = {kind}(...), or a function.",
+            name=point.name,
+            group=point.group,
+            value=point.value,
+            kind=self._kind.__name__,
+        )
+
+
+AGENTS = Room("agents", "agent", AgentPart)
+BENCHMARKS = Room("benchmarks", "benchmark", BenchmarkPart)
+EXPORTS = Room("exports", "export format", ExportPart)
+MODELS = Room("models", "model", ModelPart)
+STORES = Room("stores", "store", StorePart)
 
 
 def names(room: str) -> list[str]:
@@ -49,16 +120,12 @@ def knows(room: str, name: str) -> bool:
 
 
 def find(room: str, name: str) -> Any:
-    """The module of that name in a room, or the object an entry point names.
-
-    Raises:
-        BadInput: nothing is called so; the nearest names are in the message.
-    """
+    """The module of that name in a room, or the object an entry point names."""
     if name.isidentifier() and importlib.util.find_spec(f"proctor.{room}.{name}") is not None:
         return importlib.import_module(f"proctor.{room}.{name}")
     for point in _entry_points(room, name):
         return point.load()
-    raise unknown(ROOMS[room], name, names(room))
+    raise unknown(room.removesuffix("s"), name, names(room))
 
 
 def unknown(
@@ -135,7 +202,8 @@ def _no_object(where: str, part: str, module: ModuleType) -> BadInput:
 
 def _is_made_in(value: object, module: ModuleType) -> bool:
     """True unless it is a function or a class of another module."""
-    return getattr(value, "__module__", module.__name__) == module.__name__ or not hasattr(value, "__qualname__")
+    is_named = inspect.isclass(value) or inspect.isroutine(value)
+    return not is_named or value.__module__ == module.__name__
 
 
 def path_of(module: str) -> str | None:

@@ -12,13 +12,13 @@ def test_a_misspelt_name_names_the_nearest_and_the_known_ones() -> None:
     with pytest.raises(
         BadInput, match=r"No benchmark is called 'bfc'\. Did you mean 'bfcl'\? Known: .*A path works too"
     ):
-        registry.find("benchmarks", "bfc")
+        registry.BENCHMARKS.find("bfc")
 
 
 def test_a_name_that_looks_like_a_module_path_finds_nothing() -> None:
     for name in ("../bfcl", "bfcl.dataset", "", "os;"):
         with pytest.raises(BadInput):
-            registry.find("benchmarks", name)
+            registry.BENCHMARKS.find(name)
 
 
 def test_an_object_is_loaded_from_a_file_once(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from proctor import registry
 from proctor.cli import app
 from proctor.config import Settings
 from proctor.core.run import Budget, Limits, Price
-from proctor.models import openai
 
 PAGES = [ROOT / "docs" / "commands.md", ROOT / "docs" / "zh" / "commands.md"]
 HEADING = re.compile(r"^#+ `?(proctor(?: [a-z-]+)*)`?$", re.MULTILINE)
@@ -66,8 +65,8 @@ def test_every_option_of_the_settings_and_of_parts_is_told(page: Path) -> None:
 
 
 def test_every_option_of_a_benchmark_is_told(page: Path) -> None:
-    for name in registry.names("benchmarks"):
-        options = signature(registry.find("benchmarks", name).task).parameters
+    for name in registry.BENCHMARKS.names():
+        options = signature(registry.BENCHMARKS.find(name).task).parameters
         assert set(options) <= _words(page.with_name(f"{name}.md")), name
 
 
@@ -124,8 +123,8 @@ def _options_of_parts() -> Iterator[tuple[str, type[msgspec.Struct]]]:
 
 
 def _options_of_agents() -> Iterator[tuple[str, tuple[str, ...]]]:
-    for name in registry.names("agents"):
-        kind = openai.Options if name == "openai" else getattr(registry.find("agents", name), "Options", None)
+    for name in registry.AGENTS.names():
+        kind = registry.AGENTS.find(name).options
         if kind is not None:
             yield name, kind.__struct_fields__
 

@@ -8,7 +8,8 @@ from endpoint import Endpoint, chat
 
 from proctor.core.errors import BadInput, ProviderFailed
 from proctor.core.sample import Message
-from proctor.models.named import Model, Opened, model
+from proctor.core.task import Model
+from proctor.models.named import Opened, model
 
 
 def file(path: Path, *values: object) -> str:
@@ -80,7 +81,7 @@ async def test_an_object_of_a_person_is_a_model(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     assert await asked(model(str(path)), "?") == ["mine"]
-    with pytest.raises(BadInput, match="no method complete"):
+    with pytest.raises(BadInput, match=r"a method complete\(messages\)"):
         model(f"{path}:other")
     with pytest.raises(BadInput, match="takes no options"):
         model(str(path), {"temperature": 1})

@@ -64,11 +64,10 @@ def made(kind: str, argument: str, options: Mapping[str, Any], *, package: str) 
     chosen = converted(options, Options, name)
     needs(kind, package)
     target = registry.load_object(argument, "agent")
-    module = wrapper_of(target)
-    if module is None or module.__name__.rpartition(".")[2] != kind:
+    wrap = wrapper_of(target)
+    if wrap is None or wrap is not registry.AGENTS.find(kind).wrap:
         raise _no_agent(target, name, package)
-    agent: Agent = module.wrap(target, name=name, options=chosen)
-    return agent
+    return wrap(target, name=name, options=chosen)
 
 
 def expects(target: object, name: str, package: str, *parts: str) -> None:

@@ -1,12 +1,12 @@
 """Agents of other libraries, known by where their class comes from; no library is imported for that.
 
-A row says which module of this room wraps them: it has `wrap(target, *, name=None) -> Agent`.
+A row says which part of this room wraps them: `AgentPart.wrap`.
 """
 
-from collections.abc import Mapping
-from types import ModuleType
+from collections.abc import Callable, Mapping
 
 from proctor import registry
+from proctor.core.task import Agent
 
 ROOM_BY_CLASS: Mapping[str, str] = {  # the beginning of `module:class`, of the class itself or one it inherits from
     "google.adk.": "adk",  # VeADK's agents and runners inherit from these
@@ -19,8 +19,8 @@ ROOM_BY_CLASS: Mapping[str, str] = {  # the beginning of `module:class`, of the 
 }
 
 
-def wrapper_of(target: object) -> ModuleType | None:
-    """The module of this room for an object of a known library; None for anything else, classes too.
+def wrapper_of(target: object) -> Callable[..., Agent] | None:
+    """Return what wraps an object of a known library as an agent; None for anything else, classes too.
 
     >>> wrapper_of("text") is None
     True
@@ -31,6 +31,5 @@ def wrapper_of(target: object) -> ModuleType | None:
         place = f"{kind.__module__}:{kind.__qualname__}"
         for beginning, name in ROOM_BY_CLASS.items():
             if place.startswith(beginning):
-                found: ModuleType = registry.find("agents", name)
-                return found
+                return registry.AGENTS.find(name).wrap
     return None

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from proctor.agents._a2a_messages import message_of, parts_of, plain, steps_of
 from proctor.config import converted
 from proctor.core.errors import AgentFailed, BadInput, MissingExtra, Refused
+from proctor.core.parts import AgentPart
 from proctor.core.sample import Message, Part, Sample, Text, Turn
 from proctor.core.task import Environment, Session
 from proctor.core.trajectory import Step, ToolStyle, Usage
@@ -310,3 +311,6 @@ def _timed(steps: list[Step], started: float, seconds: float) -> list[Step]:
         usage = (made[-1].usage or Usage()) + Usage(requests=1)
         made[-1] = replace(made[-1], seconds=seconds, usage=usage)
     return made
+
+
+PART = AgentPart(make=make, options=Options)

@@ -27,6 +27,7 @@ from proctor.agents._adk_events import content_of, plain, steps_of, usage_of
 from proctor.agents._failures import RaisedBy, failure_of
 from proctor.config import converted
 from proctor.core.errors import AgentFailed, BadInput, MissingExtra, ProctorError, ProviderFailed
+from proctor.core.parts import AgentPart
 from proctor.core.sample import Sample, Turn
 from proctor.core.task import Environment, Session
 from proctor.core.trajectory import Step, ToolStyle, Usage
@@ -381,3 +382,6 @@ def _raised_by(error: BaseException) -> RaisedBy:
         if module.startswith(_OF_MODELS):
             return "model"
     return None
+
+
+PART = AgentPart(make=make, options=Options, wrap=wrap)

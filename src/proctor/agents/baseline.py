@@ -21,6 +21,7 @@ from proctor.agents._session import Recorded, question
 from proctor.chat.tool_schema import bounded
 from proctor.config import converted
 from proctor.core.errors import AgentFailed
+from proctor.core.parts import AgentPart
 from proctor.core.sample import Message, Sample, Tool, ToolCall, Turn
 from proctor.core.task import Agent, Environment, Session
 from proctor.core.trajectory import Step, ToolStyle, Trajectory
@@ -169,3 +170,6 @@ def _target(sample: Sample) -> Trajectory:
             "The task has no right answer for this sample, so baseline:oracle cannot give it.", kind="no_target"
         )
     return Trajectory.of(target if isinstance(target, str) else json.dumps(target, ensure_ascii=False, default=str))
+
+
+PART = AgentPart(make=make, options=Options)

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
 from types import GeneratorType
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal, Protocol, TypeGuard, runtime_checkable
 
 from proctor import registry
 from proctor.agents._failures import failures
@@ -22,8 +22,10 @@ from proctor.agents._session import Clock, Conversation, question
 from proctor.chat.agent_replies import steps_of
 from proctor.chat.messages import to_messages, to_tools
 from proctor.config import unknown_option
+from proctor.core.declared import AgentInfo, checked, own_name
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import AgentFailed, BadInput
+from proctor.core.parts import AgentPart
 from proctor.core.run import Limits
 from proctor.core.sample import Message, Sample, Tool, Turn
 from proctor.core.task import Agent, Environment, Session
@@ -53,17 +55,15 @@ def wrap(target: object, *, name: str | None = None) -> Agent:
     Raises:
         BadInput: it cannot be called in one of the ways above.
     """
+    name = name or own_name(target) or identity(target)
     if _is_agent(target):
+        checked(AgentInfo, target, name)
         return target
-    wrapper = wrapper_of(target)
-    if wrapper is not None:
-        made: Agent = wrapper.wrap(target, name=name or _own_name(target) or identity(target))
-        return made
-    name = name or _own_name(target) or identity(target)
+    if (wrap_known := wrapper_of(target)) is not None:
+        return wrap_known(target, name=name)
     if isinstance(target, type):
         return FunctionAgent(target, name=name, takes=_takes(_run_of(target, name), name))
-    function = getattr(target, "run", None)
-    function = function if callable(function) else target
+    function = target.run if isinstance(target, _Runs) and callable(target.run) else target
     if not callable(function):
         raise BadInput(
             "'{name}' is no agent: expected a function, an object with a method run(text), or an Agent; got {type}.",
@@ -105,6 +105,11 @@ def continuable(target: object) -> bool:
     for part in path.split("."):
         found = getattr(found, part, None)
     return found is target
+
+
+@runtime_checkable
+class _Runs(Protocol):
+    run: Callable[..., Any]
 
 
 class FunctionAgent:
@@ -232,7 +237,7 @@ def _takes(function: Callable[..., Any], name: str) -> Takes:
 
 def _run_of(kind: type, name: str) -> Callable[..., Any]:
     """The method `run` of a class as its objects will have it."""
-    run = getattr(kind, "run", None)
+    run = kind.run if isinstance(kind, _Runs) else None
     if not callable(run):
         raise BadInput("The class '{name}' is no agent: it has no method run(text).", name=name)
     try:
@@ -249,26 +254,19 @@ def _run_of(kind: type, name: str) -> Callable[..., Any]:
 
 
 def _is_agent(target: object) -> TypeGuard[Agent]:
-    return (
-        not isinstance(target, type)
-        and callable(getattr(target, "open", None))
-        and isinstance(getattr(target, "name", None), str)
-        and getattr(target, "tools", None) in ("native", "text")
-    )
-
-
-def _own_name(target: object) -> str | None:
-    name = None if isinstance(target, type) else getattr(target, "name", None)
-    return name if isinstance(name, str) and name else None
+    return not isinstance(target, type) and isinstance(target, Agent) and target.tools in ("native", "text")
 
 
 def _is_async(function: Callable[..., Any]) -> bool:
     function = function.func if isinstance(function, partial) else function
     return any(
         inspect.iscoroutinefunction(one) or inspect.isasyncgenfunction(one)
-        for one in (function, getattr(function, "__call__", None))  # noqa: B004 (an object whose call is async)
+        for one in (function, type(function).__call__)
     )
 
 
 def _unwrapped(target: object) -> object:
     return _unwrapped(target.func) if isinstance(target, partial) else target
+
+
+PART = AgentPart(make=make, is_internal=True)

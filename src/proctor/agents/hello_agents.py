@@ -16,6 +16,7 @@ from proctor.agents._failures import failures
 from proctor.agents._framework import FrameworkAgent, Options, answered, expects, made, result, said, stopped
 from proctor.agents._session import question
 from proctor.chat.agent_replies import call_of
+from proctor.core.parts import AgentPart
 from proctor.core.sample import Reasoning, ToolCall, Turn
 from proctor.core.task import Agent
 from proctor.core.trajectory import Step, Usage
@@ -235,3 +236,6 @@ def _usage(used: Any) -> Usage:
     if not used:
         return Usage(requests=1)
     return Usage(input_tokens=tokens("prompt_tokens"), output_tokens=tokens("completion_tokens"), requests=1)
+
+
+PART = AgentPart(make=make, options=Options, wrap=wrap)

@@ -18,6 +18,7 @@ from proctor.chat.agent_replies import call_of
 from proctor.chat.messages import to_messages, to_tools
 from proctor.config import converted
 from proctor.core.errors import AgentFailed, BadInput
+from proctor.core.parts import AgentPart
 from proctor.core.sample import Message, Part, Sample, Text, Tool, Turn
 from proctor.core.sentence import say
 from proctor.core.task import Environment, Session
@@ -272,3 +273,6 @@ def _usual(reply: Any) -> Any:
     if not isinstance(reply, dict):
         return reply if isinstance(reply, str) else None
     return next((reply[name] for name in ANSWERS if reply.get(name) is not None), None)
+
+
+PART = AgentPart(make=make, options=Options)

@@ -16,6 +16,7 @@ from proctor.agents._framework import FrameworkAgent, Options, answered, as_text
 from proctor.agents._langchain import OUTPUT_KEYS, Record, handler_of, input_of
 from proctor.agents._session import question
 from proctor.chat.messages import to_messages
+from proctor.core.parts import AgentPart
 from proctor.core.sample import Turn
 from proctor.core.task import Agent
 from proctor.core.trajectory import Step
@@ -147,3 +148,6 @@ class RunnableSession(_Session):
 def _keys(target: Any, attribute: str) -> Sequence[str]:
     keys = getattr(target, attribute, ())
     return (keys,) if isinstance(keys, str) else keys
+
+
+PART = AgentPart(make=make, options=Options, wrap=wrap)

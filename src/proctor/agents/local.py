@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from proctor.agents.openai import ChatSession
 from proctor.config import converted
+from proctor.core.parts import AgentPart
 from proctor.core.sample import Sample
 from proctor.core.task import Agent, Environment, Session
 from proctor.core.trajectory import ToolStyle
@@ -48,3 +49,6 @@ class LocalAgent:
     def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
         """A conversation of its own for each sample."""
         return nullcontext(ChatSession(self._model, "native", environment))
+
+
+PART = AgentPart(make=make, options=Options)

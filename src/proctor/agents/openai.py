@@ -11,11 +11,12 @@ from msgspec.structs import replace
 
 from proctor.agents._session import result_of
 from proctor.agents._words import described, told, with_calls
+from proctor.core.parts import AgentPart
 from proctor.core.run import limits_now
 from proctor.core.sample import Message, Sample, Tool, ToolCall, ToolResult, Turn
 from proctor.core.task import Environment, Session
 from proctor.core.trajectory import Step, ToolStyle
-from proctor.models.openai import ChatModel, options_of
+from proctor.models.openai import ChatModel, Options, options_of
 
 
 class Model(Protocol):
@@ -123,3 +124,6 @@ class ChatSession:
             self._history.append(told(results))
         else:
             self._history.append(Message(role="tool", parts=tuple(results)))
+
+
+PART = AgentPart(make=make, options=Options)

@@ -14,6 +14,7 @@ from proctor.agents._failures import failures
 from proctor.agents._framework import FrameworkAgent, Options, answered, made, result, said, stopped, with_usage
 from proctor.agents._session import question
 from proctor.chat.agent_replies import call_of
+from proctor.core.parts import AgentPart
 from proctor.core.sample import Message, ToolCall, ToolResult, Turn
 from proctor.core.task import Agent
 from proctor.core.trajectory import Step, Stop, Usage
@@ -201,3 +202,6 @@ def _output(item: Any) -> tuple[str, Any]:
     if not str(raw.get("type")).endswith("_output"):
         return "", None
     return raw.get("call_id") or "", getattr(item, "output", None) or raw.get("output")
+
+
+PART = AgentPart(make=make, options=Options, wrap=wrap)

@@ -29,6 +29,7 @@ from proctor.chat.agent_replies import clean, steps_of
 from proctor.chat.messages import to_messages, to_tools
 from proctor.config import converted
 from proctor.core.errors import AgentFailed, BadInput, EnvironmentFailed
+from proctor.core.parts import AgentPart
 from proctor.core.run import Limits
 from proctor.core.sample import Message, Sample, Tool
 from proctor.core.task import Agent, Environment, Session
@@ -252,3 +253,6 @@ def _plain(text: str) -> str:
     """What the program wrote as it may stand in a message: without keys and control characters."""
     text = redact(text)
     return "".join(character if character.isprintable() or character == "\n" else "�" for character in text)
+
+
+PART = AgentPart(make=make, options=Options)

@@ -23,6 +23,7 @@ from proctor.agents._framework import (
 )
 from proctor.agents._session import question
 from proctor.chat.agent_replies import call_of
+from proctor.core.parts import AgentPart
 from proctor.core.sample import ToolCall, Turn
 from proctor.core.task import Agent
 from proctor.core.trajectory import Step, Stop, Usage
@@ -142,3 +143,6 @@ def _output_tools(agent: Any) -> frozenset[str]:
 
 def _name(agent: Any) -> str:
     return agent.name or "agent"
+
+
+PART = AgentPart(make=make, options=Options, wrap=wrap)

@@ -7,6 +7,7 @@ from typing import Any
 from proctor.agents._session import Recorded
 from proctor.config import unknown_option
 from proctor.core.errors import AgentFailed, BadInput
+from proctor.core.parts import AgentPart
 from proctor.core.sample import Sample
 from proctor.core.task import Environment, Session
 from proctor.core.trajectory import ToolStyle, Trajectory
@@ -40,3 +41,6 @@ class RecordedAgent:
         if not isinstance(text, str):
             raise AgentFailed("There is no recorded reply for '{id}'.", kind="no_reply", id=sample.id)
         return nullcontext(Recorded(Trajectory.of(text)))
+
+
+PART = AgentPart(make=make, is_internal=True)

@@ -18,6 +18,7 @@ from proctor.agents._session import Recorded
 from proctor.chat.agent_replies import call_of, steps_of
 from proctor.config import unknown_option
 from proctor.core.errors import AgentFailed, BadInput
+from proctor.core.parts import AgentPart
 from proctor.core.sample import Message, Sample
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Agent, Environment, Session
@@ -146,3 +147,6 @@ def _trajectory(record: Mapping[str, Any]) -> Trajectory:
 
 def _is_call(call: Any) -> bool:
     return isinstance(call, dict) and isinstance(call.get("name"), str)
+
+
+PART = AgentPart(make=make)

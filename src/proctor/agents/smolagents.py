@@ -16,6 +16,7 @@ from proctor.agents._failures import failures
 from proctor.agents._framework import FrameworkAgent, Options, answered, as_text, expects, made, result, said, stopped
 from proctor.agents._session import question
 from proctor.chat.agent_replies import call_of
+from proctor.core.parts import AgentPart
 from proctor.core.sample import ToolCall, Turn
 from proctor.core.task import Agent
 from proctor.core.trajectory import Step, Usage
@@ -270,3 +271,6 @@ def _text(content: Any) -> str:
     if isinstance(content, list):
         return "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
     return "" if content is None else str(content)
+
+
+PART = AgentPart(make=make, options=Options, wrap=wrap)

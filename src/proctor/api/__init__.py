@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -17,7 +17,8 @@ from proctor.core.errors import BadInput
 from proctor.core.run import Budget, RunRecord, Selection
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Scorer, Store, Summarise
-from proctor.core.trial import INFRASTRUCTURE
+from proctor.core.trajectory import Trajectory
+from proctor.core.trial import INFRASTRUCTURE, Failure
 from proctor.engine.evaluate import Job
 from proctor.engine.evaluate import evaluate as run_job
 from proctor.engine.progress import Progress
@@ -89,10 +90,12 @@ def score(
     if not path.exists():
         raise BadInput("There is no file or folder {path}.", path=path)
     options = dict(how.get("options") or {})
-    part = resolve.benchmark_part(task, "replies") if isinstance(task, str) else None
-    if part is not None:
-        rest = task.partition("/")[2] if isinstance(task, str) else ""
-        found = part.read(path, {**({"category": rest} if rest else {}), **options})
+    folder, _, rest = task.partition("/") if isinstance(task, str) else ("", "", "")
+    part = resolve.benchmark(folder)
+    if part is not None and part.replies is not None:
+        found: Iterable[tuple[str, Trajectory | Failure]] | None = part.replies(
+            path, {**({"category": rest} if rest else {}), **options}
+        )
     else:
         from proctor.agents import replay
         from proctor.traces import is_trace

@@ -19,6 +19,7 @@ from proctor.api.resuming import CODE, check_code, check_conditions, movable
 from proctor.api.sources import git_state
 from proctor.calibration.figures import PROVENANCE
 from proctor.config import converted, judge_name, settings, store_url
+from proctor.core.declared import AgentInfo, declared
 from proctor.core.errors import BadInput
 from proctor.core.run import Budget, Limits, Order, Price, RunRecord, RunSpec, Selection, Target
 from proctor.core.task import Agent, Scorer, Store, Task
@@ -197,7 +198,7 @@ def prepare(
             cache=cache,
             price=_price(made_agent, spec.budget, judges),
             concurrency=spec.concurrency,
-            at_once=spec.concurrency or getattr(made_agent, "concurrency", None) or AT_ONCE,
+            at_once=spec.concurrency or declared(AgentInfo, made_agent).concurrency or AT_ONCE,
             processes=_processes(spec.workers, record),
         ),
         store=opened,
@@ -391,9 +392,10 @@ def check_money(budget: Budget, judges: Mapping[str, Any], unpriced: Sequence[st
 
 
 def _price(agent: Agent, budget: Budget, judges: Mapping[str, Any]) -> Price | None:
-    model = getattr(agent, "model", None)
+    about = declared(AgentInfo, agent)
+    model = about.model if isinstance(about.model, str) else None
     price = settings().prices.get(model) if model else None
-    is_known = price is not None or getattr(agent, "reports_cost", False)
+    is_known = price is not None or about.reports_cost
     if budget.money is not None and not is_known and not model:
         raise BadInput(
             "A budget in money cannot hold the agent {agent}: what it costs is not known. Set a budget of minutes instead, or of tokens or requests if it tells them.",

@@ -1,12 +1,11 @@
 """Names to parts: tasks, agents and scorers, given as names, paths or objects."""
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import msgspec
@@ -18,9 +17,10 @@ from proctor.config import unknown_option
 from proctor.core.digest import digest_file
 from proctor.core.errors import BadInput
 from proctor.core.near import near
+from proctor.core.parts import BenchmarkPart
 from proctor.core.run import RunSpec
 from proctor.core.sample import Sample
-from proctor.core.task import Agent, Environment, Scorer, Session, Summarise, Task
+from proctor.core.task import Agent, Environment, Scorer, Session, Summarise, TakesOracle, Task
 from proctor.core.trajectory import ToolStyle
 from proctor.engine.rescore import JUDGED_AT_ONCE
 from proctor.engine.scoring import BoundScorer
@@ -35,7 +35,6 @@ JUDGED = {  # tasks of texts that exist
     "judged-pairs": "proctor.judging.pairs",
     "judge-probes": "proctor.judging.probes",
 }
-INTERNAL = ("function", "recorded")  # agents that a path or a command stands for
 AgentLike = object  # a name, a function, an object with .run, or an Agent
 
 
@@ -85,17 +84,14 @@ def agent(given: AgentLike, options: Mapping[str, Any]) -> tuple[Agent, Named]:
         return function.wrap(given), _named(given)
     kind, colon, argument = given.partition(":")
     room = kind.replace("-", "_")  # `openai-agents:` is `openai_agents:`
-    if colon and registry.knows("agents", room):
-        module = registry.find("agents", room)
-        make = module.make if isinstance(module, ModuleType) else module
-        made: Agent = make(argument, options)
-        return made, Named(name=given, files=files_of(argument))
+    if colon and registry.AGENTS.knows(room):
+        return registry.AGENTS.find(room).make(argument, options), Named(name=given, files=files_of(argument))
     if registry.is_path(given) or (colon and argument.isidentifier() and find_spec(kind.partition(".")[0])):
         found = registry.load_object(given, "agent")
         if options:
             raise BadInput("Options go with an agent given by name; give an object its values where it is made.")
         return function.wrap(found, name=given), _named_users(given, found)
-    known = [f"{name}:" for name in registry.names("agents") if name not in INTERNAL and _makes(name)]
+    known = [f"{name}:" for name in registry.AGENTS.names() if not registry.AGENTS.find(name).is_internal]
     kinds = near(f"{kind}:", known)
     meant = [f"{one}{argument}" for one in kinds] if kinds or colon else [f"openai:{given}"]  # a model's name alone
     raise registry.unknown("agent", given, known, meant=meant)
@@ -158,21 +154,18 @@ def files_of_scorers(bound: Sequence[BoundScorer]) -> dict[str, str]:
 
 def with_oracle(agent: Agent, task: Task) -> Agent:
     """The agent, told how the task makes right answers where it asks for that (`baseline:oracle`)."""
-    give = getattr(agent, "with_oracle", None)
-    made: Agent = give(task.oracle) if give is not None and task.oracle is not None else agent
-    return made
+    return agent.with_oracle(task.oracle) if task.oracle is not None and isinstance(agent, TakesOracle) else agent
 
 
-def benchmark_part(name: str, part: str) -> ModuleType | None:
-    """The module `part` (`replies`, `export`, `parity`) beside a benchmark's task; None where it has none.
-
-    `adk` is the room of eval sets.
-    """
+def benchmark(name: str) -> BenchmarkPart | None:
+    """Return what the benchmark declares that a task's name begins with; None where it is the name of no benchmark."""
     folder = name.partition("/")[0]
-    package = "proctor.evalsets" if folder == "adk" else f"proctor.benchmarks.{folder}"
-    if not folder.isidentifier() or find_spec(package) is None or find_spec(f"{package}.{part}") is None:
-        return None
-    return import_module(f"{package}.{part}")
+    return registry.BENCHMARKS.find(folder) if registry.BENCHMARKS.knows(folder) else None
+
+
+def benchmarks() -> Iterator[tuple[str, BenchmarkPart]]:
+    """Return every benchmark by name."""
+    return ((name, registry.BENCHMARKS.find(name)) for name in registry.BENCHMARKS.names())
 
 
 def is_file_of_samples(name: str) -> bool:
@@ -186,31 +179,26 @@ def is_file_of_samples(name: str) -> bool:
 
 
 def summarise_of(spec: RunSpec) -> Summarise | None:
-    """What makes the official aggregates of a task, where that needs neither its data nor code of the user.
-
-    A benchmark has it as `summarise` in its module `summary`.
-    """
-    kind, folder = spec.task.partition(":")[0], spec.task.partition("/")[0]
-    if kind == "judged-pairs":
+    """Return what makes the official aggregates of a task, where that needs neither its data nor code of the user."""
+    if spec.task.partition(":")[0] == "judged-pairs":
         from proctor.judging import pairs
 
         return pairs.summary(**spec.task_options)
-    if needs_task(spec) or is_file_of_samples(spec.task) or not registry.knows("benchmarks", folder):
+    if needs_task(spec) or is_file_of_samples(spec.task):
         return None
-    part = benchmark_part(folder, "summary")
-    found: Summarise | None = None if part is None else part.summarise
-    return found
+    part = benchmark(spec.task)
+    return None if part is None else part.summarise
 
 
 def needs_task(spec: RunSpec) -> bool:
     """True if only the task itself, made by code of the user, can say what its official aggregates are."""
     if spec.task.partition(":")[0] in JUDGED or is_file_of_samples(spec.task):
         return False
-    return _is_users(spec.task) or not registry.knows("benchmarks", spec.task.partition("/")[0])
+    return _is_users(spec.task) or not registry.BENCHMARKS.knows(spec.task.partition("/")[0])
 
 
 def _is_benchmark(name: str) -> bool:
-    return registry.knows("benchmarks", name) and Path(name).is_dir()
+    return Path(name).is_dir() and registry.BENCHMARKS.knows(name)
 
 
 def _task_by_name(name: str) -> tuple[Any, tuple[str, ...]]:
@@ -230,9 +218,7 @@ def _task_by_name(name: str) -> tuple[Any, tuple[str, ...]]:
     if ":" in name:
         return registry.load_object(name, "task"), ()
     folder, slash, rest = name.partition("/")
-    found = registry.find("benchmarks", folder)
-    made = found.task if isinstance(found, ModuleType) else found
-    return made, (rest,) if slash else ()
+    return registry.BENCHMARKS.find(folder).task, (rest,) if slash else ()
 
 
 def _check_options(made: Callable[..., Any], arguments: tuple[str, ...], options: Mapping[str, Any], name: str) -> None:
@@ -304,10 +290,6 @@ def _source(given: object) -> str | None:
 
 def _is_users(name: str) -> bool:
     return registry.is_path(name) or (":" in name and name.partition(":")[0] not in JUDGED)
-
-
-def _makes(name: str) -> bool:
-    return hasattr(registry.find("agents", name), "make")
 
 
 def file_exists(name: str) -> bool:

@@ -1,13 +1,18 @@
 """proctor data: fetch, count and check the data of a benchmark."""
 
+from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from proctor.cli import options, output
 from proctor.cli.words import t
+
+if TYPE_CHECKING:
+    from proctor.core.parts import BenchmarkPart
+
+T = TypeVar("T")
 
 
 @click.group(help=t("Fetch, count or check the data of a benchmark."))
@@ -32,7 +37,8 @@ def pull(name: str, source: str | None) -> None:
 def check(ctx: click.Context, name: str, folder: Path) -> None:
     from proctor.reports.visible import one_line
 
-    checked = _part(name, "own").check(folder)
+    own = _part(name, lambda part: part.own)
+    checked = own.check(folder)
     for finding in checked.findings:
         kind = t("wrong") if finding.wrong else t("note")
         output.line(f"{kind}: {one_line(t(finding.sentence), 1000)}")
@@ -55,9 +61,9 @@ def check(ctx: click.Context, name: str, folder: Path) -> None:
 def stats(name: str, task_set: tuple[str, ...], as_json: bool) -> None:
     from proctor.api import resolve
 
-    part = _part(name, "statistics")
+    count = _part(name, lambda part: part.statistics)
     task, _ = resolve.task(name, options.pairs(task_set, "--set"))
-    found = part.statistics(task.samples() if callable(task.samples) else task.samples)
+    found = count(task.samples() if callable(task.samples) else task.samples)
     if as_json:
         import msgspec
 
@@ -85,12 +91,13 @@ def _print(found: Any) -> None:
         output.line(f"{title}: {one_line(', '.join(f'{name} {count:,}' for name, count in counts.items()) or '–')}")
 
 
-def _part(name: str, part: str) -> ModuleType:
+def _part(name: str, chosen: "Callable[[BenchmarkPart], T | None]") -> T:
     from proctor import registry
-    from proctor.api.resolve import benchmark_part
+    from proctor.api.resolve import benchmark, benchmarks
 
-    found = benchmark_part(name, part)
+    part = benchmark(name)
+    found = None if part is None else chosen(part)
     if found is None:
-        known = [one for one in registry.names("benchmarks") if benchmark_part(one, part) is not None]
+        known = [one for one, declared in benchmarks() if chosen(declared) is not None]
         raise registry.unknown("data set", name, known, paths=False)
     return found

@@ -29,6 +29,9 @@ def parts(room: str) -> dict[str, str]:
     from proctor import registry
     from proctor.scorers._named import functions
 
+    for one in (registry.AGENTS, registry.BENCHMARKS):
+        if one.name == room:
+            return {name: one.describe(name) for name in one.names()}
     found: dict[str, str] = parts("judges") if room == "scorers" else {}
     for name in registry.names(room):
         module = registry.find(room, name)
@@ -37,7 +40,7 @@ def parts(room: str) -> dict[str, str]:
             found |= {name if key == name else f"{name}:{key}": _first_line(getattr(module, key)) for key in own}
             if hasattr(module, "make") and name not in own:  # made of its options alone
                 found[name] = _first_line(module)
-        elif hasattr(module, "make") or (room != "judges" and hasattr(module, "task")):
+        elif hasattr(module, "make"):
             found[name] = _first_line(module)
     return found
 

@@ -16,13 +16,13 @@ ENDING = "-set"
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 def command(kind: str, folder: Path) -> None:
     from proctor import registry
-    from proctor.api.resolve import benchmark_part
+    from proctor.api import resolve
 
-    part = benchmark_part(kind.removesuffix(ENDING), "own") if kind.endswith(ENDING) else None
-    if part is None:
-        known = [f"{name}{ENDING}" for name in registry.names("benchmarks") if benchmark_part(name, "own") is not None]
+    part = resolve.benchmark(kind.removesuffix(ENDING)) if kind.endswith(ENDING) else None
+    if part is None or part.own is None:
+        known = [f"{name}{ENDING}" for name, declared in resolve.benchmarks() if declared.own is not None]
         raise registry.unknown("template", kind, known, paths=False)
-    for path in part.write_template(folder):
+    for path in part.own.write_template(folder):
         output.line(visible(str(path)))
     benchmark = kind.removesuffix(ENDING)
     output.message(

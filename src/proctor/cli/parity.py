@@ -1,6 +1,8 @@
 """proctor parity: our verdicts against recorded official ones."""
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,7 +11,11 @@ from proctor.cli.words import t
 from proctor.core.errors import BadInput
 from proctor.reports.visible import visible
 
+if TYPE_CHECKING:
+    from proctor.core.parity import Checked
+
 SHOWN = 10
+EVAL_SETS = "adk"
 
 
 @click.command(help=t("Check our verdicts against recorded official ones; exit 1 when one differs."))
@@ -18,15 +24,13 @@ SHOWN = 10
 @click.option("--data", metavar="PATH", help=t("The benchmark's data, where it is not the pinned package."))
 @click.pass_context
 def command(ctx: click.Context, name: str, corpus: Path, data: str | None) -> None:
-    from proctor.api.resolve import benchmark_part
-
-    part = benchmark_part(name, "parity")
-    if part is None:
+    check_corpus = _checks(name)
+    if check_corpus is None:
         raise BadInput("There is no parity check for '{name}'. Known: {known}.", name=name, known=", ".join(_known()))
     if not corpus.is_file():
         raise BadInput("There is no file {path}.", path=corpus)
     checked = agree = differ = skipped = 0
-    for line in part.check_corpus(corpus, data):
+    for line in check_corpus(corpus, data):
         checked += 1
         agree += line.agrees is True
         skipped += line.agrees is None
@@ -55,8 +59,17 @@ def command(ctx: click.Context, name: str, corpus: Path, data: str | None) -> No
     ctx.exit(1 if differ or not checked else 0)
 
 
-def _known() -> list[str]:
-    from proctor import registry
-    from proctor.api.resolve import benchmark_part
+def _checks(name: str) -> "Callable[[Path, str | None], Iterator[Checked]] | None":
+    from proctor.api import resolve
+    from proctor.evalsets import parity
 
-    return [name for name in ("adk", *registry.names("benchmarks")) if benchmark_part(name, "parity") is not None]
+    part = resolve.benchmark(name)
+    if name == EVAL_SETS:
+        return parity.check_corpus
+    return None if part is None else part.check_corpus
+
+
+def _known() -> list[str]:
+    from proctor.api import resolve
+
+    return [EVAL_SETS, *(name for name, part in resolve.benchmarks() if part.check_corpus is not None)]

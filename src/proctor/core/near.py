@@ -18,3 +18,18 @@ def near(name: str, known: Iterable[str], *, most: int = 3) -> list[str]:
     lower = name.lower()
     longer = [one for one in by_lower if len(lower) >= FEWEST and one.startswith(lower)]
     return [by_lower[one] for one in (longer[:most] or get_close_matches(lower, by_lower, n=most, cutoff=CUTOFF))]
+
+
+def misspellings(name: str) -> set[str]:
+    """Return what a slip of the fingers makes of a name: two letters swapped, one left out or one doubled, but not at its end.
+
+    Other endings are left alone, as they make other words: `named`, `judges`.
+
+    >>> sorted(misspellings("model"))[:3], "mode" in misspellings("model")
+    (['mdel', 'mdoel', 'mmodel'], False)
+    """
+    inside = range(len(name) - 1)
+    swapped = {name[:at] + name[at + 1] + name[at] + name[at + 2 :] for at in inside}
+    dropped = {name[:at] + name[at + 1 :] for at in inside}
+    doubled = {name[: at + 1] + name[at:] for at in inside}
+    return (swapped | dropped | doubled) - {name}

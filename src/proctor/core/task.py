@@ -2,12 +2,12 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
 from proctor.core.run import Estimate, RunRecord
-from proctor.core.sample import Sample, ToolCall, ToolResult, Turn
+from proctor.core.sample import Message, Sample, Tool, ToolCall, ToolResult, Turn
 from proctor.core.score import Score, Unscored
 from proctor.core.tally import Tally
 from proctor.core.trajectory import Step, ToolStyle, Trajectory, Usage
@@ -30,13 +30,41 @@ class Session(Protocol):
         ...
 
 
+@runtime_checkable
 class Agent(Protocol):
-    """A system under test. `tools` says whether it takes tools natively or reads of them in the text."""
+    """A system under test. `tools` says whether it takes tools natively or reads of them in the text.
+
+    What it may say in addition is in `declared.AgentInfo`, and what its session may say in `declared.SessionInfo`.
+    """
 
     name: str
     tools: ToolStyle
 
     def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]: ...
+
+
+@runtime_checkable
+class TakesOracle(Protocol):
+    """An agent that wants to know how the task makes right answers, before it is opened."""
+
+    def with_oracle(self, oracle: Callable[[Sample], Trajectory] | None) -> Agent: ...
+
+
+@runtime_checkable
+class Model(Protocol):
+    """A chat model; one that holds a server is an async context manager. What it may say in addition is in `declared.ModelInfo`."""
+
+    name: str
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool] = (),
+        *,
+        response_format: Mapping[str, Any] | None = None,
+    ) -> Step:
+        """Return the model's next message; `response_format` is that of chat completions (a JSON schema)."""
+        ...
 
 
 class User(Protocol):
@@ -46,7 +74,7 @@ class User(Protocol):
 
 
 class Scorer(Protocol):
-    """A function (sample, trajectory) -> Score or Unscored; may be async. `name` and `version` are optional."""
+    """A function (sample, trajectory) -> Score or Unscored; may be async. What it may say of itself is in `declared.ScorerInfo`."""
 
     def __call__(self, sample: Sample, trajectory: Trajectory, /) -> Score | Unscored | Awaitable[Score | Unscored]: ...
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from proctor.core.declared import SessionInfo, Underway, declared, refuse_misspelt
 from proctor.core.errors import AgentFailed, EnvironmentFailed, ProctorError, UserFailed
 from proctor.core.sample import Sample, Turn
 from proctor.core.task import Agent, Environment, Session, User
@@ -30,6 +31,8 @@ class Episode:
         """All turns of the sample, then those of the simulated user; ends early at a step limit."""
         async with self._agent.open(sample, self.environment) as session:
             self._session = session
+            for kind in (SessionInfo, Underway):
+                refuse_misspelt(kind, session, self._agent.name)
             for turn in sample.turns:
                 if not await self._send(session, turn):
                     return self._made(self._steps, self._state())
@@ -44,7 +47,7 @@ class Episode:
         """The trajectory up to now; `stop` when something outside ended it."""
         steps = self._steps
         if self._sending:  # cut short: what the session had already received counts
-            steps = [*steps, *_numbered(getattr(self._session, "received", ()), self._turn)]
+            steps = [*steps, *_numbered(declared(Underway, self._session).received, self._turn)]
         state = None
         with suppress(EnvironmentFailed):
             state = self._state()
@@ -52,13 +55,13 @@ class Episode:
 
     def _made(self, steps: Sequence[Step], state: Mapping[str, Any] | None, stop: Stop | None = None) -> Trajectory:
         # Recorded sessions have the style of their record; tools that were only told in words can only be called in words.
-        tools = "text" if self._in_words else getattr(self._session, "tools", self._agent.tools)
+        tools = "text" if self._in_words else declared(SessionInfo, self._session).tools or self._agent.tools
         return Trajectory(steps=tuple(steps), stop=stop or _stop(steps), tools=tools, state=state)
 
     def _state(self) -> Mapping[str, Any] | None:
         if self.environment is None:
-            state = getattr(self._session, "state", None)  # an agent may have a state of its own
-            return state if state is not None and isinstance(state, Mapping) else None
+            state = declared(SessionInfo, self._session).state  # an agent may have a state of its own
+            return state if isinstance(state, Mapping) else None
         try:
             return self.environment.state()
         except Exception as error:

@@ -9,6 +9,7 @@ from functools import partial
 import msgspec
 from msgspec.structs import replace
 
+from proctor.core.declared import AgentInfo, declared
 from proctor.core.errors import BadInput, Refused
 from proctor.core.run import Price, RunRecord, RunState
 from proctor.core.sample import Sample
@@ -361,7 +362,7 @@ def _once(progress: Progress) -> Callable[[Sentence], None]:
 
 def _tell_uncounted(trial: Trial, agent: Agent, progress: Progress) -> None:
     """Say so where a bound will not be reached because the agent does not tell what it uses."""
-    if trial.outcome != "scored" or "cache_hits" in trial.notes or getattr(agent, "reports_cost", False):
+    if trial.outcome != "scored" or "cache_hits" in trial.notes or declared(AgentInfo, agent).reports_cost:
         return
     kinds = progress.tracker.uncounted(trial.usage)
     if kinds:

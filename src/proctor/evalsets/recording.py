@@ -7,7 +7,7 @@ import base64
 import re
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from proctor.agents._adk_events import as_object, plain, said_by_user, steps_of
+from proctor.core.declared import AgentInfo, SessionInfo, Underway, declared
 from proctor.core.errors import BadInput
 from proctor.core.sample import File, Message, Part, Reasoning, Sample, Text, ToolCall, ToolResult, Turn
 from proctor.core.task import Agent, Environment, Session
-from proctor.core.trajectory import Step
+from proctor.core.trajectory import Step, ToolStyle
 from proctor.evalsets import cases, schema, write
 from proctor.evalsets.conversion import converted
 from proctor.evalsets.read import SUFFIXES, set_id
@@ -95,20 +96,19 @@ class Recorder:
     def __init__(self, agent: Agent, path: Path | str) -> None:
         self.name = agent.name
         self.tools = agent.tools
-        self.concurrency = getattr(agent, "concurrency", None)
+        about = declared(AgentInfo, agent)
+        self.concurrency, self.model, self.reports_cost = about.concurrency, about.model, about.reports_cost
         self._agent = agent
         self._path = _path(path, None)
 
     async def __aenter__(self) -> "Recorder":
-        enter = getattr(self._agent, "__aenter__", None)
-        if enter is not None:
-            await enter()
+        if isinstance(self._agent, AbstractAsyncContextManager):
+            await self._agent.__aenter__()
         return self
 
     async def __aexit__(self, *error: Any) -> None:
-        leave = getattr(self._agent, "__aexit__", None)
-        if leave is not None:
-            await leave(*error)
+        if isinstance(self._agent, AbstractAsyncContextManager):
+            await self._agent.__aexit__(*error)
 
     @asynccontextmanager
     async def open(self, sample: Sample, environment: Environment | None) -> AsyncIterator[Session]:
@@ -128,8 +128,17 @@ class Heard:
         self.played: list[tuple[Turn, Sequence[Step]]] = []
         self._session = session
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._session, name)  # what the engine asks of a session
+    @property
+    def tools(self) -> ToolStyle | None:
+        return declared(SessionInfo, self._session).tools
+
+    @property
+    def state(self) -> Mapping[str, Any] | None:
+        return declared(SessionInfo, self._session).state
+
+    @property
+    def received(self) -> Sequence[Step]:
+        return declared(Underway, self._session).received
 
     async def send(self, turn: Turn) -> Sequence[Step]:
         steps = await self._session.send(turn)

@@ -16,6 +16,7 @@ import msgspec
 from proctor.config import converted
 from proctor.core.errors import PartFailed, UserFailed
 from proctor.core.sample import Message, Sample, Turn
+from proctor.core.task import Model
 from proctor.core.trajectory import Trajectory
 from proctor.models import ledger, named
 
@@ -47,7 +48,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 class ScenarioUser(named.Opened):
     """Plays the user of every sample that has a scenario; the other samples are over after their own turns."""
 
-    def __init__(self, model: named.Model, max_turns: int = MAX_TURNS) -> None:
+    def __init__(self, model: Model, max_turns: int = MAX_TURNS) -> None:
         super().__init__([model])
         self.model = model
         self._max_turns = max_turns

@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
+from proctor.core.parts import ExportPart
 from proctor.core.run import RunRecord
 from proctor.core.task import Store
 from proctor.evalsets import results
-
-SUFFIX = "-adk"
 
 
 def write(record: RunRecord, store: Store, path: Path) -> list[Path]:
@@ -16,3 +15,6 @@ def write(record: RunRecord, store: Store, path: Path) -> list[Path]:
         BadInput: the run is not one of eval sets, or the folder cannot be written to.
     """
     return results.write(record, store, path)
+
+
+PART = ExportPart(write=write, suffix="-adk")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TextIO
 from xml.sax.saxutils import escape, quoteattr
 
+from proctor.core.parts import ExportPart
 from proctor.core.run import RunRecord
 from proctor.core.sample import Sample
 from proctor.core.score import Score
@@ -20,7 +21,6 @@ from proctor.core.task import Store
 from proctor.core.trial import Trial, Verdict
 from proctor.exports._rows import Options, judged, said, writing
 
-SUFFIX = ".xml"
 IN_MEMORY = 8_000_000
 ANSWER_CHARACTERS = 4_000
 _ILLEGAL = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -118,3 +118,6 @@ def _quoted(text: str) -> str:
 def legal(text: str) -> str:
     """The text without what XML 1.0 cannot hold."""
     return _ILLEGAL.sub("", text)
+
+
+PART = ExportPart(write=write, suffix=".xml")

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from proctor.core.errors import MissingExtra
+from proctor.core.parts import ExportPart
 from proctor.core.run import RunRecord
 from proctor.core.task import Store
 from proctor.exports import table
 from proctor.exports._rows import Options, placing
 
-SUFFIX = ".parquet"
 ROWS_AT_ONCE = 10_000
 NUMBERS = {
     "attempt": "int32",
@@ -63,3 +63,6 @@ def _text(value: Any) -> str | None:
 
 def _whole(text: str) -> str:
     return text.encode("utf-8", "replace").decode()  # half characters have no place in the file
+
+
+PART = ExportPart(write=write, suffix=".parquet")

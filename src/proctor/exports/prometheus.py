@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import msgspec
 
 from proctor.core.errors import BadInput, MissingExtra
+from proctor.core.parts import ExportPart
 from proctor.core.run import RunRecord
 from proctor.core.task import Store
 from proctor.evalsets.outcomes import CaseOutcome, MetricOutcome, outcomes
@@ -23,7 +24,6 @@ from proctor.exports._rows import Options, said, writing
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
-SUFFIX = ".prom"
 _CREDENTIALS = re.compile("//[^/@]*@")
 JOB = "veadk_eval_job"
 SECONDS = 30.0
@@ -182,3 +182,6 @@ def _handler(gateway: Gateway) -> Callable[..., Callable[[], None]]:
         return basic_auth_handler(url, method, timeout, headers, data, gateway.username, gateway.password)
 
     return handler
+
+
+PART = ExportPart(write=write, suffix=".prom")

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from proctor.core.errors import BadInput
+from proctor.core.parts import ExportPart
 from proctor.core.run import RunRecord
 from proctor.core.score import Score, Unscored
 from proctor.core.task import Store
 from proctor.core.trial import Trial, Verdict
 from proctor.exports._rows import Options, judged, said, writing
 
-SUFFIX = ".csv"
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # spreadsheets read the wide ones too
 COLUMNS = (
     "run", "task", "agent", "sample", "attempt", "outcome", "stop", "scorer", "scorer_version", "points", "out_of", "value",
@@ -138,3 +138,6 @@ def cell_text(value: Any) -> Any:
     if isinstance(value, Mapping | list | tuple):
         return json.dumps(value, ensure_ascii=False, default=str)
     return value
+
+
+PART = ExportPart(write=write, suffix=".csv")

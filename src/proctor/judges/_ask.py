@@ -9,13 +9,15 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.config import settings
+from proctor.core.declared import ModelInfo, declared
 from proctor.core.errors import AgentFailed, JudgeFailed, ProviderFailed
 from proctor.core.sample import Message
 from proctor.core.sentence import Sentence, say
+from proctor.core.task import Model
 from proctor.core.trajectory import Step, Usage
 from proctor.i18n import speak
 from proctor.models import cache, ledger
-from proctor.models.named import Model, Opened
+from proctor.models.named import Opened
 from proctor.runtime.concurrent import run_together
 from proctor.transport.faults import NotAccepted
 
@@ -82,14 +84,14 @@ class Asker(Opened):
         self.name = name or model.name
         self._model = model
         self._tries = tries
-        self._seed: int | None = getattr(model, "seed", None)  # repeats count on from it, or would all say the same
+        self._about = declared(ModelInfo, model)
         self._takes_schema = True
         self._price = settings().prices.get(model.name)
 
     @property
     def unpriced(self) -> tuple[str, ...]:
         """The model, where it is not known what it costs, so that no budget in money can hold it."""
-        knows = self._price is not None or getattr(self._model, "reports_cost", False)
+        knows = self._price is not None or self._about.reports_cost
         return () if knows else (self._model.name,)
 
     async def ask(
@@ -137,8 +139,8 @@ class Asker(Opened):
     async def _complete(
         self, messages: Sequence[Message], schema: Mapping[str, Any], repeat: int, kept: list[cache.Place]
     ) -> Step:
-        more: dict[str, Any] = {} if self._seed is None or not repeat else {"seed": self._seed + repeat}
-        if getattr(self._model, "bounded", False):
+        more: dict[str, Any] = {} if self._about.seed is None or not repeat else {"seed": self._about.seed + repeat}
+        if self._about.bounded:
             schema = _bounded(schema)
         form = {"type": "json_schema", "json_schema": {"name": "judgement", "strict": True, "schema": schema}}
         try:

@@ -17,6 +17,7 @@ from proctor.core.run import Estimate
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
+from proctor.core.task import Model
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Verdict
 from proctor.judges import _showing
@@ -24,7 +25,7 @@ from proctor.judges._ask import Answer, Asker, enough
 from proctor.judges._choice import MOST_CHARACTERS, Asking, Characters, Count, asker, single
 from proctor.judges._reading import LABELS, Winner, pair_schema, winner
 from proctor.judges._rubric_file import Rubric, rubric
-from proctor.models.named import Model, Opened
+from proctor.models.named import Opened
 from proctor.stats.rate import two_sided_z
 
 Result = Literal["win", "loss", "tie", "unknown"]

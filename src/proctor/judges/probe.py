@@ -30,6 +30,7 @@ from proctor.core.digest import digest
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
+from proctor.core.task import Model
 from proctor.core.trajectory import Trajectory
 from proctor.judges import _showing
 from proctor.judges._ask import Asker, enough
@@ -40,7 +41,7 @@ from proctor.judges.pairwise import Comparison, PairwiseJudge, Rival
 from proctor.judges.pairwise import Options as PairOptions
 from proctor.judges.rubric import Options as PointOptions
 from proctor.judges.rubric import RubricJudge
-from proctor.models.named import Model, Opened
+from proctor.models.named import Opened
 
 T = TypeVar("T")
 USUAL = "answer-quality"

@@ -21,6 +21,7 @@ from proctor.core.digest import digest
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
+from proctor.core.task import Model
 from proctor.core.trajectory import Trajectory, Usage
 from proctor.judges import _showing
 from proctor.judges._ask import Answer, Asker, all_of, enough
@@ -28,7 +29,7 @@ from proctor.judges._choice import MOST_CHARACTERS, Asking, Characters, Count, a
 from proctor.judges._opinion import Opinion, figures, scored, together, unjudged
 from proctor.judges._reading import Judgement, judgement, schema
 from proctor.judges._rubric_file import Dimension, Example, Rubric, known, made, rubric
-from proctor.models.named import Model, Opened
+from proctor.models.named import Opened
 
 __all__ = ["Options", "Rubric", "RubricJudge", "known", "made", "make", "rubric"]
 

@@ -21,6 +21,7 @@ from proctor import registry
 from proctor.chat.tool_schema import message_of, schema_of
 from proctor.config import converted
 from proctor.core.errors import BadInput, MissingExtra
+from proctor.core.parts import ModelPart
 from proctor.core.sample import Message, Text, Tool, ToolResult
 from proctor.core.trajectory import Step
 from proctor.downloads import fetch
@@ -294,3 +295,6 @@ def _read(message: Message, tools: Sequence[Tool]) -> Message:
     rest = tuple(part for part in message.parts if not isinstance(part, Text))
     parts = message_of(message.text, [tool.name for tool in tools]).parts
     return Message(role="assistant", parts=rest + parts)
+
+
+PART = ModelPart(make=make, options=Options)

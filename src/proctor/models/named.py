@@ -6,29 +6,13 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from types import ModuleType, TracebackType
-from typing import Any, Protocol, Self
+from types import TracebackType
+from typing import Any, Self
 
 from proctor import registry
+from proctor.core.declared import ModelInfo, checked
 from proctor.core.errors import BadInput
-from proctor.core.sample import Message, Tool
-from proctor.core.trajectory import Step
-
-
-class Model(Protocol):
-    """What is needed of a chat model; one that holds a server is an async context manager (see `Opened`)."""
-
-    name: str
-
-    async def complete(
-        self,
-        messages: Sequence[Message],
-        tools: Sequence[Tool] = (),
-        *,
-        response_format: Mapping[str, Any] | None = None,
-    ) -> Step:
-        """The model's next message; `response_format` is that of chat completions (a JSON schema)."""
-        ...
+from proctor.core.task import Model
 
 
 def model(name: str, options: Mapping[str, Any] = {}, *, defaults: Mapping[str, Any] = {}) -> Model:
@@ -45,14 +29,13 @@ def model(name: str, options: Mapping[str, Any] = {}, *, defaults: Mapping[str, 
     'judge-1'
     """
     kind, colon, argument = name.partition(":")
-    module = registry.find("models", kind) if colon and registry.knows("models", kind) else None
-    if isinstance(module, ModuleType) and hasattr(module, "make"):
-        made: Model = module.make(argument, {**_known(module, defaults), **options})
-        return made
+    if colon and registry.MODELS.knows(kind):
+        part = registry.MODELS.find(kind)
+        fields = part.options.__struct_fields__ if part.options is not None else ()
+        return part.make(argument, {**{key: value for key, value in defaults.items() if key in fields}, **options})
     if registry.is_path(name):
         return _of_a_person(name, options)
-    kinds = [f"{one}:" for one in registry.names("models") if hasattr(registry.find("models", one), "make")]
-    raise registry.unknown("model", name, kinds, paths=False)
+    raise registry.unknown("model", name, [f"{one}:" for one in registry.MODELS.names()], paths=False)
 
 
 class Opened:
@@ -76,16 +59,13 @@ class Opened:
             await self._stack.__aexit__(kind, error, trace)
 
 
-def _known(module: ModuleType, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    fields = getattr(getattr(module, "Options", None), "__struct_fields__", ())
-    return {key: value for key, value in defaults.items() if key in fields}
-
-
 def _of_a_person(name: str, options: Mapping[str, Any]) -> Model:
     if options:
         raise BadInput("The model '{name}' takes no options; give the object its values where it is made.", name=name)
     found = registry.load_object(name, "model")
-    if not callable(getattr(found, "complete", None)):
-        raise BadInput("'{name}' is no model: it has no method complete(messages).", name=name)
-    made: Model = found
-    return made
+    if not isinstance(found, Model):
+        raise BadInput(
+            "'{name}' is no model: expected an object with a name and a method complete(messages).", name=name
+        )
+    checked(ModelInfo, found, name)
+    return found

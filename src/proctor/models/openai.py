@@ -24,6 +24,7 @@ from proctor.chat.messages import (
 from proctor.chat.streaming import Stream
 from proctor.config import converted
 from proctor.core.errors import BadInput
+from proctor.core.parts import ModelPart
 from proctor.core.sample import Message, Tool
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import NOTHING, Step
@@ -322,3 +323,6 @@ def _encoded(body: Json) -> bytes:
         return _encoder.encode(body)
     except UnicodeEncodeError:  # a sample with half a character
         return _encoder.encode(strict(body))
+
+
+PART = ModelPart(make=make, options=Options)

@@ -16,6 +16,7 @@ import msgspec
 from proctor.chat.messages import MessageReply, to_message
 from proctor.config import unknown_option
 from proctor.core.errors import BadInput, ProviderFailed
+from proctor.core.parts import ModelPart
 from proctor.core.sample import Message, Tool
 from proctor.core.trajectory import Step, Usage
 
@@ -125,3 +126,6 @@ def _said(value: Any) -> Said:
 
 def _why(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+PART = ModelPart(make=make)

@@ -8,14 +8,16 @@ from contextlib import suppress
 from contextvars import copy_context
 from typing import Any
 
+from proctor.core.declared import ScorerInfo, declared
 from proctor.core.errors import EnvironmentFailed
 
 
 def is_async(function: object) -> bool:
-    """Whether a call gives something to await: of a coroutine function, or of an object that says so (`is_async`)."""
-    return getattr(function, "is_async", False) is True or any(
-        inspect.iscoroutinefunction(one)
-        for one in (function, getattr(function, "__call__", None))  # noqa: B004 (an object whose call is async)
+    """Return True if a call returns something to await: a coroutine function, or an object that says so (`is_async`)."""
+    return (
+        inspect.iscoroutinefunction(function)
+        or (callable(function) and inspect.iscoroutinefunction(type(function).__call__))
+        or declared(ScorerInfo, function).is_async is True
     )
 
 

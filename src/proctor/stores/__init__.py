@@ -11,8 +11,6 @@ def open_store(url: str | None = None) -> Store:
     Raises:
         BadInput: it is no store, cannot be opened, or is of a kind that is not there.
     """
-    from proctor.stores._locate import located
+    from proctor.stores._locate import open_at
 
-    part, place = located(url)
-    store: Store = part.open_store(place)
-    return store
+    return open_at(url)

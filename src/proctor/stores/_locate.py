@@ -2,17 +2,15 @@
 
 import os
 from pathlib import Path
-from typing import Any
 
 from proctor.core.errors import BadInput
+from proctor.core.task import Store
 from proctor.folders import data_folder
-from proctor.registry import find
-
-PARTS = {"postgresql": "postgres"}  # where the scheme of the address is not the name of the part
+from proctor.registry import STORES
 
 
-def located(url: str | None) -> tuple[Any, str]:
-    """The part, and the path or address for it.
+def open_at(url: str | None) -> Store:
+    """Open the store at a path or address.
 
     Raises:
         BadInput: there is no part for such an address.
@@ -20,14 +18,14 @@ def located(url: str | None) -> tuple[Any, str]:
     url = url or os.environ.get("PROCTOR_STORE") or str(default_path())
     scheme, separator, rest = url.partition("://")
     if not separator or scheme == "sqlite":
-        return find("stores", "sqlite"), rest if separator else url
-    try:
-        return find("stores", PARTS.get(scheme, scheme)), url
-    except BadInput:
+        return STORES.find("sqlite").open(rest if separator else url)
+    if not STORES.knows(scheme):
         raise BadInput(
-            "Stores at {scheme}:// addresses are not built in. Give the path of a file instead; it is made if it does not exist.",
+            "Stores at {scheme}:// addresses are not built in. Give the path of a file instead; it is made if it does not exist. Known: {known}.",
             scheme=scheme,
-        ) from None
+            known=", ".join(f"{name}://" for name in STORES.names()),
+        )
+    return STORES.find(scheme).open(url)
 
 
 def default_path() -> Path:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from proctor.core.errors import BadInput
+from proctor.core.parts import StorePart
 from proctor.core.run import RunRecord
 from proctor.core.sample import Sample
 from proctor.core.tally import Tally
@@ -307,3 +308,6 @@ def _close(
         held.popitem()[1].lock.release()
     if folder is not None:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+PART = StorePart(open=open_store)

@@ -12,7 +12,7 @@ from tiny_multi import folder, problem, samples
 
 from proctor import evaluate, score
 from proctor.api import files
-from proctor.benchmarks.multi import export, replies, tables, task
+from proctor.benchmarks.multi import PART, export, tables, task
 from proctor.benchmarks.multi.predictions import predictions
 from proctor.chat.messages import to_messages
 from proctor.core.errors import BadInput
@@ -185,14 +185,15 @@ def test_replies_may_be_null_lists_or_blocked_and_those_to_other_questions_are_p
         "gone_0": {"question_id": "gone_0", "prediction": "A"},
     }
     file.write_text(json.dumps(lines), encoding="utf-8")
-    found = dict(replies.read(tmp_path, {"data": str(root)}))
+    assert PART.replies is not None
+    found = dict(PART.replies(tmp_path, {"data": str(root)}))
     assert {id: (one.answer, one.stop) for id, one in found.items() if isinstance(one, Trajectory)} == {
         "x_1_0": ("A", "done"),
         "x_1_1": ("", "empty"),
         "a_1_0": ("", "filtered"),
     }
     with pytest.raises(BadInput, match="no prediction for a question"):
-        replies.read(tmp_path, {"data": str(root), "category": "OP"})
+        PART.replies(tmp_path, {"data": str(root), "category": "OP"})
 
 
 def test_of_an_unfinished_run_the_fullest_checkpoint_is_read(tmp_path: Path) -> None:

@@ -5,16 +5,21 @@ some of them. Prompts, tools, verdicts and the aggregate are the official ones (
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from msgspec.structs import replace
 
-from proctor.benchmarks.bfcl import dataset
+from proctor.benchmarks.bfcl import dataset, export, official, parity, replies
+from proctor.benchmarks.bfcl.scorer import bfcl
+from proctor.benchmarks.bfcl.summary import summarise
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
+from proctor.core.parts import BenchmarkPart, Tell
 from proctor.core.sample import Message, Sample, Turn
 from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
+from proctor.downloads import fetch
 
 PACKAGE = dataset.PACKAGE
 
@@ -40,9 +45,6 @@ def task(
     Raises:
         BadInput: an unknown category or option, or data that is missing or broken.
     """
-    from proctor.benchmarks.bfcl.scorer import bfcl
-    from proctor.benchmarks.bfcl.summary import summarise
-
     mode, names = _one_of("mode", mode, get_args(Mode)), _one_of("names", names, get_args(Names))
     wanted = dataset.names_of(category)
     categories = dataset.expand(wanted)
@@ -130,3 +132,18 @@ def _one_of(option: str, value: Any, allowed: tuple[Any, ...]) -> Any:
             known=", ".join(allowed),
         )
     return value
+
+
+def _pull(source: Path | None, tell: Tell) -> Path:
+    return fetch.pull(PACKAGE, source=source, progress=tell)
+
+
+PART = BenchmarkPart(
+    task=task,
+    summarise=summarise,
+    replies=replies.read,
+    export=export.write,
+    evaluate=official.evaluate,
+    check_corpus=parity.check_corpus,
+    pull_package=_pull,
+)

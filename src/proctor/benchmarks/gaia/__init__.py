@@ -8,13 +8,15 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from proctor.benchmarks.gaia import hub
+from proctor.benchmarks.gaia import export, hub, own, parity
 from proctor.benchmarks.gaia.answer import Fallback
 from proctor.benchmarks.gaia.dataset import Item, Split, items, metadata_digest
 from proctor.benchmarks.gaia.prompt import present
 from proctor.benchmarks.gaia.scorer import gaia, partial
+from proctor.benchmarks.gaia.statistics import statistics
 from proctor.benchmarks.gaia.summary import summarise
 from proctor.core.errors import BadInput
+from proctor.core.parts import BenchmarkPart
 from proctor.core.sample import Sample
 from proctor.core.task import Scorer, Task
 from proctor.core.trajectory import Trajectory
@@ -123,3 +125,18 @@ def _whole(parts: Iterable[Any]) -> Iterator[int]:
             yield int(str(part))
         except ValueError:
             raise BadInput("A level is a whole number, not '{level}'.", level=part) from None
+
+
+def _pull() -> Path:
+    return hub.located()[0]
+
+
+PART = BenchmarkPart(
+    task=task,
+    summarise=summarise,
+    export=export.write,
+    check_corpus=parity.check_corpus,
+    own=own,
+    statistics=statistics,
+    pull_folder=_pull,
+)

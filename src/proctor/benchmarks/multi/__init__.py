@@ -5,20 +5,22 @@ a small set made by hand in its layout.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from proctor.benchmarks.multi import dataset, hub, official, scorer, selecting
+from proctor.benchmarks.multi import dataset, export, hub, official, parity, replies, scorer, selecting
 from proctor.benchmarks.multi.images import Missing
 from proctor.benchmarks.multi.predictions import predictions, text_of
 from proctor.benchmarks.multi.prompt import Material, Place, Prompted, Style, prompted
 from proctor.benchmarks.multi.wording import LANGUAGES, MOST_EXAMPLES, Language
 from proctor.core.digest import digest_file
 from proctor.core.errors import BadInput
+from proctor.core.parts import BenchmarkPart
 from proctor.core.sample import Sample
 from proctor.core.task import Scorer, Task
 from proctor.core.trajectory import Trajectory
+from proctor.core.trial import Failure
 
 Scoring = Literal["official", "fair", "both"]
 INPUT_TYPES = (0, 1, 2, 3)
@@ -203,3 +205,17 @@ def _oracle(sample: Sample) -> Trajectory:
     if sample.meta["type"] == "填空":
         lines = [line.split("或")[0] for line in lines]
     return Trajectory.of("\n".join(lines))
+
+
+def _replies(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | Failure]]:
+    samples = task(**task_options).samples
+    return replies.read(path, samples() if callable(samples) else samples)
+
+
+def _pull() -> Path:
+    return hub.located()[0]
+
+
+PART = BenchmarkPart(
+    task=task, replies=_replies, export=export.write, check_corpus=parity.check_corpus, pull_folder=_pull
+)

@@ -10,8 +10,9 @@ from proctor.chat.messages import to_messages
 from proctor.compat.hello_agents._settings import endpoint, model_id
 from proctor.core.errors import AgentFailed, BadInput
 from proctor.core.sample import Message, Tool
+from proctor.core.task import Model
 from proctor.core.trajectory import Step, Usage
-from proctor.models.named import Model, model
+from proctor.models.named import model
 
 
 class InvokedModel:

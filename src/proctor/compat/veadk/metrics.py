@@ -19,10 +19,11 @@ from proctor.core.digest import digest
 from proctor.core.sample import Message, Sample, Turn
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
+from proctor.core.task import Model
 from proctor.core.trajectory import Trajectory
 from proctor.judges.deepeval import Calls, Played, played
 from proctor.judges.rubric import RubricJudge, made
-from proctor.models.named import Model, model
+from proctor.models.named import model
 from proctor.trajectory_matching.adk_rules import mean
 from proctor.trajectory_matching.assignment import best
 

@@ -1,0 +1,169 @@
+"""What a part may say of itself in plain attributes: read here and nowhere else, and checked when the part is resolved.
+
+A function or an object sets those that it wants (`scorer.version = "2"`, `class Mine: inline = False`); the rest have defaults.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from inspect import isroutine
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+
+from proctor.core.errors import BadInput
+from proctor.core.near import misspellings, near
+from proctor.core.trajectory import Step, ToolStyle
+from proctor.core.validation import in_words
+
+Count = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class ScorerInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What a scorer says of itself.
+
+    Attributes:
+        name: what its numbers are called; the name of the function or of the object where it is empty.
+        version: changes when its verdicts do; a digest of its source where it is empty.
+        inline: True if it is quick enough for the event loop, False if it runs in a thread; None asks who wrote it: ours are quick.
+        is_async: True if an object that is called returns something to await, though its `__call__` is no coroutine function.
+        judge: what is recorded of the model that it asks; anything of another shape is its own affair.
+    """
+
+    name: str = ""
+    version: str | int | float = ""
+    inline: bool | None = None
+    is_async: bool = False
+    judge: Any = None
+
+
+class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent says of itself, in addition to `name` and `tools`.
+
+    Attributes:
+        concurrency: how many samples it takes at once, where the user does not say.
+        model: the name that its price is listed under; an object that is no text is its own affair.
+        reports_cost: True if its usage says what it cost, or it costs nothing.
+    """
+
+    concurrency: Count | None = None
+    model: Any = None
+    reports_cost: bool = False
+
+
+class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What a chat model says of itself, in addition to `name`.
+
+    Attributes:
+        concurrency: how many requests it takes at once.
+        seed: the seed it was made with; repeats count on from it, as they would all be the same.
+        bounded: True if its replies are constrained by the schema, so that bounds in it are obeyed.
+        reports_cost: True if its usage says what it cost, or it costs nothing.
+    """
+
+    concurrency: Count | None = None
+    seed: int | None = None
+    bounded: bool = False
+    reports_cost: bool = False
+
+
+class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What a session says of itself when the conversation is over.
+
+    Attributes:
+        tools: how tools were called in it, where that is not as its agent says.
+        state: the agent's own state at the end.
+    """
+
+    tools: ToolStyle | None = None
+    state: Mapping[str, Any] | None = None
+
+
+class Underway(msgspec.Struct, frozen=True, kw_only=True):
+    """What a session says while a turn is being answered: the steps `received` so far, for a time limit that ends it."""
+
+    received: Sequence[Step] = ()
+
+
+Info = TypeVar("Info", bound=msgspec.Struct)
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def scorer(*, name: str = "", version: str = "", inline: bool | None = None) -> Callable[[Function], Function]:
+    """Declare what a function says of itself as a scorer; see `ScorerInfo`.
+
+    >>> @scorer(version="2")
+    ... def mine(sample, trajectory): ...
+    >>> declared(ScorerInfo, mine).version
+    '2'
+    """
+    given = {key: value for key, value in (("name", name), ("version", version)) if value}
+
+    def declare(function: Function) -> Function:
+        vars(function).update(given if inline is None else {**given, "inline": inline})
+        return function
+
+    return declare
+
+
+def own_name(part: object) -> str:
+    """Return the `name` of an object, where that is a text; a class has none of its own."""
+    name = None if isinstance(part, type) else getattr(part, "name", None)
+    return name if isinstance(name, str) else ""
+
+
+def declared(kind: type[Info], part: object) -> Info:
+    """Return what a part says of itself, unchecked."""
+    return kind(**_values(kind, part))
+
+
+def checked(kind: type[Info], part: object, name: str) -> Info:
+    """Return what a part says of itself.
+
+    Raises:
+        BadInput: an attribute is misspelt, or of another type than its kind describes.
+    """
+    refuse_misspelt(kind, part, name)
+    try:
+        return msgspec.convert(_values(kind, part), kind)
+    except msgspec.ValidationError as error:
+        raise BadInput(
+            "'{name}' has an attribute of another type: {error}.", name=name, error=in_words(error)
+        ) from None
+
+
+def refuse_misspelt(kind: type[msgspec.Struct], part: object, name: str) -> None:
+    """Raise `BadInput` if an attribute is nearly called as one that `kind` describes.
+
+    A function has attributes for others to read only, so that anything near is refused; an object has its own too, so that it has
+    to be a slip of the fingers: two letters in the wrong order, one left out, or one doubled.
+    """
+    own = vars(part).keys() if hasattr(part, "__dict__") else ()
+    owner: type = type(part)
+    slips: Mapping[str, str]
+    if isroutine(part):
+        slips = {key: found[0] for key in own if (found := near(key, kind.__struct_fields__))}
+    else:
+        slips = {key: right for key in own if (right := _slips(kind).get(key))} or _slips_of_class(kind, owner)
+    for key, right in slips.items():
+        if key not in kind.__struct_fields__ and not key.startswith("_"):
+            raise BadInput(
+                "'{name}' has an attribute '{attribute}' that nothing reads. Did you mean '{near}'? If it is your own, begin its name with an underscore.",
+                name=name,
+                attribute=key,
+                near=right,
+            )
+
+
+def _values(kind: type[msgspec.Struct], part: object) -> dict[str, Any]:
+    return {key: value for key in kind.__struct_fields__ if (value := getattr(part, key, None)) is not None}
+
+
+@cache
+def _slips(kind: type[msgspec.Struct]) -> Mapping[str, str]:
+    return {wrong: right for right in kind.__struct_fields__ for wrong in misspellings(right)}
+
+
+@cache
+def _slips_of_class(kind: type[msgspec.Struct], owner: type) -> Mapping[str, str]:
+    found = _slips(kind)
+    return {key: found[key] for one in owner.__mro__ for key in vars(one) if key in found}

@@ -1,0 +1,92 @@
+"""What a module of a plural room declares: `PART = AgentPart(make=make)`; a module without it is a helper, not a part.
+
+An installed entry point names such a declaration, the module that has it, or the one function that its kind requires.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+
+from proctor.core.parity import Checked
+from proctor.core.run import RunRecord
+from proctor.core.sample import Sample
+from proctor.core.sentence import Sentence
+from proctor.core.task import Agent, Model, Store, Summarise, Task
+from proctor.core.trajectory import Trajectory
+from proctor.core.trial import Failure, Trial
+
+Options = type[msgspec.Struct]
+Tell = Callable[[Sentence], None]
+
+
+class AgentPart(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind of agent, `KIND:ARGUMENT`.
+
+    Attributes:
+        make: the agent for what follows the colon, with the options of `--agent-set`.
+        options: the type that reads those options, where there is one.
+        wrap: turns an object of the library that the module stands for into an agent: `wrap(target, name=...)`.
+        is_internal: True if it stands for a path or a command, so that it is not suggested by name.
+    """
+
+    make: Callable[[str, Mapping[str, Any]], Agent]
+    options: Options | None = None
+    wrap: Callable[..., Agent] | None = None
+    is_internal: bool = False
+
+
+class ModelPart(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind of chat model, `KIND:ARGUMENT`; defaults are given only for `options` that it has."""
+
+    make: Callable[[str, Mapping[str, Any]], Model]
+    options: Options | None = None
+
+
+class StorePart(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind of store, opened by a path or by an address that begins with its name: `NAME://…`."""
+
+    open: Callable[[str], Store]
+
+
+class ExportPart(msgspec.Struct, frozen=True, kw_only=True):
+    """A format that a run is written in; `suffix` ends the name of the file where the user gives none."""
+
+    write: Callable[[RunRecord, Store, Path], list[Path]]
+    suffix: str = ""
+
+
+class OwnSets(Protocol):
+    """How a set of the user's own in the layout of a benchmark begins, and how it is checked."""
+
+    def write_template(self, folder: Path) -> list[Path]: ...
+
+    def check(self, root: Path) -> Any: ...
+
+
+class BenchmarkPart(msgspec.Struct, frozen=True, kw_only=True):
+    """A published task, `NAME` or `NAME/CATEGORY`; everything but `task` is there only where the benchmark has it.
+
+    Attributes:
+        summarise: the official aggregates, where they need neither data nor options.
+        replies: reads recorded replies in the benchmark's own layout, by sample id.
+        export: writes trials in the official layout under a model's name.
+        evaluate: runs the official tool on such an export: the number of each category.
+        check_corpus: compares our verdicts with recorded official ones.
+        own: sets of the user's own in its layout.
+        statistics: counts what is in the samples.
+        pull_package: fetches the pinned package, or takes it from a file.
+        pull_folder: fetches the pinned data set of the hub.
+    """
+
+    task: Callable[..., Task]
+    summarise: Summarise | None = None
+    replies: Callable[[Path, Mapping[str, Any]], Iterator[tuple[str, Trajectory | Failure]]] | None = None
+    export: Callable[[Iterable[tuple[Sample, Trial]], Path, str], list[Path]] | None = None
+    evaluate: Callable[[Path, str, Sequence[str]], Mapping[str, float]] | None = None
+    check_corpus: Callable[[Path, str | None], Iterator[Checked]] | None = None
+    own: OwnSets | None = None
+    statistics: Callable[[Iterable[Sample]], Any] | None = None
+    pull_package: Callable[[Path | None, Tell], Path] | None = None
+    pull_folder: Callable[[], Path] | None = None

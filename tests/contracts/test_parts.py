@@ -1,0 +1,87 @@
+"""What every module of a plural room promises: it declares a part that fits its room, or it is none."""
+
+import inspect
+import pkgutil
+from collections.abc import Callable
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from proctor import registry
+from proctor.core.errors import BadInput
+from proctor.core.parts import AgentPart
+
+ROOMS = [value for value in vars(registry).values() if isinstance(value, registry.Room)]
+PARTS = [(room, name) for room in ROOMS for name in room.names()]
+
+
+def placed(function: Callable[..., Any]) -> int:
+    """Return how many arguments a function has to be given in their order."""
+    every = inspect.signature(function).parameters.values()
+    return sum(one.default is one.empty and one.kind is not one.VAR_POSITIONAL for one in every)
+
+
+ARGUMENTS = {
+    "make": 2,
+    "open": 1,
+    "write": 3,
+    "export": 3,
+    "replies": 2,
+    "evaluate": 3,
+    "check_corpus": 1,
+    "summarise": 2,
+}
+
+
+@pytest.mark.parametrize(("room", "name"), PARTS, ids=lambda value: getattr(value, "name", value))
+def test_every_part_declares_functions_that_can_be_called_as_its_kind_says(room: Any, name: str) -> None:
+    part = room.find(name)
+    assert room.describe(name)
+    for field in part.__struct_fields__:
+        value = getattr(part, field)
+        if field in ARGUMENTS and value is not None:
+            assert placed(value) <= ARGUMENTS[field], field
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
+def test_a_module_that_declares_no_part_is_unknown(room: Any) -> None:
+    package = import_module(f"proctor.{room.name}")
+    helpers = {module.name for module in pkgutil.iter_modules(package.__path__)} - {*room.names()}
+    assert room.names()
+    for name in helpers:
+        assert not room.knows(name)
+        with pytest.raises(BadInput, match=f"No {room.what} is called '{name}'"):
+            room.find(name)
+
+
+@pytest.fixture
+def entry_point(monkeypatch: pytest.MonkeyPatch) -> Callable[[object], None]:
+    """Install one entry point called `mine` in every room, which names an object."""
+
+    def install(named: object) -> None:
+        point = SimpleNamespace(name="mine", value="my.package:thing", group="proctor.agents", load=lambda: named)
+        monkeypatch.setattr(
+            registry, "_entry_points", lambda room, name=None: [point] if name in (None, "mine") else []
+        )
+
+    return install
+
+
+def test_an_entry_point_names_a_part_or_the_one_function_that_is_needed(entry_point: Callable[[object], None]) -> None:
+    def make(argument: str, options: Any) -> Any:
+        return argument, options
+
+    for named in (make, AgentPart(make=make)):
+        entry_point(named)
+        assert "mine" in registry.AGENTS.names()
+        assert registry.AGENTS.find("mine").make is make
+
+
+def test_an_entry_point_that_names_anything_else_says_what_is_expected(entry_point: Callable[[object], None]) -> None:
+    entry_point(pkgutil)
+    with pytest.raises(
+        BadInput, match=r"my\.package:thing: expected a module with PART = AgentPart\(\.\.\.\), or a function"
+    ):
+        registry.AGENTS.find("mine")
