@@ -195,7 +195,7 @@ def test_criteria_that_cannot_be_computed_are_refused(given: Any, message: str, 
 def test_a_function_of_ones_own_is_not_skipped(tmp_path: Path) -> None:
     config = {"criteria": {"mine": 1}, "customMetrics": {"mine": {"codeConfig": {"name": "m.mine"}}}}
     (tmp_path / "c.json").write_text(json.dumps(config))
-    with pytest.raises(BadInput, match=r"--scorer \./metrics\.py:mine"):
+    with pytest.raises(BadInput, match=r"--allow-code"):
         task_of(_write(tmp_path / "s.evalset.json", _case("a")), config=str(tmp_path / "c.json"))
     (tmp_path / "c.json").write_text('{"criteria": {"response_match_score": 1}, "critera": {}}')
     with pytest.raises(BadInput, match="the key 'critera' is not known"):
@@ -388,3 +388,26 @@ def test_a_sample_from_elsewhere_has_no_result_file(tmp_path: Path) -> None:
     run = proctor.evaluate(task, agent=lambda question: "x", store=":memory:")
     with pytest.raises(BadInput, match="'q' does not come from an eval-set file"):
         results.write(run.record, run.store, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("given", "version"),
+    [
+        (None, "d35e851c253a"),
+        ({"response_match_score": 0.5}, "25a9f4060fd9"),
+        ({"final_response_match_v2": {"threshold": 0.8}}, "26ef6c176d57"),
+        ({"tool_trajectory_avg_score": {"threshold": 1, "ignore_args": True}}, "f82d92a27ee5"),
+    ],
+)
+def test_the_version_of_a_task_is_that_of_earlier_releases(given: Any, version: str, tmp_path: Path) -> None:
+    case = {"eval_id": "a", "conversation": [{"user_content": {"parts": [{"text": "q"}]}}]}
+    (tmp_path / "s.evalset.json").write_text(json.dumps({"eval_set_id": "s", "eval_cases": [case]}))
+    assert task_of(tmp_path / "s.evalset.json", criteria=given).version == version
+
+
+def test_a_setting_of_a_later_release_is_in_the_version(tmp_path: Path) -> None:
+    case = {"eval_id": "a", "conversation": [{"user_content": {"parts": [{"text": "q"}]}}]}
+    (tmp_path / "s.evalset.json").write_text(json.dumps({"eval_set_id": "s", "eval_cases": [case]}))
+    given = ({"threshold": 0.5}, {"threshold": 0.5, "count_thoughts": True})
+    versions = {task_of(tmp_path / "s.evalset.json", criteria={"response_match_score": one}).version for one in given}
+    assert len(versions) == 2

@@ -66,6 +66,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     type=FILE,
     help=t("The criteria, in place of the test_config.json beside the file."),
 )
+@click.option("--allow-code", is_flag=True, help=t("Let functions run that the criteria name under custom_metrics."))
 @click.option("--tool-score-threshold", type=float, help=t("The threshold of the tool trajectory (default 1.0)."))
 @click.option(
     "--response-match-score-threshold", type=float, help=t("The threshold of the response match (default 0.8).")
@@ -234,6 +235,8 @@ def _criteria(given: Mapping[str, Any]) -> dict[str, Any]:
     }
     if given["config_file_path"]:
         found["config"] = str(given["config_file_path"])
+    if given["allow_code"]:
+        found["allow_code"] = True
     if all(one is None for one in thresholds.values()):
         return found
     if {"config", "criteria"} & found.keys():

@@ -9,6 +9,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words, mismatch
+from proctor.evalsets.custom import CustomMetric
 from proctor.evalsets.schema import Rubric
 from proctor.judges.adk_judged import METRICS, Criterion
 from proctor.registry import unknown
@@ -45,6 +47,10 @@ READS_INTERMEDIATE = ("final_response_match_v2", "rubric_based_final_response_qu
 SAMPLES = {
     "hallucinations_v1": 1
 }  # how often the judge is asked where the criterion does not say; ADK asks this one once
+FIRST_KEYS = ("thresholds", "match_type", "ignore_args", "judged")
+FIRST_JUDGED_KEYS = ("threshold", "num_samples", "rubrics")
+INFO_KEYS = {"metric_name", "description", "metric_value_info", "requires_threshold"}
+INTERVAL_KEYS = {"min_value", "max_value", "open_at_min", "open_at_max"}
 JUDGE_KEYS = {"num_samples", "judge_model", "judge_model_config", "parallelism_limit"}
 USER_KEYS = {
     "type", "model", "model_configuration", "max_allowed_invocations", "custom_instructions", "include_function_calls",
@@ -57,7 +63,7 @@ class Criteria(msgspec.Struct, frozen=True, kw_only=True):
 
     ignore_args: calls are compared by their names alone (google-adk 2.13).
     count_thoughts: what a model thought is part of its answer and of the reference, as ADK has it.
-    max_turns: how many turns a simulated user has at most. notes: settings of the file that have no effect here.
+    custom: functions of the user. max_turns: how many turns a simulated user has at most. notes: settings of the file that have no effect here.
     """
 
     thresholds: Mapping[str, float] = msgspec.field(default_factory=DEFAULT.copy)
@@ -65,25 +71,45 @@ class Criteria(msgspec.Struct, frozen=True, kw_only=True):
     ignore_args: bool = False
     count_thoughts: bool = False
     judged: Mapping[str, Criterion] = {}
+    custom: Mapping[str, CustomMetric] = {}
     max_turns: int | None = None
     notes: tuple[Sentence, ...] = ()
 
 
-def beside(path: Path) -> Criteria:
+def as_first(criteria: Criteria) -> bytes:
+    """Return criteria as JSON for the version of a task, which stays what it was in the first release that had them.
+
+    So what later releases added is only in it where it is set.
+    """
+    usual, usual_judged = msgspec.to_builtins(Criteria()), msgspec.to_builtins(Criterion(threshold=0.0))
+    found = msgspec.to_builtins(msgspec.structs.replace(criteria, notes=()), order="deterministic")
+    kept = {key: value for key, value in found.items() if key in FIRST_KEYS or value != usual[key]}
+    kept["judged"] = {
+        name: {key: value for key, value in one.items() if key in FIRST_JUDGED_KEYS or value != usual_judged[key]}
+        for name, one in found["judged"].items()
+    }
+    return msgspec.json.encode(kept)
+
+
+def beside(path: Path, *, allow_code: bool = False) -> Criteria:
     """The criteria of the folder of a file.
 
     Raises:
         BadInput: as `read`.
     """
     found = path.parent / FILE
-    return read(found) if found.is_file() else Criteria()
+    return read(found, allow_code=allow_code) if found.is_file() else Criteria()
 
 
-def read(path: Path) -> Criteria:
-    """The criteria of a file.
+def read(path: Path, *, allow_code: bool = False) -> Criteria:
+    """Return the criteria of a file.
+
+    Args:
+        allow_code: functions that the file names under `custom_metrics` may run.
 
     Raises:
-        BadInput: it cannot be read, names no criterion, one that needs a judge of Google's, or one that is unknown.
+        BadInput: it cannot be read, names no criterion, one that needs a judge of Google's, one that is unknown, or
+            code that is not allowed to run.
     """
     try:
         value = json.loads(path.read_text(encoding="utf-8-sig"))
@@ -93,18 +119,27 @@ def read(path: Path) -> Criteria:
         raise BadInput("{path} is no JSON object: {error}.", path=path, error=in_words(error)) from None
     if not isinstance(value, Mapping):
         raise BadInput("{path} is no JSON object: {error}.", path=path, error=mismatch("object", value))
-    config = {_snake(key): one for key, one in value.items()}
-    for key in config:
-        if key not in CONFIG_KEYS:
-            raise _unknown(path, key, sorted(CONFIG_KEYS))
-    found = of(config.get("criteria"), str(path), custom=config.get("custom_metrics") or {})
-    max_turns, notes = _simulated_user(config.get("user_simulator_config"), f"{path}: user_simulator_config")
+    return of_config(value, str(path), allow_code=allow_code)
+
+
+def of_config(given: Mapping[str, Any], where: str = "eval_config", *, allow_code: bool = False) -> Criteria:
+    """Return the criteria of an eval config, the object that such a file holds.
+
+    Raises:
+        BadInput: as `read`.
+    """
+    config = _options(given, CONFIG_KEYS, where)
+    custom = config.get("custom_metrics")
+    found = of(config.get("criteria"), where, custom={} if custom is None else custom, allow_code=allow_code)
+    max_turns, notes = _simulated_user(config.get("user_simulator_config"), f"{where}: user_simulator_config")
     if config.get("live_model_config") is not None:
-        notes = (*notes, _without_effect(f"{path}: live_model_config", say("agents are not run live here")))
+        notes = (*notes, _without_effect(f"{where}: live_model_config", say("agents are not run live here")))
     return msgspec.structs.replace(found, max_turns=max_turns, notes=(*found.notes, *notes))
 
 
-def of(given: Any, where: str = "criteria", custom: Mapping[str, Any] | None = None) -> Criteria:
+def of(
+    given: Any, where: str = "criteria", *, custom: Mapping[str, Any] = MappingProxyType({}), allow_code: bool = False
+) -> Criteria:
     """The criteria of an object: a threshold, or an object with one, for each metric.
 
     Raises:
@@ -117,14 +152,21 @@ def of(given: Any, where: str = "criteria", custom: Mapping[str, Any] | None = N
         raise BadInput("{where} names no criteria, so nothing could be scored.", where=where)
     thresholds: dict[str, float] = {}
     judged: dict[str, Criterion] = {}
+    own: dict[str, CustomMetric] = {}
     how: MatchType = "EXACT"
     flags: dict[str, bool] = {}
     notes: list[Sentence] = []
     for name, value in given.items():
-        _check_name(name, where, custom or {})
         criterion = (
             {_snake(key): one for key, one in value.items()} if isinstance(value, Mapping) else {"threshold": value}
         )
+        if name in custom:
+            threshold = _threshold(criterion.get("threshold"), f"{where}: {name}")
+            own[name] = _custom(name, custom[name], threshold, where, allow_code=allow_code)
+            if isinstance(value, Mapping):
+                own[name] = msgspec.structs.replace(own[name], criterion=value)
+            continue
+        _check_name(name, where)
         known = CRITERION_KEYS[name]
         for key in criterion:
             if key not in known:
@@ -145,16 +187,45 @@ def of(given: Any, where: str = "criteria", custom: Mapping[str, Any] | None = N
         for key in ("ignore_args", "count_thoughts"):
             if key in criterion:
                 flags[key] = _flag(criterion[key], f"{where}: {name}", key)
-    return Criteria(thresholds=thresholds, match_type=how, judged=judged, notes=tuple(notes), **flags)
+    return Criteria(thresholds=thresholds, match_type=how, judged=judged, custom=own, notes=tuple(notes), **flags)
 
 
-def _check_name(name: str, where: str, custom: Mapping[str, Any]) -> None:
-    if name in custom:
+def _custom(name: str, given: Any, threshold: float, where: str, *, allow_code: bool) -> CustomMetric:
+    """Return a metric that is a function of the user.
+
+    Raises:
+        BadInput: its entry cannot be understood, or its code is not allowed to run.
+    """
+    at = f"{where}: custom_metrics.{name}"
+    entry = _options(given, {"code_config", "metric_info", "description"}, at)
+    code = _options(entry.get("code_config"), {"name", "args"}, f"{at}.code_config")
+    function = code.get("name")
+    if not isinstance(function, str) or not function.rpartition(".")[0]:
         raise BadInput(
-            "{where}: '{name}' is a function of your own for ADK's objects; give it as a scorer instead: --scorer ./metrics.py:{name}",
+            "{where}: name is the dotted path of a function, such as shop.metrics.polite, not {value}.",
+            where=f"{at}.code_config",
+            value=json.dumps(function),
+        )
+    if not allow_code:
+        raise BadInput(
+            "{where}: '{name}' runs code that the file names: {function}. Look at it, then allow it: --allow-code in proctor eval, --set allow_code=true elsewhere, allow_code=True in Python.",
             where=where,
             name=name,
+            function=function,
         )
+    info = _options(entry.get("metric_info"), INFO_KEYS, f"{at}.metric_info")
+    kind = _options(info.get("metric_value_info"), {"interval"}, f"{at}.metric_value_info")
+    interval = _options(kind.get("interval"), INTERVAL_KEYS, f"{at}.interval")
+    least, most = (
+        _threshold(interval.get(key, usual), f"{at}.interval.{key}")
+        for key, usual in (("min_value", 0), ("max_value", 1))
+    )
+    if not least < most:
+        raise BadInput("{where}: min_value is less than max_value.", where=f"{at}.interval")
+    return CustomMetric(function=function, threshold=threshold, least=least, most=most)
+
+
+def _check_name(name: str, where: str) -> None:
     if name in TOLD:
         raise BadInput(
             "{where}: '{name}' tells a number and never fails, so it is no criterion. Take it out; every run counts calls, tokens and seconds anyway.",

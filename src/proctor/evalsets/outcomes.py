@@ -50,13 +50,17 @@ class TurnOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MetricOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """One metric over all turns and attempts; `score` is None where something could not be measured."""
+    """One metric over all turns and attempts; `score` is None where something could not be measured.
+
+    has_own_rule: it says itself whether a turn passed, so that the mean over turns is not what decides.
+    """
 
     name: str
     threshold: float
     score: float | None
     status: Status
     reason: str | Sentence = ""
+    has_own_rule: bool = False
 
 
 class CaseOutcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -149,12 +153,20 @@ def _metric(name: str, sample: Sample, attempts: Sequence[Attempt], *, whole: bo
     score = mean(known) if whole else None
     reasons = [result.reason for _, result in results if isinstance(result, Unscored)]
     told = [_passed_turns(result) for _, result in results]
+    has_own_rule = score is not None and all(told)
     status = status_of(score, threshold)
-    if score is not None and all(told):  # the metric has a rule of its own
+    if has_own_rule:
         status = "passed" if all(one is not False for passed in told for one in passed) else "failed"
     worst = min((one for _, one in results if isinstance(one, Score)), key=lambda one: one.value, default=None)
     reason = reasons[0] if reasons else worst.reason if worst is not None else ""
-    return MetricOutcome(name=_metric_name(name), threshold=threshold, score=score, status=status, reason=reason)
+    return MetricOutcome(
+        name=_metric_name(name),
+        threshold=threshold,
+        score=score,
+        status=status,
+        reason=reason,
+        has_own_rule=has_own_rule,
+    )
 
 
 def _scores(sample: Sample, trial: Trial, result: Score | Unscored | None) -> Sequence[float | None]:

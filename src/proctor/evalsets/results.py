@@ -19,7 +19,7 @@ from proctor.core.task import Store
 from proctor.core.trajectory import Step, turns_of
 from proctor.core.trial import Trial
 from proctor.core.validation import in_words
-from proctor.evalsets.criteria import OURS
+from proctor.evalsets.custom import KEY
 from proctor.evalsets.outcomes import CaseOutcome, Status, TurnOutcome, outcomes, status_of
 from proctor.scorers import adk
 from proctor.trajectory_matching.adk_rules import mean
@@ -136,7 +136,7 @@ def _metrics(sample: Sample, trial: Trial, case: CaseOutcome) -> list[_Metric]:
         known = [score for score in scores if score is not None]
         average = mean(known) if known else None
         status = STATUSES[status_of(average, metric.threshold)]
-        if metric.name not in OURS and average is not None:  # these tell of each turn whether it passed
+        if metric.has_own_rule and average is not None:
             status = FAILED if FAILED in statuses else PASSED
         criterion: dict[str, Any] = {"threshold": metric.threshold}
         if metric.name == "tool_trajectory_avg_score":
@@ -147,7 +147,10 @@ def _metrics(sample: Sample, trial: Trial, case: CaseOutcome) -> list[_Metric]:
             for rubric_id, points in turn.rubrics.get(metric.name, {}).items():
                 rubrics.setdefault(rubric_id, []).append(points)
         overall = _details({rubric_id: mean(points) for rubric_id, points in rubrics.items()})
-        found.append(_Metric(_result(metric.name, criterion, average, status, overall), scores, statuses, details))
+        result = _result(metric.name, criterion, average, status, overall)
+        if function := sample.meta.get(KEY, {}).get("metrics", {}).get(metric.name, {}).get("function"):
+            result["custom_function_path"] = function
+        found.append(_Metric(result, scores, statuses, details))
     return [*found, *_informational(trial, turns)]
 
 

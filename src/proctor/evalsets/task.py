@@ -13,6 +13,8 @@ from proctor.core.task import Task
 from proctor.core.trajectory import Step, Trajectory
 from proctor.evalsets import cases, criteria
 from proctor.evalsets.criteria import Criteria
+from proctor.evalsets.custom import KEY as CUSTOM
+from proctor.evalsets.custom import scorer_of
 from proctor.evalsets.read import Loaded, read, set_id
 from proctor.evalsets.scenario import ScenarioUser, user_of
 from proctor.evalsets.schema import Content, EvalCase, Invocation, builtins, inline, texts
@@ -47,6 +49,7 @@ def task_of(
     config: str | None = None,
     criteria: Mapping[str, Any] | None = None,
     user: str | Mapping[str, Any] | None = None,
+    allow_code: bool = False,
 ) -> Task:
     """The task of a file, of some cases of one, or of all files in a folder and those in it.
 
@@ -56,12 +59,13 @@ def task_of(
         criteria: the criteria themselves, such as {"response_match_score": 0.5}.
         user: the model of the simulated user, for cases that are scenarios: `openai:MODEL`, or an object with `model`,
             `max_turns` and options of the model.
+        allow_code: functions that a criteria file names under `custom_metrics` may run.
 
     Raises:
         BadInput: a file that cannot be read, without cases, with an empty conversation, or with one that needs a
             simulated user where none is named; criteria that need a judge.
     """
-    return _task(str(path), config, criteria, user)
+    return _task(str(path), config, criteria, user, allow_code=allow_code)
 
 
 def files_of(path: Path) -> list[Path]:
@@ -82,7 +86,7 @@ def validated(file: Path) -> Loaded:
     Raises:
         BadInput: it cannot; says why.
     """
-    source = _source(file, file, (), None, None)
+    source = _source(file, file, (), None, None, allow_code=True)  # no code is loaded here
     for _ in _samples(source, simulated=True):
         pass
     return msgspec.structs.replace(source.loaded, notes=(*source.loaded.notes, *source.criteria.notes))
@@ -97,14 +101,20 @@ def task_from(name: str, sources: Sequence[Source], user: ScenarioUser | None = 
     samples = [sample for source in sources for sample in _samples(source, simulated=user is not None)]
     metrics = dict.fromkeys(metric for source in sources for metric in source.criteria.thresholds)
     judged = dict.fromkeys(metric for source in sources for metric in source.criteria.judged)
+    custom = {
+        (name, metric.function): source.path.parent
+        for source in sources
+        for name, metric in source.criteria.custom.items()
+    }
     return Task(
         name=sources[0].loaded.eval_set.eval_set_id if len(sources) == 1 else name,
         version=_version(sources),
         samples=samples,
         scorers=[
             *(f"adk:{metric}" for metric in metrics),
-            *(["adk:passed"] if len(metrics) > 1 and not judged else []),
+            *(["adk:passed"] if len(metrics) > 1 and not judged and not custom else []),
             *(f"{adk_judged.KEY}:{metric}" for metric in judged),
+            *(scorer_of(name, function, folder) for (name, function), folder in custom.items()),
         ],
         user=user,
         oracle=_oracle,
@@ -117,9 +127,16 @@ def task_from(name: str, sources: Sequence[Source], user: ScenarioUser | None = 
     )
 
 
-def _task(name: str, config: str | None, given: Mapping[str, Any] | None, user: str | Mapping[str, Any] | None) -> Task:
+def _task(
+    name: str,
+    config: str | None,
+    given: Mapping[str, Any] | None,
+    user: str | Mapping[str, Any] | None,
+    *,
+    allow_code: bool,
+) -> Task:
     path, ids = _selected(name)
-    sources = [_source(file, path, ids, config, given) for file in files_of(path)]
+    sources = [_source(file, path, ids, config, given, allow_code=allow_code) for file in files_of(path)]
     most = min((one.criteria.max_turns for one in sources if one.criteria.max_turns is not None), default=None)
     return task_from(path.name, sources, user_of(user, most) if user is not None else None)
 
@@ -143,15 +160,25 @@ def _files(folder: Path) -> Iterator[Path]:
             yield entry
 
 
-def _source(file: Path, root: Path, ids: Sequence[str], config: str | None, given: Mapping[str, Any] | None) -> Source:
+def _source(
+    file: Path,
+    root: Path,
+    ids: Sequence[str],
+    config: str | None,
+    given: Mapping[str, Any] | None,
+    *,
+    allow_code: bool,
+) -> Source:
     loaded = read(file)
     eval_set = loaded.eval_set
     if not eval_set.eval_cases:
         raise BadInput("{path} has no eval cases.", path=file)
     if given is not None:
         chosen = criteria.of(given)
+    elif config is not None:
+        chosen = criteria.read(Path(config).expanduser(), allow_code=allow_code)
     else:
-        chosen = criteria.read(Path(config).expanduser()) if config is not None else criteria.beside(file)
+        chosen = criteria.beside(file, allow_code=allow_code)
     return Source(
         path=file,
         loaded=loaded,
@@ -169,9 +196,7 @@ def _relative(file: Path, root: Path) -> str:
 def _version(sources: Sequence[Source]) -> str:
     from proctor.core.digest import digest
 
-    return digest([(source.loaded.digest, msgspec.structs.replace(source.criteria, notes=())) for source in sources])[
-        :12
-    ]
+    return digest([(source.loaded.digest, msgspec.Raw(criteria.as_first(source.criteria))) for source in sources])[:12]
 
 
 def _samples(source: Source, *, simulated: bool) -> Iterator[Sample]:
@@ -228,6 +253,10 @@ def _meta(case: EvalCase, eval_set_id: str, chosen: Criteria) -> dict[str, Any]:
     }
     if chosen.judged:
         found[adk_judged.KEY] = msgspec.to_builtins(chosen.judged)
+    if chosen.custom:
+        found[CUSTOM] = {"metrics": msgspec.to_builtins(chosen.custom)}
+        if case.conversation is not None:
+            found[CUSTOM]["conversation"] = [builtins(turn) for turn in case.conversation]
     if case.conversation_scenario is not None:
         found["scenario"] = builtins(case.conversation_scenario)
     if case.session_input is not None:

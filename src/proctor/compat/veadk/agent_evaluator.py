@@ -18,7 +18,7 @@ from proctor.compat.veadk import sets
 from proctor.compat.veadk.adk_evaluator import failures, show
 from proctor.core.errors import BadInput
 from proctor.evalsets import cases
-from proctor.evalsets.criteria import Criteria, beside
+from proctor.evalsets.criteria import Criteria, beside, of_config
 from proctor.evalsets.criteria import of as criteria_of
 from proctor.evalsets.outcomes import CaseOutcome, outcomes
 from proctor.evalsets.read import Loaded, read_session
@@ -43,6 +43,8 @@ class AgentEvaluator:
         output_file: str | Path | None = None,
         app_name: str | None = None,
         eval_set_results_manager: Any = None,
+        *,
+        allow_code: bool = False,
     ) -> None:
         """Evaluate the cases of a file, or of all `*.test.json` in a folder and below, by the `test_config.json` beside each.
 
@@ -52,6 +54,7 @@ class AgentEvaluator:
             initial_session_file: the session of cases that name none.
             output_file: a CSV file to add the results to.
             artifact_service, eval_set_results_manager: ADK's, for artifacts of the cases and for the results.
+            allow_code: functions that a `test_config.json` names under `custom_metrics` may run.
 
         Raises:
             AssertionError: a case failed; says which.
@@ -66,7 +69,7 @@ class AgentEvaluator:
             await _evaluate(
                 agent_module,
                 found,
-                AgentEvaluator.find_config_for_test_file(path),
+                AgentEvaluator.find_config_for_test_file(path, allow_code=allow_code),
                 path=Path(path),
                 num_runs=num_runs,
                 agent_name=agent_name,
@@ -90,6 +93,8 @@ class AgentEvaluator:
         output_file: str | Path | None = None,
         app_name: str | None = None,
         eval_set_results_manager: Any = None,
+        *,
+        allow_code: bool = False,
     ) -> None:
         """Evaluate the cases of a set by criteria (thresholds by metric), or by a config: ours, ADK's or plain data.
 
@@ -102,7 +107,7 @@ class AgentEvaluator:
         await _evaluate(
             agent_module,
             sets.loaded(eval_set, None),
-            _criteria(criteria or eval_config),
+            _criteria(criteria or eval_config, allow_code=allow_code),
             path=None,
             num_runs=num_runs,
             agent_name=agent_name,
@@ -114,9 +119,9 @@ class AgentEvaluator:
         )
 
     @staticmethod
-    def find_config_for_test_file(test_file: str | Path) -> Criteria:
-        """The criteria of the `test_config.json` beside a file; those of ADK where there is none."""
-        return beside(Path(test_file))
+    def find_config_for_test_file(test_file: str | Path, *, allow_code: bool = False) -> Criteria:
+        """Return the criteria of the `test_config.json` beside a file; those of ADK where there is none."""
+        return beside(Path(test_file), allow_code=allow_code)
 
     @staticmethod
     def migrate_eval_data_to_new_schema(
@@ -234,9 +239,11 @@ def _message(module: str, failed: Sequence[CaseOutcome], *, shown: bool) -> str:
     return "\n".join([*lines, *(line for case in failed for line in failures(case, module))])
 
 
-def _criteria(given: Any) -> Criteria:
+def _criteria(given: Any, *, allow_code: bool) -> Criteria:
     """Criteria as they are, or out of ADK's EvalConfig or plain data."""
     if isinstance(given, Criteria):
         return given
     value = sets.plain(given)
-    return criteria_of(value.get("criteria", value) if isinstance(value, dict) else value)
+    if isinstance(value, dict) and "criteria" in value:
+        return of_config(value, allow_code=allow_code)
+    return criteria_of(value)
