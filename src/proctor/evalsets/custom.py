@@ -17,7 +17,6 @@ from typing import Any
 
 import msgspec
 
-from proctor import registry
 from proctor.core.digest import digest, digest_bytes
 from proctor.core.errors import BadInput, MissingExtra
 from proctor.core.sample import Sample
@@ -26,7 +25,8 @@ from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory, turns_of
 from proctor.evalsets.recording import case_of
 from proctor.evalsets.schema import builtins
-from proctor.scorers._adk import mean
+from proctor.registry import load_object
+from proctor.trajectory_matching.adk_rules import mean
 
 KEY = "adk_custom"  # where a sample has the metrics of its criteria, and its case as ADK's objects are made of
 SAME = 1e-9  # a mean of turns that differs by no more is the score of the case
@@ -80,7 +80,7 @@ def scorer_of(name: str, path: str, folder: Path) -> CustomScorer:
         top = place / module.partition(".")[0]
         if (top.is_dir() or top.with_suffix(".py").is_file()) and str(place) not in sys.path:
             sys.path.append(str(place))
-    function = registry.load_object(f"{module}:{attribute}", attribute)
+    function = load_object(f"{module}:{attribute}", attribute)
     if not callable(function):
         raise BadInput("'{path}' is no function.", path=path)
     return CustomScorer(name, path, function)
