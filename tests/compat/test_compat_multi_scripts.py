@@ -176,7 +176,9 @@ def test_eval_asks_and_writes_the_folder_without_the_key(
     assert not any(b"sk-hidden" in path.read_bytes() for path in folder.rglob("*") if path.is_file())
     assert {key for _, key in Model.asked} == {"Bearer sk-hidden"}
     assert "image_url" in json.dumps([body for body, _ in Model.asked])
-    assert "3 of 3 questions answered" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "3 of 3 questions answered" in shown
+    assert "tokens: 15 in, 3 out" in shown
 
 
 def test_eval_goes_on_and_asks_nothing_twice(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

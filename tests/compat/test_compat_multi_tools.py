@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from proctor.benchmarks.multi import dataset, images
 from proctor.benchmarks.multi.predictions import predictions, text_of
 from proctor.compat import multi
 from proctor.compat.multi.__main__ import main
@@ -33,13 +34,14 @@ class Model(BaseHTTPRequestHandler):
     asked: ClassVar[list[Any]] = []
     failing: ClassVar[set[str]] = set()
     status = 503
+    said = " B\n"
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.asked.append((body, self.headers.get("Authorization")))
         last = str(body["messages"][-1]["content"])
         fails = bool(self.failing & {last, "*"})
-        reply: Any = {"choices": [{"message": {"content": " B\n"}, "finish_reason": "stop"}]}
+        reply: Any = {"choices": [{"message": {"content": self.said}, "finish_reason": "stop"}]}
         data = json.dumps({"error": {"message": "no"}} if fails else reply).encode()
         self.send_response(self.status if fails else 200)
         self.send_header("Content-Length", str(len(data)))
@@ -55,6 +57,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setattr(Model, "asked", [])
     monkeypatch.setattr(Model, "failing", set())
     monkeypatch.setattr(Model, "status", 400)
+    monkeypatch.setattr(Model, "said", " B\n")
     monkeypatch.setenv("OPENAI_API_KEY", "old")
     server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -101,6 +104,60 @@ def test_what_failed_stays_as_it_was_and_is_asked_again(
     saved(file, x_1_0="changed")
     assert main(extracting(model, file.parent)) == 0
     assert answers(output) == {"x_1_0": ["B", "changed"]}
+
+
+def pictures(folder: Path, *names: str) -> Path:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(images.blank().data or b"")
+    return folder
+
+
+def captioning(url: str, folder: Path, *flags: str) -> list[str]:
+    return ["caption", "--image_dir", str(folder), "-v", "qwen-vl", "--api_url", url, *flags]
+
+
+def test_images_are_described_in_the_file_that_input_type_1_reads(
+    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = pictures(tmp_path / "images", "czsx/1_1.png", "czsx/1_2.png")
+    (folder / "notes.txt").write_text("no picture", encoding="utf-8")
+    Model.said = "两行，\n有逗号,的文字 "
+    assert main(captioning(model, folder)) == 0
+    file = tmp_path / "captions_qwen-vl.csv"
+    assert f"2 of 2 images done: {file}" in capsys.readouterr().out
+    assert dataset.captions(file) == dict.fromkeys(
+        ("images/czsx/1_1.png", "images/czsx/1_2.png"), "两行， 有逗号,的文字"
+    )
+    parts = Model.asked[0][0]["messages"][-1]["content"]
+    assert any(part["type"] == "image_url" and part["image_url"]["url"].startswith("data:image/png") for part in parts)
+    pictures(folder, "czsx/1_3.png")
+    Model.asked.clear()
+    assert main(captioning(model, folder)) == 0  # only the new one is asked about
+    assert (len(Model.asked), len(dataset.captions(file))) == (1, 3)
+
+
+def test_text_in_images_goes_to_a_file_of_its_own_and_what_failed_is_asked_again(model: str, tmp_path: Path) -> None:
+    folder = pictures(tmp_path / "images", "1.png")
+    Model.said = "无"
+    Model.failing.add("*")
+    assert main(captioning(model, folder, "--ocr")) == 3
+    Model.failing.clear()
+    assert main(captioning(model, folder, "--ocr")) == 0
+    assert dataset.captions(tmp_path / "ocr_qwen-vl.csv") == {"images/1.png": ""}
+    Model.said = "甲\n乙"
+    assert main(captioning(model, folder, "--ocr", "--output", str(tmp_path / "other.csv"))) == 0
+    assert dataset.captions(tmp_path / "other.csv") == {"images/1.png": "甲、乙"}
+    assert main(captioning(model, tmp_path / "nowhere")) == 2
+
+
+def test_text_that_was_read_is_used_where_there_are_no_captions(tmp_path: Path) -> None:
+    for name in ("problem_v1.json", "ocr_v1.csv"):
+        (tmp_path / name).write_text("{}" if name.endswith("json") else "a.png,x\n", encoding="utf-8")
+    assert dataset.located(str(tmp_path), need_captions=True).captions == tmp_path / "ocr_v1.csv"
+    (tmp_path / "captions_v1.csv").write_text("a.png,y\n", encoding="utf-8")
+    assert dataset.located(str(tmp_path), need_captions=True).captions == tmp_path / "captions_v1.csv"
+    assert dataset.located(str(tmp_path), captions="ocr").captions == tmp_path / "ocr_v1.csv"
 
 
 def test_a_refused_key_stops_extracting_with_a_sentence(

@@ -67,7 +67,7 @@ def task(
         few_shot: worked examples, up to 3.
         cot: think step by step first. in_turn: several images one after the other.
         knowledge: background material: true for the folder's, or a file.
-        captions: a csv file. cap_in_cnt: captions where the images were, not below the text.
+        captions: a csv file, `ocr` for the recognised text of the folder. cap_in_cnt: captions where the images were, not below the text.
         blank_image: send a black picture with questions that have none. missing_image: or instead of a lost one.
         image_place: images behind their tokens (`inline`), or `before` or `after` the text.
         no_background, no_sys, split_sys: leave out the role, leave out the system part, or put it into the question.

@@ -20,6 +20,8 @@ TYPES = {"单选": "SA", "多选": "MA", "填空": "FB", "解答": "OP", "其他
 EDUCATION = {"初中": "JuH", "高中": "SeH", "大学": "Uni", "社会": "Soc", "其他": "Other"}
 BY_SUBJECT = {"驾考": "Driving", "行测": "AAT"}  # subjects that count as a level of education
 SAMPLE = "sample"
+OCR = "ocr"
+_CAPTIONS, _TEXTS = "captions_*.csv", "ocr_*.csv"
 
 Key = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 
@@ -90,7 +92,8 @@ def located(
 
     Args:
         knowledge: false for none, true for the folder's own, or a path.
-        captions: a csv file of captions or recognised text; the folder's own (when needed) if None.
+        captions: a csv file of captions or recognised text; `ocr` for the folder's recognised text; the folder's
+            captions, else its recognised text (when needed) if None.
 
     Raises:
         BadInput: nothing, or something else, is there.
@@ -104,7 +107,7 @@ def located(
         problems=problems,
         images=folder,
         knowledge=_given(knowledge, folder, "knowledge_*.json"),
-        captions=_given(captions or need_captions, folder, "captions_*.csv"),
+        captions=_captions(captions, folder, needed=need_captions),
     )
 
 
@@ -234,6 +237,12 @@ def _text(path: Path) -> str:
 
 def _without_answers(path: Path) -> bool:
     return path.stem.endswith("_release")
+
+
+def _captions(asked: str | None, folder: Path, *, needed: bool) -> Path | None:
+    if asked == OCR or (asked is None and not any(folder.glob(_CAPTIONS)) and any(folder.glob(_TEXTS))):
+        return _given(needed or asked == OCR, folder, _TEXTS)
+    return _given(asked or needed, folder, _CAPTIONS)
 
 
 def _given(asked: bool | str, folder: Path, pattern: str) -> Path | None:

@@ -12,6 +12,7 @@ MODULES = {
     "eval": "running",
     "metrics": "metrics",
     "serve": "service",
+    "caption": "captioner",
     "extract": "extractor",
     "merge": "merging",
     "hard": "hard",

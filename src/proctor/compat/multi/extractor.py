@@ -4,14 +4,12 @@ What is extracted already is not asked again, so that a run that was stopped goe
 """
 
 import argparse
-import asyncio
-import os
 from pathlib import Path
 from typing import Any
 
 from proctor.benchmarks.multi.predictions import objects
+from proctor.compat.multi.asking import add_endpoint, ask_each
 from proctor.compat.multi.running import write_json
-from proctor.core.errors import BadInput, PartFailed
 from proctor.core.sample import Message
 
 MOST_CHARACTERS = 100_000
@@ -25,10 +23,7 @@ def parser() -> argparse.ArgumentParser:
     """The flags of the original's `answer_extractor.py`, and how many requests at once."""
     flags = argparse.ArgumentParser(prog="python -m proctor.compat.multi extract", description=__doc__)
     flags.add_argument("--prediction_file", required=True, help="prediction.json, or the folder of a run")
-    flags.add_argument("--model_version", "-v", default="gpt-4o-mini")
-    flags.add_argument("--api_key", help="better in OPENAI_API_KEY; never written down")
-    flags.add_argument("--api_url", default="https://api.openai.com/v1/chat/completions")
-    flags.add_argument("--num_workers", "-n", type=int, default=8)
+    add_endpoint(flags, model="gpt-4o-mini")
     return flags
 
 
@@ -45,10 +40,9 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
     if output.is_file():
         _take_over(found, objects(output))
     todo = [line for line in found.values() if isinstance(line.get("prediction"), str)]
-    if args.api_key:
-        os.environ["OPENAI_API_KEY"] = args.api_key  # options may be stored, so it goes no other way
+    asked = [line for line in todo if line["prediction"].strip()]
     try:
-        asyncio.run(_extract([line for line in todo if line["prediction"].strip()], args))
+        ask_each(asked, args, _prompt, _keep, max_tokens=500)
     finally:
         write_json(output, found)
     failed = sum(bool(str(line["prediction"]).strip()) for line in todo if isinstance(line["prediction"], str))
@@ -62,31 +56,9 @@ def _take_over(found: dict[str, dict[str, Any]], earlier: dict[str, dict[str, An
                 line["prediction"] = pair
 
 
-async def _extract(todo: list[dict[str, Any]], args: argparse.Namespace) -> None:
-    """Replace the predictions by [extracted, original]; those that fail stay as they are."""
-    from proctor.models.openai import ChatModel, options_of
-    from proctor.transport.client import Client
+def _prompt(line: dict[str, Any]) -> list[Message]:
+    return [Message.of("system", _INSTRUCTION), Message.of("user", line["prediction"][-MOST_CHARACTERS:])]
 
-    if not todo:
-        return
-    options = {"base_url": args.api_url, "max_tokens": 500, "temperature": 0, "top_p": 1}
-    model = ChatModel(args.model_version, options_of(options))
-    lines = iter(todo)
 
-    async def work() -> None:
-        for line in lines:  # shared by all workers
-            text = line["prediction"][-MOST_CHARACTERS:]
-            try:
-                step = await model.complete([Message.of("system", _INSTRUCTION), Message.of("user", text)])
-            except PartFailed:
-                continue
-            if step.stop == "done":
-                line["prediction"] = [step.message.text.strip(), line["prediction"]]
-
-    workers = max(args.num_workers, 1)
-    try:
-        async with Client(concurrency=workers), asyncio.TaskGroup() as group:
-            for _ in range(workers):
-                group.create_task(work())
-    except* BadInput as errors:
-        raise errors.exceptions[0] from None
+def _keep(line: dict[str, Any], extracted: str) -> None:
+    line["prediction"] = [extracted, line["prediction"]]

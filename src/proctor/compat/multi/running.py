@@ -29,7 +29,7 @@ _NOT_KEPT = "api_key"
 MOST_REASONS = 5
 _FINISHED, _LAST = "prediction.json", "prediction_last.json"
 SUPPORTED = """\
-openai-compatible: any model behind an OpenAI-compatible endpoint
+openai-compatible: any model behind an OpenAI-compatible endpoint; docs/multi.md says where those of the original are
   --model NAME [--model_version VERSION] --api_url URL [--api_key KEY, else OPENAI_API_KEY]
   model_type: api, support_input: 0, 1, 2, 3, split_sys: yes
 path.py:NAME: an object with generate_answer(question), given as --model ./path.py:NAME"""
@@ -138,6 +138,9 @@ def _ask(
             (folder / _LAST).unlink(missing_ok=True)
     lines = [f"{len(ids) - len(missing)} of {len(ids)} questions answered: {folder / name}"]
     lines += _failures(run)
+    spent = run.usage
+    lines.append(f"tokens: {spent.input_tokens} in, {spent.output_tokens} out")
+    lines += [f"cost: {spent.cost:.4f}"] if spent.cost is not None else []
     lines += _figures(made, {id: answered[id] for id in ids if id in answered})
     return "\n".join(lines), 3 if missing else 0
 
