@@ -147,3 +147,62 @@ def test_a_run_of_a_set_is_exported_as_adk_keeps_results(tmp_path: Path, capsys:
     assert path.name.startswith("app_old_")
     found = json.loads(path.read_text())
     assert [case["final_eval_status"] for case in found["eval_case_results"]] == [1, 1, 1]
+
+
+SCENARIOS = {
+    "scenarios": [
+        {"starting_prompt": "I want to travel.", "conversation_plan": "Book a hotel in Rome."},
+        {"startingPrompt": "Hello", "conversationPlan": "Ask for a price.", "userPersona": "NOVICE"},
+    ]
+}
+
+
+def test_scenarios_become_cases_and_those_that_are_there_are_skipped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, source, session = tmp_path / "s.evalset.json", tmp_path / "scenarios.json", tmp_path / "session.json"
+    source.write_text(json.dumps(SCENARIOS))
+    session.write_text('{"app_name": "shop", "user_id": "u", "state": {"lang": "zh"}}')
+    assert run("add", path, "one", "--ask", "hi") == 0
+    assert run("add", path, "--scenarios", source, "--session", session) == 0
+    assert "Added 2 cases" in capsys.readouterr().err
+    source.write_text(json.dumps([*SCENARIOS["scenarios"], SCENARIOS["scenarios"][0]]))
+    assert run("add", path, "--scenarios", source) == 0
+    assert "Added 0 cases to" in (said := capsys.readouterr().err)
+    assert "2 were there already" in said
+    one, trip, _ = json.loads(path.read_text())["eval_cases"]
+    assert one["eval_id"] == "one"
+    assert trip["conversation_scenario"] == SCENARIOS["scenarios"][0]
+    assert trip["session_input"]["state"] == {"lang": "zh"}
+
+
+def test_scenarios_have_the_ids_of_google_adk(tmp_path: Path) -> None:
+    scenarios = pytest.importorskip("google.adk.evaluation.conversation_scenarios", reason="needs the extra 'adk'")
+    from hashlib import sha256
+
+    path, source = tmp_path / "s.evalset.json", tmp_path / "scenarios.json"
+    source.write_text(json.dumps(SCENARIOS))
+    assert run("add", path, "--scenarios", source) == 0
+    first = scenarios.ConversationScenarios.model_validate(SCENARIOS).scenarios[0]
+    theirs = sha256(json.dumps(first.model_dump(), sort_keys=True).encode()).hexdigest()[:8]
+    assert _ids(path)[0] == theirs
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"scenarios": []}, "has no scenarios"),
+        ([{"starting_prompt": "x"}], "line 1: 'conversation_plan' is missing at $[0]"),
+        ({"scenarios": [{"starting_prompt": 1, "conversation_plan": ""}]}, "expected a text, got a whole number"),
+        ({"x": 1}, "the key 'x' is not known here"),
+    ],
+)
+def test_what_holds_no_scenarios_is_refused(
+    value: Any, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, source = tmp_path / "s.evalset.json", tmp_path / "scenarios.json"
+    source.write_text(json.dumps(value))
+    assert run("add", path, "--scenarios", source) == 2
+    assert said in capsys.readouterr().err
+    assert run("add", path, "one", "--scenarios", source) == 2
+    assert not path.exists()

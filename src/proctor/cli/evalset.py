@@ -11,7 +11,7 @@ from proctor.cli.words import t
 from proctor.core.errors import BadInput
 
 if TYPE_CHECKING:
-    from proctor.evalsets.schema import EvalCase, EvalSet
+    from proctor.evalsets.schema import EvalCase, EvalSet, SessionInput
 
 F = TypeVar("F", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
@@ -96,13 +96,30 @@ def show(file: Path, case_id: str | None) -> None:
 @click.argument("file", type=FILE)
 @click.argument("case_id", metavar="CASE", required=False)
 @_case_options
-def add(file: Path, case_id: str | None, **given: Any) -> None:
+@click.option(
+    "--scenarios",
+    metavar="FILE",
+    type=FILE,
+    help=t("A JSON file with scenarios, as adk eval_set add_eval_case reads it; each one that is new becomes a case."),
+)
+@click.option("--session", metavar="FILE", type=FILE, help=t("A JSON file with the session that the cases begin with."))
+def add(file: Path, case_id: str | None, scenarios: Path | None, session: Path | None, **given: Any) -> None:
+    from msgspec.structs import replace
+
     from proctor.evalsets import cases
-    from proctor.evalsets.read import set_id
+    from proctor.evalsets.read import read_session, set_id
     from proctor.evalsets.schema import EvalSet
     from proctor.evalsets.write import create
 
+    begin = read_session(session) if session is not None else None
+    if scenarios is not None:
+        if case_id is not None or any(given.values()):
+            raise BadInput("--scenarios names whole cases; it goes with --session only.")
+        _add_scenarios(file, scenarios, begin)
+        return
     case = _given_case(case_id, **given)
+    if begin is not None and case.session_input is None:
+        case = replace(case, session_input=begin)
     if file.exists():
         _change(file, lambda eval_set: cases.add(eval_set, case))
     else:
@@ -258,6 +275,26 @@ def from_trace(
     output.message(told)
     if out is not None and not dry_run:
         output.message(t("Wrote {path} with {count} cases.", path=out, count=counts["cases"]))
+
+
+def _add_scenarios(file: Path, source: Path, begin: "SessionInput | None") -> None:
+    from proctor.evalsets import cases
+    from proctor.evalsets.read import read_scenarios, set_id
+    from proctor.evalsets.schema import EvalSet
+    from proctor.evalsets.write import append
+
+    new, added = cases.of_scenarios(read_scenarios(source), begin), 0
+
+    def edit(eval_set: EvalSet) -> EvalSet:
+        nonlocal added
+        made = cases.add_missing(eval_set, new)
+        added = len(made.eval_cases) - len(eval_set.eval_cases)
+        return made
+
+    _tell_copy(append(file, edit, EvalSet(eval_set_id=set_id(file), name=set_id(file), eval_cases=[])))
+    output.message(
+        t("Added {count} cases to {path}; {known} were there already.", count=added, path=file, known=len(new) - added)
+    )
 
 
 def _change(file: Path, how: Callable[["EvalSet"], "EvalSet"]) -> None:

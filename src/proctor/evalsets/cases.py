@@ -1,5 +1,8 @@
 """Change a set: add, replace and delete cases, merge and split sets. Nothing is written here."""
 
+import hashlib
+import json
+import time
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -10,6 +13,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import say
 from proctor.evalsets.schema import (
     Content,
+    ConversationScenario,
     EvalCase,
     EvalSet,
     FunctionCall,
@@ -17,6 +21,7 @@ from proctor.evalsets.schema import (
     Invocation,
     Part,
     SessionInput,
+    builtins,
 )
 
 
@@ -144,6 +149,24 @@ def changed(
         made = [FunctionCall(name=name, args=dict(arguments)) for name, arguments in calls]
         first = replace(first, intermediate_data=IntermediateData(tool_uses=made))
     return replace(case, conversation=[first, *rest])
+
+
+def of_scenarios(scenarios: Sequence[ConversationScenario], session: SessionInput | None) -> list[EvalCase]:
+    """Return a case for each scenario, under the id that `adk eval_set add_eval_case` gives it; equal ones are one."""
+    found: dict[str, EvalCase] = {}
+    for scenario in scenarios:
+        plain = {"user_persona": None, **builtins(scenario)}
+        eval_id = hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:8]
+        found[eval_id] = EvalCase(
+            eval_id=eval_id, conversation_scenario=scenario, session_input=session, creation_timestamp=time.time()
+        )
+    return [*found.values()]
+
+
+def add_missing(eval_set: EvalSet, new: Sequence[EvalCase]) -> EvalSet:
+    """Return the set with those of the cases whose ids it does not have."""
+    known = {case.eval_id for case in eval_set.eval_cases}
+    return replace(eval_set, eval_cases=[*eval_set.eval_cases, *(case for case in new if case.eval_id not in known)])
 
 
 def with_session(eval_set: EvalSet, session: SessionInput) -> EvalSet:

@@ -21,7 +21,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words, malformed
 from proctor.evalsets import legacy, spans
 from proctor.evalsets.conversion import converted
-from proctor.evalsets.schema import EvalCase, EvalSet, SessionInput, normal
+from proctor.evalsets.schema import ConversationScenario, ConversationScenarios, EvalCase, EvalSet, SessionInput, normal
 
 MOST_BYTES = 256_000_000
 SUFFIXES = (".evalset.json", ".test.json", ".json")
@@ -103,6 +103,25 @@ def read_session(path: FilePath | str) -> SessionInput:
         return converted({"app_name": "", "user_id": "", **made} if isinstance(made, dict) else made, SessionInput)
     except Invalid as error:
         raise _bad(path, text, error, original=value) from None
+
+
+def read_scenarios(path: FilePath | str) -> list[ConversationScenario]:
+    """Return the scenarios of a file: `{"scenarios": [...]}`, or the list alone.
+
+    Raises:
+        BadInput: it holds none, or one that cannot be played.
+    """
+    path = FilePath(path).expanduser()
+    text, value, _ = _json(_bytes(path), path)
+    given = {"scenarios": value} if isinstance(value, list) else value
+    try:
+        found = converted(normal(given, ConversationScenarios).value, ConversationScenarios).scenarios
+    except Invalid as error:
+        at = error.path[1:] if isinstance(value, list) else error.path
+        raise _bad(path, text, Invalid(at, error.problem), original=None) from None
+    if not found:
+        raise BadInput("{path} has no scenarios.", path=path)
+    return found
 
 
 def set_id(path: FilePath) -> str:

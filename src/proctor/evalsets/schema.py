@@ -202,6 +202,12 @@ class ConversationScenario(_Noun, frozen=True, kw_only=True):
     user_persona: Any = None
 
 
+class ConversationScenarios(_Noun, frozen=True, kw_only=True):
+    """Scenarios of many conversations, as `adk eval_set add_eval_case` reads them."""
+
+    scenarios: list[ConversationScenario]
+
+
 class EvalCase(_Noun, frozen=True, kw_only=True):
     """One case: a conversation, or the scenario of one. `extra` holds keys that ADK keeps without knowing them."""
 
