@@ -21,6 +21,7 @@ for name in list(os.environ):  # at import, so that workers and their subprocess
     ):
         del os.environ[name]
 os.environ["LANG"] = "C.UTF-8"
+os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # the library of the hub would tell the hub who uses it
 
 hypothesis.settings.register_profile("dev", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)

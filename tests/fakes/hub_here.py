@@ -39,7 +39,10 @@ class Hub:
             git = hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
             entry: dict[str, object] = {"type": "file", "path": path, "size": len(data), "oid": git}
             if number % 2:
-                entry |= {"oid": "pointer", "lfs": {"oid": hashlib.sha256(data).hexdigest(), "size": len(data)}}
+                entry |= {
+                    "oid": "pointer",
+                    "lfs": {"oid": hashlib.sha256(data).hexdigest(), "size": len(data), "pointerSize": 130},
+                }
             entries.append(entry)
         return entries
 
@@ -51,7 +54,8 @@ class Handler(BaseHTTPRequestHandler):
         hub = self.hub
         path, _, query = self.path.partition("?")
         path = unquote(path)
-        hub.asked.append(path)
+        if self.command == "GET":
+            hub.asked.append(path)
         hub.tokens.append(self.headers.get("Authorization"))
         name = "/".join(path.removeprefix("/api").split("/")[2:4])
         if hub.token and self.headers.get("Authorization") != f"Bearer {hub.token}":
@@ -60,7 +64,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.send(b"no", status=404)
         link = ""
         if "/revision/" in path:
-            data = json.dumps({"sha": COMMIT, "private": False}).encode()
+            data = json.dumps({"id": name, "sha": COMMIT, "private": False}).encode()
         elif "/tree/" in path:
             start = int(query.rpartition("cursor=")[2]) if "cursor=" in query else 0
             entries = hub.listing(name)
@@ -75,13 +79,18 @@ class Handler(BaseHTTPRequestHandler):
         self.send(data, link=link)
         return None
 
+    do_HEAD = do_GET  # noqa: N815 - what the hub's library asks first
+
     def send(self, data: bytes, *, status: int = 200, length: int | None = None, link: str = "") -> None:
         self.send_response(status)
         self.send_header("Content-Length", str(len(data) if length is None else length))
         if link:
             self.send_header("Link", link)
+        self.send_header("ETag", f'"{hashlib.sha256(data).hexdigest()}"')
+        self.send_header("X-Repo-Commit", COMMIT)
         self.end_headers()
-        self.wfile.write(data)
+        if self.command == "GET":
+            self.wfile.write(data)
 
     def log_message(self, *args: object) -> None:
         pass

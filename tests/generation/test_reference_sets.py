@@ -73,7 +73,7 @@ def test_a_set_that_cannot_be_had_says_why(hub_here: list[str], name: str, messa
 def test_without_a_network_the_message_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setenv("PROCTOR_CACHE", str(tmp_path))
-    with pytest.raises(BadInput, match=r"cannot be reached.*give a file instead"):
+    with pytest.raises(BadInput, match=r"cannot be fetched from the hub.*give a file instead"):
         hub.fetch("math-ai/aime25")
 
 

@@ -6,37 +6,35 @@ is cached is compared with that list each time, so that a damaged file is found,
 """
 
 import hashlib
-import http.client
 import os
 import re
 import shutil
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from proctor.core.errors import BadInput
+from proctor.core.errors import BadInput, MissingExtra
 from proctor.core.sentence import Sentence, say
 from proctor.folders import cache_folder
 from proctor.transport.faults import shown
 
-HUB = "https://huggingface.co"  # or HF_ENDPOINT, as the hub's own tools read it
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi, RepoFile
+
 MAIN = "main"
 LIST = ".proctor"  # the file in the folder that says what it holds
-SECONDS = 60
 FILE_BYTES = 500_000_000
-LISTING_BYTES = 20_000_000
-PAGES = 1_000
+MOST_ENTRIES = 1_000_000
 _NAME = re.compile(r"[\w.-]+/[\w.-]+")
 _REVISION = re.compile(r"[\w./-]{1,200}")
-_NEXT = re.compile(r'<([^<>]{1,4000})>;\s{0,9}rel="next"')
+_COMMIT = re.compile(r"[0-9a-f]{40}")
 _CHUNK = 1 << 20
 
-T = TypeVar("T")
 Choose = Callable[[Sequence[str]], Sequence[str]]
 
 
@@ -61,24 +59,6 @@ class DataSet(msgspec.Struct, frozen=True, kw_only=True):
     def provenance(self) -> dict[str, str]:
         """What a run keeps of it."""
         return {"data_set": self.name, "revision": self.revision, "digest": self.digest}
-
-
-class _Commit(msgspec.Struct):
-    sha: str
-
-
-class _Lfs(msgspec.Struct):
-    oid: str
-
-
-class _Entry(msgspec.Struct):
-    """A line of the hub's list of files; `oid` is git's digest, that of `lfs` is the sha256 of a large file."""
-
-    type: str
-    path: str
-    size: int | None = None
-    oid: str = ""
-    lfs: _Lfs | None = None
 
 
 class _Listed(msgspec.Struct, frozen=True, kw_only=True):
@@ -171,18 +151,19 @@ def _fetched(
         part.mkdir()
         commit = hub.commit(revision)
         sha256 = {}
-        entries = list(hub.files(commit, under))
+        entries = hub.files(commit, under)
         wanted = frozenset(choose([entry.path for entry in entries])) if choose is not None else None
         for entry in entries:
             if suffixes and not entry.path.lower().endswith(tuple(suffixes)):
                 continue
             if wanted is not None and entry.path not in wanted:
                 continue
-            target = (part / entry.path).resolve()
-            if not target.is_relative_to(part.resolve()):
+            if not (part / entry.path).resolve().is_relative_to(part.resolve()):
                 raise BadInput("The hub lists a file outside the data folder: '{name}'.", name=shown(entry.path))
-            target.parent.mkdir(parents=True, exist_ok=True)
-            sha256[entry.path] = hub.save(entry, commit, target)
+            sha256[entry.path] = hub.save(entry, commit, part)
+        shutil.rmtree(part / ".cache" / "huggingface", ignore_errors=True)  # the library's notes
+        with suppress(OSError):
+            (part / ".cache").rmdir()
         listed = _Listed(data_set=hub.name, revision=commit, sha256=sha256)
         (part / LIST).write_bytes(msgspec.json.format(msgspec.json.encode(listed)))
         shutil.rmtree(folder, ignore_errors=True)
@@ -193,46 +174,55 @@ def _fetched(
 
 
 class _Hub:
-    """One data set of the hub."""
+    """One data set of the hub, asked for with the hub's own library."""
 
     def __init__(self, name: str, advice: Sentence) -> None:
         self.name = name
-        self._advice = advice
         self.token = os.environ.get("HF_TOKEN")
-        self._address = os.environ.get("HF_ENDPOINT", HUB).rstrip("/")
+        self._advice = advice
+
+    @cached_property
+    def _api(self) -> "HfApi":
+        os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # what runs here is nobody's business
+        try:
+            from huggingface_hub import HfApi
+            from huggingface_hub.utils import disable_progress_bars
+        except ImportError:
+            raise MissingExtra("hub", f"hub:{self.name}") from None
+        disable_progress_bars()  # they would be drawn over ours
+        return HfApi(endpoint=os.environ.get("HF_ENDPOINT"), token=self.token or False)  # False: no token out of a file
 
     def commit(self, revision: str) -> str:
-        """The commit that a revision points to."""
-        url = f"{self._address}/api/datasets/{self.name}/revision/{urllib.parse.quote(revision, safe='')}"
-        data, _ = self._small(url)
-        return self._decoded(data, _Commit).sha
+        """Return the commit that a revision points to."""
+        api = self._api
+        with self._explained():
+            sha = api.dataset_info(self.name, revision=revision, expand=["sha"]).sha
+            if not isinstance(sha, str) or _COMMIT.fullmatch(sha) is None:
+                raise ValueError("no commit")
+            return sha
 
-    def files(self, commit: str, under: str) -> Iterator[_Entry]:
-        """All files, page by page."""
-        url = f"{self._address}/api/datasets/{self.name}/tree/{commit}/{urllib.parse.quote(under)}?recursive=true"
-        for _ in range(PAGES):
-            data, link = self._small(url)
-            yield from (entry for entry in self._decoded(data, list[_Entry]) if entry.type == "file")
-            following = _NEXT.search(link)
-            if following is None or not following[1].startswith(f"{self._address}/"):
-                return
-            url = following[1]
+    def files(self, commit: str, under: str) -> "list[RepoFile]":
+        """Return what the hub lists of the files of a commit."""
+        from huggingface_hub import RepoFile
 
-    def save(self, entry: _Entry, commit: str, target: Path) -> str:
-        """Stream a file to disk and compare it with what the hub lists; returns its sha256."""
-        path = urllib.parse.quote(entry.path)
-        sha256, git, size = hashlib.sha256(), hashlib.sha1(f"blob {entry.size}\0".encode(), usedforsecurity=False), 0
-        with target.open("wb") as file:
-            for piece in self._pieces(f"{self._address}/datasets/{self.name}/resolve/{commit}/{path}", FILE_BYTES):
+        with self._explained():
+            tree = self._api.list_repo_tree(
+                self.name, under or None, recursive=True, revision=commit, repo_type="dataset"
+            )
+            return [entry for entry in islice(tree, MOST_ENTRIES) if isinstance(entry, RepoFile)]
+
+    def save(self, entry: "RepoFile", commit: str, folder: Path) -> str:
+        """Fetch a file into the folder and compare it with what the hub lists; return its sha256."""
+        if entry.size > FILE_BYTES:
+            raise BadInput("The hub sent a file above {limit} bytes.", limit=FILE_BYTES)
+        with self._explained():
+            self._api.hf_hub_download(self.name, entry.path, repo_type="dataset", revision=commit, local_dir=folder)
+        sha256, git = hashlib.sha256(), hashlib.sha1(f"blob {entry.size}\0".encode(), usedforsecurity=False)
+        with (folder / entry.path).open("rb") as file:
+            while piece := file.read(_CHUNK):
                 sha256.update(piece)
                 git.update(piece)
-                size += len(piece)
-                file.write(piece)
-        if entry.lfs is not None:
-            is_right = entry.lfs.oid == sha256.hexdigest()
-        else:
-            is_right = entry.size in (None, size) and entry.oid in ("", git.hexdigest())
-        if not is_right:
+        if sha256.hexdigest() != entry.lfs.sha256 if entry.lfs else entry.blob_id not in ("", git.hexdigest()):
             raise BadInput(
                 "{name} of {data_set} is not what the hub lists, so nothing of it was kept. Try again later.",
                 name=shown(entry.path),
@@ -240,70 +230,29 @@ class _Hub:
             )
         return sha256.hexdigest()
 
-    def _small(self, url: str) -> tuple[bytes, str]:
-        """A reply that fits into memory, and its `Link` header."""
-        headers: dict[str, str] = {}
-        return b"".join(self._pieces(url, LISTING_BYTES, headers)), headers.get("link", "")
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Say what went wrong at the hub or on the way to it."""
+        from huggingface_hub.errors import HfHubHTTPError
 
-    def _pieces(self, url: str, limit: int, headers: dict[str, str] | None = None) -> Iterator[bytes]:
-        """What lies at an address, in pieces; ends only when all of it came."""
-        size = 0
         try:
-            request = urllib.request.Request(url)  # noqa: S310 - https or the user's own endpoint
-            if self.token:
-                request.add_unredirected_header("Authorization", f"Bearer {self.token}")
-            with urllib.request.build_opener(_KeepTokenHome).open(request, timeout=SECONDS) as reply:
-                if headers is not None:
-                    headers.update((name.lower(), value) for name, value in reply.headers.items())
-                length = reply.headers.get("Content-Length")
-                while piece := reply.read(_CHUNK):
-                    size += len(piece)
-                    if size > limit:
-                        raise BadInput("The hub sent a file above {limit} bytes.", limit=limit)
-                    yield piece
-                if length is not None and size != int(length):
-                    raise http.client.IncompleteRead(b"", int(length) - size)
-        except urllib.error.HTTPError as error:
-            error.close()
-            if error.code in (401, 403, 404):
+            yield
+        except HfHubHTTPError as error:
+            status = error.response.status_code
+            if status in (401, 403, 404):
                 raise NotThere(
                     "The hub refuses access to {data_set} ({status}). Check the name, HF_TOKEN, and, where access has to be granted, your request.",
                     data_set=self.name,
-                    status=error.code,
+                    status=status,
                 ) from None
-            raise BadInput("The hub answered {status}. Try again later.", status=error.code) from None
-        except http.client.IncompleteRead:
+            raise BadInput("The hub answered {status}. Try again later.", status=status) from None
+        except Exception as error:  # its own kinds, those of its HTTP client, and what a strange reply sets off in it
+            if isinstance(error, OSError) and error.errno is not None:  # of the disk
+                raise
+            reason = error.__cause__ if isinstance(error, FileNotFoundError) and error.__cause__ else error
             raise BadInput(
-                "The connection to the hub broke off before all of {data_set} was there, so nothing of it was kept. Try again.",
+                "{data_set} cannot be fetched from the hub: {error}. {advice}",
                 data_set=self.name,
-            ) from None
-        except (OSError, ValueError, http.client.HTTPException) as error:  # URLError and TimeoutError are OSErrors
-            reason = error.reason if isinstance(error, urllib.error.URLError) else error
-            raise BadInput(
-                "The hub cannot be reached: {error}. {advice}",
-                error=shown(str(reason) or type(reason).__name__),
+                error=shown(str(reason).strip().partition("\n")[0].rstrip(".") or type(reason).__name__),
                 advice=self._advice,
             ) from None
-
-    def _decoded(self, data: bytes, kind: type[T]) -> T:
-        try:
-            return msgspec.json.decode(data, type=kind)
-        except (ValueError, RecursionError):
-            raise BadInput("The hub's list of files of {data_set} cannot be read.", data_set=self.name) from None
-
-
-class _KeepTokenHome(urllib.request.HTTPRedirectHandler):
-    """Files lie on other hosts, the token stays with the hub: it goes along only to the same scheme, host and port."""
-
-    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
-        request = super().redirect_request(req, fp, code, msg, headers, newurl)
-        if request is not None and _origin(newurl) == _origin(req.full_url):
-            token = req.get_header("Authorization")
-            if token:
-                request.add_unredirected_header("Authorization", token)
-        return request
-
-
-def _origin(url: str) -> tuple[str, str]:
-    parts = urllib.parse.urlsplit(url)
-    return parts.scheme, parts.netloc
