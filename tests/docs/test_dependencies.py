@@ -15,6 +15,25 @@ PROJECT = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text(encodin
 OF_OTHERS = {"hello_agents", "veadk", "deepeval", "pytest", "google"}  # systems whose faces we wear, and who runs us
 
 
+CHECKED_BY = {  # modules that are imported only where another one has found the extra
+    "agents/_a2a": "a2a",
+    "agents/_adk": "adk",
+    "agents/_langchain": "langgraph",
+    "agents/langgraph": "langgraph",
+    "agents/openai_agents": "openai-agents",
+    "agents/pydantic_ai": "pydantic-ai",
+    "agents/smolagents": "smolagents",
+    "answer_matching/": "math",
+    "api/loop": "fast",  # taken where it is there
+    "benchmarks/multi/figures": "plots",
+    "compat/veadk/deepeval_evaluator": "deepeval",
+    "models/_llama": "local",
+    "scorers/token_embedding_f1": "semantic",
+    "trajectory_matching/": "matching",
+    "web/": "web",
+}
+
+
 def _name(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", re.split(r"[ \[<>=!~;@]", requirement, maxsplit=1)[0]).lower()
 
@@ -58,3 +77,21 @@ def test_what_is_declared_is_imported() -> None:
     texts = "\n".join(path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py"))
     unused = {name for name in declared() - used - OF_OTHERS if name.replace("-", "_") not in texts}
     assert not unused
+
+
+def test_what_is_imported_is_in_the_core_or_in_the_extra_that_is_asked_for() -> None:
+    """Else a `MissingExtra` would name an extra that does not bring what is missing."""
+    distributions = packages_distributions()
+    names = {extra: {_name(one) for one in group} for extra, group in PROJECT["optional-dependencies"].items()}
+    core = {_name(one) for one in PROJECT["dependencies"]}
+    wrong = set()
+    for module, path in imported():
+        if module in sys.stdlib_module_names or module in OF_OTHERS or module == "proctor":
+            continue
+        inside = path.relative_to(SOURCE).as_posix()
+        asked = set(re.findall(r"MissingExtra\(\"([\w-]+)\"", path.read_text(encoding="utf-8")))
+        asked |= {extra for start, extra in CHECKED_BY.items() if inside.startswith(start)}
+        brought = core.union(*(names[extra] for extra in asked))
+        if not brought & {_name(one) for one in distributions.get(module, [module])}:
+            wrong.add(f"{inside} imports {module}, {sorted(asked)} do not bring it")
+    assert not wrong

@@ -183,13 +183,15 @@ class _Hub:
 
     @cached_property
     def _api(self) -> "HfApi":
-        os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # what runs here is nobody's business
+        for quiet in (
+            "TELEMETRY",
+            "PROGRESS_BARS",
+        ):  # what runs here is nobody's business; bars would be drawn over ours
+            os.environ.setdefault(f"HF_HUB_DISABLE_{quiet}", "1")
         try:
             from huggingface_hub import HfApi
-            from huggingface_hub.utils import disable_progress_bars
         except ImportError:
             raise MissingExtra("hub", f"hub:{self.name}") from None
-        disable_progress_bars()  # they would be drawn over ours
         return HfApi(endpoint=os.environ.get("HF_ENDPOINT"), token=self.token or False)  # False: no token out of a file
 
     def commit(self, revision: str) -> str:

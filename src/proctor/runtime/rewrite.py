@@ -19,13 +19,15 @@ def locked(path: Path) -> Iterator[None]:
     Raises:
         BadInput: it cannot be written, or someone held it for ten seconds.
     """
+    from filelock import lock_descriptor  # 10 ms
+
     try:
         handle = _handle(path)
     except OSError as error:
         raise BadInput("{path} cannot be written: {error}.", path=path, error=error.strerror or error) from None
     try:
         until = time.monotonic() + PATIENCE_SECONDS
-        while not _lock(handle):
+        while not lock_descriptor(handle, blocking=False):
             if time.monotonic() > until:
                 raise BadInput("{path} is held by another process; nothing was written. Try again.", path=path)
             time.sleep(0.005)
@@ -59,32 +61,11 @@ def replace(path: Path, data: bytes) -> None:
             os.close(folder)
 
 
-if sys.platform == "win32":
-    import msvcrt
-
-    def _handle(path: Path) -> int:
+def _handle(path: Path) -> int:
+    """Open what is locked: the folder, so that no file is left behind; on Windows, which locks only files, one next to it."""
+    if sys.platform == "win32":
         return os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT)
-
-    def _lock(handle: int) -> bool:
-        try:
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-else:
-    import fcntl
-
-    def _handle(path: Path) -> int:
-        """The folder: a lock on it leaves no file behind."""
-        folder = path.resolve().parent
-        if folder.exists() and not os.access(folder, os.W_OK):
-            raise PermissionError(0, "the folder cannot be written")
-        return os.open(folder, os.O_RDONLY)
-
-    def _lock(handle: int) -> bool:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
+    folder = path.resolve().parent
+    if folder.exists() and not os.access(folder, os.W_OK):
+        raise PermissionError(0, "the folder cannot be written")
+    return os.open(folder, os.O_RDONLY)
