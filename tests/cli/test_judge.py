@@ -141,7 +141,7 @@ def test_a_run_does_not_go_on_with_a_rubric_that_was_changed(
     assert run(*asked, "--budget", "requests=2", "--concurrency", "1") == 3
     mine.write_text(mine.read_text().replace('"?"', '"Is it?"'), encoding="utf-8")
     assert run(*asked) == 2
-    assert "other conditions" in capsys.readouterr().err
+    assert "made with other code: mine.toml (scorers)" in capsys.readouterr().err
 
 
 def test_a_stored_run_is_judged(judge: str, store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

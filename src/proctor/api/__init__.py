@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from proctor.api import numbers, resolve
 from proctor.api.loop import Stopped, run_in_loop
 from proctor.api.prepare import How, Prepared, at, check_money, judge_of, may_exist, no_judge, prepare, with_judges
+from proctor.api.resuming import with_code
 from proctor.api.run import Run
 from proctor.config import converted
 from proctor.core.errors import BadInput
@@ -146,7 +147,8 @@ def rescore(
     spec = replace(run.record.spec, scorers=tuple(dict.fromkeys(references)))
     if judges:
         spec = replace(spec, judge=model, judge_options=model_options)
-    provenance = with_judges(run.record.provenance, judges)
+    files = {"scorers": resolve.files_of_scorers(bound), "judge": resolve.files_of_judges(model_options, judges)}
+    provenance = with_judges(with_code(run.record.provenance, files), judges)
     record = replace(run.record, scorers=tuple(names), spec=spec, provenance=provenance)
 
     record, summarise = _summarised_by(run, record)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 import proctor
 from proctor.api import numbers, resolve
 from proctor.api.keys import refuse_keys
-from proctor.api.resuming import CODE, check_code, check_conditions, movable
+from proctor.api.resuming import check_code, check_conditions, movable, with_code
 from proctor.api.sources import git_state
 from proctor.calibration.figures import PROVENANCE
 from proctor.config import converted, judge_name, settings, store_url
@@ -172,7 +172,7 @@ def prepare(
         scorers=tuple(scorer.name for scorer in bound),
         created=time.time(),
         proctor_version=proctor.__version__,
-        provenance=_provenance(made_task, named_task, named_agent, bound) | with_judges({}, judges),
+        provenance=with_judges(_provenance(made_task, named_task, named_agent, bound, spec, judges), judges),
         strata=samples.strata,
         official=(),
     )
@@ -357,12 +357,21 @@ def _one_of(name: str, value: T, allowed: Sequence[T]) -> T:
 
 
 def _provenance(
-    task: Task, named_task: resolve.Named, named_agent: resolve.Named, scorers: Sequence[BoundScorer]
+    task: Task,
+    named_task: resolve.Named,
+    named_agent: resolve.Named,
+    scorers: Sequence[BoundScorer],
+    spec: RunSpec,
+    judges: Mapping[str, Any],
 ) -> dict[str, Any]:
     found: dict[str, Any] = {"python": platform.python_version(), "machine": platform.machine(), **task.provenance}
-    parts = {"agent": named_agent.files, "task": named_task.files, "scorers": resolve.files_of_scorers(scorers)}
-    if files := {part: files for part, files in parts.items() if files}:
-        found[CODE] = files
+    parts = {
+        "agent": named_agent.files,
+        "task": named_task.files,
+        "scorers": resolve.files_of_scorers(scorers),
+        "judge": resolve.files_of_judges(spec.judge_options, judges),
+    }
+    found = with_code(found, parts)
     if git := git_state(Path.cwd()):
         found["git"] = git
     if named_task.source:

@@ -1,7 +1,8 @@
 """Names to parts: tasks, agents and scorers, given as names, paths or objects."""
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from importlib import import_module
 from importlib.util import find_spec
@@ -12,7 +13,7 @@ import msgspec
 
 from proctor import registry
 from proctor.agents import function
-from proctor.api.sources import files_of
+from proctor.api.sources import files_of, is_file
 from proctor.config import unknown_option
 from proctor.core.digest import digest_file
 from proctor.core.errors import BadInput
@@ -144,12 +145,28 @@ def judges_of(bound: Sequence[BoundScorer]) -> dict[str, Any]:
 
 
 def files_of_scorers(bound: Sequence[BoundScorer]) -> dict[str, str]:
-    """The user's files behind scorers, with their digests."""
+    """The user's files that scorers are made of, such as code and rubrics, with their digests."""
     found: dict[str, str] = {}
     for scorer in bound:
         is_path = registry.is_path(scorer.reference) or "." in scorer.reference.partition(":")[0]
-        found |= files_of(scorer.reference if is_path else None, scorer.function)
+        found |= files_of(scorer.reference if is_path else _files_in([scorer.reference]), scorer.function)
     return found
+
+
+def files_of_judges(options: Mapping[str, Any], judges: Mapping[str, Any]) -> dict[str, str]:
+    """The user's files behind the models that scorers ask, and those that the options of judges name."""
+    return files_of(_files_in([*(about["model"] for about in judges.values()), *map(str, options.values())]))
+
+
+def _files_in(texts: Iterable[str]) -> str | None:
+    """The files that names such as `rubric:./mine.toml` or `./judge.py:model, openai:x` hold, as the words of a name."""
+    words = (word.strip() for text in texts for word in text.split(","))
+    found = [path for word in words for path in (word, word.partition(":")[2]) if _names_file(path)]
+    return shlex.join(found) or None
+
+
+def _names_file(text: str) -> bool:
+    return registry.is_path(text) or (bool(Path(text).suffix) and is_file(Path(text).expanduser()))
 
 
 def with_oracle(agent: Agent, task: Task) -> Agent:

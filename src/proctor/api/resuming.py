@@ -1,7 +1,8 @@
 """Check that a stored run goes on under the conditions and with the code that it was made with."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import reduce
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,7 +16,7 @@ from proctor.core.sentence import Sentence, say
 MOST_SHOWN = 4
 CODE = "code"  # in the provenance: digests of the user's files by part; `files` are those of a benchmark's data
 SOURCES = {"agent": "agent_source", "task": "task_source"}  # of a function or class alone, where it has no file
-PARTS = {"agent": "agent", "task": "task", "scorers": "scorers"}
+PARTS = {"agent": "agent", "task": "task", "scorers": "scorers", "judge": "judge"}
 MOVABLE = ("limits", "budget", "max_failed", "concurrency", "workers", "target")
 FLAGS = {
     "task": "TASK",
@@ -41,7 +42,8 @@ def check_conditions(stored: RunRecord, asked: RunRecord) -> None:
     Raises:
         BadInput: says which option was what, and is what now.
     """
-    before, now = (_conditions(one, movable(stored)) for one in (stored, asked))
+    files = _rubric_files(stored)
+    before, now = (_conditions(one, movable(stored), files) for one in (stored, asked))
     if before["task"] != now["task"]:  # all else differs with it
         before, now = {"task": before["task"]}, {"task": now["task"]}
     changed = [_difference(key, before.get(key), now.get(key)) for key in {**before, **now}]
@@ -71,25 +73,36 @@ def check_code(stored: RunRecord, asked: RunRecord, *, accept: bool) -> RunRecor
             changed=changed,
         )
     code = {key: asked.provenance[key] for key in (CODE, "git", *SOURCES.values()) if key in asked.provenance}
+    if judges := _judges(stored, asked):
+        code[PROVENANCE] = judges
     warning = say("The run went on after a change of its code: {changed}. Its numbers mix both.", changed=changed)
     return msgspec.structs.replace(
         stored, provenance={**stored.provenance, **code}, warnings=(*stored.warnings, warning)
     )
 
 
+def with_code(provenance: Mapping[str, Any], parts: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    """Provenance with the digests of files by part, in addition to those that it has."""
+    known = dict(provenance.get(CODE, {}))
+    for part, files in parts.items():
+        if files:
+            known[part] = {**known.get(part, {}), **files}
+    return {**provenance, CODE: known} if known else dict(provenance)
+
+
 def _code_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Sentence]:
     """What changed, a sentence for each part; a run of an earlier release knows its functions and no files."""
     seen: set[str] = set()
-    for part in ("agent", "task", "scorers"):
+    for part, word in PARTS.items():
         old, new = (_digests(one, part) for one in (before, now))
         source = SOURCES.get(part, "")
         if old is not None and new is not None:
             names = [name for name in changed_files(old, new) if name not in seen]
             seen.update(names)
             if names:
-                yield say("{files} ({part})", files=", ".join(names[:MOST_SHOWN]), part=say(PARTS[part]))
+                yield say("{files} ({part})", files=", ".join(names[:MOST_SHOWN]), part=say(word))
         elif before.get(source) != now.get(source):
-            yield say("the source of the {part}", part=say(PARTS[part]))
+            yield say("the source of the {part}", part=say(word))
 
 
 def _digests(provenance: Mapping[str, Any], part: str) -> Mapping[str, str] | None:
@@ -103,13 +116,32 @@ def movable(stored: RunRecord) -> Sequence[str]:
     return MOVABLE if stored.strata is not None else (*MOVABLE, "order")
 
 
-def _conditions(record: RunRecord, movable: Sequence[str]) -> dict[str, Any]:
+def _judges(stored: RunRecord, asked: RunRecord) -> dict[str, Any]:
+    """What is recorded of each judge: how it was checked against people holds only for one that did not change."""
+    before, now = (one.provenance.get(PROVENANCE, {}) for one in (stored, asked))
+    is_other = _digests(stored.provenance, "judge") != _digests(asked.provenance, "judge")
+    return {
+        name: before[name]
+        if not is_other and before.get(name, {}).get("rubric_digest") == about["rubric_digest"]
+        else about
+        for name, about in now.items()
+    }
+
+
+def _rubric_files(record: RunRecord) -> Collection[str]:
+    """The scorers whose rubric is a file that is compared as one, among the code."""
+    known = {Path(name).name for name in _digests(record.provenance, "scorers") or ()}
+    return [name for name in record.provenance.get(PROVENANCE, {}) if Path(name.partition(":")[2]).name in known]
+
+
+def _conditions(record: RunRecord, movable: Sequence[str], rubric_files: Collection[str]) -> dict[str, Any]:
     spec = msgspec.to_builtins(record.spec)
     for bound in movable:
         del spec[bound]
     selection = spec.pop("selection")
     judges = {
-        name: (about["model"], about["rubric_digest"]) for name, about in record.provenance.get(PROVENANCE, {}).items()
+        name: (about["model"], None if name in rubric_files else about["rubric_digest"])
+        for name, about in record.provenance.get(PROVENANCE, {}).items()
     }
     return {
         **spec,

@@ -82,7 +82,7 @@ def _named(name: str) -> Iterator[Path]:
         whole = [word, word.partition(":")[2], word.partition(":")[0], word.partition(":")[2].rpartition(":")[0]]
         for text in whole:
             path = Path(text).expanduser() if text else None
-            if path is not None and _is_file(path):
+            if path is not None and is_file(path):
                 yield path.resolve()
                 break
             if path is not None and text not in (".", "..", "/") and path.is_dir():
@@ -228,7 +228,7 @@ def _imported(path: Path, read: _Read, roots: Iterable[Path]) -> Iterator[Path]:
         found = next((one for base in bases if (one := _in_folder(base, parts))), None)
         if found is None and level == 0:  # as a hook found it, such as that of an editable install
             file = getattr(sys.modules.get(module), "__file__", None)
-            found = [Path(file)] if file is not None and file.endswith(".py") and _is_file(Path(file)) else None
+            found = [Path(file)] if file is not None and file.endswith(".py") and is_file(Path(file)) else None
         yield from (one.resolve() for one in found or () if not _is_under(one, _NOT_OURS))
 
 
@@ -236,15 +236,15 @@ def _in_folder(base: Path, parts: list[str]) -> list[Path]:
     """The files that importing a module from a folder loads; none where it is not there."""
     packages = [base.joinpath(*parts[:count], "__init__.py") for count in range(1, len(parts) + 1)]
     whole = [base.joinpath(*parts[:-1], f"{parts[-1]}.py")] if parts else [base / "__init__.py"]
-    last = [one for one in (*whole, *packages[-1:]) if _is_file(one)]
-    return [*(one for one in packages[:-1] if _is_file(one)), *last[:1]] if last else []
+    last = [one for one in (*whole, *packages[-1:]) if is_file(one)]
+    return [*(one for one in packages[:-1] if is_file(one)), *last[:1]] if last else []
 
 
 def _data(path: Path, read: _Read) -> Iterator[Path]:
     for text in read.paths:
         for base in (path.parent, path.parent.parent, Path.cwd()):
             found = base / Path(text).expanduser() if not text.startswith("/") else Path(text)
-            if _is_file(found):
+            if is_file(found):
                 if not _is_under(found, _NOT_OURS):
                     yield found.resolve()
                 break
@@ -262,7 +262,8 @@ def _is_under(path: Path, folders: Iterable[str]) -> bool:
     return "site-packages" in path.parts or "dist-packages" in path.parts or text.startswith(tuple(folders))
 
 
-def _is_file(path: Path) -> bool:
+def is_file(path: Path) -> bool:
+    """True if there is a file at this path, which may be any text."""
     try:
         return path.is_file()
     except (OSError, ValueError):  # too long, or no path at all

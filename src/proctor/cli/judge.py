@@ -55,6 +55,7 @@ from proctor.core.errors import BadInput
     metavar="ID",
     help=t("With a file: the name of the run; that of a stored run goes on with it. Without: the stored run to judge."),
 )
+@options.accept_changes
 @options.store
 @options.reports
 @options.dry_run
@@ -70,6 +71,7 @@ def command(
     scorers: tuple[str, ...],
     reference: str | None,
     run_id: str | None,
+    accept_changes: bool,
     as_json: bool,
     dry_run: bool,
     quiet: bool,
@@ -105,11 +107,11 @@ def command(
         return
     with output.judging(quiet=quiet) as progress:
         if file is not None:
-            run = api.evaluate(**how, run_id=run_id, progress=progress)
+            run = api.evaluate(**how, run_id=run_id, accept_changes=accept_changes, progress=progress)
         elif chosen:
             run = api.rescore(str(run_id), scorers=chosen, progress=progress, **how)
         else:
-            run = output.gone_on(str(run_id), how, progress)
+            run = output.gone_on(str(run_id), how, progress, accept_changes=accept_changes)
     if given["labels"]:
         from proctor.cli.agree import held_against
 

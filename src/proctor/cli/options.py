@@ -118,7 +118,7 @@ def run(command: F) -> F:
 
 def accept_changes(command: F) -> F:
     """--accept-changes"""
-    text = t("When going on with a run, do so although files of the agent, the task or a scorer changed.")
+    text = t("When going on with a run, do so although files of the agent, the task, a scorer or the judge changed.")
     return click.option("--accept-changes", is_flag=True, help=text)(command)
 
 

@@ -92,7 +92,7 @@ def judging(*, quiet: bool) -> Iterator["Progress"]:
         yield progress
 
 
-def gone_on(run_id: str, how: Mapping[str, Any], progress: "Progress") -> "Run":
+def gone_on(run_id: str, how: Mapping[str, Any], progress: "Progress", *, accept_changes: bool) -> "Run":
     """A stored run of judgements, gone on with; its judge stays, its budget may be moved."""
     from proctor.api import evaluate
     from proctor.api.prepare import how_of
@@ -101,7 +101,7 @@ def gone_on(run_id: str, how: Mapping[str, Any], progress: "Progress") -> "Run":
     stored["budget"] = how["budget"] or stored["budget"]
     if how["judge"] is not None:
         stored |= {"judge": how["judge"], "judge_options": how["judge_options"]}
-    return evaluate(**stored, run_id=run_id, progress=progress)
+    return evaluate(**stored, run_id=run_id, accept_changes=accept_changes, progress=progress)
 
 
 def print_judged(ctx: "Context", run: "Run", progress: "Progress", *, as_json: bool, reports: Sequence[str]) -> None:

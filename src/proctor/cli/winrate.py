@@ -44,6 +44,7 @@ from proctor.core.errors import BadInput
 @options.concurrency
 @options.budget
 @options.run
+@options.accept_changes
 @options.store
 @options.reports
 @options.dry_run
@@ -57,6 +58,7 @@ def command(
     rubric: str | None,
     judge: str | None,
     run_id: str | None,
+    accept_changes: bool,
     as_json: bool,
     dry_run: bool,
     quiet: bool,
@@ -86,9 +88,9 @@ def command(
         return
     with output.judging(quiet=quiet) as progress:
         if sets:
-            run = api.evaluate(**how, run_id=run_id, progress=progress)
+            run = api.evaluate(**how, run_id=run_id, accept_changes=accept_changes, progress=progress)
         else:
-            run = output.gone_on(str(run_id), how, progress)
+            run = output.gone_on(str(run_id), how, progress, accept_changes=accept_changes)
     output.print_judged(ctx, run, progress, as_json=as_json, reports=reports)
 
 
