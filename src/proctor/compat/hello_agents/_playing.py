@@ -63,9 +63,9 @@ def agent_or_model(agent: Any) -> Any:
 
 
 def name_of(agent: Any) -> str:
-    """The name of an agent as results have it."""
-    if isinstance(agent, str):
-        return agent
+    """Return the name of an agent as results have it; "Unknown" for none."""
+    if agent is None or isinstance(agent, str):
+        return agent or "Unknown"
     name = getattr(agent, "name", None) or getattr(agent, "__name__", None)
     return str(name) if name else type(agent).__name__
 

@@ -4,16 +4,21 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from proctor.compat.hello_agents._words import page, saved, tell, unused
 from proctor.core.errors import BadInput, ProctorError
 from proctor.core.sentence import say
 
 TEXT = "input"  # version 0.2.7 hands a tool all it was called with as one text under this name
 MOST_BYTES = 8_000  # of an answer, which goes into the context of the agent that called
 MOST_CHARACTERS = 300
+REPORTS = Path("evaluation_reports")
+SHOWN = 10
 
 
 class ToolParameter(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,6 +141,62 @@ class Tool:
             return {self.parameters[0].name: text} if text else {}
         pairs = (pair.partition("=") for pair in text.split(","))
         return {name.strip(): value.strip().strip("\"'") for name, _, value in pairs if name.strip()}
+
+
+class EvaluationTool(Tool):
+    """A tool that evaluates an agent: `run` gives a dict, and a call by an agent JSON text.
+
+    Attributes:
+        benchmark: the name of what is asked; its reports and templates begin with it.
+        empty: the results, besides those of every benchmark, where nothing could be evaluated.
+    """
+
+    benchmark = ""
+    empty: Mapping[str, Any] = {}
+
+    def run(self, *given: Any, **arguments: Any) -> Any:
+        """Evaluate an agent."""
+        raise NotImplementedError
+
+    def called(self, parameters: Mapping[str, Any]) -> str:
+        """Return the results of `run` with the parameters in a dict, as JSON text."""
+        try:
+            return as_json(self.run(**self.checked(parameters)))
+        except BadInput as error:
+            known = {name: parameters[name] for name in self.empty if name in parameters}
+            return as_json(self.nothing(str(error), **known))
+
+    def nothing(self, error: str = "", agent_name: str = "Unknown", **known: Any) -> dict[str, Any]:
+        """Return the results where nothing could be evaluated: an error and zeros."""
+        return {
+            "error": error,
+            "benchmark": self.benchmark,
+            "agent_name": agent_name,
+            **self.empty,
+            **known,
+            "total_samples": 0,
+            "detailed_results": [],
+        }
+
+    def generate_report(self, results: Mapping[str, Any], output_file: str | Path | None = None) -> str:
+        """Return the results as a page of Markdown, which is written to a file too."""
+        now = datetime.now().astimezone()
+        name = f"{self.benchmark.lower()}_report"
+        text = page(
+            f"{name}.md.jinja",
+            results={**self.nothing(), **results},
+            rows=results.get("detailed_results", ())[:SHOWN],
+            created=now.strftime("%Y-%m-%d %H:%M:%S"),
+        )
+        path = saved(text, Path(output_file or unused(REPORTS / f"{name}_{now:%Y%m%d_%H%M%S}.md")))
+        tell(say("📄 Report: {path}", path=path))
+        return text
+
+    def write_guide(self, folder: Path, **values: Any) -> None:
+        """Write how to submit to the leaderboard next to the exported results."""
+        now = f"{datetime.now().astimezone():%Y%m%d_%H%M%S}"
+        guide = page(f"{self.benchmark.lower()}_guide.md.jinja", created=now, **values)
+        tell(say("📄 Guide for submitting: {path}", path=saved(guide, unused(folder / f"SUBMISSION_GUIDE_{now}.md"))))
 
 
 def as_json(results: Mapping[str, Any]) -> str:

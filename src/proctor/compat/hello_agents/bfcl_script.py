@@ -15,8 +15,8 @@ def parser() -> argparse.ArgumentParser:
     return flags
 
 
-def run(args: argparse.Namespace) -> int:
-    """0, or 2 when nothing could be evaluated, which was said."""
+def run(args: argparse.Namespace) -> tuple[str, int]:
+    """Return nothing to print, and 2 when nothing could be evaluated, which was reported."""
     name = args.model_name or model_id()
     results = BFCLEvaluationTool().run(category=args.category, max_samples=args.samples, model_name=name)
-    return 2 if "error" in results else 0
+    return "", 2 if "error" in results else 0

@@ -1,14 +1,13 @@
 """`BFCLEvaluationTool`: evaluate, export, call the official tool where it is there, and write a report."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from proctor.benchmarks.bfcl.dataset import CATEGORIES as OFFICIAL
 from proctor.compat.hello_agents._playing import agent_or_model, name_of
-from proctor.compat.hello_agents._tool import Tool, ToolParameter, as_json
-from proctor.compat.hello_agents._words import headline, page, percent, saved, tell, unused
+from proctor.compat.hello_agents._tool import EvaluationTool, ToolParameter
+from proctor.compat.hello_agents._words import headline, percent, tell
 from proctor.compat.hello_agents.bfcl_dataset import CATEGORIES, OLDER, BFCLDataset
 from proctor.compat.hello_agents.bfcl_evaluator import BFCLEvaluator
 from proctor.compat.hello_agents.bfcl_integration import BFCLIntegration
@@ -16,16 +15,22 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import say
 
 EXPORTS = Path("evaluation_results", "bfcl_official")
-REPORTS = Path("evaluation_reports")
 REPOSITORY = "https://github.com/ShishirPatil/gorilla"
-SHOWN = 10
 
 
-class BFCLEvaluationTool(Tool):
+class BFCLEvaluationTool(EvaluationTool):
     """One call for everything; also a tool that an agent calls with a dict and that answers with JSON text."""
 
     name = "bfcl_evaluation"
     description = "Evaluate how well an agent calls functions, on the Berkeley Function Calling Leaderboard (BFCL)."
+    benchmark = "BFCL"
+    empty: ClassVar = {
+        "evaluation_mode": "ast",
+        "category": "",
+        "correct_samples": 0,
+        "overall_accuracy": 0.0,
+        "category_metrics": {},
+    }
     parameters = (
         ToolParameter(name="category", type="string", description="category of BFCL v4", default="simple_python"),
         ToolParameter(name="max_samples", type="integer", description="questions to ask; 0 is all", default=5),
@@ -69,10 +74,11 @@ class BFCLEvaluationTool(Tool):
             results = evaluator.evaluate(given, max_samples)
         except BadInput as error:
             tell(error.sentence)
-            return _nothing(str(error), agent, category)
+            return self.nothing(str(error), name_of(agent), category=category)
         headline(say("Results in the official form"))
         path = evaluator.export_to_bfcl_format(results, EXPORTS / f"BFCL_v4_{category}_result.json")
-        self._guide(results)
+        counts = [(name, _exported(name), OFFICIAL[name].size if name in OFFICIAL else None) for name in CATEGORIES]
+        self.write_guide(EXPORTS, results=results, rows=counts, repository=REPOSITORY)
         if run_official_eval:
             self._official(results, path, model_name or results["agent_name"])
         self.generate_report(results)
@@ -80,26 +86,6 @@ class BFCLEvaluationTool(Tool):
         tell(say("🎯 Accuracy: {accuracy}", accuracy=percent(results["overall_accuracy"])))
         tell(say("Correct: {correct}/{total}", correct=correct, total=total), indent=3)
         return results
-
-    def called(self, parameters: Mapping[str, Any]) -> str:
-        """The same with the parameters in a dict, as JSON text."""
-        try:
-            return as_json(self.run(**self.checked(parameters)))
-        except BadInput as error:
-            return as_json(_nothing(str(error), None, str(parameters.get("category"))))
-
-    def generate_report(self, results: Mapping[str, Any], output_file: str | Path | None = None) -> str:
-        """The results as a page of Markdown, which is written to a file too."""
-        now = datetime.now().astimezone()
-        text = page(
-            "bfcl_report.md.jinja",
-            results={**_nothing("", None, ""), **results},
-            rows=results.get("detailed_results", ())[:SHOWN],
-            created=now.strftime("%Y-%m-%d %H:%M:%S"),
-        )
-        path = saved(text, Path(output_file or unused(REPORTS / f"bfcl_report_{now:%Y%m%d_%H%M%S}.md")))
-        tell(say("📄 Report: {path}", path=path))
-        return text
 
     def _official(self, results: dict[str, Any], path: Path, model: str) -> None:
         """The verdict of the official tool beside ours; without the tool only a hint."""
@@ -112,36 +98,9 @@ class BFCLEvaluationTool(Tool):
             self.integration.print_summary(model, results["category"])
             tell(say("🎯 Official accuracy: {accuracy}", accuracy=percent(found.get("accuracy"))))
 
-    def _guide(self, results: Mapping[str, Any]) -> None:
-        """Write how to submit to the leaderboard, and how much of each category is there."""
-        now = f"{datetime.now().astimezone():%Y%m%d_%H%M%S}"
-        guide = page(
-            "bfcl_guide.md.jinja",
-            results=results,
-            rows=[(name, _exported(name), OFFICIAL[name].size if name in OFFICIAL else None) for name in CATEGORIES],
-            repository=REPOSITORY,
-            created=now,
-        )
-        tell(say("📄 Guide for submitting: {path}", path=saved(guide, unused(EXPORTS / f"SUBMISSION_GUIDE_{now}.md"))))
-
 
 def _exported(category: str) -> int:
     """Return how many questions of a category the exported results hold, under its name or an older one."""
     names = [category, *(older for older, name in OLDER.items() if name == category)]
     files = [EXPORTS / f"BFCL_v4_{name}_result.json" for name in names]
     return max((file.read_bytes().count(b"\n") for file in files if file.is_file()), default=0)
-
-
-def _nothing(error: str, agent: Any, category: str) -> dict[str, Any]:
-    return {
-        "error": error,
-        "benchmark": "BFCL",
-        "agent_name": name_of(agent) if agent is not None else "Unknown",
-        "evaluation_mode": "ast",
-        "category": category,
-        "total_samples": 0,
-        "correct_samples": 0,
-        "overall_accuracy": 0.0,
-        "category_metrics": {},
-        "detailed_results": [],
-    }

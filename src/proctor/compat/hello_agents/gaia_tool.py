@@ -1,30 +1,38 @@
 """`GAIAEvaluationTool`: evaluate, write the leaderboard's file with a guide, and a report."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from proctor.compat.hello_agents._playing import agent_or_model, name_of
-from proctor.compat.hello_agents._tool import Tool, ToolParameter, as_json
-from proctor.compat.hello_agents._words import headline, page, percent, saved, tell, unused
+from proctor.compat.hello_agents._tool import EvaluationTool, ToolParameter
+from proctor.compat.hello_agents._words import headline, percent, tell, unused
 from proctor.compat.hello_agents.gaia_dataset import GAIADataset, level_of
 from proctor.compat.hello_agents.gaia_evaluator import GAIAEvaluator
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
+from proctor.generation.files import stamp
 
 EXPORTS = Path("evaluation_results", "gaia_official")
-REPORTS = Path("evaluation_reports")
-SHOWN = 10
 LEADERBOARD = "https://huggingface.co/spaces/gaia-benchmark/leaderboard"
 MOST_BYTES = 10_000_000  # of a file for the leaderboard
 
 
-class GAIAEvaluationTool(Tool):
+class GAIAEvaluationTool(EvaluationTool):
     """One call for everything; also a tool that an agent calls with a dict and that answers with JSON text."""
 
     name = "gaia_evaluation"
     description = "Evaluate how well an agent answers the questions for general assistants (GAIA)."
+    benchmark = "GAIA"
+    empty: ClassVar = {
+        "strict_mode": True,
+        "level_filter": None,
+        "exact_matches": 0,
+        "partial_matches": 0,
+        "exact_match_rate": 0.0,
+        "partial_match_rate": 0.0,
+        "level_metrics": {},
+    }
     parameters = (
         ToolParameter(name="level", type="integer", description="level 1, 2 or 3; all when not given"),
         ToolParameter(name="max_samples", type="integer", description="questions to ask; all when not given"),
@@ -67,7 +75,7 @@ class GAIAEvaluationTool(Tool):
             results = evaluator.evaluate(given, max_samples)
         except BadInput as error:
             tell(error.sentence)
-            return _nothing(str(error), agent, level)
+            return self.nothing(str(error), name_of(agent), level_filter=level)
         if export_results:
             headline(say("Results in the leaderboard's form"))
             self._export(evaluator, results)
@@ -79,26 +87,6 @@ class GAIAEvaluationTool(Tool):
             indent=3,
         )
         return results
-
-    def called(self, parameters: Mapping[str, Any]) -> str:
-        """The same with the parameters in a dict, as JSON text."""
-        try:
-            return as_json(self.run(**self.checked(parameters)))
-        except BadInput as error:
-            return as_json(_nothing(str(error), None, None))
-
-    def generate_report(self, results: Mapping[str, Any], output_file: str | Path | None = None) -> str:
-        """The results as a page of Markdown, which is written to a file too."""
-        now = datetime.now().astimezone()
-        text = page(
-            "gaia_report.md.jinja",
-            results={**_nothing("", None, None), **results},
-            rows=results.get("detailed_results", ())[:SHOWN],
-            created=now.strftime("%Y-%m-%d %H:%M:%S"),
-        )
-        path = saved(text, Path(output_file or unused(REPORTS / f"gaia_report_{now:%Y%m%d_%H%M%S}.md")))
-        tell(say("📄 Report: {path}", path=path))
-        return text
 
     def get_dataset_info(self, level: int | str | None = None) -> dict[str, Any]:
         """What is in the data; `error` where there is none."""
@@ -121,28 +109,7 @@ class GAIAEvaluationTool(Tool):
         return callable(getattr(agent, "run", None)) or callable(agent)
 
     def _export(self, evaluator: GAIAEvaluator, results: Mapping[str, Any]) -> None:
-        now = f"{datetime.now().astimezone():%Y%m%d_%H%M%S}"
         level = results["level_filter"] if results["level_filter"] is not None else "_all"
-        path = evaluator.export_to_gaia_format(results, unused(EXPORTS / f"gaia_level{level}_result_{now}.jsonl"))
+        path = evaluator.export_to_gaia_format(results, unused(EXPORTS / f"gaia_level{level}_result_{stamp()}.jsonl"))
         too_large = path.stat().st_size > MOST_BYTES
-        shown = {"file": path.name, "created": now, "too_large": too_large, "address": LEADERBOARD}
-        guide = page("gaia_guide.md.jinja", results=results, **shown)
-        written = saved(guide, unused(EXPORTS / f"SUBMISSION_GUIDE_{now}.md"))
-        tell(say("📄 Guide for submitting: {path}", path=written))
-
-
-def _nothing(error: str, agent: Any, level: Any) -> dict[str, Any]:
-    return {
-        "error": error,
-        "benchmark": "GAIA",
-        "agent_name": name_of(agent) if agent is not None else "Unknown",
-        "strict_mode": True,
-        "level_filter": level,
-        "total_samples": 0,
-        "exact_matches": 0,
-        "partial_matches": 0,
-        "exact_match_rate": 0.0,
-        "partial_match_rate": 0.0,
-        "level_metrics": {},
-        "detailed_results": [],
-    }
+        self.write_guide(EXPORTS, results=results, file=path.name, too_large=too_large, address=LEADERBOARD)

@@ -51,6 +51,10 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
     Raises:
         BadInput: a flag is missing, a file cannot be read, or nothing can be scored.
     """
+    if args.model_list:
+        from proctor.compat.multi.running import SUPPORTED
+
+        return SUPPORTED, 0
     if args.score_file and not args.prediction_file:
         return absolute(*added_up(Path(args.score_file))), 0
     if not args.prediction_file or not args.label_file:

@@ -84,6 +84,8 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
     """
     from proctor.benchmarks.multi import task
 
+    if args.model_list:
+        return SUPPORTED, 0
     folder = _folder(args)
     args = _with_stored(args, folder)
     if not args.problem_file or not args.model:
