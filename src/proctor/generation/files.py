@@ -30,24 +30,30 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n"
 
 
+def unused(path: Path) -> Path:
+    """Return the path, or the next free name like it: `name-2.json`."""
+    number, free = 1, path
+    while free.exists():
+        number += 1
+        free = path.with_name(f"{path.stem}-{number}{path.suffix}")
+    return free
+
+
 def write(path: Path, text: str, *, replace: bool = False) -> Path:
-    """Write a text file whole; unless it may be replaced, the next free name is taken: `name-2.json`.
+    """Write a text file whole; unless it may be replaced, the next free name is taken. Lone surrogates become `?`.
 
     Raises:
         BadInput: it cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        target, number = path, 1
-        while not replace and target.exists():
-            number += 1
-            target = path.with_name(f"{path.stem}-{number}{path.suffix}")
+        target = path if replace else unused(path)
         part = target.with_name(f".{target.name}.{os.getpid()}.part")
         try:
-            part.write_text(text, encoding="utf-8")
+            part.write_text(text, encoding="utf-8", errors="replace")
             part.replace(target)
         finally:
             part.unlink(missing_ok=True)
-    except (OSError, UnicodeEncodeError) as error:
+    except OSError as error:
         raise BadInput("{path} cannot be written: {error}.", path=path, error=error) from None
     return target

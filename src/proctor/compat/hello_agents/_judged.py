@@ -10,7 +10,7 @@ from typing import Any, Self
 import proctor
 from proctor.api.run import Run
 from proctor.calibration.figures import Figure, on_scale
-from proctor.compat.hello_agents._words import saved, tell
+from proctor.compat.hello_agents._words import tell
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
@@ -20,6 +20,7 @@ from proctor.core.sentence import say
 from proctor.core.tally import Case, tally
 from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
+from proctor.generation.files import write
 from proctor.generation.generator import as_text
 from proctor.judges.pairwise import PairwiseJudge
 from proctor.judges.rubric import RubricJudge
@@ -70,7 +71,7 @@ def play(name: str, samples: Sequence[Sample], judge: Timed) -> Run:
 
 def export(results: Mapping[str, Any], output_path: str | Path) -> None:
     """Write results as JSON."""
-    path = saved(json.dumps(results, ensure_ascii=False, indent=2, default=str), Path(output_path))
+    path = write(Path(output_path), json.dumps(results, ensure_ascii=False, indent=2, default=str), replace=True)
     tell(say("✅ Results written: {path}", path=path))
 
 

@@ -6,13 +6,14 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
-from proctor.compat.hello_agents._words import page, saved, tell, unused
+from proctor.compat.hello_agents._words import page, tell
 from proctor.core.errors import BadInput, ProctorError
 from proctor.core.sentence import say
+from proctor.generation.files import stamp, write
 
 TEXT = "input"  # version 0.2.7 hands a tool all it was called with as one text under this name
 MOST_BYTES = 8_000  # of an answer, which goes into the context of the agent that called
@@ -152,7 +153,7 @@ class EvaluationTool(Tool):
     """
 
     benchmark = ""
-    empty: Mapping[str, Any] = {}
+    empty: ClassVar[Mapping[str, Any]] = {}
 
     def run(self, *given: Any, **arguments: Any) -> Any:
         """Evaluate an agent."""
@@ -180,23 +181,22 @@ class EvaluationTool(Tool):
 
     def generate_report(self, results: Mapping[str, Any], output_file: str | Path | None = None) -> str:
         """Return the results as a page of Markdown, which is written to a file too."""
-        now = datetime.now().astimezone()
         name = f"{self.benchmark.lower()}_report"
         text = page(
             f"{name}.md.jinja",
             results={**self.nothing(), **results},
             rows=results.get("detailed_results", ())[:SHOWN],
-            created=now.strftime("%Y-%m-%d %H:%M:%S"),
+            created=f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S}",
         )
-        path = saved(text, Path(output_file or unused(REPORTS / f"{name}_{now:%Y%m%d_%H%M%S}.md")))
+        path = write(Path(output_file or REPORTS / f"{name}_{stamp()}.md"), text, replace=output_file is not None)
         tell(say("📄 Report: {path}", path=path))
         return text
 
     def write_guide(self, folder: Path, **values: Any) -> None:
         """Write how to submit to the leaderboard next to the exported results."""
-        now = f"{datetime.now().astimezone():%Y%m%d_%H%M%S}"
+        now = stamp()
         guide = page(f"{self.benchmark.lower()}_guide.md.jinja", created=now, **values)
-        tell(say("📄 Guide for submitting: {path}", path=saved(guide, unused(folder / f"SUBMISSION_GUIDE_{now}.md"))))
+        tell(say("📄 Guide for submitting: {path}", path=write(folder / f"SUBMISSION_GUIDE_{now}.md", guide)))
 
 
 def as_json(results: Mapping[str, Any]) -> str:

@@ -1,7 +1,6 @@
 """What the compatibility tools print and write into reports, in the reader's language."""
 
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.core.sentence import Sentence
@@ -29,22 +28,6 @@ def page(template: str, **values: Any) -> str:
     """A report out of a template of this package."""
     lang = language()
     return _environment().get_template(template).render(t=lambda text, **given: speak(text, lang, **given), **values)
-
-
-def saved(text: str, path: Path) -> Path:
-    """Write a text; folders above it are made."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def unused(path: Path) -> Path:
-    """Return the path, or the next free name like it (`report-2.md`): two of the same second are both kept."""
-    number, free = 1, path
-    while free.exists():
-        number += 1
-        free = path.with_name(f"{path.stem}-{number}{path.suffix}")
-    return free
 
 
 def cell(value: object, characters: int) -> str:

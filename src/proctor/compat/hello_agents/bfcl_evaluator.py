@@ -15,7 +15,7 @@ from proctor.benchmarks.bfcl.declared_types import TYPES, language_of
 from proctor.benchmarks.bfcl.replies import FAILED
 from proctor.benchmarks.bfcl.scorer import bfcl
 from proctor.compat.hello_agents._playing import Played, first_of, name_of, play
-from proctor.compat.hello_agents._words import percent, saved, tell
+from proctor.compat.hello_agents._words import percent, tell
 from proctor.compat.hello_agents.bfcl_dataset import CATEGORIES, BFCLDataset, category_of
 from proctor.compat.hello_agents.bfcl_metrics import BFCLMetrics
 from proctor.compat.hello_agents.calls import as_python, calls_in, expected, said_in, trajectory_of
@@ -25,6 +25,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
+from proctor.generation.files import write
 
 RULE = "bfcl-eval 2026.3.23"
 PROMPT = """Use the functions below to answer the request.
@@ -87,7 +88,8 @@ class BFCLEvaluator:
     ) -> Path:
         """Write official result lines, which `bfcl evaluate` reads: `id`, `result` in text form, and the messages."""
         lines = [_line(row, include_inference_log) for row in results.get("detailed_results", ())]
-        path = saved("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), Path(output_path))
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        path = write(Path(output_path), text, replace=True)
         tell(say("✅ Results in the official form: {path}", path=path))
         return path
 

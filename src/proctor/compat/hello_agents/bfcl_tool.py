@@ -24,7 +24,7 @@ class BFCLEvaluationTool(EvaluationTool):
     name = "bfcl_evaluation"
     description = "Evaluate how well an agent calls functions, on the Berkeley Function Calling Leaderboard (BFCL)."
     benchmark = "BFCL"
-    empty: ClassVar = {
+    empty: ClassVar[Mapping[str, Any]] = {
         "evaluation_mode": "ast",
         "category": "",
         "correct_samples": 0,

@@ -8,7 +8,7 @@ from typing import Any
 from proctor.benchmarks.gaia.answer import final_answer
 from proctor.benchmarks.gaia.scorer import VERSION, gaia, partial
 from proctor.compat.hello_agents._playing import Played, first_of, name_of, play
-from proctor.compat.hello_agents._words import percent, saved, tell
+from proctor.compat.hello_agents._words import percent, tell
 from proctor.compat.hello_agents.gaia_dataset import GAIADataset, level_of
 from proctor.compat.hello_agents.gaia_metrics import rates
 from proctor.core.errors import BadInput
@@ -17,6 +17,7 @@ from proctor.core.score import Score
 from proctor.core.sentence import say
 from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
+from proctor.generation.files import write
 from proctor.scorers.answer import match
 
 NOTE = "\n\nNote: this question comes with a file: {path}"
@@ -71,7 +72,7 @@ class GAIAEvaluator:
             line = {"task_id": row["task_id"], "model_answer": row.get("predicted") or ""}
             lines.append({**line, "reasoning_trace": row.get("response") or ""} if include_reasoning else line)
         text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-        path = saved(text, Path(output_path))
+        path = write(Path(output_path), text, replace=True)
         tell(say("✅ Results in the leaderboard's form: {path} ({count} lines)", path=path, count=len(lines)))
         return path
 

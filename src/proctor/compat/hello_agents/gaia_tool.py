@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 from proctor.compat.hello_agents._playing import agent_or_model, name_of
 from proctor.compat.hello_agents._tool import EvaluationTool, ToolParameter
-from proctor.compat.hello_agents._words import headline, percent, tell, unused
+from proctor.compat.hello_agents._words import headline, percent, tell
 from proctor.compat.hello_agents.gaia_dataset import GAIADataset, level_of
 from proctor.compat.hello_agents.gaia_evaluator import GAIAEvaluator
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
-from proctor.generation.files import stamp
+from proctor.generation.files import stamp, unused
 
 EXPORTS = Path("evaluation_results", "gaia_official")
 LEADERBOARD = "https://huggingface.co/spaces/gaia-benchmark/leaderboard"
@@ -24,7 +24,7 @@ class GAIAEvaluationTool(EvaluationTool):
     name = "gaia_evaluation"
     description = "Evaluate how well an agent answers the questions for general assistants (GAIA)."
     benchmark = "GAIA"
-    empty: ClassVar = {
+    empty: ClassVar[Mapping[str, Any]] = {
         "strict_mode": True,
         "level_filter": None,
         "exact_matches": 0,

@@ -6,13 +6,13 @@ from typing import Any
 
 from proctor.compat.hello_agents._judged import Dict, Problem, now
 from proctor.compat.hello_agents._tool import Tool, ToolParameter, as_json
-from proctor.compat.hello_agents._words import headline, percent, saved, unused
+from proctor.compat.hello_agents._words import headline, percent
 from proctor.compat.hello_agents.ai_dataset import AIDataset
 from proctor.compat.hello_agents.llm_judge import EXCELLENT, PASS, LLMJudgeEvaluator
 from proctor.compat.hello_agents.win_rate import WinRateEvaluator
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
-from proctor.generation.files import stamp
+from proctor.generation.files import stamp, unused, write
 from proctor.generation.pages import Block, Page, Paragraph, Said, Section, Table, markdown
 from proctor.i18n import language
 from proctor.reports.visible import one_line
@@ -90,7 +90,7 @@ class _JudgingTool(Tool):
         folder, moment = Path(given.get("output_dir") or f"evaluation_results/{kind}"), stamp()
         file = unused(folder / f"{kind}_results_{moment}.json")
         self.evaluator.export_results(results, file)
-        report = saved(markdown(page, language()), unused(folder / f"{kind}_report_{moment}.md"))
+        report = write(folder / f"{kind}_report_{moment}.md", markdown(page, language()))
         return {
             "status": "success" if results["metrics"]["judge_failed"] < len(results[_LISTS[kind]]) else "failed",
             "metrics": results["metrics"],
