@@ -19,7 +19,7 @@ import msgspec
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
 from proctor.core.near import near
-from proctor.core.parts import AgentPart, BenchmarkPart, ExportPart, ModelPart, StorePart
+from proctor.core.parts import AgentPart, BenchmarkPart, ExportPart, JudgePart, ModelPart, ScorerPart, StorePart
 from proctor.core.sentence import say
 
 if TYPE_CHECKING:
@@ -101,31 +101,10 @@ class Room(Generic[P]):
 AGENTS = Room("agents", "agent", AgentPart)
 BENCHMARKS = Room("benchmarks", "benchmark", BenchmarkPart)
 EXPORTS = Room("exports", "export format", ExportPart)
+JUDGES = Room("judges", "judge", JudgePart)
 MODELS = Room("models", "model", ModelPart)
+SCORERS = Room("scorers", "scorer", ScorerPart)
 STORES = Room("stores", "store", StorePart)
-
-
-def names(room: str) -> list[str]:
-    """Every name a room answers to: its public modules and the installed entry points."""
-    package = importlib.import_module(f"proctor.{room}")
-    own = [module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_")]
-    return sorted({*own, *(point.name for point in _entry_points(room))})
-
-
-def knows(room: str, name: str) -> bool:
-    """Whether a room answers to a name; quicker than to look for it in `names`."""
-    if name.isidentifier() and importlib.util.find_spec(f"proctor.{room}.{name}") is not None:
-        return not name.startswith("_")
-    return bool(_entry_points(room, name))
-
-
-def find(room: str, name: str) -> Any:
-    """The module of that name in a room, or the object an entry point names."""
-    if name.isidentifier() and importlib.util.find_spec(f"proctor.{room}.{name}") is not None:
-        return importlib.import_module(f"proctor.{room}.{name}")
-    for point in _entry_points(room, name):
-        return point.load()
-    raise unknown(room.removesuffix("s"), name, names(room))
 
 
 def unknown(

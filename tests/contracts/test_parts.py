@@ -3,13 +3,17 @@
 import inspect
 import pkgutil
 from collections.abc import Callable
+from contextlib import nullcontext
 from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+import proctor
 from proctor import registry
+from proctor.api import resolve
 from proctor.core.errors import BadInput
 from proctor.core.parts import AgentPart
 
@@ -85,3 +89,36 @@ def test_an_entry_point_that_names_anything_else_says_what_is_expected(entry_poi
         BadInput, match=r"my\.package:thing: expected a module with PART = AgentPart\(\.\.\.\), or a function"
     ):
         registry.AGENTS.find("mine")
+
+
+def test_a_misspelt_attribute_of_a_scorer_is_told_when_the_scorer_is_resolved(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("def right(sample, trajectory):\n    return True\n\n\nright.inlnie = False\n", encoding="utf-8")
+    with pytest.raises(BadInput, match=r"mine\.py:right' has an attribute 'inlnie'.* Did you mean 'inline'\?"):
+        resolve.scorers([f"{path}:right"])
+
+
+def test_plain_attributes_of_a_users_scorer_still_count(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    text = "class Right:\n    name, version, inline = 'mine', '7', True\n    def __call__(self, sample, trajectory):\n        return 1\n"
+    path.write_text(f"{text}\n\nright = Right()\n", encoding="utf-8")
+    [bound] = resolve.scorers([f"{path}:right"])
+    assert (bound.name, bound.version, bound.inline) == ("mine", "7", True)
+
+
+def test_a_misspelt_attribute_of_a_session_stops_the_run() -> None:
+    class Session:
+        sttae: Any = None
+
+        async def send(self, turn: Any) -> Any:
+            return []
+
+    class Agent:
+        name, tools = "mine", "text"
+
+        def open(self, sample: Any, environment: Any) -> Any:
+            return nullcontext(Session())
+
+    task = proctor.Task(name="t", samples=[proctor.Sample.ask("a", "?", target="x")], scorers=["exact"])
+    with pytest.raises(BadInput, match=r"'mine' has an attribute 'sttae'.* Did you mean 'state'"):
+        proctor.evaluate(task, agent=Agent(), store=":memory:")

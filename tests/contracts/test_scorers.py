@@ -29,13 +29,12 @@ ENDLESS = {"one line": "a" * 10_000_000, "lines": "B\n答案 " * 2_000_000, "bra
 
 
 def scorers() -> list[str]:
-    found = []
-    for room in registry.names("scorers"):
-        module = registry.find("scorers", room)
-        own = functions(module)
-        found += [room] if room in own or hasattr(module, "make") else []
-        found += [f"{room}:{name}" for name in own if name != room]
-    return found
+    found: dict[str, None] = {}
+    for room in registry.SCORERS.names():
+        part = registry.SCORERS.find(room)
+        found |= dict.fromkeys([room] if part.make or part.combine else [])
+        found |= dict.fromkeys(functions(room, part))
+    return [*found]
 
 
 def scorer(name: str) -> Any:

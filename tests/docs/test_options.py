@@ -115,11 +115,11 @@ def _words(page: Path) -> set[str]:
 def _options_of_parts() -> Iterator[tuple[str, type[msgspec.Struct]]]:
     """The page, by name, and the type of the options that it has to tell."""
     yield from (("commands", kind) for kind in (Settings, Limits, Budget, Price))
-    for room in ("judges", "scorers"):
-        for name in registry.names(room):
-            kind = getattr(registry.find(room, name), "Options", None)
+    for room in (registry.JUDGES, registry.SCORERS):
+        for name in room.names():
+            kind = room.find(name).options
             if kind is not None and name != "adk":  # criteria of an eval set, told there under ADK's names
-                yield room, kind
+                yield room.name, kind
 
 
 def _options_of_agents() -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -4,7 +4,8 @@ import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, Protocol
 
-from proctor.calibration.figures import About, estimates
+from proctor.calibration.figures import estimates
+from proctor.core.judge import JudgeInfo
 from proctor.core.run import Estimate, RunRecord, RunSpec
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
@@ -18,7 +19,7 @@ class Judge(Protocol):
     """A judge as these tests use it."""
 
     name: str
-    judge: About
+    judge: JudgeInfo
 
     def __call__(self, sample: Sample, trajectory: Trajectory) -> Awaitable[Score | Unscored]: ...
 

@@ -10,22 +10,22 @@ import pytest
 from judged import estimated, item, said
 from msgspec.structs import replace
 
+from proctor.api import resolve
 from proctor.calibration import jury_agreement
 from proctor.core.errors import BadInput
+from proctor.core.judge import JudgeChoice
 from proctor.core.run import Estimate
 from proctor.core.sample import Message, Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Step, Trajectory, Usage
 from proctor.core.trial import Verdict
 from proctor.judges import _panel, jury
-from proctor.judges._choice import judging
 from proctor.judges._controls import Control
 from proctor.judges._panel import Vote
 from proctor.judges.jury import Jury, Options
 from proctor.judges.rubric import Options as JudgeOptions
 from proctor.judges.rubric import Rubric, RubricJudge, made
 from proctor.models.scripted import Said, ScriptedModel
-from proctor.scorers import _file
 
 WORDS = {"en": {"text": "?"}}
 ONE: Rubric = made(
@@ -319,8 +319,8 @@ def test_a_jury_that_cannot_sit_is_refused(options: dict[str, Any], words: str) 
 
 
 def test_a_jury_of_the_run_has_the_judges_that_the_run_names() -> None:
-    with judging("openai:a, openai:b,openai:a", {"temperature": 0.3, "repeats": 2}):
-        one = jury.make("code", {})
+    run = JudgeChoice(model="openai:a, openai:b,openai:a", options={"temperature": 0.3, "repeats": 2})
+    one = jury.make("code", {}, run)
     assert one.judge.model == "openai:a, openai:b, openai:a#2"
     assert one.options.repeats == 2
 
@@ -337,9 +337,9 @@ def test_a_jury_is_a_small_file(tmp_path: Path) -> None:
     path.write_text(
         f'[scorers.panel]\nkind = "jury"\nrubric = "mine.toml"\ncombine = "median"\n{seats}', encoding="utf-8"
     )
-    [found] = _file.load(str(path))
+    [found] = resolve.scorers([str(path)])
     assert found.name == "panel"
-    assert found.judge.kind == "jury"
+    assert resolve.judges_of([found])["panel"].kind == "jury"
     other = path.with_name("other.toml")
     other.write_text(path.read_text().replace("median", "mean"), encoding="utf-8")
-    assert _file.load(str(other))[0].version != found.version
+    assert resolve.scorers([str(other)])[0].version != found.version

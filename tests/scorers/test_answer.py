@@ -10,7 +10,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor.registry import names as names_in
+from proctor.registry import SCORERS
 from proctor.scorers._named import named
 from proctor.scorers.answer import AnswerOptions, answer, final_answer, match, matching
 
@@ -317,8 +317,8 @@ def test_a_scorer_can_be_made_with_options_of_ones_own() -> None:
 def test_it_is_found_by_name_and_its_files_are_no_scorers() -> None:
     assert named("answer") is answer
     assert named("answer", {"tolerance": 1})(Sample.ask("s", "?", target="4"), Trajectory.of("5")) is not None
-    assert {"answer", "number"} <= set(names_in("scorers"))
-    assert not {"numbers", "units", "cascade"} & set(names_in("scorers"))
+    assert {"answer", "number"} <= set(SCORERS.names())
+    assert not {"numbers", "units", "cascade"} & set(SCORERS.names())
 
 
 def test_the_sentence_encoder_helps_where_no_rule_decides() -> None:

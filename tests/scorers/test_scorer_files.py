@@ -9,8 +9,9 @@ import proctor
 from proctor import Sample, Task, Trajectory
 from proctor.core.errors import BadInput
 from proctor.core.score import Score, Unscored
+from proctor.registry import JUDGES
 from proctor.scorers import _article, _file
-from proctor.scorers._named import is_judge, named
+from proctor.scorers._named import named
 from proctor.scorers._predictions import adapted, takes_prediction
 
 ARTICLE = """
@@ -232,4 +233,4 @@ def test_the_list_of_scorers_names_scorers_only() -> None:
     assert {"exact:contains", "combine", "regex", "limits"} <= set(listed)
     assert not [name for name in listed if name.endswith(":make")]
     for name in listed:
-        assert name in ("adaptive", "combine", "turns") or is_judge(name) or callable(named(name))
+        assert name in ("adaptive", "combine", "turns") or JUDGES.knows(name) or callable(named(name))

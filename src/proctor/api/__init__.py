@@ -15,6 +15,7 @@ from proctor.api.resuming import with_code
 from proctor.api.run import Run
 from proctor.config import converted
 from proctor.core.errors import BadInput
+from proctor.core.judge import JudgeChoice
 from proctor.core.run import Budget, RunRecord, Selection
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Scorer, Store, Summarise
@@ -25,7 +26,6 @@ from proctor.engine.evaluate import evaluate as run_job
 from proctor.engine.progress import Progress
 from proctor.engine.recorded import collected
 from proctor.engine.rescore import rescore as rescore_trials
-from proctor.judges._choice import judging
 from proctor.runtime.garbage import sought_seldom, unsought
 
 if TYPE_CHECKING:
@@ -133,8 +133,7 @@ def rescore(
     """
     run = run if isinstance(run, Run) else open_run(run, store=store)
     model, model_options = judge_of(judge, judge_options, run.record)
-    with judging(model, model_options):
-        bound = resolve.scorers(scorers)
+    bound = resolve.scorers(scorers, JudgeChoice(model=model, options=model_options))
     judges = resolve.judges_of(bound)
     if judge is not None and not judges:
         raise no_judge()

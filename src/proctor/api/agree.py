@@ -11,9 +11,10 @@ from proctor.api.prepare import at
 from proctor.api.run import Run
 from proctor.calibration import calibrate
 from proctor.calibration.calibrate import Apart, Rated, Row, Scale
-from proctor.calibration.figures import CORRECTED, PROVENANCE, About, about, on_scale
+from proctor.calibration.figures import CORRECTED, PROVENANCE, about, on_scale
 from proctor.config import settings
 from proctor.core.errors import BadInput
+from proctor.core.judge import JudgeInfo
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence
 from proctor.core.task import Store
@@ -126,7 +127,7 @@ class _Judged(msgspec.Struct, frozen=True, kw_only=True):
     run: Run
     scorer: str
     name: str
-    about: About | None
+    about: JudgeInfo | None
     weights: Mapping[str, float]
     rated: Sequence[Rated]
 
@@ -179,7 +180,7 @@ def _judged(run: Run, scorer: str | None, scale: Scale) -> list[_Judged]:
     return found
 
 
-def _weights(about: About | None) -> Mapping[str, float]:
+def _weights(about: JudgeInfo | None) -> Mapping[str, float]:
     """The weights of the dimensions of its rubric; none where the rubric is gone or another now."""
     if about is None or not about.rubric:
         return {}

@@ -21,13 +21,13 @@ from proctor.calibration.figures import PROVENANCE
 from proctor.config import converted, judge_name, settings, store_url
 from proctor.core.declared import AgentInfo, declared
 from proctor.core.errors import BadInput
+from proctor.core.judge import JudgeChoice, JudgeInfo
 from proctor.core.run import Budget, Limits, Order, Price, RunRecord, RunSpec, Selection, Target
 from proctor.core.task import Agent, Scorer, Store, Task
 from proctor.engine.evaluate import Job
 from proctor.engine.progress import Progress
 from proctor.engine.scoring import BoundScorer
 from proctor.engine.selection import chosen
-from proctor.judges._choice import judging
 from proctor.stores.copy import check_whole
 
 T = TypeVar("T")
@@ -128,8 +128,8 @@ def prepare(
         check_conditions(stored, replace(stored, spec=replace(stored.spec, task=named_task.name)))
     kept = stored.spec if stored is not None else None
     model, model_options = judge_of(judge, judge_options, stored)
-    with judging(model, model_options):
-        bound = resolve.scorers_of(made_task, scorers or (kept.scorers if kept is not None else made_task.scorers))
+    wanted = scorers or (kept.scorers if kept is not None else made_task.scorers)
+    bound = resolve.scorers_of(made_task, wanted, JudgeChoice(model=model, options=model_options))
     judges = resolve.judges_of(bound)
     if judge is not None and not judges:
         raise no_judge()
@@ -263,9 +263,9 @@ def no_judge() -> BadInput:
     return BadInput("No scorer asks a judge. Add one, for example --scorer rubric:answer-quality.")
 
 
-def with_judges(provenance: Mapping[str, Any], judges: Mapping[str, Any]) -> dict[str, Any]:
+def with_judges(provenance: Mapping[str, Any], judges: Mapping[str, JudgeInfo]) -> dict[str, Any]:
     """Provenance that tells what judged, beside what it told before."""
-    known = {**provenance.get(PROVENANCE, {}), **judges}
+    known = {**provenance.get(PROVENANCE, {}), **msgspec.to_builtins(judges)}
     return {**provenance, PROVENANCE: known} if known else dict(provenance)
 
 
@@ -389,18 +389,18 @@ def _processes(workers: int | None, record: RunRecord) -> int:
     return workers or 1
 
 
-def check_money(budget: Budget, judges: Mapping[str, Any], unpriced: Sequence[str] = ()) -> None:
+def check_money(budget: Budget, judges: Mapping[str, JudgeInfo], unpriced: Sequence[str] = ()) -> None:
     """Refuse a budget in money where it is not known what a judge costs, or one of the other models."""
     if budget.money is None:
         return
-    for model in (*unpriced, *(one for about in judges.values() for one in about["unpriced"])):
+    for model in (*unpriced, *(one for about in judges.values() for one in about.unpriced)):
         raise BadInput(
             'A budget in money needs a price. Write it into proctor.toml: [prices."{model}"] input = 1.0, output = 2.0 (for a million tokens).',
             model=model,
         )
 
 
-def _price(agent: Agent, budget: Budget, judges: Mapping[str, Any]) -> Price | None:
+def _price(agent: Agent, budget: Budget, judges: Mapping[str, JudgeInfo]) -> Price | None:
     about = declared(AgentInfo, agent)
     model = about.model if isinstance(about.model, str) else None
     price = settings().prices.get(model) if model else None

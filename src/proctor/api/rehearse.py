@@ -17,6 +17,7 @@ from proctor.api.prepare import judge_of, no_judge, prepare
 from proctor.api.run import Run
 from proctor.calibration.figures import about
 from proctor.core.errors import BadInput, JudgeFailed, ProctorError
+from proctor.core.judge import JudgeChoice
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Scorer
@@ -24,7 +25,6 @@ from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Verdict
 from proctor.engine.scoring import BoundScorer
 from proctor.judges._ask import Asked, rehearsing
-from proctor.judges._choice import judging
 
 COUNTED = 1_000  # samples whose requests are counted; those of more are estimated from them
 
@@ -80,8 +80,7 @@ def rehearse_again(
         BadInput: no such scorer, or none that asks a judge.
     """
     model, options = judge_of(judge, judge_options, run.record)
-    with judging(model, options):
-        bound = resolve.scorers(scorers)
+    bound = resolve.scorers(scorers, JudgeChoice(model=model, options=options))
     return _rehearsed(bound, _answers(run))
 
 
@@ -100,8 +99,8 @@ def behind(run: Run, sample_id: str, attempt: int = 0) -> list[Behind]:
 def _behind(run: Run, verdict: Verdict, judged: Judged) -> Behind:
     found = Behind(scorer=verdict.scorer, replies=tuple(_replies(verdict.result.details)))
     try:
-        with judging(run.record.spec.judge, run.record.spec.judge_options):
-            bound = resolve.scorers(run.record.spec.scorers)
+        spec = run.record.spec
+        bound = resolve.scorers(spec.scorers, JudgeChoice(model=spec.judge, options=spec.judge_options))
     except ProctorError as error:
         return msgspec.structs.replace(found, why_not=error.sentence)
     same = [one for one in bound if (one.name, one.version) == (verdict.scorer, verdict.scorer_version)]

@@ -15,17 +15,19 @@ from proctor import registry
 from proctor.agents import function
 from proctor.api.sources import files_of, is_file
 from proctor.config import unknown_option
+from proctor.core.declared import ScorerInfo, checked, own_name
 from proctor.core.digest import digest_file
 from proctor.core.errors import BadInput
+from proctor.core.judge import NOT_CHOSEN, JudgeChoice, JudgeInfo
 from proctor.core.near import near
-from proctor.core.parts import BenchmarkPart
+from proctor.core.parts import BenchmarkPart, Find
 from proctor.core.run import RunSpec
 from proctor.core.sample import Sample
 from proctor.core.task import Agent, Environment, Scorer, Session, Summarise, TakesOracle, Task
 from proctor.core.trajectory import ToolStyle
 from proctor.engine.rescore import JUDGED_AT_ONCE
 from proctor.engine.scoring import BoundScorer
-from proctor.scorers._named import is_inline, is_judge
+from proctor.scorers._named import Make, is_inline
 from proctor.scorers._named import named as scorer_named
 from proctor.scorers._parts import recorded_judge
 from proctor.scorers._predictions import adapted, takes_prediction
@@ -113,21 +115,22 @@ class Recorded:
         raise BadInput("The replies of '{name}' were recorded; there is no agent to call.", name=self.name)
 
 
-def scorers(given: Sequence[str | Scorer]) -> list[BoundScorer]:
+def scorers(given: Sequence[str | Scorer], judge: JudgeChoice = NOT_CHOSEN) -> list[BoundScorer]:
     """Scorers by name (`exact`, `exact:contains`), path, file of scorers or object; one that is named twice counts once.
 
     Raises:
         BadInput: there is no such scorer, or two that differ have one name.
     """
     found: dict[str, BoundScorer] = {}
-    for scorer in (scorer for one in given for scorer in _scorers(one)):
+    make = _maker(judge)
+    for scorer in (scorer for one in given for scorer in _scorers(one, make)):
         before = found.setdefault(scorer.name, scorer)
         if before.function is not scorer.function and before.reference != scorer.reference:
             raise BadInput("Two scorers are called '{name}'.", name=scorer.name)
     return [*found.values()]
 
 
-def scorers_of(task: Task, given: Sequence[str | Scorer]) -> list[BoundScorer]:
+def scorers_of(task: Task, given: Sequence[str | Scorer], judge: JudgeChoice = NOT_CHOSEN) -> list[BoundScorer]:
     """Scorers for a run of a task; a reference to one of the task's own objects (of a stored run) is that object."""
     own = {
         name: one
@@ -135,10 +138,10 @@ def scorers_of(task: Task, given: Sequence[str | Scorer]) -> list[BoundScorer]:
         if not isinstance(one, str)
         for name in (function.identity(one), function.qualified_name(one))  # the latter in runs of earlier releases
     }
-    return scorers([own.get(one, one) if isinstance(one, str) else one for one in given])
+    return scorers([own.get(one, one) if isinstance(one, str) else one for one in given], judge)
 
 
-def judges_of(bound: Sequence[BoundScorer]) -> dict[str, Any]:
+def judges_of(bound: Sequence[BoundScorer]) -> dict[str, JudgeInfo]:
     """What is recorded of the models behind scorers, by the name of the scorer; empty where none asks one."""
     found = {scorer.name: recorded_judge(scorer.function) for scorer in bound}
     return {name: about for name, about in found.items() if about is not None}
@@ -253,27 +256,45 @@ def _check_options(made: Callable[..., Any], arguments: tuple[str, ...], options
         raise BadInput("The task '{name}' cannot be made: {error}.", name=name, error=error) from None
 
 
-def _scorers(given: str | Scorer) -> list[BoundScorer]:
-    if isinstance(given, str) and "." in given and not is_judge(given.partition(":")[0]):
+def _scorers(given: str | Scorer, make: Make) -> list[BoundScorer]:
+    if isinstance(given, str) and "." in given and not _is_judge(given.partition(":")[0]):
         from proctor.scorers import _file as scorer_file
 
         if scorer_file.is_file(given):
-            return [_bound(one, one.name, one.reference) for one in scorer_file.load(given)]
-    return [_scorer(given)]
+            return [_bound(one, one.reference, one.name) for one in scorer_file.load(given, make)]
+    return [_scorer(given, make)]
 
 
-def _scorer(given: str | Scorer) -> BoundScorer:
+def _scorer(given: str | Scorer, make: Make) -> BoundScorer:
     if not isinstance(given, str):
         given = _metric_wrapped(given)
         reference = function.identity(given)
-        return _bound(given, str(getattr(given, "name", "") or reference.rpartition(":")[2]), reference)
+        return _bound(given, reference, own_name(given) or reference.rpartition(":")[2])
     kind = given.partition(":")[0]
-    if registry.knows("scorers", kind) or is_judge(kind):
-        return _bound(scorer_named(given), given, given)
+    if registry.SCORERS.knows(kind) or _is_judge(kind):
+        return _bound(make(given), given, given)
     if registry.is_path(given) or ":" in given:
         found = registry.load_object(given, "scorer")
-        return _bound(found, str(getattr(found, "name", "") or getattr(found, "__name__", given)), given)
-    raise registry.unknown("scorer", given, [*registry.names("scorers"), *filter(is_judge, registry.names("judges"))])
+        return _bound(found, given, own_name(found) or getattr(found, "__name__", given))
+    known = [name for name in registry.JUDGES.names() if _is_judge(name)]
+    raise registry.unknown("scorer", given, [*registry.SCORERS.names(), *known])
+
+
+def _maker(judge: JudgeChoice) -> Make:
+    """Return what makes a scorer by name, also deep in one that is made of others; those that ask a model ask this judge."""
+
+    def make(name: str, options: Mapping[str, Any] | None = None, *, find: Find | None = None) -> Scorer:
+        kind, _, argument = name.partition(":")
+        if _is_judge(kind):
+            return registry.JUDGES.find(kind).make(argument, options or {}, judge)
+        return scorer_named(name, options, find=find or make)
+
+    return make
+
+
+def _is_judge(kind: str) -> bool:
+    """Return True if a name is that of a scorer that asks a model; a scorer of the same name that asks none goes before it."""
+    return not registry.SCORERS.knows(kind) and registry.JUDGES.knows(kind)
 
 
 def _metric_wrapped(given: Scorer) -> Scorer:
@@ -283,10 +304,10 @@ def _metric_wrapped(given: Scorer) -> Scorer:
     return deepeval.wrap(given) if deepeval.is_metric(given) else given
 
 
-def _bound(found: Any, name: str, reference: str) -> BoundScorer:
+def _bound(found: Any, reference: str, name: str) -> BoundScorer:
     if not callable(found):
         raise BadInput("'{name}' is no scorer: expected a function (sample, trajectory) -> Score.", name=reference)
-    version = getattr(found, "version", None) or _source(found) or "1"
+    version = checked(ScorerInfo, found, reference).version or _source(found) or "1"
     scorer = adapted(found) if takes_prediction(found) else found
     return BoundScorer(name=name, reference=reference, version=str(version), function=scorer, inline=is_inline(scorer))
 

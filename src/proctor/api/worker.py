@@ -10,11 +10,11 @@ import time
 
 from proctor.api import resolve
 from proctor.core.errors import BudgetSpent, ProctorError, Refused
+from proctor.core.judge import JudgeChoice
 from proctor.core.sentence import Sentence
 from proctor.engine import wire
 from proctor.engine.trial import Work, run_trial
 from proctor.engine.watchdog import watched_loop
-from proctor.judges._choice import judging
 from proctor.models import cache
 from proctor.models.named import Opened
 from proctor.runtime.garbage import sought_seldom
@@ -128,8 +128,7 @@ def _work(start: wire.Start) -> Work:
     spec = start.spec
     task, _ = resolve.task(spec.task, spec.task_options)
     agent, _ = resolve.agent(spec.agent, spec.agent_options)
-    with judging(spec.judge, spec.judge_options):
-        scorers = resolve.scorers_of(task, start.scorers)
+    scorers = resolve.scorers_of(task, start.scorers, JudgeChoice(model=spec.judge, options=spec.judge_options))
     return Work(
         run_id=start.run_id,
         task=task,

@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor import registry
+from proctor.core.judge import Figure, JudgeInfo
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.score import FROM_CACHE
 from proctor.core.sentence import Sentence, say
@@ -25,62 +26,17 @@ CORRECTED = " (corrected)"  # behind the name of a figure: what it would be if p
 PROVENANCE = "judges"  # the key under which a run records what judged it, by scorer
 
 
-class Figure(msgspec.Struct, frozen=True, kw_only=True):
-    """A number that comes out of a run.
-
-    Attributes:
-        low, high: the scale it is shown on; from 0 to 1 it is a share.
-        failed: its share where the agent failed; None where that says nothing about it.
-        empty: its value when no verdict has it, though some were given; None for none.
-    """
-
-    name: str
-    low: float = 0.0
-    high: float = 1.0
-    failed: float | None = 0.0
-    empty: float | None = None
-
-
-class About(msgspec.Struct, frozen=True, kw_only=True):
-    """What is recorded of a judge with the run.
-
-    Attributes:
-        kind: the module in this room, whose `concluded` has the last word on its estimates; other scorers that hold a
-            judge, such as `combine`, have none.
-        passing: the points from which an item passes.
-        main: what the mean of its values is called; '' leaves it as it is.
-        unpriced: the models behind it of which it is not known what they cost.
-        by: the tag by which alone its figures mean something, such as the pair of systems compared.
-        calibration: how it was checked against people; '' where it was not.
-        calibrated: the agreement was shown to be enough.
-        corrected: what its numbers would be if people had judged, as `calibrate` found.
-    """
-
-    model: str
-    kind: str = ""
-    rubric: str = ""
-    rubric_digest: str = ""
-    passing: float | None = None
-    main: str = ""
-    by: str = ""
-    figures: tuple[Figure, ...] = ()
-    unpriced: tuple[str, ...] = ()
-    calibration: str | Sentence = ""
-    calibrated: bool = False
-    corrected: tuple[Estimate, ...] = ()
-
-
-def about(record: RunRecord, scorer: str) -> About | None:
+def about(record: RunRecord, scorer: str) -> JudgeInfo | None:
     """What judged a run under the name of a scorer; None where no model did."""
     found = record.provenance.get(PROVENANCE, {}).get(scorer)
-    return None if found is None else msgspec.convert(found, About)
+    return None if found is None else msgspec.convert(found, JudgeInfo)
 
 
 def estimates(
     record: RunRecord,
     store: Store,
     scorer: str,
-    judge: About,
+    judge: JudgeInfo,
     plain: Sequence[Estimate],
     *,
     prefix: str = "",
@@ -105,7 +61,7 @@ def estimates(
     if cases.from_cache:
         note = say("{note}; {count} replies from the cache", note=note, count=cases.from_cache)
     found = [replace(one, note=note) for one in found]
-    concluded = getattr(registry.find("judges", judge.kind), "concluded", None) if judge.kind else None
+    concluded = registry.JUDGES.find(judge.kind).concluded if judge.kind else None
     if concluded is not None:
         found = concluded(
             found, lambda: store.verdicts(record.id, scorer=scorer), judge, prefix, cases.cluster_by_sample
@@ -124,11 +80,11 @@ def _beside(found: Sequence[Estimate], corrected: Mapping[str, Estimate]) -> lis
     return shown
 
 
-def _is_told(one: Estimate, judge: About) -> bool:
+def _is_told(one: Estimate, judge: JudgeInfo) -> bool:
     return not judge.by or one.slice.startswith(f"{judge.by}=")
 
 
-def marked(judge: About) -> Sentence:
+def marked(judge: JudgeInfo) -> Sentence:
     """The note of every figure of a judge."""
     if not judge.calibration:
         return say("judged by {judge}, uncalibrated", judge=judge.model)
@@ -152,7 +108,7 @@ def compared(one: RunRecord, other: RunRecord, scorer: str) -> Iterator[Sentence
         )
 
 
-def mixed(judge: About) -> Sentence:
+def mixed(judge: JudgeInfo) -> Sentence:
     """The note of figures out of verdicts that were not given under the same conditions."""
     return say(
         "{judged}; verdicts of different versions of the judge are mixed: judge the run again", judged=marked(judge)
@@ -169,7 +125,7 @@ class _Cases:
     """
 
     def __init__(
-        self, record: RunRecord, store: Store, scorer: str, judge: About, weighing: strata.Weighing | None
+        self, record: RunRecord, store: Store, scorer: str, judge: JudgeInfo, weighing: strata.Weighing | None
     ) -> None:
         self._judge = judge
         self._weighing = weighing

@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from proctor.calibration.figures import About, marked
+from proctor.calibration.figures import marked
+from proctor.core.judge import JudgeInfo
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
@@ -43,7 +44,7 @@ class _Item(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def numbers(
-    verdicts: Iterable[Verdict], judge: About, prefix: str = "", clusters: Mapping[str, str] = {}
+    verdicts: Iterable[Verdict], judge: JudgeInfo, prefix: str = "", clusters: Mapping[str, str] = {}
 ) -> Iterator[Estimate]:
     """The estimates; judges that the controls left out are named in the notes.
 
@@ -93,13 +94,13 @@ def outliers(items: Sequence[_Item]) -> list[Outlier]:
     return sorted(found, key=lambda one: -abs(one.apart))
 
 
-def outliers_of(verdicts: Iterable[Verdict], judge: About) -> list[Outlier]:
+def outliers_of(verdicts: Iterable[Verdict], judge: JudgeInfo) -> list[Outlier]:
     """The same, of stored verdicts."""
     return outliers(_items(verdicts, judge)[0])
 
 
 def _items(
-    verdicts: Iterable[Verdict], judge: About, clusters: Mapping[str, str] = {}
+    verdicts: Iterable[Verdict], judge: JudgeInfo, clusters: Mapping[str, str] = {}
 ) -> tuple[list[_Item], list[str]]:
     items: list[_Item] = []
     excluded: dict[str, None] = {}

@@ -27,23 +27,22 @@ def command(what: str | None, as_json: bool) -> None:
 def parts(room: str) -> dict[str, str]:
     """The parts of a package by name, each with the first line of what it says of itself."""
     from proctor import registry
+
+    if room == "scorers":
+        return {name: registry.JUDGES.describe(name) for name in registry.JUDGES.names()} | _scorers()
+    found = registry.AGENTS if room == "agents" else registry.BENCHMARKS
+    return {name: found.describe(name) for name in found.names()}
+
+
+def _scorers() -> dict[str, str]:
+    from proctor import registry
     from proctor.scorers._named import functions
 
-    for one in (registry.AGENTS, registry.BENCHMARKS):
-        if one.name == room:
-            return {name: one.describe(name) for name in one.names()}
-    found: dict[str, str] = parts("judges") if room == "scorers" else {}
-    for name in registry.names(room):
-        module = registry.find(room, name)
-        if room == "scorers":
-            own = functions(module)
-            found |= {name if key == name else f"{name}:{key}": _first_line(getattr(module, key)) for key in own}
-            if hasattr(module, "make") and name not in own:  # made of its options alone
-                found[name] = _first_line(module)
-        elif hasattr(module, "make"):
-            found[name] = _first_line(module)
+    found = {}
+    for room in registry.SCORERS.names():
+        part = registry.SCORERS.find(room)
+        if part.scorer is None and (part.make or part.combine):  # made of its options alone
+            found[room] = registry.SCORERS.describe(room)
+        for name, function in functions(room, part).items():
+            found[name] = (inspect.getdoc(function) or "").partition("\n")[0]
     return found
-
-
-def _first_line(part: object) -> str:
-    return (inspect.getdoc(part) or "").partition("\n")[0]

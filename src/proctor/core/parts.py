@@ -9,13 +9,14 @@ from typing import Any, Protocol
 
 import msgspec
 
+from proctor.core.judge import JudgeChoice, JudgeInfo
 from proctor.core.parity import Checked
-from proctor.core.run import RunRecord
+from proctor.core.run import Estimate, RunRecord
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence
-from proctor.core.task import Agent, Model, Store, Summarise, Task
+from proctor.core.task import Agent, Model, Scorer, Store, Summarise, Task
 from proctor.core.trajectory import Trajectory
-from proctor.core.trial import Failure, Trial
+from proctor.core.trial import Failure, Trial, Verdict
 
 Options = type[msgspec.Struct]
 Tell = Callable[[Sentence], None]
@@ -42,6 +43,44 @@ class ModelPart(msgspec.Struct, frozen=True, kw_only=True):
 
     make: Callable[[str, Mapping[str, Any]], Model]
     options: Options | None = None
+
+
+Find = Callable[[str], Scorer]
+Concluded = Callable[
+    [Sequence[Estimate], Callable[[], Iterable[Verdict]], JudgeInfo, str, Mapping[str, str]], list[Estimate]
+]
+
+
+class ScorerPart(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of scorers.
+
+    Attributes:
+        scorer: the function that the name of the file alone means, where there is one.
+        others: further functions, `FILE:FUNCTION`.
+        make: the scorer with options; without it, they are put into `sample.meta["FILE"]`, below what the sample says.
+        combine: the same for a scorer made of others, which it finds by name.
+        options: the type that reads the options.
+    """
+
+    scorer: Callable[..., Any] | None = None
+    others: tuple[Callable[..., Any], ...] = ()
+    make: Callable[[Mapping[str, Any]], Scorer] | None = None
+    combine: Callable[[Mapping[str, Any], Find], Scorer] | None = None
+    options: Options | None = None
+
+
+class JudgePart(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind of scorer that asks a model, `KIND:ARGUMENT`.
+
+    Attributes:
+        make: the scorer for what follows the colon, with its own options and the judge that the run names.
+        options: the type that reads its options; the others are those of the model.
+        concluded: has the last word on its estimates, where it has one.
+    """
+
+    make: Callable[[str, Mapping[str, Any], JudgeChoice], Scorer]
+    options: Options | None = None
+    concluded: Concluded | None = None
 
 
 class StorePart(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,9 +10,10 @@ from msgspec.structs import replace
 
 from proctor.api import Run, evaluate
 from proctor.api.agree import Agreement, agree
-from proctor.calibration.figures import Figure, about, on_scale
+from proctor.calibration.figures import about, on_scale
 from proctor.core.digest import digest_file
 from proctor.core.errors import BadInput, ProctorError
+from proctor.core.judge import Figure
 from proctor.core.run import Budget, Estimate
 from proctor.core.score import Score
 from proctor.core.sentence import Sentence, say

@@ -19,7 +19,8 @@ from msgspec.structs import replace
 from proctor.api import Run, at
 from proctor.api.agree import Held
 from proctor.calibration.calibrate import TENTATIVE
-from proctor.calibration.figures import CORRECTED, Figure, on_scale
+from proctor.calibration.figures import CORRECTED, on_scale
+from proctor.core.judge import Figure
 from proctor.core.run import Budget, Estimate
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from proctor.calibration.figures import CORRECTED, About, marked
+from proctor.calibration.figures import CORRECTED, marked
+from proctor.core.judge import JudgeInfo
 from proctor.core.sentence import Sentence, say
 from proctor.generation import advice, pages
 from proctor.generation._plan import Generated
@@ -203,7 +204,7 @@ def _judged(found: Quality, lang: str) -> Iterator[Block]:
     yield Paragraph(say("The scale goes from {low} to {high}.", low=f"{low:g}", high=f"{high:g}"))
     note = next((one.note for one in judged.estimates.values() if one.note), "")
     if held is not None:
-        note = marked(About(model=judged.judge, calibration=held.calibration, calibrated=held.calibrated))
+        note = marked(JudgeInfo(model=judged.judge, calibration=held.calibration, calibrated=held.calibrated))
     if note:
         yield Paragraph(note)
 

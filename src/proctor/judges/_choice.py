@@ -1,18 +1,13 @@
-"""Which model judges: what a run says (`--judge`, `--judge-set`), unless a scorer names its own.
+"""Which model judges: what a run says (`--judge`, `--judge-set`), unless a scorer names its own."""
 
-A scorer is made from its name alone, also deep in a file of scorers; so the choice of the run stands beside, while the
-scorers of the run are made, and not longer.
-"""
-
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
 from proctor.config import converted
 from proctor.core.errors import BadInput
+from proctor.core.judge import JudgeChoice
 from proctor.judges._ask import Asker
 from proctor.models.named import model
 
@@ -38,27 +33,7 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
 T = TypeVar("T", bound=msgspec.Struct)
 
 
-class Choice(msgspec.Struct, frozen=True, kw_only=True):
-    """A judge by name, with the options of the judge and of its model together."""
-
-    model: str | None = None
-    options: Mapping[str, Any] = {}
-
-
-_chosen: ContextVar[Choice] = ContextVar("proctor_judge", default=Choice())  # noqa: B039 - frozen
-
-
-@contextmanager
-def judging(model: str | None, options: Mapping[str, Any] | None = None) -> Iterator[None]:
-    """Scorers made inside ask this model, unless they name another."""
-    token = _chosen.set(Choice(model=model, options=options or {}))
-    try:
-        yield
-    finally:
-        _chosen.reset(token)
-
-
-def choice(given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def choice(given: Mapping[str, Any], run: JudgeChoice) -> tuple[str, dict[str, Any]]:
     """The model that a scorer with these options asks, and all its options: its own over those of the run.
 
     A scorer that names its judge takes nothing from the run.
@@ -70,7 +45,6 @@ def choice(given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     own = given.get("judge")
     if own is not None:
         return str(own), rest
-    run = _chosen.get()
     if run.model is None:
         raise BadInput(
             "Name the model that judges: --judge openai:MODEL, the variable PROCTOR_JUDGE, or judge in proctor.toml."
@@ -84,13 +58,13 @@ def parted(options: Mapping[str, Any], kind: type[T], what: str) -> tuple[T, dic
     return converted(own, kind, what), {key: value for key, value in options.items() if key not in own}
 
 
-def single(options: Mapping[str, Any], kind: type[T], what: str) -> tuple[T, str, dict[str, Any]]:
+def single(options: Mapping[str, Any], run: JudgeChoice, kind: type[T], what: str) -> tuple[T, str, dict[str, Any]]:
     """The options of a judge that sits alone, the model that it asks, and the options of that.
 
     Raises:
         BadInput: nobody named a judge, or several; or an option is wrong.
     """
-    name, all_options = choice(options)
+    name, all_options = choice(options, run)
     own, rest = parted(all_options, kind, what)
     if "," in name:
         raise BadInput("'{names}' are several judges. Let them sit as a jury: --scorer jury:RUBRIC", names=name)

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.calibration.figures import Figure
+from proctor.core.judge import Figure
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Usage

@@ -13,8 +13,9 @@ from typing import Any, Self
 import msgspec
 from msgspec.structs import replace
 
-from proctor.calibration.figures import About
 from proctor.core.digest import digest
+from proctor.core.judge import NOT_CHOSEN, JudgeChoice, JudgeInfo
+from proctor.core.parts import JudgePart
 from proctor.core.sample import Message, Sample, Turn
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
@@ -37,7 +38,7 @@ FIRST_VERSIONS = (
 )
 
 
-def make(argument: str, options: Mapping[str, Any]) -> "AdkJudged":
+def make(argument: str, options: Mapping[str, Any], chosen: JudgeChoice = NOT_CHOSEN) -> "AdkJudged":
     """The scorer `adk_judged:METRIC`; options are those of the judge's model.
 
     Raises:
@@ -45,7 +46,7 @@ def make(argument: str, options: Mapping[str, Any]) -> "AdkJudged":
     """
     if argument not in METRICS:
         raise unknown("criterion", argument, [*METRICS], paths=False)
-    name, rest = choice(options)
+    name, rest = choice(options, chosen)
     return AdkJudged(argument, name, rest)
 
 
@@ -69,7 +70,7 @@ class AdkJudged:
         self._judges: dict[str, RubricJudge] = {}
         texts = [SAME, RESPONSE, TOOLS] if metric in FIRST_VERSIONS else [TASKS[metric]]  # their versions stay
         self.version = digest([metric, judge, model_options, *texts])[:12]
-        self.judge = About(model=judge, unpriced=self._asker.unpriced)
+        self.judge = JudgeInfo(model=judge, unpriced=self._asker.unpriced)
 
     async def __aenter__(self) -> Self:
         await self._asker.__aenter__()
@@ -170,3 +171,6 @@ class AdkJudged:
             )
             self._judges[key] = RubricJudge(rubric, self._asker, Options(repeats=samples))
         return self._judges[key]
+
+
+PART = JudgePart(make=make)

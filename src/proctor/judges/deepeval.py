@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from proctor import registry
-from proctor.calibration.figures import About
 from proctor.config import unknown_option
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput, JudgeFailed, MissingExtra
+from proctor.core.judge import NOT_CHOSEN, JudgeChoice, JudgeInfo
+from proctor.core.parts import JudgePart
 from proctor.core.sample import Message, Sample, ToolCall, ToolResult
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
@@ -57,7 +58,11 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
-def make(argument: str, options: Mapping[str, Any]) -> "DeepEvalScorer":
+def make(
+    argument: str,
+    options: Mapping[str, Any],
+    chosen: JudgeChoice = NOT_CHOSEN,  # noqa: ARG001 - a metric has a model of its own
+) -> "DeepEvalScorer":
     """The scorer `deepeval:package.module:metric` or `deepeval:./metrics.py:metric`: a metric, or a function that makes one.
 
     Raises:
@@ -123,7 +128,7 @@ class DeepEvalScorer:
             for key in ("threshold", "criteria", "evaluation_steps", "evaluation_params", "evaluation_model")
         ]
         model = getattr(metric, "evaluation_model", None)  # of the metrics that ask one
-        self.judge = About(model=str(model), unpriced=(str(model),)) if model else None
+        self.judge = JudgeInfo(model=str(model), unpriced=(str(model),)) if model else None
         self.version = f"deepeval {_installed()} / {digest([type(metric).__qualname__, settings])[:8]}"
 
     async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
@@ -312,3 +317,6 @@ def _installed() -> str:
         return version("deepeval")
     except PackageNotFoundError:
         return "-"
+
+
+PART = JudgePart(make=make)

@@ -31,9 +31,11 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from proctor.calibration.figures import About, Figure, Verdicts
+from proctor.calibration.figures import Verdicts
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput, JudgeFailed
+from proctor.core.judge import NOT_CHOSEN, Figure, JudgeChoice, JudgeInfo
+from proctor.core.parts import JudgePart
 from proctor.core.run import Estimate
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
@@ -87,7 +89,7 @@ class Options(JudgeOptions, frozen=True, kw_only=True):
     controls_right: Annotated[float, msgspec.Meta(ge=0, le=1)] = 1.0
 
 
-def make(argument: str, options: Mapping[str, Any]) -> "Jury":
+def make(argument: str, options: Mapping[str, Any], chosen: JudgeChoice = NOT_CHOSEN) -> "Jury":
     """The scorer `jury:RUBRIC`.
 
     Raises:
@@ -97,7 +99,7 @@ def make(argument: str, options: Mapping[str, Any]) -> "Jury":
         own, rest = parted(options, Options, "jury")
         seats: Sequence[Seat] = own.judges
     else:
-        names, all_options = choice(options)
+        names, all_options = choice(options, chosen)
         own, rest = parted(all_options, Options, "jury")
         seats = [Seat(model=name.strip()) for name in names.split(",") if name.strip()]
     if len(seats) < LEAST:
@@ -142,7 +144,7 @@ class Jury(Opened):
         super().__init__(everyone)
         _check(options, self.rubric, list(self._weights.values()))
         self.version = digest([[one.version for one in everyone], options, list(self._weights.values())])[:12]
-        self.judge = About(
+        self.judge = JudgeInfo(
             kind="jury",
             model=", ".join(self._members),
             rubric=self.rubric.name,
@@ -264,7 +266,7 @@ class Jury(Opened):
 
 
 def concluded(
-    found: Sequence[Estimate], verdicts: Verdicts, judge: About, prefix: str, clusters: Mapping[str, str]
+    found: Sequence[Estimate], verdicts: Verdicts, judge: JudgeInfo, prefix: str, clusters: Mapping[str, str]
 ) -> list[Estimate]:
     """The estimates of a run, and how far its judges agree, each judge's leaning, outliers and cost."""
     from proctor.calibration import jury_agreement
@@ -298,3 +300,6 @@ def _names(models: Sequence[str]) -> list[str]:
 def _more(has_arbitrator: bool) -> tuple[Figure, ...]:
     names = ["confidence", "moderate_disagreement_rate", "severe_disagreement_rate"]
     return tuple(Figure(name=name, failed=None) for name in [*names, *(["arbitrated_rate"] if has_arbitrator else [])])
+
+
+PART = JudgePart(make=make, options=Options, concluded=concluded)

@@ -11,8 +11,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec.structs import replace
 
-from proctor.calibration.figures import About, Figure, Verdicts
+from proctor.calibration.figures import Verdicts
 from proctor.core.digest import digest
+from proctor.core.judge import NOT_CHOSEN, Figure, JudgeChoice, JudgeInfo
+from proctor.core.parts import JudgePart
 from proctor.core.run import Estimate
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
@@ -80,13 +82,13 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     lengths: tuple[int, int] = (0, 0)
 
 
-def make(argument: str, options: Mapping[str, Any]) -> "PairwiseJudge":
+def make(argument: str, options: Mapping[str, Any], chosen: JudgeChoice = NOT_CHOSEN) -> "PairwiseJudge":
     """The scorer `pairwise`, or `pairwise:RUBRIC` (a name or a file).
 
     Raises:
         BadInput: no judge is named, an unknown rubric, or an option is wrong.
     """
-    own, name, rest = single(options, Options, "pairwise")
+    own, name, rest = single(options, chosen, Options, "pairwise")
     criteria = rubric(argument or own.rubric or USUAL)
     return PairwiseJudge(criteria, asker(name, rest, own.tries), own, model_options=rest)
 
@@ -113,7 +115,7 @@ class PairwiseJudge(Opened):
         self.name = "pairwise"
         wordings = [_showing.wording(lang, "pairwise") for lang in ("en", "zh")]
         self.version = digest([criteria, options, self.asker.name, model_options, wordings])[:12]
-        self.judge = About(
+        self.judge = JudgeInfo(
             kind="pairwise",
             model=self.asker.name,
             rubric=criteria.name,
@@ -212,7 +214,7 @@ def rivals_of(sample: Sample) -> list[Rival]:
 def concluded(
     found: Sequence[Estimate],
     verdicts: Verdicts,
-    judge: About,  # noqa: ARG001 - the same for all judges
+    judge: JudgeInfo,  # noqa: ARG001 - the same for all judges
     prefix: str,  # noqa: ARG001
     clusters: Mapping[str, str],  # noqa: ARG001 - its rates have them already
 ) -> list[Estimate]:
@@ -341,3 +343,6 @@ def _values(found: Sequence[Comparison]) -> dict[str, float]:
     if places:
         values["first_place_rate"] = places.count("A") / len(places)
     return values
+
+
+PART = JudgePart(make=make, options=Options, concluded=concluded)

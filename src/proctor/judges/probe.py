@@ -25,8 +25,9 @@ from typing import Any, Self, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from proctor.calibration.figures import About
 from proctor.core.digest import digest
+from proctor.core.judge import NOT_CHOSEN, JudgeChoice, JudgeInfo
+from proctor.core.parts import JudgePart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
@@ -51,13 +52,13 @@ TURNED = {
 }
 
 
-def make(argument: str, options: Mapping[str, Any]) -> "Probe":
+def make(argument: str, options: Mapping[str, Any], chosen: JudgeChoice = NOT_CHOSEN) -> "Probe":
     """The scorer `probe`, or `probe:RUBRIC` (a name or a file).
 
     Raises:
         BadInput: no judge is named, an unknown rubric, or an option is wrong.
     """
-    own, name, rest = single(options, Asking, "probe")
+    own, name, rest = single(options, chosen, Asking, "probe")
     return Probe(rubric(argument or own.rubric or USUAL), asker(name, rest, own.tries), own)
 
 
@@ -79,7 +80,7 @@ class Probe(Opened):
         self._opinions: dict[str, asyncio.Task[Opinion]] = {}
         self.name = f"probe:{criteria.name}"
         self.version = digest([self._pairs.version, self._points.version, TURNED])[:12]
-        self.judge = About(
+        self.judge = JudgeInfo(
             kind="probe",
             model=self.asker.name,
             rubric=criteria.name,
@@ -217,3 +218,6 @@ def _moved(distance: float | None, **details: Any) -> Score | Unscored:
 
 def _two(values: tuple[float, ...]) -> tuple[float | None, float | None]:
     return (values[0], values[1]) if len(values) > 1 else (None, None)
+
+
+PART = JudgePart(make=make)

@@ -16,9 +16,10 @@ from typing import Any
 
 import msgspec
 
-from proctor.calibration.figures import About
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
+from proctor.core.judge import NOT_CHOSEN, JudgeChoice, JudgeInfo
+from proctor.core.parts import JudgePart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.task import Model
@@ -48,13 +49,13 @@ class Options(Asking, frozen=True, kw_only=True):
     characters: Characters = MOST_CHARACTERS
 
 
-def make(argument: str, options: Mapping[str, Any]) -> "RubricJudge":
+def make(argument: str, options: Mapping[str, Any], chosen: JudgeChoice = NOT_CHOSEN) -> "RubricJudge":
     """The scorer `rubric:NAME`, or `rubric:FILE.toml`.
 
     Raises:
         BadInput: no judge or rubric is named, or an option is wrong.
     """
-    own, name, rest = single(options, Options, "rubric")
+    own, name, rest = single(options, chosen, Options, "rubric")
     which = argument or own.rubric
     if not which:
         raise BadInput("Name the rubric, for example rubric:math-problem. Known: {known}.", known=", ".join(known()))
@@ -83,7 +84,7 @@ class RubricJudge(Opened):
         self.name = f"rubric:{rubric.name}"
         wordings = [_showing.wording(lang, "rubric") for lang in ("en", "zh")]
         self.version = digest([rubric, options, self.asker.name, model_options, wordings])[:12]
-        self.judge = About(
+        self.judge = JudgeInfo(
             kind="rubric",
             model=self.asker.name,
             rubric=rubric.name,
@@ -154,3 +155,6 @@ def _form(dimensions: Sequence[Dimension]) -> str:
 def _example(example: Example, dimensions: Sequence[Dimension]) -> dict[str, str]:
     reply = {"comment": example.comment, **{one.name: example.scores[one.name] for one in dimensions}}
     return {"text": example.text, "reply": msgspec.json.encode(reply).decode()}
+
+
+PART = JudgePart(make=make, options=Options)

@@ -16,6 +16,7 @@ from typing import Any, Self
 import msgspec
 
 from proctor import registry
+from proctor.core.declared import ScorerInfo, declared
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
@@ -25,7 +26,7 @@ from proctor.core.trajectory import Trajectory
 from proctor.core.validation import in_words
 from proctor.runtime.threads import is_async
 from proctor.scorers import _article
-from proctor.scorers._named import is_inline, named
+from proctor.scorers._named import Make, is_inline, named
 from proctor.scorers._predictions import adapted, takes_prediction
 
 SUFFIXES = (".toml", ".yaml", ".yml")
@@ -44,7 +45,7 @@ class Configured(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def judge(self) -> Any:
         """What is recorded of a model behind it; None where there is none."""
-        return getattr(self.scorer, "judge", None)
+        return declared(ScorerInfo, self.scorer).judge
 
     @property
     def is_async(self) -> bool:
@@ -75,7 +76,7 @@ def is_file(name: str) -> bool:
     return _split(name)[0].lower().endswith(SUFFIXES)
 
 
-def load(name: str) -> list[Configured]:
+def load(name: str, make: Make = named) -> list[Configured]:
     """The scorers of a file, or the one named behind the colon.
 
     Raises:
@@ -100,14 +101,15 @@ def load(name: str) -> list[Configured]:
         )
     if only and only not in scorers:
         raise registry.unknown("scorer", only, sorted(scorers), paths=False)
-    found = _File(where, path.parent, scorers)
+    found = _File(where, path.parent, scorers, make)
     return [found.configured(one) for one in ([only] if only else scorers)]
 
 
 class _File:
     """The tables of a file, with the scorers made of them; parts of `combine` may be other tables."""
 
-    def __init__(self, where: str, folder: Path, tables: Mapping[str, Any]) -> None:
+    def __init__(self, where: str, folder: Path, tables: Mapping[str, Any], make: Make) -> None:
+        self._make = make
         self._where = where
         self._folder = folder
         self._tables = tables
@@ -148,7 +150,7 @@ class _File:
         if not registry.is_path(kind):
             if kind in self._open[:-1]:
                 raise BadInput("{path}: the scorer {at} is made of itself.", path=self._where, at=f"$.scorers.{kind}")
-            return named(kind, options, find=self._find)
+            return self._make(kind, options, find=self._find)
         found = registry.load_object(str(self._folder / kind), "scorer")
         if takes_prediction(found):
             return adapted(found, options)
@@ -191,12 +193,14 @@ def _of_article(values: Mapping[str, Any], where: str) -> Configured:
 
 def _version(kind: str, options: Any, scorer: Scorer, others: list[Any]) -> str:
     """A short digest of the options and of the code that reads them."""
-    module = inspect.getmodule(getattr(scorer, "__code__", scorer))
+    module = inspect.getmodule(scorer.__code__ if inspect.isfunction(scorer) else scorer)
     try:
         code = inspect.getsource(module) if module is not None else ""
     except (OSError, TypeError):
         code = ""
-    own = [scorer.version] if hasattr(scorer, "version") else []  # of a judge: its model, rubric and prompts
+    own = (
+        [version] if (version := declared(ScorerInfo, scorer).version) else []
+    )  # of a judge: its model, rubric and prompts
     return digest([kind, msgspec.to_builtins(options, str_keys=True), others, code, *own])[:12]
 
 

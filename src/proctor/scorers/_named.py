@@ -1,27 +1,31 @@
 """Find a scorer of this room by name, with options."""
 
-import inspect
 from collections.abc import Callable, Mapping
-from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
 from proctor import registry
 from proctor.config import converted
+from proctor.core.declared import ScorerInfo, declared, scorer
 from proctor.core.errors import BadInput
+from proctor.core.parts import Find, ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
 
-Find = Callable[[str], Scorer]
+
+class Make(Protocol):
+    """Makes a scorer by name; `find` is where one that is made of others looks these up."""
+
+    def __call__(self, name: str, options: Mapping[str, Any] | None = None, *, find: Find | None = None) -> Scorer: ...
 
 
 def named(name: str, options: Mapping[str, Any] | None = None, *, find: Find | None = None) -> Scorer:
-    """The scorer `file` or `file:function`, with options where it takes some.
+    """Return the scorer `file` or `file:function`, with options where it takes some.
 
-    A judge (`rubric:NAME`) is made by its own room. A file with `make(options)` makes it. Else a file with a type `Options` reads them from `sample.meta["file"]`:
-    they are put there, below what the sample itself says. `find` is where `combine` and the like look their parts up.
+    Options of a file that does not make scorers are put into `sample.meta["file"]`, below what the sample itself says.
+    `find` is where `combine` and the like look their parts up.
 
     Raises:
         BadInput: there is no such scorer, or it has no such option; the nearest match is named.
@@ -30,56 +34,28 @@ def named(name: str, options: Mapping[str, Any] | None = None, *, find: Find | N
     'contains'
     """
     room, _, attribute = name.partition(":")
-    if is_judge(room):
-        judge: Scorer = registry.find("judges", room).make(attribute, options or {})
-        return judge
-    module = registry.find("scorers", room)
-    if not isinstance(module, ModuleType):
-        return _entry_point(module, name, options)
-    function = getattr(module, attribute or room, None)
-    make = getattr(module, "make", None)
-    if make is not None and not attribute and (options or function is None):
-        with_find = find is not None and "find" in inspect.signature(make).parameters
-        made: Scorer = make(options or {}, find=find) if with_find else make(options or {})
-        return made
-    if not inspect.isroutine(function) or (attribute or room) not in functions(module):
-        raise registry.unknown("scorer", name, [f"{room}:{key}" for key in functions(module)], paths=False)
-    return _with_options(room, function, getattr(module, "Options", None), options) if options else function
+    part = registry.SCORERS.find(room)
+    if not attribute and (options or part.scorer is None):
+        if part.make is not None:
+            return part.make(options or {})
+        if part.combine is not None:
+            return part.combine(options or {}, find or named)
+    function = functions(room, part).get(name)
+    if function is None:
+        raise registry.unknown("scorer", name, [*functions(room, part)], paths=False)
+    return _with_options(room, function, part.options, options) if options else function
 
 
-def is_judge(room: str) -> bool:
-    """Whether a name is that of a scorer that asks a model; those have a room of their own."""
-    known = not registry.knows("scorers", room) and registry.knows("judges", room)
-    return known and hasattr(registry.find("judges", room), "make")
-
-
-def functions(module: ModuleType) -> list[str]:
-    """The names of the scorers in a file: its public functions, without what it imports."""
-    return [
-        key
-        for key, value in vars(module).items()
-        if inspect.isfunction(value) and not key.startswith("_") and key != "make" and _is_scorer(value, module)
-    ]
+def functions(room: str, part: ScorerPart) -> dict[str, Callable[..., Any]]:
+    """Return the functions of a file by the name that each is found by."""
+    own = {} if part.scorer is None else {room: part.scorer}
+    return own | {f"{room}:{function.__name__}": function for function in part.others}
 
 
 def is_inline(scorer: object) -> bool:
-    """Whether a scorer is quick enough for the event loop: ours are, unless they say otherwise."""
-    said = getattr(scorer, "inline", None)
-    if isinstance(said, bool):
-        return said
-    return str(getattr(scorer, "__module__", "") or "").startswith("proctor.")
-
-
-def _is_scorer(function: Any, module: ModuleType) -> bool:
-    names = list(inspect.signature(function).parameters)
-    return len(names) == 2 and names[1] == "trajectory" and str(function.__module__).startswith(module.__name__)
-
-
-def _entry_point(found: Any, name: str, options: Mapping[str, Any] | None) -> Scorer:
-    if options:
-        raise BadInput("The scorer '{name}' takes no options.", name=name)
-    scorer: Scorer = found
-    return scorer
+    """Return True if a scorer is quick enough for the event loop: ours are, unless they say otherwise."""
+    inline = declared(ScorerInfo, scorer).inline
+    return inline if inline is not None else str(scorer.__module__ or "").startswith("proctor.")
 
 
 def _with_options(room: str, function: Scorer, kind: Any, options: Mapping[str, Any]) -> Scorer:
@@ -87,9 +63,9 @@ def _with_options(room: str, function: Scorer, kind: Any, options: Mapping[str, 
         raise BadInput("The scorer '{name}' takes no options.", name=room)
     converted(options, kind, room)
 
-    def scorer(sample: Sample, trajectory: Trajectory) -> Any:
+    @scorer(inline=is_inline(function))
+    def with_options(sample: Sample, trajectory: Trajectory) -> Any:
         meta = {**sample.meta, room: {**options, **(sample.meta.get(room) or {})}}
         return function(msgspec.structs.replace(sample, meta=meta), trajectory)
 
-    scorer.inline = is_inline(function)  # type: ignore[attr-defined]
-    return scorer
+    return with_options

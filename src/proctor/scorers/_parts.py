@@ -1,12 +1,12 @@
 """Scorers made of other scorers: call the parts, wait for those that must be waited for, and put them together."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-import msgspec
-
+from proctor.core.declared import ScorerInfo, declared
 from proctor.core.digest import digest
+from proctor.core.judge import JudgeInfo
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
@@ -18,7 +18,6 @@ from proctor.runtime.threads import is_async
 from proctor.scorers._named import is_inline
 
 Result = Score | Unscored
-RECORDED = {"model", "rubric_digest", "unpriced"}  # at least, of a judge
 
 
 class Composite(Opened):
@@ -40,24 +39,22 @@ class Composite(Opened):
         return self._score(sample, trajectory)
 
 
-def judged_by(parts: Sequence[Scorer]) -> Mapping[str, Any] | None:
-    """The models that parts of a scorer ask, as one record; None where none does."""
-    plain = [judge for part in parts if (judge := recorded_judge(part)) is not None]
-    if not plain:
+def judged_by(parts: Sequence[Scorer]) -> JudgeInfo | None:
+    """Return the models that parts of a scorer ask, as one record; None where none does."""
+    judges = [judge for part in parts if (judge := recorded_judge(part)) is not None]
+    if not judges:
         return None
-    return {
-        "model": ", ".join(dict.fromkeys(judge["model"] for judge in plain)),
-        "rubric_digest": digest([judge["rubric_digest"] for judge in plain]),
-        "unpriced": list(dict.fromkeys(model for judge in plain for model in judge["unpriced"])),
-    }
+    return JudgeInfo(
+        model=", ".join(dict.fromkeys(judge.model for judge in judges)),
+        rubric_digest=digest([judge.rubric_digest for judge in judges]),
+        unpriced=tuple(dict.fromkeys(model for judge in judges for model in judge.unpriced)),
+    )
 
 
-def recorded_judge(scorer: object) -> Mapping[str, Any] | None:
-    """What is recorded of the model behind a scorer; a person's own scorer may call something else `judge`."""
-    found = getattr(scorer, "judge", None)
-    if isinstance(found, msgspec.Struct) and set(found.__struct_fields__) >= RECORDED:
-        found = msgspec.to_builtins(found)
-    return found if isinstance(found, Mapping) and found.keys() >= RECORDED else None
+def recorded_judge(scorer: object) -> JudgeInfo | None:
+    """Return what is recorded of the model behind a scorer; a user's scorer may call something else `judge`."""
+    judge = declared(ScorerInfo, scorer).judge
+    return judge if isinstance(judge, JudgeInfo) else None
 
 
 def together(results: Sequence[Any], put: Callable[[list[Result]], Result]) -> Result | Awaitable[Result]:

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from proctor.core.declared import scorer
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
@@ -58,17 +59,17 @@ def adapted(function: Callable[..., Any], arguments: Mapping[str, Any] | None = 
     count = min(len(_placed(function)), 4)
     given = Arguments(arguments or {})
 
-    def scorer(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    @scorer(inline=False)  # the user's function may block
+    def of_prediction(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         if sample.target is None:
             return no_target()
         label = "\n".join(map(as_text, sample.target)) if isinstance(sample.target, list) else as_text(sample.target)
         answer = answer_of(trajectory)
         return _score(function(*(answer, label, given, given)[:count]), answer)
 
-    scorer.__name__ = getattr(function, "__name__", "scorer")
-    scorer.__module__ = getattr(function, "__module__", "")
-    scorer.inline = False  # type: ignore[attr-defined]  # a person's function may block
-    return scorer
+    of_prediction.__name__ = getattr(function, "__name__", "scorer")
+    of_prediction.__module__ = getattr(function, "__module__", "")
+    return of_prediction
 
 
 def _score(result: Any, answer: str) -> Score | Unscored:

@@ -13,12 +13,14 @@ from typing import Any
 import msgspec
 
 from proctor.config import converted
+from proctor.core.declared import scorer
+from proctor.core.parts import Find, ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
-from proctor.scorers._named import Find, is_inline, named
+from proctor.scorers._named import is_inline, named
 from proctor.scorers._parts import Result, together
 
 
@@ -69,7 +71,7 @@ class Threshold:
 def make(options: Mapping[str, Any], find: Find = named) -> Scorer:
     """A scorer with `Options`, and a history of its own."""
     chosen = converted(options, Options, "adaptive")
-    scorer = find(chosen.scorer) if isinstance(chosen.scorer, str) else chosen.scorer
+    similarity = find(chosen.scorer) if isinstance(chosen.scorer, str) else chosen.scorer
     threshold_by_type: dict[str, Threshold] = {}
     lock = threading.Lock()  # the history, when the similarity is computed in threads
 
@@ -88,9 +90,12 @@ def make(options: Mapping[str, Any], find: Find = named) -> Scorer:
         points = result.points if result.value >= threshold else 0
         return msgspec.structs.replace(result, points=points, reason=reason, details=details)
 
+    @scorer(inline=is_inline(similarity))
     def adaptive(sample: Sample, trajectory: Trajectory) -> Result | Awaitable[Result]:
         kind = str(sample.meta.get("type", ""))
-        return together([scorer(sample, trajectory)], lambda found: put(found[0], kind))
+        return together([similarity(sample, trajectory)], lambda found: put(found[0], kind))
 
-    adaptive.inline = is_inline(scorer)  # type: ignore[attr-defined]
     return adaptive
+
+
+PART = ScorerPart(combine=make, options=Options)

@@ -11,6 +11,8 @@ from typing import Any, Literal
 import msgspec
 
 from proctor.config import converted
+from proctor.core.declared import scorer
+from proctor.core.parts import ScorerPart
 from proctor.core.sample import Reasoning, Sample, Text, ToolCall
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
@@ -37,6 +39,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     criteria: tuple[Metric, ...] = ("tool_trajectory_avg_score", "response_match_score")
 
 
+VERSION = "google-adk 2.7.1 / 1"
+
+
+@scorer(version=VERSION)
 def tool_trajectory_avg_score(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """Whether the calls of each turn match, by the match type of the criteria (EXACT without), if they name it."""
     if "tool_trajectory_avg_score" not in _options(sample).criteria:
@@ -44,6 +50,7 @@ def tool_trajectory_avg_score(sample: Sample, trajectory: Trajectory) -> Score |
     return _trajectory(sample, trajectory, None)
 
 
+@scorer(version=VERSION)
 def response_match_score(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """ROUGE-1 of the response of each turn, if the criteria name it."""
     if "response_match_score" not in _options(sample).criteria:
@@ -51,21 +58,25 @@ def response_match_score(sample: Sample, trajectory: Trajectory) -> Score | Unsc
     return response_match(sample, trajectory)
 
 
+@scorer(version=VERSION)
 def exact(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """`tool_trajectory_avg_score` with match type EXACT."""
     return _trajectory(sample, trajectory, "EXACT")
 
 
+@scorer(version=VERSION)
 def in_order(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """`tool_trajectory_avg_score` with match type IN_ORDER."""
     return _trajectory(sample, trajectory, "IN_ORDER")
 
 
+@scorer(version=VERSION)
 def any_order(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """`tool_trajectory_avg_score` with match type ANY_ORDER."""
     return _trajectory(sample, trajectory, "ANY_ORDER")
 
 
+@scorer(version=VERSION)
 def response_match(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """`response_match_score`, whether or not the criteria name it."""
     options = _options(sample)
@@ -78,6 +89,7 @@ def response_match(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     return _average(scores, options.response_threshold, say("ROUGE-1 of the texts"))
 
 
+@scorer(version=VERSION)
 def passed(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """1 when every criterion reaches its threshold, as ADK counts a case as passed."""
     by_metric = {"tool_trajectory_avg_score": tool_trajectory_avg_score, "response_match_score": response_match_score}
@@ -88,10 +100,6 @@ def passed(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     failed = [name for name, score in scores.items() if not score.details["passed"]]
     reason = say("Below its threshold: {names}.", names=", ".join(failed)) if failed else ""
     return Score(points=not failed, reason=reason)
-
-
-for _scorer in (tool_trajectory_avg_score, response_match_score, exact, in_order, any_order, response_match, passed):
-    _scorer.version = "google-adk 2.7.1 / 1"  # type: ignore[attr-defined]  # scorers are functions with a version
 
 
 def _trajectory(sample: Sample, trajectory: Trajectory, how: MatchType | None) -> Score | Unscored:
@@ -172,3 +180,9 @@ def _average(scores: Sequence[float], threshold: float, rule: Sentence) -> Score
 def _options(sample: Sample) -> Options:
     given = sample.meta.get("adk")
     return converted(given, Options, "adk") if given else Options()
+
+
+PART = ScorerPart(
+    others=(tool_trajectory_avg_score, response_match_score, exact, in_order, any_order, response_match, passed),
+    options=Options,
+)

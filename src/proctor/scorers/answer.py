@@ -17,6 +17,8 @@ from proctor.answer_matching.claims import claimed
 from proctor.answer_matching.extract import final_answer
 from proctor.answer_matching.sentences import MOST_CHARACTERS, QUESTION, conclusion, without_guessing
 from proctor.answer_matching.verdict import AnswerOptions, Match, Options, refuse, shown
+from proctor.core.declared import scorer
+from proctor.core.parts import ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
@@ -32,6 +34,7 @@ ANNOUNCED, HAN_ANNOUNCED = "The answer is {given}", "答案是{given}"
 WHOLE_VALUES = frozenset(["numeric", "units", "dates and times", "ranges", "versions"])
 
 
+@scorer(version=VERSION)
 def answer(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """Whether the final answer of the reply is the target, or one of the targets; `sample.meta` may hold `Options`.
 
@@ -42,6 +45,7 @@ def answer(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     return _judged(sample, trajectory, AnswerOptions())
 
 
+@scorer(version=VERSION, inline=False)  # milliseconds each: not in the event loop
 def semantic(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """`answer`, and where no rule decides, whether the meanings are alike.
 
@@ -59,16 +63,11 @@ def matching(options: AnswerOptions) -> Scorer:
     1
     """
 
+    @scorer(inline=options.semantic is None and options.judge is None)
     def answer(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         return _judged(sample, trajectory, options)
 
-    answer.inline = options.semantic is None and options.judge is None  # type: ignore[attr-defined]
     return answer
-
-
-answer.version = VERSION  # type: ignore[attr-defined]
-semantic.version = VERSION  # type: ignore[attr-defined]
-semantic.inline = False  # type: ignore[attr-defined]  # milliseconds each: not in the event loop
 
 
 def _judged(sample: Sample, trajectory: Trajectory, options: AnswerOptions) -> Score | Unscored:
@@ -165,3 +164,6 @@ def _likeness(answer: str, target: str) -> float:
 
     rows = embedded([answer, target])
     return float(rows[0] @ rows[1])
+
+
+PART = ScorerPart(scorer=answer, others=(semantic,), options=Options)

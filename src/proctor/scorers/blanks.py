@@ -16,6 +16,8 @@ import msgspec
 from proctor.answer_matching.claims import claimed
 from proctor.answer_matching.text import negations, simplified
 from proctor.config import converted
+from proctor.core.declared import scorer
+from proctor.core.parts import ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
@@ -133,6 +135,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     min_similarity: float = 1.0
 
 
+@scorer(version="2")
 def blanks(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """A point for each blank.
 
@@ -162,9 +165,6 @@ def blanks(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         )
     )
     return Score(points=points, out_of=len(expected), answer="\n".join(made), reason=reason)
-
-
-blanks.version = "2"  # type: ignore[attr-defined]  # scorers are functions with a version
 
 
 def _said(reply: str, alternatives: Sequence[str], question: str, options: Options) -> bool:
@@ -379,3 +379,6 @@ def _value(text: str) -> Fraction | None:
         return None
     value = numbers[0] / numbers[1] if len(numbers) == 2 else numbers[0]
     return value / 100 if percent else value
+
+
+PART = ScorerPart(scorer=blanks, options=Options)

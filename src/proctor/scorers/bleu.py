@@ -10,6 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from proctor.config import converted
+from proctor.core.parts import ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.task import Scorer
@@ -57,3 +58,6 @@ def _score(sample: Sample, trajectory: Trajectory, options: Options) -> Score | 
         return metric.sentence_score(answer, list(targets)).score, str(metric.get_signature())
 
     return _bleu.score(sample, trajectory, measure)
+
+
+PART = ScorerPart(scorer=bleu, make=make, options=Options)

@@ -16,13 +16,14 @@ import msgspec
 
 from proctor.config import converted
 from proctor.core.errors import BadInput
+from proctor.core.parts import Find, ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import quote, say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
-from proctor.registry import names
-from proctor.scorers._named import Find, named
+from proctor.registry import SCORERS
+from proctor.scorers._named import named
 from proctor.scorers._parts import Composite
 
 DEFAULT = "default"
@@ -100,7 +101,7 @@ def _usual(kind: str) -> Scorer | None:
     """A scorer of this room only: a type comes out of a data file, which must not choose code."""
     name = SCORER_BY_TYPE.get(kind, kind)
     room = name.partition(":")[0]
-    if room == "by_type" or room not in names("scorers"):
+    if room == "by_type" or not SCORERS.knows(room):
         return None
     try:
         return named(name)
@@ -115,3 +116,6 @@ def _plain(kind: str) -> str:
     ('multiple_choice', '单选', 'exact:contains')
     """
     return kind.strip().casefold().replace(" ", "_").replace("-", "_").removesuffix("题")
+
+
+PART = ScorerPart(scorer=by_type, combine=make, options=Options)

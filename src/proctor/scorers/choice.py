@@ -11,6 +11,8 @@ import msgspec
 
 from proctor.answer_matching.claims import claimed
 from proctor.config import converted
+from proctor.core.declared import scorer
+from proctor.core.parts import ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
@@ -39,6 +41,7 @@ class _Compared(msgspec.Struct, frozen=True):
     chosen: str | None
 
 
+@scorer(version="2")
 def choice(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """Right when exactly the right options are chosen, in any order.
 
@@ -52,6 +55,7 @@ def choice(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     return _score(found, int(right), 1)
 
 
+@scorer(version="2")
 def partial(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """A point for each right option chosen; a wrong one takes one away (or more, by `meta`).
 
@@ -68,9 +72,6 @@ def partial(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     if hits < found.options.min_correct * len(found.right):
         hits = 0
     return _score(found, hits, len(found.right))
-
-
-choice.version = partial.version = "2"  # type: ignore[attr-defined]  # scorers are functions with a version
 
 
 def _compared(sample: Sample, trajectory: Trajectory) -> _Compared | Unscored:
@@ -139,3 +140,6 @@ def _score(found: _Compared, points: float, out_of: int) -> Score:
         "wrong": "".join(sorted(set(found.chosen) - set(found.right))),
     }
     return Score(points=points, out_of=out_of, answer=found.chosen, reason=reason, details=details)
+
+
+PART = ScorerPart(scorer=choice, others=(partial,), options=Options)

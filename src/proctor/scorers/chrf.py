@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from proctor.config import converted
+from proctor.core.parts import ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.task import Scorer
@@ -50,3 +51,6 @@ def _score(sample: Sample, trajectory: Trajectory, options: Options) -> Score | 
         return metric.sentence_score(answer, list(targets)).score, str(metric.get_signature())
 
     return _bleu.score(sample, trajectory, measure)
+
+
+PART = ScorerPart(scorer=chrf, make=make, options=Options)

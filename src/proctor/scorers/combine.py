@@ -15,12 +15,13 @@ import msgspec
 
 from proctor.config import converted
 from proctor.core.errors import BadInput
+from proctor.core.parts import Find, ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
-from proctor.scorers._named import Find, named
+from proctor.scorers._named import named
 from proctor.scorers._parts import Composite, Result, listed, together
 
 
@@ -116,3 +117,6 @@ def _told(one: _Found, score: Score) -> Sentence:
         weight=f"{one.part.weight:g}",
         reason=score.reason or "-",
     )
+
+
+PART = ScorerPart(combine=make, options=Options)

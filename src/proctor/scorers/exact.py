@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from proctor.core.parts import ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
@@ -46,3 +47,6 @@ def _compare(sample: Sample, trajectory: Trajectory, same: Callable[[str, str], 
             return Score(points=1, answer=answer)
     reason = say("Expected {target}, got {answer}.", target=" | ".join(texts), answer=answer or "''")
     return Score(points=0, answer=answer, reason=reason)
+
+
+PART = ScorerPart(scorer=exact, others=(ignore_case, contains))

@@ -14,6 +14,7 @@ import msgspec
 
 from proctor.config import converted
 from proctor.core.errors import BadInput
+from proctor.core.parts import ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, quote, say
@@ -192,3 +193,6 @@ def _from_file(path: Path) -> Mapping[str, Any]:
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
         raise BadInput("{path} is no JSON object: {error}.", path=path, error=in_words(error)) from None
     return schema
+
+
+PART = ScorerPart(scorer=json, make=make, options=Options)

@@ -12,6 +12,7 @@ import msgspec
 
 from proctor.config import converted
 from proctor.core.errors import BadInput
+from proctor.core.parts import ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
@@ -114,3 +115,6 @@ def _in(word: str, text: str, *, whole: bool) -> bool:
     if not whole:
         return word in text
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None  # a plain word: linear
+
+
+PART = ScorerPart(scorer=keywords, make=make, options=Options)

@@ -11,6 +11,7 @@ import msgspec
 
 from proctor.config import converted
 from proctor.core.errors import BadInput
+from proctor.core.parts import ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
@@ -116,3 +117,6 @@ MEASURES: Mapping[str, Callable[[Trajectory], float | None]] = {
     "output_tokens": lambda made: made.usage.output_tokens or None,
     "seconds": _seconds,
 }
+
+
+PART = ScorerPart(scorer=limits, make=make, options=Options)

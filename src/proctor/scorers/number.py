@@ -9,6 +9,8 @@ from proctor.answer_matching.syntax import read_tree
 from proctor.answer_matching.text import tidy
 from proctor.answer_matching.unit_table import read_unit
 from proctor.answer_matching.verdict import AnswerOptions, Match, Options
+from proctor.core.declared import scorer
+from proctor.core.parts import ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
@@ -22,6 +24,7 @@ LONGEST = 2_000
 SEVERAL = frozenset(["or", "±", "set", "tuple", "union", "empty", "relation", "∈"])
 
 
+@scorer(version=VERSION)
 def number(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """Right when the answer is the target's number, in any unit of the same kind.
 
@@ -55,9 +58,6 @@ def number(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     return Score(points=right, answer=found, reason=verdict.reason, details={"rule": verdict.rule})
 
 
-number.version = VERSION  # type: ignore[attr-defined]
-
-
 def _compared(found: str, target: str, question: str, options: AnswerOptions, *, alone: bool) -> Match:
     """The verdict on an amount; within a sentence its unit is what was counted when neither target nor question name one."""
     verdict = fitting(found, target, question, options)
@@ -84,3 +84,6 @@ def _is_expression(text: str) -> bool:
     """Whether it is mathematics with one value: no variables, no alternatives, no equation."""
     tree = read_tree(text)
     return tree is not None and not tree.variables() and all(node.op not in SEVERAL for node in tree.nodes())
+
+
+PART = ScorerPart(scorer=number, options=Options)

@@ -11,6 +11,8 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.config import converted
+from proctor.core.declared import scorer
+from proctor.core.parts import ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
@@ -35,6 +37,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     min_similarity: float = 0.0
 
 
+@scorer(version="1")
 def open(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """ROUGE-L of the answer without thoughts and lead-in (`我的分析如下：`, `Answer:`).
 
@@ -54,4 +57,4 @@ def open(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     return score
 
 
-open.version = "1"  # type: ignore[attr-defined]  # scorers are functions with a version
+PART = ScorerPart(scorer=open, options=Options)

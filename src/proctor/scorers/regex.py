@@ -11,7 +11,9 @@ from typing import Any
 import msgspec
 
 from proctor.config import converted
+from proctor.core.declared import scorer
 from proctor.core.errors import BadInput
+from proctor.core.parts import ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import quote, say
@@ -44,6 +46,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         return int(sum(flag for wanted, flag in chosen if wanted))
 
 
+@scorer(inline=False)
 def regex(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """Right when the answer holds what the target describes.
 
@@ -65,14 +68,11 @@ def make(options: Mapping[str, Any]) -> Scorer:
     elif chosen.extract:
         raise BadInput("regex: 'extract' needs a pattern.")
 
+    @scorer(inline=False)  # a slow search must not hold up the event loop
     def regex(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         return _score(sample, trajectory, chosen)
 
-    regex.inline = False  # type: ignore[attr-defined]  # a slow search must not hold up the event loop
     return regex
-
-
-regex.inline = False  # type: ignore[attr-defined]
 
 
 def _score(sample: Sample, trajectory: Trajectory, options: Options) -> Score | Unscored:
@@ -120,3 +120,6 @@ def _compared(caught: str, targets: Sequence[str], options: Options) -> Score:
     )
     reason = say("Caught {caught}, expected {target}.", caught=quote(caught), target=" | ".join(targets))
     return Score(points=right, answer=caught, reason=reason, details={"pattern": options.pattern})
+
+
+PART = ScorerPart(scorer=regex, make=make, options=Options)

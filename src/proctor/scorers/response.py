@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
+from proctor.core.declared import scorer
+from proctor.core.parts import ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
@@ -19,6 +21,7 @@ from proctor.trajectory_matching import expectation
 from proctor.trajectory_matching.adk_rules import tokens
 
 
+@scorer(version="1")
 def response(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """The mean over the turns with a reference.
 
@@ -36,9 +39,6 @@ def response(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     details = {"turns": {str(place + 1): value for place, value in pairs}}
     reason = say("{values} against the references", values=" ".join(f"{value:.2f}" for value in values))
     return Score(points=min(sum(values) / len(values), 1.0), answer=trajectory.answer, reason=reason, details=details)
-
-
-response.version = "1"  # type: ignore[attr-defined]  # scorers are functions with a version
 
 
 def similarity(answer: str, reference: str) -> float:
@@ -70,3 +70,6 @@ def _alone(token: str) -> bool:
 def _f(ours: Sequence[str], theirs: Sequence[str]) -> float:
     one, other = Counter(ours), Counter(theirs)
     return figures((one & other).total(), one.total(), other.total()).f
+
+
+PART = ScorerPart(scorer=response)

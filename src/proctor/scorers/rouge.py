@@ -12,6 +12,8 @@ from typing import Literal, TypeVar, get_args
 import msgspec
 
 from proctor.config import converted
+from proctor.core.declared import scorer
+from proctor.core.parts import ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
@@ -39,6 +41,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     measure: Measure = "rouge-l"
 
 
+@scorer(version="1")
 def rouge(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """ROUGE-L: F of the longest common subsequence of words.
 
@@ -48,6 +51,7 @@ def rouge(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     return _best(sample, trajectory, rouge_l)
 
 
+@scorer(version="1")
 def one(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """ROUGE-1: F of single words.
 
@@ -57,6 +61,7 @@ def one(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     return _best(sample, trajectory, lambda made, expected: rouge_n(made, expected, 1))
 
 
+@scorer(version="1")
 def two(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """ROUGE-2: F of pairs of words; of single ones where a reference has only one.
 
@@ -64,9 +69,6 @@ def two(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     0.0
     """
     return _best(sample, trajectory, lambda made, expected: rouge_n(made, expected, min(2, len(expected))))
-
-
-rouge.version = one.version = two.version = "1"  # type: ignore[attr-defined]  # scorers are functions with a version
 
 
 def make(options: Mapping[str, object]) -> Scorer:
@@ -80,10 +82,10 @@ def make(options: Mapping[str, object]) -> Scorer:
         return {"rouge-1": one, "rouge-2": two, "rouge-l": rouge}[chosen.measure]
     package = chosen.package
 
+    @scorer(version="1")
     def by_package(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         return _told(sample, trajectory, lambda made, expected: figures(package, chosen.measure, made, expected))
 
-    by_package.version = "1"  # type: ignore[attr-defined]  # scorers are functions with a version
     return by_package
 
 
@@ -142,3 +144,6 @@ def _told(sample: Sample, trajectory: Trajectory, compared: Callable[[str, str],
     )
     details = {"precision": best.precision, "recall": best.recall}
     return Score(points=min(best.f, 1.0), answer=trajectory.answer, reason=reason, details=details)
+
+
+PART = ScorerPart(scorer=rouge, others=(one, two), make=make, options=Options)

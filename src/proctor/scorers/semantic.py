@@ -10,7 +10,9 @@ from typing import Any
 import msgspec
 
 from proctor.config import converted
+from proctor.core.declared import scorer
 from proctor.core.errors import BadInput
+from proctor.core.parts import ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
@@ -28,6 +30,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     threshold: float | None = None
 
 
+@scorer(inline=False)  # milliseconds each: not in the event loop
 def semantic(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """The cosine similarity of answer and target (the best of a list), from 0 to 1.
 
@@ -54,14 +57,11 @@ def make(options: Mapping[str, Any]) -> Scorer:
         )
     embedded([""])
 
+    @scorer(inline=False)
     def semantic(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         return _score(sample, trajectory, chosen)
 
-    semantic.inline = False  # type: ignore[attr-defined]
     return semantic
-
-
-semantic.inline = False  # type: ignore[attr-defined]  # milliseconds each: not in the event loop
 
 
 def _score(sample: Sample, trajectory: Trajectory, options: Options) -> Score | Unscored:
@@ -86,3 +86,6 @@ def _score(sample: Sample, trajectory: Trajectory, options: Options) -> Score | 
         threshold=f"{options.threshold:g}",
     )
     return Score(points=similarity >= options.threshold, answer=answer, reason=reason, details=details)
+
+
+PART = ScorerPart(scorer=semantic, make=make, options=Options)

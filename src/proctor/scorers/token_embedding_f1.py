@@ -7,6 +7,8 @@ with digits match only themselves. A Chinese character counts as a word.
 import re
 from typing import Any
 
+from proctor.core.declared import scorer
+from proctor.core.parts import ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
@@ -19,6 +21,7 @@ WORDS = 300
 WORD = re.compile(rf"{HAN.pattern}|{NO_BLANKS.pattern}|[\d.,]*\d|\w+")
 
 
+@scorer(inline=False)  # milliseconds each: not in the event loop
 def token_embedding_f1(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """The F1 of the answer against the target, the best of a list; only the first 300 words count.
 
@@ -36,9 +39,6 @@ def token_embedding_f1(sample: Sample, trajectory: Trajectory) -> Score | Unscor
     precision, recall, f1 = max((_f1(made, target) for target in targets), key=lambda found: found[2])
     reason = say("Precision {precision}, recall {recall}.", precision=f"{precision:.2f}", recall=f"{recall:.2f}")
     return Score(points=f1, answer=answer, reason=reason, details={"precision": precision, "recall": recall})
-
-
-token_embedding_f1.inline = False  # type: ignore[attr-defined]  # milliseconds each: not in the event loop
 
 
 def _words(text: str) -> list[str]:
@@ -63,3 +63,6 @@ def _similarities(made: list[str], wanted: list[str]) -> Any:
     near[exact[:, None] | exact[None, :]] = 0.0
     numpy.fill_diagonal(near, 1.0)
     return near[numpy.ix_([place[word] for word in made], [place[word] for word in wanted])]
+
+
+PART = ScorerPart(scorer=token_embedding_f1)

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proctor.config import converted
+from proctor.core.declared import scorer
+from proctor.core.parts import ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
@@ -34,46 +36,55 @@ def make(options: Mapping[str, Any]) -> Scorer:
     return trajectory
 
 
+@scorer(version="1")
 def trajectory(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """F1 of the calls, with precision, recall, order, repeats and a diff in the details."""
     return _score(sample, trajectory, options_of(sample))
 
 
+@scorer(version="1")
 def exact(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """1 when exactly the expected calls were made, in their order."""
     return _score(sample, trajectory, options_of(sample, measure="passed", order="exact"))
 
 
+@scorer(version="1")
 def in_order(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """1 when all expected calls were made in their order; others may be between."""
     return _score(sample, trajectory, options_of(sample, measure="passed", order="in_order"))
 
 
+@scorer(version="1")
 def any_order(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """1 when all expected calls were made; others may be among them."""
     return _score(sample, trajectory, options_of(sample, measure="passed", order="any_order"))
 
 
+@scorer(version="1")
 def precision(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """The share of the calls made that were expected; not applicable where none was made."""
     return _score(sample, trajectory, options_of(sample, measure="precision"))
 
 
+@scorer(version="1")
 def recall(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """The share of the expected calls that were made; not applicable where none is expected."""
     return _score(sample, trajectory, options_of(sample, measure="recall"))
 
 
+@scorer(version="1")
 def f1(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """The harmonic mean of precision and recall."""
     return _score(sample, trajectory, options_of(sample, measure="f1"))
 
 
+@scorer(version="1")
 def efficiency(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """The least number of calls that would do against the number made, at most 1."""
     return _score(sample, trajectory, options_of(sample, measure="efficiency"))
 
 
+@scorer(version="1")
 def single_tool(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """1 when one tool was called: that of the option `tool`, else the only one that is expected."""
     wanted = options_of(sample).tool
@@ -206,5 +217,9 @@ class _Total:
         return listed(parts)
 
 
-for _scorer in (trajectory, exact, in_order, any_order, precision, recall, f1, efficiency, single_tool):
-    _scorer.version = "1"  # type: ignore[attr-defined]  # scorers are functions with a version
+PART = ScorerPart(
+    scorer=trajectory,
+    others=(exact, in_order, any_order, precision, recall, f1, efficiency, single_tool),
+    make=make,
+    options=Options,
+)

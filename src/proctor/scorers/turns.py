@@ -11,12 +11,14 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.config import converted
+from proctor.core.declared import scorer
+from proctor.core.parts import Find, ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
-from proctor.scorers._named import Find, is_inline, named
+from proctor.scorers._named import is_inline, named
 from proctor.scorers._parts import Result, listed, together
 
 
@@ -31,20 +33,20 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 def make(options: Mapping[str, Any], find: Find = named) -> Scorer:
     """A scorer with `Options`. The one for consistency is given the conversation up to its turn."""
     chosen = converted(options, Options, "turns")
-    scorer, consistency = (find(one) if isinstance(one, str) else one for one in (chosen.scorer, chosen.consistency))
+    by_turn, consistency = (find(one) if isinstance(one, str) else one for one in (chosen.scorer, chosen.consistency))
 
+    @scorer(inline=is_inline(by_turn) and (consistency is None or is_inline(consistency)))
     def turns(sample: Sample, trajectory: Trajectory) -> Result | Awaitable[Result]:
         places = [place for place, turn in enumerate(sample.turns) if turn.reference is not None]
         if not places:
             return Unscored(why="not_applicable", reason=say("No turn of the sample has a reference."))
-        results = [scorer(*_turn(sample, trajectory, place, place)) for place in places]
+        results = [by_turn(*_turn(sample, trajectory, place, place)) for place in places]
         later = [place for place in places if place > 0] if consistency is not None else []
         results += [consistency(*_turn(sample, trajectory, 0, place)) for place in later]
         return together(
             results, lambda found: _put(places, found[: len(places)], found[len(places) :], trajectory, chosen)
         )
 
-    turns.inline = is_inline(scorer) and (consistency is None or is_inline(consistency))  # type: ignore[attr-defined]
     return turns
 
 
@@ -80,3 +82,6 @@ def _put(
         "bonus": bonus,
     }
     return Score(points=points, out_of=out_of, answer=trajectory.answer, reason=reason, details=details)
+
+
+PART = ScorerPart(combine=make, options=Options)

@@ -6,6 +6,7 @@ from proctor.benchmarks.bfcl import metrics
 from proctor.benchmarks.bfcl.checker import Rules, check
 from proctor.benchmarks.bfcl.declared_types import language_of
 from proctor.benchmarks.bfcl.lenient import lenient
+from proctor.core.declared import scorer
 from proctor.core.sample import Sample, Text
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
@@ -15,6 +16,7 @@ MOST_CALLS = 40
 _SHOWN = 2000
 
 
+@scorer(version="bfcl-eval 2026.3.23 / 1")
 def bfcl(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """1 when the calls are the expected ones, or none was made where none fits; else 0, and what is wrong.
 
@@ -38,9 +40,6 @@ def bfcl(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     if not result.valid and result.calls:
         details["calls"] = list(result.calls[:MOST_CALLS])  # for the table of expected against made, also of text
     return Score(points=int(result.valid), answer=_shown(output), reason=result.reason, details=details)
-
-
-bfcl.version = "bfcl-eval 2026.3.23 / 1"  # type: ignore[attr-defined]  # scorers are functions with a version
 
 
 def model_output_of(sample: Sample, trajectory: Trajectory) -> Any:  # noqa: ARG001 - the exporter gives both

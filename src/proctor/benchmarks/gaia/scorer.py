@@ -10,6 +10,7 @@ import string
 import msgspec
 
 from proctor.benchmarks.gaia.answer import Fallback, final_answer
+from proctor.core.declared import scorer
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
@@ -50,6 +51,7 @@ def question_score(answer: str | None, truth: str) -> Match:
     return Match(right=right, branch="text", reason=reason)
 
 
+@scorer(version=VERSION)
 def gaia(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """The official verdict on the answer behind the last `FINAL ANSWER:`.
 
@@ -69,6 +71,7 @@ def gaia(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     return Score(points=match.right, answer=answer, reason=reason, details=details)
 
 
+@scorer(version=f"{VERSION}, partial 2")
 def partial(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """An extra of the HelloAgents course, not official: 1 exact, 0.5 when one contains the other or 70 % of the words are there.
 
@@ -83,10 +86,6 @@ def partial(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     half = not is_number and (overlap >= 0.7 or _contains(answer, truth) or _contains(truth, answer))
     reason = say("{share} of the expected words are in the answer.", share=f"{overlap:.0%}")
     return Score(points=0.5 if half else 0.0, answer=exact.answer, reason=reason)
-
-
-gaia.version = VERSION  # type: ignore[attr-defined]
-partial.version = f"{VERSION}, partial 2"  # type: ignore[attr-defined]
 
 
 def _as_number(answer: str, truth: str) -> Match:

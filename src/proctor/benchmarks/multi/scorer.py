@@ -1,6 +1,7 @@
 """Score a trajectory by the official rule of its question type, or by a fair one."""
 
 from proctor.benchmarks.multi import official
+from proctor.core.declared import scorer
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
@@ -16,6 +17,10 @@ _FULL = 0.999999  # identical texts of a discussion never get all
 FAIR: dict[str, Scorer] = {"单选": choice, "多选": partial, "填空": blanks, "解答": discussion}
 
 
+VERSION = "MULTI aa40c5b / 2"
+
+
+@scorer(version=VERSION)
 def multi(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """The official verdict: the reply is cleaned as upstream, then the function of its type scores it.
 
@@ -50,6 +55,7 @@ def multi(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     )
 
 
+@scorer(version=VERSION)
 def fair(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """What the answer is worth when it is read as a person would: `choice`, `choice:partial`, `blanks` or `open` by type."""
     scorer = FAIR.get(str(sample.meta.get("type")))
@@ -61,6 +67,7 @@ def fair(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     return result
 
 
+@scorer(version=VERSION)
 def rejected(sample: Sample, trajectory: Trajectory) -> Score:  # noqa: ARG001 - a scorer's arguments
     """Return 1 if the cleaned reply holds the phrase for a missing image, in the language of either prompt.
 
@@ -71,6 +78,7 @@ def rejected(sample: Sample, trajectory: Trajectory) -> Score:  # noqa: ARG001 -
     return Score(points=int(found), answer=trajectory.answer[:_SHOWN])
 
 
+@scorer(version=VERSION)
 def improvement(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """The points that a reference model earned beyond these: max(0, its score - this one)."""
     other = sample.meta.get("reference_answer")
@@ -94,7 +102,3 @@ def _class(cleaned: str, marks: official.Marks, *, rejected: bool) -> str:
     if marks.score >= marks.total * _FULL:
         return ""
     return "partly_right" if marks.score else "wrong"
-
-
-for _function in (multi, fair, rejected, improvement):
-    _function.version = "MULTI aa40c5b / 2"  # type: ignore[attr-defined]  # scorers are functions with a version

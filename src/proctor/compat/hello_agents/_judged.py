@@ -9,10 +9,11 @@ from typing import Any, Self
 
 import proctor
 from proctor.api.run import Run
-from proctor.calibration.figures import Figure, on_scale
+from proctor.calibration.figures import on_scale
 from proctor.compat.hello_agents._words import tell
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
+from proctor.core.judge import Figure
 from proctor.core.run import Estimate
 from proctor.core.sample import Sample
 from proctor.core.score import FROM_CACHE, Score, Unscored

@@ -19,6 +19,7 @@ from proctor.compat.hello_agents._words import percent, tell
 from proctor.compat.hello_agents.bfcl_dataset import CATEGORIES, BFCLDataset, category_of
 from proctor.compat.hello_agents.bfcl_metrics import BFCLMetrics
 from proctor.compat.hello_agents.calls import as_python, calls_in, expected, said_in, trajectory_of
+from proctor.core.declared import scorer
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, Turn
 from proctor.core.score import Score, Unscored
@@ -133,12 +134,10 @@ class BFCLEvaluator:
         return "multiple" if len(item.get("function") or ()) > 1 else "simple_python"
 
 
+@scorer(version=f"{RULE} / 2")
 def hello_bfcl(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """The official verdict on the calls in the last answer."""
     return bfcl(sample, _as_read(sample, trajectory.answer))
-
-
-hello_bfcl.version = f"{RULE} / 2"  # type: ignore[attr-defined]
 
 
 def _as_read(sample: Sample, reply: str) -> Trajectory:

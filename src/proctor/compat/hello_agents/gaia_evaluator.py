@@ -11,6 +11,7 @@ from proctor.compat.hello_agents._playing import Played, first_of, name_of, play
 from proctor.compat.hello_agents._words import percent, tell
 from proctor.compat.hello_agents.gaia_dataset import GAIADataset, level_of
 from proctor.compat.hello_agents.gaia_metrics import rates
+from proctor.core.declared import scorer
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.score import Score
@@ -113,11 +114,13 @@ class GAIAEvaluator:
         }
 
 
+@scorer(version=VERSION)
 def hello_gaia(sample: Sample, trajectory: Trajectory) -> Any:
     """The official verdict on the final answer."""
     return gaia(sample, trajectory)
 
 
+@scorer(version=VERSION)
 def hello_lenient(sample: Sample, trajectory: Trajectory) -> Any:
     """The official verdict, or that of the matcher that understands numbers, units and names."""
     official = gaia(sample, trajectory)
@@ -127,13 +130,10 @@ def hello_lenient(sample: Sample, trajectory: Trajectory) -> Any:
     return Score(points=1, answer=official.answer, reason=found.reason) if found.right else official
 
 
+@scorer(version=VERSION)
 def hello_partial(sample: Sample, trajectory: Trajectory) -> Any:
     """The course's partial match."""
     return partial(sample, trajectory)
-
-
-for one in (hello_gaia, hello_lenient, hello_partial):
-    one.version = VERSION  # type: ignore[attr-defined]
 
 
 def sample_of(item: Mapping[str, Any]) -> Sample:

@@ -1,0 +1,64 @@
+"""What is recorded of the models that judge a run, and which model a run chooses for that."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from proctor.core.run import Estimate
+from proctor.core.sentence import Sentence
+
+
+class Figure(msgspec.Struct, frozen=True, kw_only=True):
+    """A number that comes out of a run.
+
+    Attributes:
+        low, high: the scale it is shown on; from 0 to 1 it is a share.
+        failed: its share where the agent failed; None where that says nothing about it.
+        empty: its value when no verdict has it, though some were given; None for none.
+    """
+
+    name: str
+    low: float = 0.0
+    high: float = 1.0
+    failed: float | None = 0.0
+    empty: float | None = None
+
+
+class JudgeInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What is recorded of a judge with the run; a scorer that asks a model has it as `judge`.
+
+    Attributes:
+        kind: the kind of judge, whose `JudgePart.concluded` has the last word on its estimates; other scorers that hold
+            a judge, such as `combine`, have none.
+        passing: the points from which an item passes.
+        main: what the mean of its values is called; '' leaves it as it is.
+        unpriced: the models behind it of which it is not known what they cost.
+        by: the tag by which alone its figures mean something, such as the pair of systems compared.
+        calibration: how it was checked against people; '' where it was not.
+        calibrated: the agreement was shown to be enough.
+        corrected: what its numbers would be if people had judged, as `calibrate` found.
+    """
+
+    model: str
+    kind: str = ""
+    rubric: str = ""
+    rubric_digest: str = ""
+    passing: float | None = None
+    main: str = ""
+    by: str = ""
+    figures: tuple[Figure, ...] = ()
+    unpriced: tuple[str, ...] = ()
+    calibration: str | Sentence = ""
+    calibrated: bool = False
+    corrected: tuple[Estimate, ...] = ()
+
+
+class JudgeChoice(msgspec.Struct, frozen=True, kw_only=True):
+    """The judge that a run names (`--judge`, `--judge-set`), with the options of the judge and of its model together."""
+
+    model: str | None = None
+    options: Mapping[str, Any] = {}
+
+
+NOT_CHOSEN = JudgeChoice()
