@@ -122,7 +122,7 @@ async def test_a_case_without_a_session_runs_too(session: Any) -> None:
 
 
 async def test_a_session_of_the_wrong_type_is_an_error() -> None:
-    with pytest.raises(BadInput, match="session of the sample 's': Expected `str"):
+    with pytest.raises(BadInput, match="session of the sample 's': 'app_name': expected a text"):
         await play(agent(says("hi")), "?", session={"app_name": 3})
 
 

@@ -22,7 +22,7 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor import registry
-from proctor.agents import _framework
+from proctor.agents import _adk_results, _framework
 from proctor.agents._adk_events import content_of, plain, steps_of, usage_of
 from proctor.agents._failures import RaisedBy, failure_of
 from proctor.config import converted
@@ -31,6 +31,7 @@ from proctor.core.parts import AgentPart
 from proctor.core.sample import Sample, Turn
 from proctor.core.task import Environment, Session
 from proctor.core.trajectory import Step, ToolStyle, Usage
+from proctor.core.validation import in_words
 from proctor.transport.faults import shown
 
 if TYPE_CHECKING:
@@ -57,9 +58,12 @@ class Options(_framework.Options, frozen=True, kw_only=True):
     Attributes:
         max_steps: messages of its agents at most in one turn, `steps` of the run's limits when None.
         sub_agent: the name of the sub-agent to evaluate in place of the root agent.
+        tool_results: "recorded" answers tool calls from the results that the case recorded, and calls without one with
+            an error; "recorded_or_real" runs the tool for those.
     """
 
     sub_agent: str | None = None
+    tool_results: _adk_results.Wanted = "real"
 
 
 class Begin(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,7 +132,15 @@ class AdkAgent:
         user_id = begin.user_id or str(getattr(runner, "user_id", "") or USER_ID)
         in_words = any(turn.as_text is not None for turn in sample.turns)
         async with self._begun(runner, user_id, begin) as session_id:
-            yield AdkSession(runner, user_id, session_id, tools="text" if in_words else "native", options=self._options)
+            wanted = self._options.tool_results
+            yield AdkSession(
+                runner,
+                user_id,
+                session_id,
+                tools="text" if in_words else "native",
+                options=self._options,
+                results=None if wanted == "real" else _adk_results.Results(sample, wanted),
+            )
 
     @asynccontextmanager
     async def _begun(self, runner: "Runner", user_id: str, begin: Begin) -> AsyncIterator[str]:
@@ -176,7 +188,16 @@ class AdkSession:
         state: that of the session after the last turn.
     """
 
-    def __init__(self, runner: "Runner", user_id: str, session_id: str, *, tools: ToolStyle, options: Options) -> None:
+    def __init__(
+        self,
+        runner: "Runner",
+        user_id: str,
+        session_id: str,
+        *,
+        tools: ToolStyle,
+        options: Options,
+        results: _adk_results.Results | None = None,
+    ) -> None:
         self.tools = tools
         self.received: list[Step] = []
         self.state: Mapping[str, Any] | None = None
@@ -184,6 +205,7 @@ class AdkSession:
         self._user_id = user_id
         self._session_id = session_id
         self._options = options
+        self._results = results
 
     async def send(self, turn: Turn) -> Sequence[Step]:
         """One call of the runner, and all that its agents and tools said."""
@@ -192,6 +214,7 @@ class AdkSession:
         content = content_of(turn)
         self.received = []
         used = _used.set({})
+        recorded = _adk_results.results.set(self._results)
         try:
             over = await self._play(content, self._options.steps())
             self.state = await self._state()
@@ -209,6 +232,7 @@ class AdkSession:
         finally:
             inside = [usage for one in _used.get().values() for usage in one]
             _used.reset(used)
+            _adk_results.results.reset(recorded)
             if inside and self.received:
                 last = self.received[-1]
                 self.received[-1] = replace(last, usage=sum(inside, last.usage or Usage()))
@@ -275,9 +299,9 @@ def _wrapped(target: Any, name: str, options: Options, *, app_name: str | None =
     from google.adk.runners import Runner
 
     _check_installed()
-    if isinstance(target, Runner) and options.sub_agent is None:
+    if isinstance(target, Runner) and options.sub_agent is None and options.tool_results == "real":
         return AdkAgent(None, target, name=name, options=options)
-    app = target.app if isinstance(target, Runner) else target
+    app = (target.app or target.agent) if isinstance(target, Runner) else target
     if not isinstance(app, App):
         if not _is_node(app):
             raise BadInput(
@@ -324,6 +348,7 @@ def _runner_of(app: "App", app_name: str) -> "Runner":
         memory_service=getattr(app.root_agent, "long_term_memory", None) or InMemoryMemoryService(),  # VeADK's own
     )
     runner.plugin_manager.register_plugin(_counter())
+    runner.plugin_manager.register_plugin(_adk_results.player())
     return runner
 
 
@@ -347,7 +372,7 @@ def _begin_of(sample: Sample) -> Begin:
     try:
         return msgspec.convert(given, Begin)
     except msgspec.ValidationError as error:
-        raise BadInput("The session of the sample '{id}': {error}.", id=sample.id, error=error) from None
+        raise BadInput("The session of the sample '{id}': {error}.", id=sample.id, error=in_words(error)) from None
 
 
 async def _asked(answer: Awaitable[T]) -> T:

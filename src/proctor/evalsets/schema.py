@@ -139,6 +139,25 @@ class IntermediateData(_Noun, frozen=True, kw_only=True):
         parts = (part for content in contents for part in content.parts or ())
         return [*self.tool_uses, *(part.function_call for part in parts if part.function_call is not None)]
 
+    def results(self) -> list[tuple[FunctionCall, FunctionResponse]]:
+        """Return the calls with what came back: by id where there are ids, else the first of the same name."""
+        contents = [event.content for event in self.invocation_events if event.content is not None]
+        parts = (part for content in contents for part in content.parts or ())
+        left = [*self.tool_responses, *(part.function_response for part in parts if part.function_response is not None)]
+        found = []
+        for call in self.calls():
+            place = next(
+                (
+                    place
+                    for place, one in enumerate(left)
+                    if (one.id == call.id if one.id and call.id else one.name == call.name)
+                ),
+                None,
+            )
+            if place is not None:
+                found.append((call, left.pop(place)))
+        return found
+
 
 class RubricContent(_Noun, frozen=True, kw_only=True):
     """The property to judge."""

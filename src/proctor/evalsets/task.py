@@ -265,6 +265,11 @@ def _meta(case: EvalCase, eval_set_id: str, chosen: Criteria) -> dict[str, Any]:
         found["rubrics"] = [builtins(rubric) for rubric in case.rubrics]
     if case.final_session_state:
         found["final_session_state"] = case.final_session_state
+    data = [turn.intermediate_data for turn in case.conversation or () if turn.intermediate_data is not None]
+    if results := [pair for one in data for pair in one.results()]:
+        found["tool_results"] = [
+            {"name": call.name, "args": call.args, "response": result.response} for call, result in results
+        ]
     if isinstance(case.extra.get("trajectory"), Mapping):
         found["trajectory"] = case.extra["trajectory"]
     return found

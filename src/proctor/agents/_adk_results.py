@@ -1,0 +1,61 @@
+"""Answer tool calls of an agent of google-adk with the results that its case recorded, so that no tool runs.
+
+A call is answered by the first recorded one of the same name and arguments that is not used up yet.
+"""
+
+from collections.abc import Mapping
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from proctor.agents._adk_events import plain
+from proctor.core.sample import Sample
+
+if TYPE_CHECKING:
+    from google.adk.plugins.base_plugin import BasePlugin
+
+KEY = "tool_results"  # where a sample has them
+Wanted = Literal["real", "recorded", "recorded_or_real"]
+STEERING = ("transfer_to_agent", "exit_loop", "set_model_response")  # tools by which google-adk itself steers
+NOTHING_RECORDED = {"error": "No result is recorded for this call."}
+
+
+class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What a tool gave back for its arguments."""
+
+    name: str
+    args: Mapping[str, Any] | None = None
+    response: Mapping[str, Any] | None = None
+
+
+class Results:
+    """The recorded results of one conversation."""
+
+    def __init__(self, sample: Sample, wanted: Wanted) -> None:
+        self._left = msgspec.convert(sample.meta.get(KEY, ()), list[ToolResult])
+        self._is_strict = wanted == "recorded"
+
+    def of(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return the result of a call; None where the tool itself has to run."""
+        for place, one in enumerate(self._left):
+            if one.name == name and (one.args or {}) == arguments:
+                return dict(self._left.pop(place).response or {})
+        return dict(NOTHING_RECORDED) if self._is_strict else None
+
+
+results: ContextVar[Results | None] = ContextVar("proctor_adk_results", default=None)
+
+
+def player() -> "BasePlugin":
+    """Return a plugin that answers for the tools while a conversation has recorded results."""
+    from google.adk.plugins.base_plugin import BasePlugin
+
+    class Player(BasePlugin):
+        async def before_tool_callback(
+            self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any
+        ) -> dict[str, Any] | None:
+            recorded = results.get()
+            return None if recorded is None or tool.name in STEERING else recorded.of(tool.name, plain(tool_args))
+
+    return Player(name="proctor_tool_results")
