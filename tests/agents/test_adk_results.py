@@ -15,6 +15,7 @@ from google.adk.runners import InMemoryRunner
 from proctor import evaluate
 from proctor.agents import adk
 from proctor.api import resolve
+from proctor.config import converted
 from proctor.core.errors import BadInput
 from proctor.core.sample import ToolResult
 from proctor.core.trajectory import Trajectory
@@ -53,7 +54,7 @@ def case(*results: tuple[str, int], shape: str = "lists") -> dict[str, Any]:
 def play(tmp_path: Path, value: dict[str, Any], target: object, wanted: str) -> Trajectory:
     ran.clear()
     (tmp_path / "s.evalset.json").write_text(json.dumps(value))
-    wrapped = adk._wrapped(target, "root", adk.converted({"tool_results": wanted}, adk.Options, "adk"))
+    wrapped = adk._wrapped(target, "root", converted({"tool_results": wanted}, adk.Options, "adk"))
     run = evaluate(str(tmp_path / "s.evalset.json"), agent=wrapped, store=":memory:")
     [trial] = run.trials()
     assert trial.outcome == "scored"
@@ -106,7 +107,7 @@ def test_a_hand_over_is_made_and_not_played_back(tmp_path: Path) -> None:
 
 def test_another_word_is_refused() -> None:
     with pytest.raises(BadInput, match="tool_results"):
-        adk.converted({"tool_results": "fake"}, adk.Options, "adk")
+        converted({"tool_results": "fake"}, adk.Options, "adk")
 
 
 def test_an_agent_without_recorded_results_refuses_the_option() -> None:
