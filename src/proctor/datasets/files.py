@@ -34,6 +34,7 @@ from proctor.datasets._sampling import (
 from proctor.datasets.columns import Columns, is_companion, told, understood
 from proctor.datasets.formats import Reading, is_empty, kind_of
 from proctor.datasets.rows import rows
+from proctor.trajectory_matching.arguments import check_code
 
 SPREAD = ("category", "subject", "type", "level", "difficulty", "topic", "domain")
 DEEPEST = 3  # levels of objects in a cell whose keys can be mapped
@@ -82,6 +83,7 @@ def task_from_file(
     header: bool = True,
     sheet: str | None = None,
     split: str | None = None,
+    allow_code: bool = False,
 ) -> Task:
     """Make the task of a file or folder. Every row is read and checked at once; nothing is kept of it.
 
@@ -100,6 +102,7 @@ def task_from_file(
         header: False for a CSV file or sheet without column names; they are `column_1`, `column_2`, … then.
         sheet: of an Excel file with several.
         split: of a folder, or of a JSON file with several lists: `test`.
+        allow_code: functions that matchers of the file name may run.
 
     Raises:
         BadInput: names file, row and column.
@@ -107,7 +110,7 @@ def task_from_file(
     name, path, fetched = _located(path, split)
     reading = Reading(encoding=encoding, header=header, sheet=sheet, split=None if fetched else split)
     shape = _shape(path, reading, columns, answers, prompt, target_pattern)
-    checked = _checked(path, reading, shape)
+    checked = _checked(path, reading, shape, allow_code=allow_code)
     return Task(
         name=name,
         version=checked.digest[:12],
@@ -321,7 +324,7 @@ def _digest(files: Sequence[Path]) -> str:
     return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
 
-def _checked(path: Path, reading: Reading, shape: Shape) -> _Checked:
+def _checked(path: Path, reading: Reading, shape: Shape, *, allow_code: bool) -> _Checked:
     row_by_id: dict[str, int] = {}
     attached: dict[str, str] = {}
     with_options = 0
@@ -335,6 +338,8 @@ def _checked(path: Path, reading: Reading, shape: Shape) -> _Checked:
                 row=row_by_id[sample.id],
             )
         row_by_id[sample.id] = row.number
+        if not allow_code:
+            check_code(sample.target, sample.meta.get("trajectory"), where=row.where)
         with_options += "options" in sample.meta
         for name in sample.meta.get("files", ()):
             if name not in attached:

@@ -19,6 +19,7 @@ from proctor.evalsets.read import Loaded, read, set_id
 from proctor.evalsets.scenario import ScenarioUser, user_of
 from proctor.evalsets.schema import Content, EvalCase, Invocation, builtins, inline, texts
 from proctor.judges import adk_judged
+from proctor.trajectory_matching.arguments import check_code
 
 SUFFIXES = (".evalset.json", ".test.json")
 
@@ -59,7 +60,7 @@ def task_of(
         criteria: the criteria themselves, such as {"response_match_score": 0.5}.
         user: the model of the simulated user, for cases that are scenarios: `openai:MODEL`, or an object with `model`,
             `max_turns` and options of the model.
-        allow_code: functions that a criteria file names under `custom_metrics` may run.
+        allow_code: functions that a criteria file names under `custom_metrics`, or a matcher, may run.
 
     Raises:
         BadInput: a file that cannot be read, without cases, with an empty conversation, or with one that needs a
@@ -179,6 +180,9 @@ def _source(
         chosen = criteria.read(Path(config).expanduser(), allow_code=allow_code)
     else:
         chosen = criteria.beside(file, allow_code=allow_code)
+    if not allow_code:
+        for case in eval_set.eval_cases:
+            check_code(case.extra.get("trajectory"), where=f"{file}, '{case.eval_id}'")
     return Source(
         path=file,
         loaded=loaded,

@@ -4,7 +4,7 @@ Values are compared as JSON: `1` equals `1.0`, but neither `true` nor `"1"`; the
 list counts. An argument that is left out counts as the default of the tool's schema, where it has one.
 """
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +18,34 @@ from proctor.trajectory_matching.expectation import ExpectedCall, Policy
 
 ABSENT = object()
 MATCHERS = ("any", "ignore", "regex", "tolerance", "absolute", "one_of", "schema", "function")
+
+
+def check_code(*references: Any, where: object) -> None:
+    """Refuse matchers that run a function: a data file may not name code unless the user allowed it.
+
+    Raises:
+        BadInput: names the function.
+    """
+    for reference in references:
+        for name in _functions(reference):
+            raise BadInput(
+                "{where}: a matcher runs code that the file names: {function}. Look at it, then allow it with --set allow_code=true.",
+                where=where,
+                function=name,
+            )
+
+
+def _functions(value: Any, *, in_match: bool = False) -> Iterator[str]:
+    """Yield the functions that matchers in a reference name; arguments are only compared, so nothing in them is one."""
+    if isinstance(value, list | tuple):
+        for one in value:
+            yield from _functions(one, in_match=in_match)
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            if in_match and key == "function":
+                yield str(inner)
+            elif key != "arguments":
+                yield from _functions(inner, in_match=in_match or key == "match")
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
