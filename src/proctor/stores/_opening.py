@@ -41,6 +41,7 @@ def opened(path: Path, busy_seconds: float) -> sqlite3.Connection:
     try:
         db = connect(path, busy_seconds)
         _bring_up(db, path, busy_seconds)
+        db.execute("PRAGMA temp_store = MEMORY")  # else every group of trials writes what would undo it into a file
         prepare(db)
     except BaseException as error:
         if db is not None:
