@@ -52,6 +52,12 @@ class Disk(SqliteStore):
             self._waiting.pop().set_exception(error)
 
 
+def with_in_flight(count: int) -> Progress:
+    progress = Progress()
+    progress.in_flight = count
+    return progress
+
+
 async def save(saving: Saving, name: str) -> None:
     await saving.save(a_trial(name), [a_verdict(name)], a_sample(name))
 
@@ -68,18 +74,18 @@ async def ended(saving: Saving, count: int) -> int:
 
 @pytest.mark.parametrize(("at_once", "unwaited"), [(1, 0), (32, 0), (64, 16), (256, 64)])
 async def test_so_many_are_not_waited_for(at_once: int, unwaited: int) -> None:
-    assert await ended(Saving(Disk(), Progress(), lambda: at_once), at_once) == unwaited
+    assert await ended(Saving(Disk(), with_in_flight(at_once)), at_once) == unwaited
 
 
 async def test_with_a_budget_all_are_waited_for() -> None:
-    progress = Progress()
+    progress = with_in_flight(256)
     progress.begin(100, 0, BudgetTracker(Budget(tokens=100)))
-    assert await ended(Saving(Disk(), progress, lambda: 256), 256) == 0
+    assert await ended(Saving(Disk(), progress), 256) == 0
 
 
 async def test_a_trial_counts_when_it_is_on_disk_and_not_before() -> None:
-    disk, progress = Disk(), Progress()
-    async with Saving(disk, progress, lambda: 64) as saving:
+    disk, progress = Disk(), with_in_flight(64)
+    async with Saving(disk, progress) as saving:
         for number in range(16):
             await save(saving, f"s{number}")
         assert progress.done == 0
@@ -89,8 +95,8 @@ async def test_a_trial_counts_when_it_is_on_disk_and_not_before() -> None:
 
 
 async def test_a_few_do_not_wait_for_more_to_come() -> None:
-    disk, progress = Disk(), Progress()
-    async with Saving(disk, progress, lambda: 64) as saving:
+    disk, progress = Disk(), with_in_flight(64)
+    async with Saving(disk, progress) as saving:
         await save(saving, "alone")
         assert disk.asked == []
         await asyncio.sleep(4 * GATHER_SECONDS)
@@ -100,8 +106,8 @@ async def test_a_few_do_not_wait_for_more_to_come() -> None:
 
 
 async def test_an_error_of_the_store_reaches_the_next_trial_and_the_end() -> None:
-    disk, progress = Disk(), Progress()
-    saving = await Saving(disk, progress, lambda: 64).__aenter__()
+    disk, progress = Disk(), with_in_flight(64)
+    saving = await Saving(disk, progress).__aenter__()
     for number in range(12):
         await save(saving, f"s{number}")
     disk.fail(BadInput("The disk is full."))
@@ -116,7 +122,7 @@ async def test_an_error_of_the_store_reaches_the_next_trial_and_the_end() -> Non
 
 async def test_a_trial_that_the_store_refuses_at_once_is_no_silent_loss(monkeypatch: pytest.MonkeyPatch) -> None:
     disk = Disk()
-    saving = await Saving(disk, Progress(), lambda: 64).__aenter__()
+    saving = await Saving(disk, with_in_flight(64)).__aenter__()
 
     def refuse(*_: object) -> None:
         raise BadInput("Not open.")
@@ -128,9 +134,9 @@ async def test_a_trial_that_the_store_refuses_at_once_is_no_silent_loss(monkeypa
 
 
 async def test_what_ended_is_saved_also_where_the_run_breaks_off() -> None:
-    disk, progress = Disk(), Progress()
+    disk, progress = Disk(), with_in_flight(64)
     disk.works = True
-    saving = await Saving(disk, progress, lambda: 64).__aenter__()
+    saving = await Saving(disk, progress).__aenter__()
     await save(saving, "ended")
     error = ValueError("mine")
     await saving.__aexit__(ValueError, error, None)

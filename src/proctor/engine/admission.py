@@ -62,7 +62,8 @@ class Admission:
     @property
     def is_over(self) -> bool:
         """True if no further sample may begin."""
-        return self._is_closed or self._stop.is_set() or self._tracker.reached() is not None
+        is_spent = self._tracker.is_bounded and self._tracker.reached() is not None
+        return self._is_closed or is_spent or self._stop.is_set()
 
     async def enter(self) -> bool:
         """Wait until a sample may begin; False when none may any more. Whoever was let in leaves again."""
@@ -85,7 +86,8 @@ class Admission:
     def leave(self) -> None:
         """Say that a sample is done, and what it cost is counted."""
         self.in_flight -= 1
-        self._wake(len(self._waiting) if self.is_over or not self.in_flight else max(1, self.room - self.in_flight))
+        if self._waiting:
+            self._wake(len(self._waiting) if self.is_over or not self.in_flight else max(1, self.room - self.in_flight))
 
     def close(self) -> None:
         """Let nobody in any more."""

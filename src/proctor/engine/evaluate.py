@@ -268,7 +268,7 @@ async def _run(
             try:
                 for played in await play_next():
                     await saving.save(*played)
-                    if is_new and progress.here >= FIRST:
+                    if is_new and progress.here >= FIRST and played.trial.failure is not None:
                         _check_first(played.trial, progress)
                     if is_probe:
                         _check_probe(played.trial, fatal, progress)
@@ -295,9 +295,9 @@ async def _run(
         )
         for count, work_of_each in ((1, partial(worker, is_probe=True)), (job.at_once, worker)):
             if not admission.is_over:
-                async with Saving(store, progress, lambda: admission.room) as saving:
+                async with Saving(store, progress) as saving:
                     await at_once(count, work_of_each, stop)
-        async with Saving(store, progress, lambda: 1) as saving:
+        async with Saving(store, progress) as saving:
             for played in refusals.rest():
                 await saving.save(*played)
     if refusals.reason is not None:

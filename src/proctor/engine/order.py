@@ -42,6 +42,8 @@ def draw(places_by_stratum: "Mapping[str, array[int]]", count: int, seed: int) -
 
 def visits(places_by_stratum: "Mapping[str, array[int]]", seed: int) -> "array[int]":
     """The order in which the samples at these positions are visited."""
+    if len(places_by_stratum) == 1:
+        return next(iter(places_by_stratum.values()))
     return array("Q", (places_by_stratum[stratum][number] for stratum, number in _combed(places_by_stratum, seed)))
 
 

@@ -54,7 +54,8 @@ class Progress:
         for verdict in verdicts:
             if verdict.usage is not None:
                 usage = usage + verdict.usage
-            self._judged(verdict)
+            if isinstance(verdict.result, Unscored):
+                self._unscored(verdict.result)
         self.tracker.spend(usage)
         self.booked += usage.requests
         if verdicts and isinstance(verdicts[0].result, Score):
@@ -66,10 +67,11 @@ class Progress:
     def judged(self, verdict: Verdict) -> None:
         """Count what a verdict cost, and that there is none where a judge failed."""
         self.tracker.spend(verdict.usage or NOTHING)
-        self._judged(verdict)
+        if isinstance(verdict.result, Unscored):
+            self._unscored(verdict.result)
 
-    def _judged(self, verdict: Verdict) -> None:
-        if isinstance(verdict.result, Unscored) and verdict.result.why == "judge_failed":
+    def _unscored(self, result: Unscored) -> None:
+        if result.why == "judge_failed":
             self.judge_failed += 1
 
     def warn(self, sentence: Sentence) -> None:

@@ -132,11 +132,8 @@ def refusal_in(trial: Trial, verdicts: Sequence[Verdict]) -> Failure | None:
 
 
 def _first_of_judges(verdicts: Sequence[Verdict]) -> Failure | None:
-    return next((failure for verdict in verdicts if (failure := _of_judge(verdict)) is not None), None)
-
-
-def _of_judge(verdict: Verdict) -> Failure | None:
-    result = verdict.result
-    if isinstance(result, Unscored) and result.why == "judge_failed" and result.details.get("kind") in KINDS:
-        return Failure(kind=result.details["kind"], reason=result.reason)
+    for verdict in verdicts:
+        result = verdict.result
+        if isinstance(result, Unscored) and result.why == "judge_failed" and result.details.get("kind") in KINDS:
+            return Failure(kind=result.details["kind"], reason=result.reason)
     return None

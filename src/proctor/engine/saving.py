@@ -6,7 +6,6 @@ gathered and handed over together, and nobody waits for them. A kill then repeat
 """
 
 import asyncio
-from collections.abc import Callable
 from functools import partial
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -31,15 +30,11 @@ class Saving:
     """Hands trials to the store, and counts each when it is on disk; at the end of `async with` all are, however it ends.
 
     With a budget every trial is waited for, as what it cost is only counted then.
-
-    Args:
-        at_once: how many trials are under way at most, as of now.
     """
 
-    def __init__(self, store: Store, progress: Progress, at_once: Callable[[], int]) -> None:
+    def __init__(self, store: Store, progress: Progress) -> None:
         self._store = store
         self._progress = progress
-        self._at_once = at_once
         self._held: list[_Kept] = []
         self._under_way: set[asyncio.Future[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
@@ -56,8 +51,8 @@ class Saving:
         """
         if self._error is not None:
             raise self._error
-        at_once = self._at_once()
-        most = 0 if at_once <= FEW or self._progress.tracker.is_bounded else at_once // SHARE
+        in_flight = self._progress.in_flight
+        most = 0 if in_flight <= FEW or self._progress.tracker.is_bounded else in_flight // SHARE
         if len(self._held) + len(self._under_way) >= most:
             self._hand_over()
             await self._store.add(trial, verdicts, sample)

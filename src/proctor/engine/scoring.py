@@ -80,7 +80,7 @@ async def _verdict(trial: Trial, sample: Sample, scorer: BoundScorer) -> Verdict
             result = _as_score(result)
             if spent is not None:
                 result = spent.noted(result)
-        if (short := short_reason(result.reason)) is not result.reason:
+        if result.reason and (short := short_reason(result.reason)) is not result.reason:
             result = msgspec.structs.replace(result, reason=short)
     except BaseException as error:  # noqa: BLE001 - raised again, or kept as the reason
         result = _unscored(error)

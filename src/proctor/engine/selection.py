@@ -126,7 +126,7 @@ def _check(samples: Read, selection: Selection) -> None:
 
 
 def _has_tags(sample: Sample, tags: Mapping[str, str]) -> bool:
-    return all(sample.tags.get(key) == value for key, value in tags.items())
+    return not tags or all(sample.tags.get(key) == value for key, value in tags.items())
 
 
 def _places(samples: Read, selection: Selection, by: str | None) -> "dict[str, array[int]]":
