@@ -4,8 +4,8 @@ A function or an object sets those that it wants (`scorer.version = "2"`, `class
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from inspect import isroutine
+from functools import cache, lru_cache
+from types import BuiltinFunctionType, FunctionType, MethodType, MethodWrapperType
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -15,6 +15,7 @@ from proctor.core.near import misspellings, near
 from proctor.core.trajectory import Step, ToolStyle
 from proctor.core.validation import in_words
 
+ROUTINES = (BuiltinFunctionType, FunctionType, MethodType, MethodWrapperType)
 Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
@@ -137,14 +138,8 @@ def refuse_misspelt(kind: type[msgspec.Struct], part: object, name: str) -> None
     A function has attributes for others to read only, so that anything near is refused; an object has its own too, so that it has
     to be a slip of the fingers: two letters in the wrong order, one left out, or one doubled.
     """
-    own = vars(part).keys() if hasattr(part, "__dict__") else ()
     owner: type = type(part)
-    slips: Mapping[str, str]
-    if isroutine(part):
-        slips = {key: found[0] for key in own if (found := near(key, kind.__struct_fields__))}
-    else:
-        slips = {key: right for key in own if (right := _slips(kind).get(key))} or _slips_of_class(kind, owner)
-    for key, right in slips.items():
+    for key, right in _misspelt(kind, owner, tuple(vars(part)) if hasattr(part, "__dict__") else ()).items():
         if key not in kind.__struct_fields__ and not key.startswith("_"):
             raise BadInput(
                 "'{name}' has an attribute '{attribute}' that nothing reads. Did you mean '{near}'? If it is your own, begin its name with an underscore.",
@@ -156,6 +151,14 @@ def refuse_misspelt(kind: type[msgspec.Struct], part: object, name: str) -> None
 
 def _values(kind: type[msgspec.Struct], part: object) -> dict[str, Any]:
     return {key: value for key in kind.__struct_fields__ if (value := getattr(part, key, None)) is not None}
+
+
+@lru_cache(maxsize=1_000)
+def _misspelt(kind: type[msgspec.Struct], owner: type, own: Sequence[str]) -> Mapping[str, str]:
+    """The attributes that are nearly called as one of a kind, for each session anew: of a class and what an object of it has."""
+    if issubclass(owner, ROUTINES):
+        return {key: found[0] for key in own if (found := near(key, kind.__struct_fields__))}
+    return {key: right for key in own if (right := _slips(kind).get(key))} or _slips_of_class(kind, owner)
 
 
 @cache

@@ -35,33 +35,38 @@ class Episode:
                 refuse_misspelt(kind, session, self._agent.name)
             for turn in sample.turns:
                 if not await self._send(session, turn):
-                    return self._made(self._steps, self._state())
+                    return self._whole()
             while (reply := await self._reply(sample)) is not None:
                 said = [Step(message=message, author="user", turn=self._turn) for message in reply.messages]
                 self._steps.extend(said)  # the sample does not hold them
                 if not await self._send(session, reply):
                     break
-            return self._made(self._steps, self._state())
+            return self._whole()
 
     def so_far(self, stop: Stop | None = None) -> Trajectory:
         """The trajectory up to now; `stop` when something outside ended it."""
         steps = self._steps
         if self._sending:  # cut short: what the session had already received counts
             steps = [*steps, *_numbered(declared(Underway, self._session).received, self._turn)]
-        state = None
+        about, state = declared(SessionInfo, self._session), None
         with suppress(EnvironmentFailed):
-            state = self._state()
-        return self._made(steps, state, stop)
+            state = self._state(about)
+        return self._made(steps, about, state, stop)
 
-    def _made(self, steps: Sequence[Step], state: Mapping[str, Any] | None, stop: Stop | None = None) -> Trajectory:
+    def _whole(self) -> Trajectory:
+        about = declared(SessionInfo, self._session)
+        return self._made(self._steps, about, self._state(about))
+
+    def _made(
+        self, steps: Sequence[Step], about: SessionInfo, state: Mapping[str, Any] | None, stop: Stop | None = None
+    ) -> Trajectory:
         # Recorded sessions have the style of their record; tools that were only told in words can only be called in words.
-        tools = "text" if self._in_words else declared(SessionInfo, self._session).tools or self._agent.tools
+        tools = "text" if self._in_words else about.tools or self._agent.tools
         return Trajectory(steps=tuple(steps), stop=stop or _stop(steps), tools=tools, state=state)
 
-    def _state(self) -> Mapping[str, Any] | None:
-        if self.environment is None:
-            state = declared(SessionInfo, self._session).state  # an agent may have a state of its own
-            return state if isinstance(state, Mapping) else None
+    def _state(self, about: SessionInfo) -> Mapping[str, Any] | None:
+        if self.environment is None:  # an agent may have a state of its own
+            return about.state if isinstance(about.state, Mapping) else None
         try:
             return self.environment.state()
         except Exception as error:
