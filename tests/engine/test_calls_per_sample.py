@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from endpoint import Endpoint, chat
 
 from proctor import Sample, Task, evaluate
-from tests.fakes.endpoint import Endpoint, chat
 
 FEW, MANY = 200, 600
 

@@ -155,8 +155,9 @@ def _values(kind: type[msgspec.Struct], part: object) -> dict[str, Any]:
 
 @lru_cache(maxsize=1_000)
 def _misspelt(kind: type[msgspec.Struct], owner: type, own: Sequence[str]) -> Mapping[str, str]:
-    """The attributes that are nearly called as one of a kind, for each session anew: of a class and what an object of it has."""
-    if issubclass(owner, ROUTINES):
+    """Return what is nearly called as an attribute of a kind, with its right name; a class makes many parts that have the same attributes."""
+    is_routine = issubclass(owner, ROUTINES)
+    if is_routine:
         return {key: found[0] for key in own if (found := near(key, kind.__struct_fields__))}
     return {key: right for key in own if (right := _slips(kind).get(key))} or _slips_of_class(kind, owner)
 
