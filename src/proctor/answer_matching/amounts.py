@@ -9,6 +9,7 @@ from proctor.answer_matching.english import PARTS, SMALL, TENS
 from proctor.answer_matching.numbers import read_number
 from proctor.answer_matching.quantities import read_quantity
 from proctor.answer_matching.sentences import (
+    CLAUSE,
     COPULA,
     COURTESY,
     LONGEST,
@@ -16,6 +17,7 @@ from proctor.answer_matching.sentences import (
     chosen,
     contradicts,
     echo,
+    interrogative,
     plain_statement,
     split,
     statements,
@@ -24,7 +26,7 @@ from proctor.answer_matching.text import tidy
 from proctor.answer_matching.unit_table import read_unit
 
 COMPARED = re.compile(
-    r"(?:\b(?:than|at least|at most|up to|except|but|besides|without|unlike|not|over|under|above|below|exceed(?:s|ed|ing)?|nearly|almost|"
+    r"(?:\b(?:than|at least|at most|(?<!add )(?<!adds )(?<!sum )up to|anywhere from|(?:half|twice|double|triple|thirds?|quarters?)(?: of)?(?: the)?|short of|shy of|except|but|besides|without|unlike|not|over|under|above|below|exceed(?:s|ed|ing)?|nearly|almost|"
     r"between|no|by a factor of|before|until|past|beyond|prior to)|[大小多少高低超快慢早晚]于|(?:超过|不足|不到|至少|至多|最多|最少)[\u3400-\u9fff]{0,3}|介于|将近|接近|没有|不是|比|[<>≤≥≈~])\s?[$€£¥]?$",
     re.IGNORECASE,
 )
@@ -35,12 +37,12 @@ MONTHS = r"(?:january|february|march|april|june|july|august|september|october|no
 SPAN = re.compile(
     r"(?P<compound>\b\d{1,4}\s?(?:(?:hours?|hrs?|h|minutes?|mins?|m|years?|weeks?|days?|feet|foot|ft|pounds?|lbs?)\.?,?\s(?:and\s)?)\d{1,2}\s?"
     r"(?:months?|days?|hours?|minutes?|mins?|m|seconds?|secs?|s|inch(?:es)?|in|ounces?|oz)\b|\d{1,3}(?:小时|个小时|分钟?|天|年)零?\d{1,2}(?:小时|个小时|分钟?|秒|个月|天)|\d{1,3}秒\d{1,3})"
-    r"|(?P<clock>(?:上午|下午|晚上|早上|凌晨|中午|傍晚)(?:\d{1,2}|[一二三四五六七八九十]{1,3})[点點时時](?:半|整|\d{1,2}分?|[一二三四五六七八九十]{1,3}分?)?)"
+    r"|(?P<clock>(?:half|(?:a )?quarter) (?:past|to) \w{1,6}\b(?: in the (?:morning|afternoon|evening))?|(?:上午|下午|晚上|早上|凌晨|中午|傍晚)(?:\d{1,2}|[一二三四五六七八九十]{1,3})[点點时時](?:半|整|\d{1,2}分?|[一二三四五六七八九十]{1,3}分?)?)"
     r"|(?P<tuple>\((?:[-+\d./√πa-z\\ ]+,)+[-+\d./√πa-z\\ ]+\))|(?P<date>公元前?\d+年(?:\d{1,2}月(?:\d{1,2}[日号號])?)?|\d{4}年\d{1,2}月(?:\d{1,2}[日号號](?:(?:上午|下午|晚上|凌晨|中午)?\d{1,2}(?:[点點时時](?:\d{1,2}分?|半)?|:\d\d))?)?|\d{1,2}月\d{1,2}[日号號]|\d{4}-\d{1,2}-\d{1,2}"
     rf"|(?:{MONTHS})\.? (?:\d{{1,2}}(?:st|nd|rd|th)?(?:, ?| )\d{{4}}|\d{{4}}|\d{{1,2}}(?:st|nd|rd|th)?\b)"
     rf"|(?:the )?\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{MONTHS})\.?(?:,? \d{{4}})?"
-    r"|\d{1,4} (?:BCE?|AD|CE)\b|\d{1,2}(?::\d\d){1,2}(?: ?[ap]\.?m\b\.?)?|\d{1,2} ?[ap]\.?m\b\.?|\d{1,2}(?:st|nd|rd|th) century|\d{1,2}世纪)"
-    r"|(?P<number>(?<![A-Za-z_\d.^])[-+]?[$€£¥₹]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?(?: ?/ ?\d+)?π?(?:(?: ?[%°万亿]| per ?cent\b| (?:million|billion|thousand|trillion)"
+    r"|\d{1,4} (?:BCE?|AD|CE)\b|\d{1,2}(?::\d\d){1,2}(?: ?[ap]\.?m\b\.?)?|\d{1,2}\.\d\d ?[ap]\.?m\b\.?|\d{1,2} ?[ap]\.?m\b\.?|\d{1,2}(?:st|nd|rd|th) century|\d{1,2}世纪)"
+    r"|(?P<number>(?<![A-Za-z_\d.^])[-+]?[$€£¥₹]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+| ?[×x*] ?10\^?\{?[-+]?\d+\}?)?(?: ?/ ?\d+)?π?(?:(?: ?[%°万亿]| per ?cent\b| (?:million|billion|thousand|trillion|hundred|dozen)"
     r"\b|(?:st|nd|rd|th)\b))?)"
     rf"|(?P<part>\b(?:one|a|{WORD_NUMBERS})[ -](?:half|{WORD_PARTS})s?\b)"
     rf"|(?P<words>\b(?:{WORD_NUMBERS})(?:[ -](?:and )?(?:{WORD_NUMBERS}|hundred|thousand|million|billion))*\b(?: hundred| thousand| million| billion)*)"
@@ -48,7 +50,7 @@ SPAN = re.compile(
     re.IGNORECASE,
 )
 AMOUNT_AND_UNIT = re.compile(
-    r"(?P<sign>[$€£¥]?)\s?(?P<amount>[-+]?\d[\d,]*(?:\.\d+)?(?:[万亿]|\s(?:million|billion))?|[零〇一二两三四五六七八九十百千万亿]{2,})\s?(?P<unit>[^\s\d].{0,30})?"
+    r"(?P<sign>[$€£¥]?)\s?(?P<amount>[-+]?\d[\d,]*(?:\.\d+)?(?:[万亿]|\s(?:million|billion|thousand|hundred|dozen))?|[零〇一二两三四五六七八九十百千万亿]{2,})\s?(?P<unit>[^\s\d].{0,30})?"
 )
 SUBJECT = re.compile(
     r"(?:there|exactly|only|about|approximately|around|a total of|一共|共|约)?\s?[-+$€£¥]?[\d一二三四五六七八九十两百千]|(?:exactly|only|about|around)?\W*(?:"
@@ -56,6 +58,7 @@ SUBJECT = re.compile(
     + r")\b",
     re.IGNORECASE,
 )
+HOW_MANY = re.compile(r"(?:多少|几)个?([\u3400-\u9fff]{2,5})")  # 多少摄氏度
 HOW_OLD = re.compile(r"how old|\bage\b|多大|几岁|年龄", re.IGNORECASE)
 LONE_ONE = re.compile(r"一(?![零一二两三四五六七八九十百千万亿])")  # 一年有365天
 COUNTS = ("人", "分", "块", "people", "persons")  # what is counted, rather than a unit
@@ -63,13 +66,30 @@ VERSION_OF = re.compile(r"(?:\bversion|\bsection|\bchapter|\bv|§)\s?$", re.IGNO
 MORE_THAN = re.compile(
     r"\s?(?:[^\W\d_]{1,20}\s){0,2}?(?:more|less|fewer|cheaper|\w{2,20}er)\s(?:\w{1,20}\s){0,2}?than\b", re.IGNORECASE
 )  # $5 less than him
-HAN_MORE_THAN = re.compile(r"比[^，。,]{1,16}[多少高低大小重轻快慢长短贵宜厚薄深浅宽窄远近晚早][了出]?$")
+HAN_MORE_THAN = re.compile(
+    r"比[^，。,]{1,16}[多少高低大小重轻快慢长短贵宜厚薄深浅宽窄远近晚早][\u3400-\u9fff]?[了出]?$"
+)
 ROSE_FROM = re.compile(
     r"(\b(?:rose|rises?|risen|fell|falls?|fallen|dropped|grew|went|changed|moved|climbed|increased|decreased|improved|jumped))\sfrom\s[^,]{1,40}?\sto\s",
     re.IGNORECASE,
 )
+COUNT_OF = re.compile(
+    rf"([\d,.]{{1,20}}|[一二三四五六七八九十百两千万]{{1,9}}|[a-z-]{{3,20}}(?= ))\s?([{COUNTED}][\u3400-\u9fff]{{0,3}}|(?<=\s)[a-z]{{3,20}})"
+)
 END_OF_NOUN = re.compile(r"[,;，；、和\d]|\b(?:and|for|in|at|on|with|every|per|from|to)\b", re.IGNORECASE)
 ASKS_MORE = re.compile(r"\b(?:than|difference|exceeds?)\b|比|差|多几|少几|相差", re.IGNORECASE)
+CHANGED_BY = re.compile(
+    r"(?:\b(?:rose|risen|(?:in|de)creased|raised|reduced|dropped|declined|climbed|slowed|lowered|shortened|fell|fallen|grew|grown|cut|(?:went|gone) (?:up|down)|\w{3,}er) by|[涨降升跌增减加宜贵]了?)\s?[$€£¥]?$"
+)
+ASKS_CHANGE = re.compile(
+    r"\b(?:by|ris|rose|grow|grew|fall|fell|drop|(?:in|de)creas|chang|up|down|reduc|differ|more|less)|[涨降升跌增减加宜贵变差多少几]了",
+    re.IGNORECASE,
+)
+AFTER = re.compile(r"\b(after|since)\s(?:the\s)?$", re.IGNORECASE)
+PER = re.compile(r"(?:每(?:秒|小时|分钟)|时速)$")
+AROUND = re.compile(
+    r"\s?年?(?:之前|以前|前后|or (?:earlier|later|before|after)\b|at the (?:earliest|latest)|的(?:倍数|平方|立方|一半|[\d一二三四五六七八九十两百]+倍)|times as\b|squared\b)"
+)
 YEAR = re.compile(r"(?:1\d|20)\d\d")
 
 
@@ -97,6 +117,7 @@ def without_asked_unit(text: str, question: str) -> str:
         return text
     name = found["unit"] or found["sign"]
     words = re.findall(r"[^\W\d_]{1,20}[²³]?", question[:LONGEST])
+    words += [how[1][:size] for how in HOW_MANY.finditer(question[:LONGEST]) for size in range(2, len(how[1]) + 1)]
     old = HOW_OLD.search(question) is not None and quantity.unit == read_unit("year")
     named = old or name in COUNTS or (name in question if not name.isascii() or name == "$" else name in words)
     return found["amount"] if named or quantity.unit in [read_unit(word) for word in words if len(word) > 1] else text
@@ -110,10 +131,11 @@ def without_unit(text: str) -> str:
 
 def amount_in(sentences: Sequence[str], target: str, question: str) -> str | None:
     """The only amount of the target's kind in the last of the answering sentences that has one; None when it is not outright."""
+    asked = {span for sentence in split(question) for span, _ in _spans(sentence)} if question else set()
+    question = interrogative(question)
     answering = chosen(sentences, question)
     if answering and SPAN.fullmatch(answering[-1]):
         answering = answering[-1:]  # a line that is nothing but an amount concludes
-    asked = {span for sentence in split(question) for span, _ in _spans(sentence)} if question else set()
     with_amounts: list[list[str | None]] = []
     for sentence in answering:
         plain = plain_statement(sentence, target)
@@ -126,13 +148,24 @@ def amount_in(sentences: Sequence[str], target: str, question: str) -> str | Non
         for part, fresh in ((after, False), (plain, True)):
             if fresh and after and not question and "=" in plain and any(True for _ in _spans(after)):
                 break  # `60 km/h × 2 h = 120 km` is about kilometres
-            if fresh and after and not any(True for _ in _spans(after)) and not SUBJECT.match(plain):
+            separate = complement and CLAUSE.search(plain[: complement[-1].start()])
+            if fresh and after and not separate and not any(True for _ in _spans(after)) and not SUBJECT.match(plain):
                 break  # of `The element with number 79 is gold` the number is no answer
             spans = [(span, sure) for span, sure in _spans(part, question) if _alike(span, target)]
+            if (
+                not fresh
+                and len(spans) > 1
+                and complement[-1][0].strip() == "="
+                and after.startswith(spans[0][0])
+                and not CLAUSE.search(after)
+            ):
+                spans = spans[:1]  # = 6 ways to arrange 3 books
             if fresh and asked and len({span for span, _ in spans}) > 1:
                 spans = [(span, sure) for span, sure in spans if span not in asked]
             if len(spans) > 1:
                 spans = [(span, sure) for span, sure in spans if not LONE_ONE.match(span)]
+            if len(spans) > 1 and not YEAR.fullmatch(target.rstrip("年")):
+                spans = [(span, sure) for span, sure in spans if not YEAR.fullmatch(span.rstrip("年"))] or spans
             if len(spans) > 1:
                 spans = _counted(spans, part, question)
             if spans:
@@ -141,8 +174,21 @@ def amount_in(sentences: Sequence[str], target: str, question: str) -> str | Non
     last = list(dict.fromkeys(with_amounts[-1])) if with_amounts else []
     if len(last) != 1 or last[0] is None:
         return None
-    old = target.endswith("岁") and any(last[0] + "岁" in sentence for sentence in answering)
-    return last[0] + "岁" if old else last[0]
+    noun = counted_noun(target)
+    named = re.compile(rf"{re.escape(last[0])}\s?(?:\w{{1,12}}\s){{0,2}}?{re.escape(noun[:-1] or noun)}", re.IGNORECASE)
+    return f"{last[0]}{' ' * noun.isascii()}{noun}" if noun and any(map(named.search, answering)) else last[0]
+
+
+def counted_noun(target: str) -> str:
+    """The noun of a target that counts something we have no unit for; '' for another target.
+
+    >>> counted_noun("15本"), counted_noun("15 books"), counted_noun("15 km"), counted_noun("Catch 22")
+    ('本', 'books', '', '')
+    """
+    found = COUNT_OF.fullmatch(tidy(target))
+    if found is None or (found[2] != "岁" and read_quantity(tidy(target))) or read_moments(tidy(target)):
+        return ""
+    return found[2] if read_number(found[1]) is not None else ""
 
 
 def _counted(spans: list[tuple[str, bool]], sentence: str, question: str) -> list[tuple[str, bool]]:
@@ -160,22 +206,33 @@ def _counted(spans: list[tuple[str, bool]], sentence: str, question: str) -> lis
 def _spans(sentence: str, question: str = "") -> Iterable[tuple[str, bool]]:
     """Amounts and dates with their units, and whether they are said outright: not `more than 5`."""
     for found in SPAN.finditer(sentence):
-        text, sure = found[0].strip(), COMPARED.search(sentence[max(0, found.start() - 24) : found.start()]) is None
+        text, sure = (
+            found[0].strip().rstrip(","),
+            COMPARED.search(sentence[max(0, found.start() - 24) : found.start()]) is None,
+        )
         text = text if text.startswith("公元前") else text.removeprefix("公元")
         if found["han"] and ROUGHLY.fullmatch(sentence[found.start() : found.end() + 1]):
             sure = False
+        if AROUND.match(sentence, found.end()) or (sentence[found.start() - 1 : found.start()] == "第" != question[:1]):
+            sure = False
+        if (found["date"] or YEAR.fullmatch(text)) and (after := AFTER.search(sentence[: found.start()])) is not None:
+            sure = sure and after[1].casefold() in question.casefold().split()
         if found["date"] or found["tuple"] or found["compound"] or found["clock"]:
             yield text, sure
             continue
+        text = (per[0] if (per := PER.search(sentence[: found.start()])) else "") + text
         if "." in text and (label := VERSION_OF.search(sentence[: found.start()])) is not None:
             text = label[0] + text
         rest = sentence[found.end() :]
         if re.match(
-            r"\s?(?:or more|or less|or so|以上|以下|多[个元米]?|左右|[\u3400-\u9fff]{0,4}多(?=$|[，。,的]))", rest
+            r"\s?(?:or more|or less|or so|以上|以下|多[个元米]?|左右|[\u3400-\u9fff]{0,4}多(?=$|[，。,的]))",
+            rest,
         ):
             sure = False
         compared = MORE_THAN.match(rest) or HAN_MORE_THAN.search(sentence[max(0, found.start() - 24) : found.start()])
         if compared and not ASKS_MORE.search(question):
+            sure = False
+        if question and CHANGED_BY.search(sentence[: found.start()]) and not ASKS_CHANGE.search(question):
             sure = False
         yield text + _unit(text, rest), sure
 
@@ -186,6 +243,8 @@ def _unit(amount: str, rest: str) -> str:
     if words is None:
         return ""
     text = words[0]
+    if re.match(r" in \w", rest):
+        return ""  # He died at 35 in Vienna
     pieces = [text[: found.end()] for found in re.finditer(r"\S+", text)][::-1]
     if not text.isascii():
         pieces += [text[:size] for size in range(min(len(text), 6), 0, -1)]

@@ -10,7 +10,7 @@ MINUTES_OF_ZONE = {"utc": 0, "gmt": 0, "z": 0, "北京时间": 480, "协调世�
 OFFSET = r"(?:utc|gmt)?[+-]\d{1,2}(?::?\d{2})?"
 CLOCK = re.compile(
     r"(?P<part>凌晨|早上|早晨|清晨|上午|中午|下午|午后|傍晚|晚上|夜里|晚|am|pm)?\s*"
-    r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.0+)?)?"
+    r"(?P<hour>\d{1,2})(?::|\.(?=\d\d\s?[ap]\.?\s?m\b))(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.0+)?)?"
     r"\s*(?P<half>[ap]\.?\s?m\b\.?)?\s*(?P<zone>utc|gmt|z\b|北京时间)?(?P<offset>" + OFFSET + r")?"
 )
 HOUR_ALONE = re.compile(r"(?P<hour>\d{1,2})\s*(?P<half>[ap]\.?\s?m\b\.?)")

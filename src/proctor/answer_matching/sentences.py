@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
 
 from proctor.answer_matching.text import negations, tidy
 
@@ -15,19 +17,21 @@ EXPLANATION = re.compile(
 )
 HAN = r"\u3400-\u9fff"
 SENTENCE_END = re.compile(
-    rf"(?<![.\s][A-Za-z])(?<!^[A-Za-z])[.!?]+[\"'”’)*]*(?=\s+\S)|[。！？!?]+[”」）]?(?=[{HAN}A-Z\"“*])|\n+|[;；]"
+    rf"(?<![.\s][A-Za-z])(?<!^[A-Za-z])[.!?]+[\"'”’)*]*(?=\s+[^\s=×*+/])|[。！？!?]+[”」）]?(?=[{HAN}A-Z\"“*])|\n+|[;；]"
 )
 SHORTENED = re.compile(
     r"\b(?:dr|mr|mrs|ms|st|mt|prof|no|vs|jr|sr|approx|fig|sec|e\.g|i\.e|u\.s|[a-z])$|^\s*\(?1$|\n\s*\(?\d{1,2}$",
     re.IGNORECASE,
 )
+MARKUP = re.compile(r"^\s*(?:#{1,6}|>|[-*•]|\d{1,2}[.)])\s+|\*\*|__")
+FORMULA = re.compile(r"(?<![\w$])\$(?! )([^$\n]{1,80})(?<![ -])\$(?![\d\w$])|\\[(\[]([^\n]{1,80}?)\\[)\]]")
 QUESTION = re.compile(r"[?？]\W*$|[吗呢]\W*$")
 COURTESY = re.compile(
     r"(?:sure|certainly|of course|great question|let me know|i hope|feel free|hope this|thank|you're welcome|good question|"
     r"here is|here's|okay|ok\b|let me|let's|当然|好的|希望|如果您|如果你有|请告诉|谢谢|让我)", re.IGNORECASE
 )  # fmt: skip
 LEAD = re.compile(
-    r"(?:(?:so|therefore|thus|hence|then|finally|overall|in (?:total|conclusion|summary|short)|altogether|and|but|well|yes|"
+    r"(?:(?:without (?:a |any )?(?:question|doubt)|no doubt(?: about it)?|so|therefore|thus|hence|then|finally|overall|in (?:total|conclusion|summary|short)|altogether|and|but|well|yes|"
     r"yeah|indeed|no|right|sure|certainly|of course|as a result|consequently|accordingly|in fact|answer|actually|clearly|okay)\b"
     r"[,:.!]?\s*|i(?:'m| am) (?:confident|sure|certain)(?: that)?\s+|i(?:['’]d (?:say|go with|choose|pick)| would (?:go with|choose|pick)| think| believe| would say| conclude| know| recall| find)"
     r"(?: that)?\s*,?\s+|we (?:can )?(?:get|have|find|see|obtain|conclude|know)(?: that)?\s+(?=\S+\s)|this (?:means|gives)"
@@ -39,6 +43,7 @@ CONCLUDES = re.compile(
     r"\W*(?:so|therefore|thus|hence|in (?:total|conclusion|summary)|altogether|finally|consequently|overall|as a result|"
     r"the (?:final |correct )?(?:answer|result)\b|my answer|因此|所以|故|综上|总之|最终|答案|答[：:])", re.IGNORECASE
 )  # fmt: skip
+DERIVED = re.compile(r"(?:.{0,60}[:：,，]\s?)?[A-Za-z]\s?=\s?[^=?]{1,60}")  # the last line of a derivation
 CORRECTION = re.compile(
     r"(?:(?<=[.,;!?—…(\-])|(?<=[。，；！？])|(?:^|\n))\s{0,3}(?:(?:oh|hmm|oops|sorry|no|but)[,.!]?\s{1,3}){0,2}"
     r"(?:actually,?\s(?=it|the\b|no\b|that\b|i\b|[A-Z\d])|wait\b[,.!]?|correction\b[:,]?|i mean[,:]?\s|scratch that\b[,.]?|on second "
@@ -56,18 +61,19 @@ ADVERB_OF_A_GUESS = re.compile(
     r"\b(?:maybe|perhaps|possibly|probably|(?:most |very )?likely|i guess)\b,?\s?|也许|或许|大概|可能", re.IGNORECASE
 )
 OTHERS_SAY = re.compile(
-    r"\b(?:said|says?|claim(?:s|ed)?|thought|thinks|ask(?:s|ed|ing)?|wonder(?:s|ed|ing)?|torn|whether|if|someone|somebody|used to|formerly|previously|once|doubts?|wrong|"
+    r"\b(?:said|says?|claim(?:s|ed)?|attribut\w+|thought|thinks|ask(?:s|ed|ing)?|wonder(?:s|ed|ing)?|torn|whether|if|someone|somebody|used to|formerly|previously|once|doubts?|wrong|"
     r"incorrect|misspell\w*|mistaken(?:ly)?|pretend|suppose|imagine|assum(?:e|ing)|some people|many people|confused|mistake|false|instead of|"
-    r"too (?:high|low|big|small|large|few|many|much|long|short)|neither|either|nor|unless|deny|denied|ruled out|exclud(?:e|ed|ing)|anything but|far from|fails?|failed|hardly|barely|refus(?:e|es|ed) to|declin(?:e|es|ed) to|stopped|ceased|avoid(?:s|ed)?|(?:almost|nearly) [a-z]+ed)\b|"
+    r"too (?:high|low|big|small|large|few|many|much|long|short)|neither|either|nor|unless|deny|denied|rul(?:e|ed|ing) out|exclud(?:e|ed|ing)|anything but|far from|fails?|failed|hardly|barely|refus(?:e|es|ed) to|declin(?:e|es|ed) to|stopped|ceased|avoid(?:s|ed)?|(?:almost|nearly) [a-z]+ed)\b|"
     r"是否|曾经|曾是|有人|误以为|据称|以为|假设|假如|如果|要是|错误|排除|除了|除外|以外|而非|怀疑", re.IGNORECASE
 )  # fmt: skip
+DENIAL = re.compile(r"not\s[^.,;]{1,40}|(?:不是|并非)[^，,。]{1,20}", re.IGNORECASE)  # `Not Rome.`, before what it is
 NUMBER_OF_ITEM = re.compile(r"\s*\d{1,2}\.")
 TAKEN_BACK = re.compile(r"\b(?:incorrect|wrong|false|not|no|maybe|perhaps|guess)\b|[?？]|错|不", re.IGNORECASE)
 CONDITION = re.compile(r"(?:before|until)\b|if\b.{0,200}\b(?:were|would|had)\b", re.IGNORECASE)
 CONTRAST = (
     (
         re.compile(
-            r"^(?:many|some|most|people|everyone|others|it is often)[^,.;]{1,80},?\s(?:but|yet|however,?)\s(?:in fact\s|actually\s)?(?=(?:it|the|this)\b)",
+            r"^(?:many|some|most|people|everyone|others|it is often)[^,.;]{1,160},?\s(?:but|yet|however,?)\s(?:in fact\s|actually\s)?(?=(?:it|the|this)\b)",
             re.IGNORECASE,
         ),
         "",
@@ -79,11 +85,18 @@ CONTRAST = (
         "",
     ),
     (re.compile(r"^not\s[^,.;]{1,40},\s(?:but\s)?", re.IGNORECASE), ""),
-    (re.compile(r"\bnot\s[^,.;]{1,80}?,?\sbut\s(?:rather\s|instead\s)?", re.IGNORECASE), ""),
+    (re.compile(r"^.{0,80}(?:改|变更|推迟|提前|延期|调整)(?:到|为|成|至)了?"), "是"),
+    (
+        re.compile(
+            r"\bnot\s[^,.;]{1,80}?(?:,?\sbut|(?:,|\s[—-])\s(?:but\s)?it(?:['’]s|\sis|\swas))\s(?:rather\s|instead\s)?",
+            re.IGNORECASE,
+        ),
+        "",
+    ),
     (re.compile(r"(?:并)?(?:不是|并非|非)[^，,。；]{1,40}?(?:[，,]\s?(?:而|却)?是|而是)"), "是"),
     (
         re.compile(
-            r"(?:,|\s[-–—]|\s\(|\sand)\s?(?:and\s|but\s)?(?:certainly\s|definitely\s)?not\s[^,.;]{1,80}\)?$",
+            r"(?:,|\s[-–—]|\s\(|\sand)\s?(?:and\s|but\s)?(?:certainly\s|definitely\s)?not\s[^,.;]{1,80}\)?(?:,\s(?:as|which|although|though|despite)\s.*)?$",
             re.IGNORECASE,
         ),
         "",
@@ -91,49 +104,47 @@ CONTRAST = (
     (re.compile(r",?\s(?:rather than|instead of|as opposed to|unlike)\s[^,.;]{1,80}$", re.IGNORECASE), ""),
     (re.compile(r"[，,(（](?:而|并)?(?:不是|非)[^，,。；]{1,40}$"), ""),
 )
-SO = re.compile(r",\s(?:so|therefore|thus|hence|which means)\s(?!that)|[，,](?:所以|因此|故)")
+SO = re.compile(
+    r",\s(?:so|therefore|thus|hence|which (?:means|gives|yields|makes|leaves)|giving|making|leaving)\s(?!that)|[，,](?:所以|因此|故)"
+)
 HARMLESS = re.compile(
     "[南北]?非洲|非常|未来|无锡|无线|不锈钢|莫[扎斯尔泊]|[沉淹埋覆吞湮]没|没[收落]|不列颠|不幸|不得不|无[限穷疑理]|非[凡洲]|不等式|不同|不断|不久|无数|无论|不[但仅]|否则|非金属|无机|不丹"
 )
 GIVEN = re.compile(r"^if\s[^,]{1,120},\s?(?:then\s)?", re.IGNORECASE)
 ASIDE = re.compile(
-    r",?\s(?:because|since|when|whereas|while|although|though|even though|given that|so that)\s.*|,\s(?:which|who|whose|where|as|for)\s.*|"
+    r",?\s(?:because|since|when|whereas|while|although|though|even though|given that|so that)\s.*|,\s(?:which|who|whose|where|as|for|followed|ahead|right|just|unlike|behind|next)\s.*|"
     r"(?:\s|(?<=[\u3400-\u9fff]))\([^()]{0,200}\)\s?$|[，,](?:因为|由于|虽然|尽管|其中|它|其|并且|也就是).*|（[^（）]{0,200}）$", re.IGNORECASE
 )  # fmt: skip
+INSERTED = re.compile(
+    r",\s(?:[^,]|,\d{3}){1,60},(?=\s(?:is|are|was|were|has|had)\b)|\s\((?!(?:not|or)\b)[A-Za-z][^()=,;?]{0,60}\)(?=\s\w)|（[^（）不或？]{1,40}）(?=[\u3400-\u9fff])"
+)
 COPULA = re.compile(
-    r"(?:\b(?:is|are|was|were|be|equals?|becomes?|became|remains?|means|called|named|returns|prints|outputs|stands for|(?:amounts|comes|adds up|evaluates|simplifies|reduces|refers) to)\b|(?<=\w)['’]s\b(?=\s)|=(?!=)|≈)\s*[:：]?\s*|"
-    r"(?:应该|应当|应|就|正|便)?(?:是(?!由)|为|来自于?|属于|等于|叫做?|叫作|称为|即)[：:]?\s*|(?<![大小多少高低等快慢早晚])于|(?<=[发生活住长布建存落处])在",
+    r"(?:\b(?:is|are|was|were|be|equals?|becomes?|became|remains?|means|called|named|returns|prints|outputs|stands for|(?:amounts|comes|adds? up|sums?(?: up)?|evaluates|simplifies|reduces|refers) to)\b|(?<=[Ii]t|he|at|re|ho)['’]s\b(?=\s)|=(?!=)|≈)\s*[:：]?\s*|"
+    r"(?:应该|应当|应|就|正|便)?(?:是(?!由)|为|比喻|形容|意味着|指的是|来自于?|属于|等于|叫做?|叫作|称为|即)[：:]?\s*|(?<![大小多少高低等快慢早晚])于|(?<=[发生活住长布建存落处])在",
     re.IGNORECASE,
 )
-OPPOSITES = tuple(
-    (re.compile(rf"\b(?:{one})", re.IGNORECASE), re.compile(rf"\b(?:{other})", re.IGNORECASE))
-    for one, other in (
-        ("increas|rose|rise|risen|grow|grew|gain|climb", "decreas|fell|fall|declin|drop|lost|lose|loss|shr[aiu]nk"),
-        ("highest|largest|biggest|greatest|maximum|tallest|most\\b", "lowest|smallest|least|minimum|shortest|fewest"),
-        ("longest|tallest|oldest|earliest|fastest|first\\b", "shortest|youngest|latest|slowest|last\\b"),
-        ("won\\b|win", "lost|lose|second\\b|third\\b|runner-up"),
-        ("before\\b", "after\\b"),
-        ("born", "died"),
-        ("opens?\\b|opened", "clos"),
-        ("arriv", "depart|left\\b|leave"),
-        ("bought|buy", "sold|sell"),
-        ("began|begin|start", "end(?:s|ed|ing)?\\b|finish"),
-        ("older|taller|faster|heavier|longer|larger|bigger|more\\b", "younger|shorter|slower|lighter|smaller|less\\b|fewer"),
-    )
-) + tuple(
-    (re.compile(one), re.compile(other))
-    for one, other in (
-        ("增[长加多]|上升|提高|上涨", "减少|下降|降低|下跌"),
-        ("最[大高多长早快]|最大值", "最[小低少短晚慢]|最小值"),
-        ("第一", "最后"),
-        ("出生", "去世|逝世"),
-        ("开始|爆发", "结束|终止"),
-        ("到达", "出发"),
-        ("买", "卖"),
-        ("赢|胜", "输|负于"),
-    )
-)  # fmt: skip
-CLAUSE = re.compile(r"[,，;；]\s?|\s(?:and|while|whereas|but)\s|而(?=[\u3400-\u9fff])", re.IGNORECASE)
+CLAUSE = re.compile(r",(?!\d{3})\s?|[，;；]\s?|\s(?:and|while|whereas|but)\s|而(?=[\u3400-\u9fff])", re.IGNORECASE)
+ASKED_KIND = re.compile(
+    r"\b(?:which|what) (?:year|month|day|date|percentage|city|country|colou?r|kind|type)\b|哪一?年", re.IGNORECASE
+)
+MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
+ITEM_OF = re.compile(
+    rf"\b(?!(?:{MONTH})\b)([A-Z][a-z]*)\s?(\d{{1,3}})(?![\d.,%:])\b|\b([A-Za-z]{{3,12}})\s([A-HJ-Z])\b(?!['’.])"
+)  # Q3, Apollo 11; option B
+PIECE_END = re.compile(r"[.!;。！；]\s*(?=\S)|[,，\n]\s*")
+ASKS = re.compile(
+    r"[^,，.。;；\n]{0,200}?(?:\b(?:what|which|who|whose|whom|where|when|why|how)\b|谁|什么|哪|多少|几|怎)",
+    re.IGNORECASE,
+)
+RANKED = re.compile(
+    r"\b(?:second|third|fourth|fifth|next)[ -](?:\w+est|most|person|man|woman|people|country|one)\b|第[二三四五]|次[高大长多]",
+    re.IGNORECASE,
+)
+COMPARES = re.compile(
+    r"(\w+)[^,.;]{0,60}?\sthan\s(?:the\s)?(\w+)|(\w{2,4})比(\w{2,4}?)(?=[高低矮多少大小长短重轻快慢贵早晚])",
+    re.IGNORECASE,
+)
+ENDING = re.compile(r"(?<=\w{3})(?:ings?|ed|es|e|s)$")
 ECHO_WORD = re.compile(rf"[{HAN}]|[^\W_{HAN}]+")
 SMALL_WORDS = (
     "the a an it its he she they we i this that these those there in on at by from for with his her their our my your of to as when "
@@ -143,7 +154,7 @@ SMALL_WORDS = (
 NOT_A_NAME = frozenset(SMALL_WORDS.split())
 WORDS_OF_QUESTIONS = (
     "is are was were be been did does do has have had how where whose whom why can could would should will many much name called into "
-    "about than then out up 的 是 了 在 谁 什 么 哪 里 多 少 几 由 被 写 位 个 吗 呢 于 有 为 年 时 候 何"
+    "about than then out up not never s t 的 是 了 在 谁 什 么 哪 里 多 少 几 由 被 写 位 个 吗 呢 于 有 为 年 时 候 何"
 )
 EMPTY_WORDS = NOT_A_NAME | frozenset(WORDS_OF_QUESTIONS.split())
 
@@ -156,7 +167,8 @@ def statements(reply: str) -> list[str]:
     text = corrected(reply)
     if (found := EXPLANATION.search(text)) is not None and text[: found.start()].strip():
         text = text[: found.start()]
-    return [sentence for sentence in split(text) if not QUESTION.search(sentence)]
+    said = [sentence for sentence in split(text) if not QUESTION.search(sentence)]
+    return [sentence for sentence in said if not DENIAL.fullmatch(sentence)] or said
 
 
 def corrected(reply: str) -> str:
@@ -183,9 +195,7 @@ def split(text: str) -> list[str]:
         pieces.append(text[start : found.end()])
         start = found.end()
     pieces.append(text[start:])
-    plain = [
-        tidy(re.sub(r"^\s*(?:#{1,6}|>|[-*•]|\d{1,2}[.)])\s+|\*\*|__", "", piece)).strip(" ;；") for piece in pieces
-    ]
+    plain = [tidy(FORMULA.sub(r"\1\2", MARKUP.sub("", piece))).strip(" ;；") for piece in pieces]
     ends = [piece.strip(" \n*\"'”’)")[-1:] for piece in pieces]
     whole = [
         sentence + ("?" if end in ("?", "？") and sentence[-1:] != "?" else "")
@@ -225,6 +235,8 @@ def chosen(sentences: Sequence[str], question: str) -> Sequence[str]:
         return concluding[-1:]
     asked = echo(question)
     shared = [len(asked & echo(s)) for s in sentences]
+    if DERIVED.fullmatch(sentences[-1]) and any("=" in s for s in sentences[:-1]):
+        return sentences[-1:]
     if asked and max(shared) * 3 >= len(asked):
         return [s for s, share in zip(sentences, shared, strict=True) if share == max(shared)]
     return sentences
@@ -246,6 +258,7 @@ def plain_statement(sentence: str, target: str) -> str | None:
     aside = ASIDE.search(sentence)
     if aside is not None and aside[0].strip()[:1] in "(（" and TAKEN_BACK.search(aside[0]):
         return None
+    sentence = INSERTED.sub(lambda found: found[0] if target in found[0] else "", sentence)
     sentence = ASIDE.sub(lambda found: found[0] if target and found[0].strip() == target else "", sentence)
     sentence = sentence.strip(" ,，;.。!！")
     without = HARMLESS.sub("·", sentence.replace(target, "·") if len(target) > 1 else sentence)
@@ -254,18 +267,53 @@ def plain_statement(sentence: str, target: str) -> str | None:
     return sentence
 
 
+def interrogative(question: str) -> str:
+    """The clause of a question that asks, and what follows it; all of it when that names nothing.
+
+    >>> interrogative("Ann has 5 apples. If she eats 2, how many apples are left?"), interrogative("甲有3个，乙有几个？")
+    ('how many apples are left?', '乙有几个？')
+    """
+    question = question[-MOST_CHARACTERS:]
+    starts = [0, *(found.end() for found in PIECE_END.finditer(question))]
+    asking = [start for start in starts if ASKS.match(question, start)]
+    return question[asking[-1] :] if asking and echo(question[asking[-1] :]) else question
+
+
+def about_another(sentence: str, question: str) -> bool:
+    """True if a sentence is about another numbered or lettered item than the question: option A, asked about option B.
+
+    >>> about_another("Team B scored 20", "How many did team A score?"), about_another("It was 5 in Q3", "What in Q3?")
+    (True, False)
+    """
+    asked, said = _items(question[:MOST_CHARACTERS]), _items(sentence)
+    return any(labels.isdisjoint(said.get(noun, labels)) for noun, labels in asked.items())
+
+
+def _items(text: str) -> dict[str, set[str]]:
+    items: dict[str, set[str]] = {}
+    for found in ITEM_OF.finditer(text):
+        noun, label = (found[1] or found[3]).casefold(), found[2] or found[4]
+        if noun not in EMPTY_WORDS:
+            items.setdefault(noun, set()).add(label)
+    return items
+
+
 def asked_clause(sentence: str, question: str) -> str:
     """The one clause that holds all words of the question, where others do not; else the sentence.
 
     >>> asked_clause("Ann has four cats and three dogs", "How many cats does Ann have?")
     'Ann has four cats'
     """
-    asked = echo(question)
+    asked = echo(ASKED_KIND.sub("", question[:MOST_CHARACTERS]))
     clauses = CLAUSE.split(sentence)
     if not asked or len(clauses) < 2:
         return sentence
-    whole = [clause for clause in clauses if asked <= echo(clause) != asked]
-    return whole[0] if len(whole) == 1 else sentence
+    subject = echo(" ".join(clauses[0].split(" ")[:3])[:24])  # of all clauses, said once
+    for inherited in (frozenset(), subject):
+        whole = [clause for clause in clauses if asked <= echo(clause) | inherited and not echo(clause) <= asked]
+        if whole:
+            return whole[0] if len(whole) == 1 else sentence
+    return sentence
 
 
 def contradicts(sentence: str, question: str) -> bool:
@@ -275,9 +323,18 @@ def contradicts(sentence: str, question: str) -> bool:
     (True, False)
     """
     question = question[:MOST_CHARACTERS]
-    return bool(question) and any(
+    if not question or about_another(sentence, question):
+        return bool(question)
+    compared, asked = COMPARES.search(sentence), COMPARES.search(question)
+    if compared is not None and asked is not None:
+        former, latter = compared[2] or compared[4], asked[2] or asked[4]
+        if former.casefold() != latter.casefold() and former in question:
+            return True  # Amy is taller than Ben, asked how much taller Ben is
+    if RANKED.search(sentence) and not RANKED.search(question):
+        return True  # the second largest, asked for the largest
+    return any(
         this.search(question) and not that.search(question) and that.search(sentence) and not this.search(sentence)
-        for pair in OPPOSITES
+        for pair in _opposites()
         for this, that in (pair, pair[::-1])
     )
 
@@ -287,4 +344,22 @@ def echo(text: str) -> set[str]:
 
 
 def stem(word: str) -> str:
-    return word.casefold()[:5] if len(word) > 5 else word.casefold().rstrip("s")
+    """The part of a word that its forms share: `sell` of `sold`, `paint` of `paintings`."""
+    word = word.casefold()
+    return ENDING.sub("", _irregular().get(word, word))[:5]
+
+
+@cache
+def _opposites() -> list[list[re.Pattern[str]]]:
+    pairs = [line.split(" / ") for line in _table("opposites.txt")]
+    return [[re.compile(rf"\b(?:{one})" if one.isascii() else one, re.IGNORECASE) for one in pair] for pair in pairs]
+
+
+@cache
+def _irregular() -> dict[str, str]:
+    return {form: verb for verb, *forms in map(str.split, _table("verbs.txt")) for form in forms}
+
+
+def _table(name: str) -> list[str]:
+    lines = files("proctor.answer_matching").joinpath(name).read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if not line.startswith("#")]

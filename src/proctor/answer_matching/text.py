@@ -40,6 +40,9 @@ LATEX = (
     (re.compile(r"\\(?:left|right|displaystyle)(?![a-zA-Z])|\\[,;:! ]|\\q?quad(?![a-zA-Z])"), " "),
     (re.compile(r"\s*\^\s*(?:\{\s*\\circ\s*\}|\\circ)\s*|\\degree\s*"), "°"),
     (re.compile(r"\\times(?![a-zA-Z])"), "×"),
+    (re.compile(r"\\pi(?![a-zA-Z])"), "π"),
+    (re.compile(r"(?<=\w)\s+(?=\^)"), ""),
+    (re.compile(r" {2,}"), " "),
 )
 WRAPPERS = (
     *(("**", "**"), ("__", "__"), ("`", "`"), ('"', '"'), ("'", "'"), ("$", "$"), ("*", "*")),
@@ -50,10 +53,11 @@ CHOICE = re.compile(
     r"|(?:option|choice|answer|选项|选择|选|答案是?|答)?\s*:?\s*[(\[]?([A-Z])[)\]]?",
     re.IGNORECASE,
 )
+CHEMICAL = re.compile(r"\$?(?:[A-Z][a-z]?(?:_\{?\d{1,3}\}?)?|[()])*[A-Z][a-z]?(?:_\{?\d{1,3}\}?)?\$?")  # H_2O
 END = ".。,;、:?"
 FENCED = re.compile(r"```[\w+-]*[ \t]*\n(.*?)\n?```", re.DOTALL)
 LABEL = re.compile(
-    r"(?:no\.|number|#)\s?(?=\d)|#{1,4} |(?:[-·*•]|\d{1,2}\.|>) (?=[^\W\d_])", re.IGNORECASE
+    r"(?:no\.|number|#)\s?(?=\d)|#{1,4} |(?:[-·*•]|\d{1,2}\.|>) (?=[*_\"]{0,3}[^\W\d_])", re.IGNORECASE
 )  # `#5`, `- Paris`
 LABEL_BEGINS = frozenset("nN#-·*•>0123456789")
 MATRIX = re.compile(r"\\begin\{([bpvBV]?matrix)\}(.*?)\\end\{\1\}", re.DOTALL)
@@ -121,6 +125,8 @@ def _tidied(text: str) -> str:
     if "\\" in text or "{" in text:
         for latex, plain in LATEX:
             text = latex.sub(plain, text)
+    if "_" in text and (chemical := CHEMICAL.fullmatch(text)) is not None:
+        text = re.sub(r"[_{}$]", "", chemical[0])
     return _bare(text)
 
 

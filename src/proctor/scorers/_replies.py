@@ -17,23 +17,23 @@ _MARK = (
     r"|答案|结论|正确(?:的)?(?:选项|说法)?(?=[应是为有:])|(?<!不)(?<!不能)(?<!不应)选(?!项)择?|而是)"
 )
 _LINK = (
-    r"[\s*_`\"'“”‘’:]{0,6}(?:(?i:\b(?:is|are|was|would\s+be|should\s+be|must\s+be)\b)|应该是|应该为|应为|应是|应选|应该选|就是|是|为|有|选)?"
+    r"[\s*_`\"'“”‘’:】)\]–—-]{0,6}(?:(?i:\b(?:is|are|was|would\s+be|should\s+be|must\s+be)\b)|应该是|应该为|应为|应是|应选|应该选|就是|是|为|有|选)?"
     r"[\s*_`\"'“”‘’:]{0,6}(?:(?i:(?:both\s+|the\s+)?(?:options?|choices?|letters?)\s+)|选项)?[\s*_`\"'“”‘’(\[【{「<]{0,6}"
 )
 _BETWEEN = r"[\s)\]】}>*_`]{0,3}(?:,\s?(?i:and|or)\b|[,;/&+、.]|和|与|及|以及|或|(?i:\band\b|\bor\b))[\s(\[【{<*_`]{0,3}|[ \t]{1,3}"
 _EDGE = r"(?![A-Za-z'’])"
 _OR = re.compile(r"\bor\b|或|还是", re.IGNORECASE)
-_ITEM = r"(?<![A-Za-z\\])[{options}](?:(?:\s?(?:[,/&、]|和|与|及|或)\s?|,?\s(?:and|or|nor)\s)[{options}]){{0,8}}(?![A-Za-z'’])[)\]】}}*_`]{{0,3}}"
+_ITEM = r"(?<![A-Za-z\\])[{options}](?:(?:(?:\s?[/&、]\s?|和|与|及|或)[{options}]){{1,8}}|(?:(?:\s?,\s?|,?\s(?:and|or|nor)\s)[{options}]){{0,8}})(?![A-Za-z'’])[)\]】}}*_`]{{0,3}}"
 _DENYING = (
     r"(?:(?i:\b(?:not|never|neither|nor|rul(?:e|ed|ing)\s+out|exclud(?:e|ed|es|ing)|eliminat(?:e|ed|es|ing)|anything\s+but|except|between|(?:first|initially|originally)\s+(?:thought|considered|guessed)(?:\s+of|\s+it\s+was)?|doubts?(?:\s+that)?(?:\s+it\s+is|\s+it['’]s)?|"
-    r"(?:other|rather)\s+than|instead\s+of|reject)|n['’]t)(?:\s+(?:be|think|believe|choose|pick|select|say|that|it\s+is|it['’]s)){0,4}"
+    r"(?:other|rather)\s+than|instead\s+of|reject|whether|if|(?:could|might|may)\s+be)|n['’]t)(?:\s+(?:be|think|believe|choose|pick|select|say|that|it\s+is|it['’]s)){0,4}"
     r"\s+(?:be\s+)?(?:(?:option|choice|answer)\s+)?(?:the\s+answer\s+is\s+)?|"
-    r"(?:不(?:应该?|能|可能|会|要|该)?[是选]|排除(?:了|掉)?|除了?|并非|而非|不认为(?:是|选)?)\s*(?:选项)?)[(\[*_`\"“]{0,3}"
+    r"(?:不(?:应该?|能|可能|会|要|该)?[是选]|排除(?:了|掉)?|除了?|可能(?:是|选)|并非|而非|不认为(?:是|选)?)\s*(?:选项)?)[(\[*_`\"“]{0,3}"
 )
 _DENIED = (
     r"\s*(?:(?i:(?:is|are|was|were|seems?|looks?|would\s+be|can\s?(?:not)?\s+be|both|all)\s+){0,2}(?:(?i:clearly|definitely|obviously|also|both|all)\s+){0,2}"
-    r"(?i:not\b|[.:)]\s*(?:wrong|incorrect|false|not\b)|(?:is|are|was|were|ca|could|wo)n['’]t\b|cannot\b|wrong|incorrect|false|too\s\w+|impossible|ruled\s+out|eliminated|excluded|invalid|"
-    r"(?:can|must|should)\s+be\s+(?:ruled\s+out|eliminated|excluded))|"
+    r"(?i:not\b|(?:could|might|may)\s+(?:also\s+)?(?:be|work)\b|[.:)]\s*(?:wrong|incorrect|false|not\b)|(?:is|are|was|were|ca|could|wo)n['’]t\b|cannot\b|wrong|incorrect|false|too\s\w+|impossible|ruled\s+out|eliminated|excluded|invalid|"
+    r"(?:is|are)\s+the\s[^.,;\n]{0,40}\b(?:exclude|eliminate|rule\s+out|reject|drop)|(?:can|must|should)\s+be\s+(?:ruled\s+out|eliminated|excluded))|"
     r"(?:选?项)?(?:是|的说法|说法|描述|表述|都|均|也|为|显然|明显|可以){0,3}(?:错|不对|不正确|不可能|不符|不成立|有误|[.:、)]\s*(?:错误|不正确|不对)|排除|不[选是](?!\s*[A-Z])))"
 )
 _RIGHT = (
@@ -56,17 +56,18 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )  # what may precede a letter that stands alone in a sentence: not `20 °C`, `the C major scale`
 _AFTER = re.compile(
-    r"[*_`)\]】}\"”'’$]{0,3}(?:$|[.,;:!?、。，；：\n)(-](?![A-Za-z\d])|\s?[\u3400-\u9fff]|\s+(?:is|are|was|it|would|seems?|looks?|must|should|will|can|has|have|because|as|since|remains?|fits?|and|or|"
-    r"best|only|for|describes?|matches|makes|alone|too|again|then|if|here|\W))",
+    r"[*_`)\]】}\"”'’$]{0,3}(?:$|[.,;:!?、。，；：\n)(-](?![A-Za-z\d])|\s?[选项是对正错不为和与及最因符应该较也都均更才吧呢即]|\s+(?:is|are|was|it|would|seems?|looks?|must|should|will|can|has|have|because|as|since|remains?|fits?|and|or|"
+    r"best|only|for|describes?|matches|makes|alone|too|again|then|if|here|(?!=)\W))",
     re.IGNORECASE,
 )
 _REASON = re.compile(r",?\s(?:as|since|because|while|whereas)\s", re.IGNORECASE)
 _NAMED = re.compile(
     r"\b(?:an?|vitamin|plan|hepatitis|influenza|point|grade|side|team|type|group|class|section|figure|fig\.|part|note|note|step|"
-    r"column|row|node|city|town|station|gate|room|hall|block|angle|line|player|person|company|product|variable|matrix|set)\s$",
+    r"column|row|node|city|town|station|gate|room|hall|block|angle|line|player|person|company|product|variable|matrix|set)\s$|(?:维生素|肝炎|计划|方案|血型|型|点|队|班|组)\s?$",
     re.IGNORECASE,
 )  # Vitamin B
 _WORD = re.compile(" [a-z]")
+_WITHIN = re.compile(r"[a-z,]\s$")
 _VERB = re.compile(r" (?:and|or|is|because|since|as)\b")
 
 
@@ -209,9 +210,10 @@ def _in_order(found: str) -> bool:
 
 
 def _is_article(text: str, match: re.Match[str], group: int = 0) -> bool:
-    """Whether these letters are the English word, as in "A dog"."""
+    """True for the English word, as in `A dog` and `I am`; a capital A within a sentence is an option: `only A fits`."""
     behind = text[match.end(group) : match.end(group) + 9]
-    return match[group] in ("A", "I") and bool(_WORD.match(behind)) and not _VERB.match(behind)
+    inside = match[group] == "A" and _WITHIN.search(text[: match.start(group)][-12:]) is not None
+    return match[group] in ("A", "I") and not inside and bool(_WORD.match(behind)) and not _VERB.match(behind)
 
 
 def _each(found: str) -> str:

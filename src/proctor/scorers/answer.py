@@ -15,7 +15,7 @@ from proctor.answer_matching.amounts import without_asked_unit
 from proctor.answer_matching.cascade import match
 from proctor.answer_matching.claims import claimed
 from proctor.answer_matching.extract import final_answer
-from proctor.answer_matching.sentences import MOST_CHARACTERS, QUESTION, conclusion, without_guessing
+from proctor.answer_matching.sentences import LEAD, MOST_CHARACTERS, QUESTION, conclusion, without_guessing
 from proctor.answer_matching.verdict import AnswerOptions, Match, Options, refuse, shown
 from proctor.core.declared import scorer
 from proctor.core.parts import ScorerPart
@@ -118,7 +118,9 @@ def _is_value(given: str, target: str, verdict: Match) -> bool:
     if verdict.rule in WHOLE_VALUES or "±" in given or "\\pm" in given:
         return True
     if "=" in given:
-        return ("=" in target and IS.search(given) is None) or verdict.rule == "lists"
+        return ("=" in target and IS.search(given) is None and LEAD.match(given) is None) or (
+            verdict.rule == "lists" and IS.search(given) is None
+        )
     return verdict.rule == "mathematics" or SENTENCE.search(given) is None
 
 

@@ -31,7 +31,7 @@ _ORDINALS |= {name: place for place, name in enumerate("一二三四五六七八
 _ORDINALS |= {name: place for place, name in enumerate(["i", "ii", "iii", "iv", "v"], 1)}
 _MARK = (
     r"(?:\((\d{1,2}|[一二三四五六七八九十])\)|\[(\d{1,2})\]|(\d)-(?=[A-Za-z\u3400-\u9fff])|\(?([a-h])\)|(?:第\s?(\d{1,2}|[一二三四五六七八九十])\s?个?[空个格处]格?|填?空格?\s?(\d{1,2}|[一二三四五六七八九十])|([一二三四五六七八九十])空|blank\s?[#(]{0,2}(\d{1,2})\)?"
-    r"|(?:the\s)?(first|second|third|fourth|fifth|sixth)(?:\s(?:blank|one|space|gap|word|answer)(?=\W)|:))\s?(?:应?填[入写]?|应?该?[为是]|(?:should be|is|=|-(?=\s))\s?)?:?|(\d{1,2})[.、:)](?!\d)|([一二三四五六七八九十])、|\(?(iv|v|i{1,3})[.、)]|([①-⑳⑴-⒇]))(?:\s?:)?"
+    r"|(?:the\s)?(first|second|third|fourth|fifth|sixth)(?:\s(?:blank|one|space|gap|word|answer)(?=\W)|:|(?=\s(?:is|should|must|as)\b)))\s?(?:应?填[入写]?|应?该?[为是]|(?:should be|is|=|-(?=\s))\s?)?:?|(\d{1,2})[.、:)](?!\d)|([一二三四五六七八九十])、|\(?(iv|v|i{1,3})[.、)]|([①-⑳⑴-⒇]))(?:\s?(?::|=(?!=)|[-=]>|→))?"
 )
 _NUMBERED = re.compile(rf"^[-\s]*{_MARK}\s*", re.IGNORECASE)
 _INLINE = re.compile(rf"(?<![A-Za-z0-9.^_({{]){_MARK}\s*|(?<=[\u3400-\u9fff\s\w])([①-⑳⑴-⒇])\s*", re.IGNORECASE)
@@ -91,14 +91,14 @@ _OPPOSITES = "前后增减大小高低左右上下正负酸碱阴阳升降多少
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?")
 _LONGEST_NUMBER = 100
 _CIRCLED = frozenset(map(chr, [*range(0x2460, 0x2474), *range(0x2474, 0x2488)]))
-_SEPARATORS = (",", "、", r"\s[|/]\s", r"\s+(?:and|和)\s+|[和与及]", r"\s+")
+_SEPARATORS = (r",?\s+and\s+|,|、|[以和]?及|和", ",", "、", r"\s[|/]\s", r"\s+(?:and|和)\s+|[和与及]", r"\s+")
 _JOIN = re.compile(r"(?:,?\s+and|[,，]?\s?而?且)$", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“「]([^\"”」]{1,100})[\"”」]")
 _OPENING = re.compile(
-    r"^(?:答(?!案)|解(?!析)|(?:答案|[两三四五]个?空)?(?:依次|分别)(?:填入?|为|是)*|(?:空格?(?:处|中)?)?应?填(?:空|入|写)?(?!充))\s?:?\s*"
+    r"^(?:(?:先|再|接着|然后|最后)(?=填)|答(?!案)|解(?!析)|(?:答案|[两三四五]个?空)?(?:依次|分别)(?:填入?|为|是)*|(?:空格?(?:处|中)?)?应?填(?:空|入|写)?(?!充))+\s?:?\s*"
 )
 _ANSWERS_ARE = re.compile(
-    r"^(?:the )?(?:correct |missing |right )?(?:answers?|words?|blanks?|terms?|values?|numbers?)(?: (?:for|in|to|that fill) the blanks?)? (?:are|is)(?:, in order)?(?: respectively)?:?,?\s+|^_{2,}\s*[=:]\s*",
+    r"^(?:the|these|they)(?: [a-z]+){0,4} are:?,?\s+|^(?:the )?(?:correct |missing |right )?(?:answers?|words?|blanks?|terms?|values?|numbers?)(?: (?:for|in|to|that fill) the blanks?)? (?:are|is)(?:, in order)?(?: respectively)?:?,?\s+|^_{2,}\s*[=:]\s*",
     re.IGNORECASE,
 )
 _RESPECTIVELY = re.compile(r",?\s+(?:respectively|in (?:that )?order)\W*$", re.IGNORECASE)
@@ -112,6 +112,13 @@ _FILLED = re.compile(
     r"|^(?:the (?:word|phrase|term|answer) )?[\"“]?(?P<other>[^\"”\n]{1,60}?)[\"”]? (?:fits|fills|goes in(?:to)?|belongs in|completes|is the (?:word|answer|term) (?:for|that fills)) (?:in )?(?:the|this) (?:blank|gap|space|sentence)\b",
     re.IGNORECASE,
 )
+_LAST_WORDS = re.compile(r"(?:[A-Za-z']+\s?){1,2}$|[\u3400-\u9fff]{1,3}$|[^.!?。:\n]?$")
+_FOR_THE = re.compile(
+    r"(?:^|,\s(?:and\s)?|\band\s|;\s?)[\"“]?([^\"”,;\n]{1,60}?)[\"”]?\s(?:for|in(?:to)?|goes in(?:to)?|fills|[-=]>|→)\s(?:the\s)?(first|second|third|fourth|blank \d)\b(?:\s(?:blank|one|gap|space))?",
+    re.IGNORECASE,
+)
+_ASSIGNED = re.compile(r"^[a-z]\d?=")
+_GAP = re.compile(r"_{2,}(?:\s?\([a-z /]+\))?|\(\s*\)|\[\s*\]|【\s*】")
 _SIGNS = str.maketrans({"−": "-", "–": "-", "“": '"', "”": '"', "‘": "'", "’": "'", "$": None, "　": " ", "º": "°"})
 _AROUND = " \t.。,;:!\"'`*"
 _PUNCTUATION = re.compile(r"[^\w+\-/=<>√π°%]")
@@ -147,7 +154,7 @@ def blanks(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     expected = _expected(sample.target, options)
     if not any(expected):
         return Unscored(why="not_applicable", reason=say("The sample has no target to compare with."))
-    made = _made(trajectory.answer, len(expected))
+    made = _completed(trajectory.answer, sample.question, len(expected)) or _made(trajectory.answer, len(expected))
     right = _right(made, expected, options)
     if len(expected) == 1 and not right[0]:
         right = [_said(trajectory.answer, expected[0], sample.question, options)]
@@ -165,6 +172,25 @@ def blanks(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         )
     )
     return Score(points=points, out_of=len(expected), answer="\n".join(made), reason=reason)
+
+
+def _completed(reply: str, question: str, count: int) -> list[str] | None:
+    """What a reply that repeats the question has in its gaps; None for another reply.
+
+    >>> _completed("Air holds nitrogen and oxygen.", "Complete: Air holds ____ and ____.", 2)
+    ['nitrogen', 'oxygen']
+    """
+    pieces = [" ".join(piece.split()) for piece in _GAP.split(_replies.normal(question)[-_MOST_CHARACTERS:])]
+    pieces = [_LAST_WORDS.search(pieces[0])[0], *(piece.strip(" .。") for piece in pieces[1:])]
+    if len(pieces) != count + 1 or not any(pieces) or (len(pieces) > 2 and not all(pieces[1:-1])):
+        return None
+    pattern = r"\s*([^\n]{1,80}?)\s*".join(re.escape(piece) for piece in pieces)
+    found = re.search(
+        pattern + (r"" if pieces[-1] else r"[.。;]?\s*$"), _replies.said(reply)[-_LONGEST_VALUE * 10 :], re.I
+    )
+    if found is None or len(negations(_replies.said(reply))) != len(negations(question + "".join(found.groups()))):
+        return None
+    return [_BOLD.sub(r"\1\2", answer).strip("_ ") for answer in found.groups()]
 
 
 def _said(reply: str, alternatives: Sequence[str], question: str, options: Options) -> bool:
@@ -209,6 +235,9 @@ def _made(reply: str, count: int) -> list[str]:
         parts = [part[2:].strip() for part in parts]
     if count == 1:
         return [_bare(parts[-1], 1) if parts else ""]
+    after = {_ORDINALS.get(place.lower()) or int(place[-1]): answer for answer, place in _FOR_THE.findall(text)}
+    if sorted(after) == list(range(1, count + 1)):
+        return [after[place] for place in sorted(after)]
     if (inline := _inline(text, count)) is not None:
         fresh = [next((one for one in bold if answer.startswith(one)), answer) for answer in inline]
         return [next(iter(_QUOTED.findall(answer)), answer) for answer in fresh]
@@ -224,7 +253,7 @@ def _made(reply: str, count: int) -> list[str]:
     numbered = {_number_of(part): part for part in parts}
     if set(range(1, count + 1)) <= set(numbered):
         parts = [numbered[place] for place in range(1, count + 1)]
-    answers = [_bare(part, place) for place, part in enumerate(parts[:count], 1)]
+    answers = [_OPENING.sub("", _bare(part, place)) for place, part in enumerate(parts[:count], 1)]
     return answers + [""] * (count - len(answers))
 
 
@@ -316,6 +345,8 @@ def _fits(answer: str, alternatives: Sequence[str], options: Options) -> bool:
     number = _value(made)
     for alternative in alternatives:
         expected = _plain(alternative, options)
+        if "=" in made and "=" not in expected:
+            made = _ASSIGNED.sub("", made)
         if made == expected or (number is not None and number == _value(expected)):
             return True
         if not options.case_sensitive and len(answer) <= _LONGEST_VALUE and _same_value(answer, alternative):
