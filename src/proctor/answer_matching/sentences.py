@@ -309,7 +309,7 @@ def asked_clause(sentence: str, question: str) -> str:
     if not asked or len(clauses) < 2:
         return sentence
     subject = echo(" ".join(clauses[0].split(" ")[:3])[:24])  # of all clauses, said once
-    for inherited in (frozenset(), subject):
+    for inherited in (set[str](), subject):
         whole = [clause for clause in clauses if asked <= echo(clause) | inherited and not echo(clause) <= asked]
         if whole:
             return whole[0] if len(whole) == 1 else sentence

@@ -181,7 +181,7 @@ def _completed(reply: str, question: str, count: int) -> list[str] | None:
     ['nitrogen', 'oxygen']
     """
     pieces = [" ".join(piece.split()) for piece in _GAP.split(_replies.normal(question)[-_MOST_CHARACTERS:])]
-    pieces = [_LAST_WORDS.search(pieces[0])[0], *(piece.strip(" .。") for piece in pieces[1:])]
+    pieces = [next(_LAST_WORDS.finditer(pieces[0]))[0], *(piece.strip(" .。") for piece in pieces[1:])]
     if len(pieces) != count + 1 or not any(pieces) or (len(pieces) > 2 and not all(pieces[1:-1])):
         return None
     pattern = r"\s*([^\n]{1,80}?)\s*".join(re.escape(piece) for piece in pieces)
