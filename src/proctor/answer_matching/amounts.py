@@ -58,7 +58,7 @@ SUBJECT = re.compile(
     + r")\b",
     re.IGNORECASE,
 )
-HOW_MANY = re.compile(r"(?:多少|几)个?([\u3400-\u9fff]{2,5})")  # 多少摄氏度
+HOW_MANY = re.compile(r"(?:多少|几)个?([\u3400-\u9fff]{1,5})")  # 多少摄氏度
 HOW_OLD = re.compile(r"how old|\bage\b|多大|几岁|年龄", re.IGNORECASE)
 LONE_ONE = re.compile(r"一(?![零一二两三四五六七八九十百千万亿])")  # 一年有365天
 COUNTS = ("人", "分", "块", "people", "persons")  # what is counted, rather than a unit
@@ -85,10 +85,12 @@ ASKS_CHANGE = re.compile(
     r"\b(?:by|ris|rose|grow|grew|fall|fell|drop|(?:in|de)creas|chang|up|down|reduc|differ|more|less)|[涨降升跌增减加宜贵变差多少几]了",
     re.IGNORECASE,
 )
+COMPARATIVE = re.compile(r"(?:the )?(?:\w{2,20}er|more|less)\b(?! of)")  # 9.9 is larger than 9.11
+OFF = re.compile(r"\s(late|early|off|too|short|away from)\b")
 AFTER = re.compile(r"\b(after|since)\s(?:the\s)?$", re.IGNORECASE)
 PER = re.compile(r"(?:每(?:秒|小时|分钟)|时速)$")
 AROUND = re.compile(
-    r"\s?年?(?:之前|以前|前后|or (?:earlier|later|before|after)\b|at the (?:earliest|latest)|的(?:倍数|平方|立方|一半|[\d一二三四五六七八九十两百]+倍)|times as\b|squared\b)"
+    r"\s?年?(?:以上|以下|以后|以来|之前|以前|前后|or (?:earlier|later|before|after)\b|at the (?:earliest|latest)|的(?:倍数|平方|立方|一半|[\d一二三四五六七八九十两百]+倍)|times as\b|squared\b)"
 )
 YEAR = re.compile(r"(?:1\d|20)\d\d")
 
@@ -117,10 +119,14 @@ def without_asked_unit(text: str, question: str) -> str:
         return text
     name = found["unit"] or found["sign"]
     words = re.findall(r"[^\W\d_]{1,20}[²³]?", question[:LONGEST])
-    words += [how[1][:size] for how in HOW_MANY.finditer(question[:LONGEST]) for size in range(2, len(how[1]) + 1)]
+    words += [how[1][:size] for how in HOW_MANY.finditer(question[:LONGEST]) for size in range(1, len(how[1]) + 1)]
     old = HOW_OLD.search(question) is not None and quantity.unit == read_unit("year")
     named = old or name in COUNTS or (name in question if not name.isascii() or name == "$" else name in words)
-    return found["amount"] if named or quantity.unit in [read_unit(word) for word in words if len(word) > 1] else text
+    return (
+        found["amount"]
+        if named or quantity.unit in [read_unit(word) for word in words if len(word) > 1 or not word.isascii()]
+        else text
+    )
 
 
 def without_unit(text: str) -> str:
@@ -145,7 +151,8 @@ def amount_in(sentences: Sequence[str], target: str, question: str) -> str | Non
         plain = ROSE_FROM.sub(r"\1 to ", asked_clause(plain, question))
         complement = list(COPULA.finditer(plain))
         after = plain[complement[-1].end() :] if complement else ""
-        for part, fresh in ((after, False), (plain, True)):
+        before = plain[: complement[-1].start()] if complement and COMPARATIVE.match(after) else ""
+        for part, fresh in ((before, False), (after, False), (plain, True)):
             if fresh and after and not question and "=" in plain and any(True for _ in _spans(after)):
                 break  # `60 km/h × 2 h = 120 km` is about kilometres
             separate = complement and CLAUSE.search(plain[: complement[-1].start()])
@@ -160,6 +167,8 @@ def amount_in(sentences: Sequence[str], target: str, question: str) -> str | Non
                 and not CLAUSE.search(after)
             ):
                 spans = spans[:1]  # = 6 ways to arrange 3 books
+            if not fresh and len(spans) > 1:
+                spans = [(span, sure) for span, sure in spans if span not in asked or span.isdigit()] or spans
             if fresh and asked and len({span for span, _ in spans}) > 1:
                 spans = [(span, sure) for span, sure in spans if span not in asked]
             if len(spans) > 1:
@@ -229,12 +238,17 @@ def _spans(sentence: str, question: str = "") -> Iterable[tuple[str, bool]]:
             rest,
         ):
             sure = False
+        unit = _unit(text, rest)
+        if re.match(r"['’]?s\b", rest) or AROUND.match(rest, len(unit)):
+            sure = False  # the 1990s, 3 days or more
+        if (off := OFF.match(rest, len(unit))) is not None and off[1] not in question:
+            sure = False  # 15 minutes late, $30 off
         compared = MORE_THAN.match(rest) or HAN_MORE_THAN.search(sentence[max(0, found.start() - 24) : found.start()])
         if compared and not ASKS_MORE.search(question):
             sure = False
         if question and CHANGED_BY.search(sentence[: found.start()]) and not ASKS_CHANGE.search(question):
             sure = False
-        yield text + _unit(text, rest), sure
+        yield text + unit, sure
 
 
 def _unit(amount: str, rest: str) -> str:
@@ -242,9 +256,7 @@ def _unit(amount: str, rest: str) -> str:
     words = re.match(r"\s?[^\s\d,.;，。；!！][^\s,.;，。；!！]{0,11}(?:\s[^\s\d,.;，。；!！]{1,12}){0,2}", rest)
     if words is None:
         return ""
-    text = words[0]
-    if re.match(r" in \w", rest):
-        return ""  # He died at 35 in Vienna
+    text = words[0][: rest.index(" in ")] if " in " in rest else words[0]  # He died at 35 in Vienna
     pieces = [text[: found.end()] for found in re.finditer(r"\S+", text)][::-1]
     if not text.isascii():
         pieces += [text[:size] for size in range(min(len(text), 6), 0, -1)]

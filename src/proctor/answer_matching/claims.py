@@ -90,6 +90,7 @@ RELATED = re.compile(  # what stands before a mention that is not the answer its
     r"(?:[不没非未无比像除和与或跟及、]|以外|除了|超过|低于|类似|接近|没有)$",
     re.IGNORECASE,
 )
+HAS_OF = re.compile(r"\b(?:has|have|had|with) (?:[\w-]+ ){1,4}of (?:the |about )?$", re.IGNORECASE)  # has a speed of
 PLURAL = re.compile(r"(?<=[a-z]{3})s$")
 RELATES = re.compile(r"['’]s\s|附近|旁边|以外|之外|之前|之后|以前|以后|的(?!作品|著作|$|[^，。]{0,3}$)")
 QUOTED = re.compile(r"^[^\"]*[\"]([^\"]{1,60})[\"]\W*$")
@@ -156,7 +157,8 @@ def claimed(reply: str, target: str, question: str = "", *, fits: Fits) -> str |
 def _is_meant(text: str, sentence: str) -> bool:
     """True unless the words are said only to relate something else to them: `Ann's brother`, `far from Rome`, `上海附近`."""
     before, found, after = sentence.partition(text)
-    return not found or not (RELATED.search(before) or RELATES.match(after))
+    related = RELATED.search(before) is not None and HAS_OF.search(before) is None
+    return not found or not (related or RELATES.match(after))
 
 
 def _readings(amount: str, reply: str, target: str) -> Iterable[str]:
@@ -164,6 +166,10 @@ def _readings(amount: str, reply: str, target: str) -> Iterable[str]:
     yield amount
     if COUNTING.search(reply[-MOST_CHARACTERS:]):
         yield without_unit(amount)
+    if (manner := MANNER.match(target)) is not None:
+        yield from (manner[0] + amount, manner[0] + without_unit(amount))
+    if read_moments(target) and not YEAR.search(target):
+        yield re.sub(r",? \d{4}$|^\d{4}年", "", amount)
     if YEAR.fullmatch(target.rstrip("年")) and (year := YEAR.search(amount)) is not None:
         yield year[0]
 
@@ -261,13 +267,17 @@ def _at_the_end(sentence: str, target: str, question: str) -> Iterable[str]:
         return
     if any((echo(clause) & asked) - echo(holding[0]) for clause in clauses):
         return  # another clause says something that is asked for
-    edge = r"\b" if bare.isascii() else ""
+    start, end = (r"(?<!\w)", r"(?!\w)") if bare.isascii() else ("", "")
     found = re.search(
-        rf"^(.*\S\s*?){edge}({re.escape(bare)}){edge}(?:了|[中里内上]?(?:进行|发生|举行|举办|完成|召开|出生|成立)|\s(?:{ADJUNCT})\s.*)?$",
+        rf"^(.*\S\s*?){start}({re.escape(bare)}){end}(?:了|[中里内上]?(?:进行|发生|举行|举办|完成|召开|出生|成立)|\s(?:{ADJUNCT})\s.*)?$",
         holding[0],
         re.IGNORECASE,
     )
-    if found is not None and not RELATED.search(found[1]) and not (bare[:1].isupper() and KNOWN_NAME.search(found[1])):
+    if (
+        found is not None
+        and _is_meant(found[2], holding[0])
+        and not (bare[:1].isupper() and KNOWN_NAME.search(found[1]))
+    ):
         yield found[2]
 
 
@@ -328,7 +338,7 @@ def _is_name(text: str) -> bool:
 
 
 def _is_amount(target: str) -> bool:
-    plain = tidy(target)
+    plain = MANNER.sub("", tidy(target), count=1)
     if re.search(r"\d", plain) is None:
         return read_number(plain.lower()) is not None
     return bool(

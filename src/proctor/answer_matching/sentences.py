@@ -119,7 +119,7 @@ INSERTED = re.compile(
     r",\s(?:[^,]|,\d{3}){1,60},(?=\s(?:is|are|was|were|has|had)\b)|\s\((?!(?:not|or)\b)[A-Za-z][^()=,;?]{0,60}\)(?=\s\w)|（[^（）不或？]{1,40}）(?=[\u3400-\u9fff])"
 )
 COPULA = re.compile(
-    r"(?:\b(?:is|are|was|were|be|equals?|becomes?|became|remains?|means|called|named|returns|prints|outputs|stands for|(?:amounts|comes|adds? up|sums?(?: up)?|evaluates|simplifies|reduces|refers) to)\b|(?<=[Ii]t|he|at|re|ho)['’]s\b(?=\s)|=(?!=)|≈)\s*[:：]?\s*|"
+    r"(?:\b(?:is|are|was|were|be|equals?|becomes?|became|remains?|means|called|named|gives|yields|produces|returns|prints|outputs|stands for|(?:amounts|comes|adds? up|sums?(?: up)?|evaluates|simplifies|reduces|refers) to)\b|(?<=[Ii]t|he|at|re|ho)['’]s\b(?=\s)|=(?!=)|≈)\s*[:：]?\s*|"
     r"(?:应该|应当|应|就|正|便)?(?:是(?!由)|为|比喻|形容|意味着|指的是|来自于?|属于|等于|叫做?|叫作|称为|即)[：:]?\s*|(?<![大小多少高低等快慢早晚])于|(?<=[发生活住长布建存落处])在",
     re.IGNORECASE,
 )
@@ -128,9 +128,20 @@ ASKED_KIND = re.compile(
     r"\b(?:which|what) (?:year|month|day|date|percentage|city|country|colou?r|kind|type)\b|哪一?年", re.IGNORECASE
 )
 MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
-ITEM_OF = re.compile(
-    rf"\b(?!(?:{MONTH})\b)([A-Z][a-z]*)\s?(\d{{1,3}})(?![\d.,%:])\b|\b([A-Za-z]{{3,12}})\s([A-HJ-Z])\b(?!['’.])"
-)  # Q3, Apollo 11; option B
+ITEMS_OF = tuple(
+    map(
+        re.compile,
+        (
+            rf"\b(?!(?:{MONTH})\b)(?P<noun>[A-Z][a-z]*)\s?(?P<label>\d{{1,3}})(?![\d.,%:])\b",  # Q3, Apollo 11
+            r"\b(?P<noun>[A-Za-z]{3,12})\s(?P<label>[A-HJ-Z])\b(?!['’.])",  # option B
+            r"\b(?P<label>[A-Z]\w+)['’]s\s(?P<noun>[a-z]\w+)",  # Lena's birthday
+            r"\b(?P<label>\d+(?:st|nd|rd|th))\s(?P<noun>[A-Za-z]\w+)",  # the 16th president
+            r"\b(?P<noun>[a-z]\w+) of (?:the )?(?P<label>[A-Z]\w+|[\"'‘“][^\"'’”]{1,30})",  # the capital of Peru
+            r"(?P<noun>每)(?P<label>[天日周月年人个小分秒])",
+            r"(?P<label>[一两三四五六七八九十])(?P<noun>[斤天年周次])",
+        ),
+    )
+)
 PIECE_END = re.compile(r"[.!;。！；]\s*(?=\S)|[,，\n]\s*")
 ASKS = re.compile(
     r"[^,，.。;；\n]{0,200}?(?:\b(?:what|which|who|whose|whom|where|when|why|how)\b|谁|什么|哪|多少|几|怎)",
@@ -291,10 +302,10 @@ def about_another(sentence: str, question: str) -> bool:
 
 def _items(text: str) -> dict[str, set[str]]:
     items: dict[str, set[str]] = {}
-    for found in ITEM_OF.finditer(text):
-        noun, label = (found[1] or found[3]).casefold(), found[2] or found[4]
-        if noun not in EMPTY_WORDS:
-            items.setdefault(noun, set()).add(label)
+    for pattern in ITEMS_OF:
+        for found in pattern.finditer(text):
+            if (noun := stem(found["noun"])) not in EMPTY_WORDS:
+                items.setdefault(noun, set()).add(found["label"].casefold().lstrip("\"'‘“"))
     return items
 
 

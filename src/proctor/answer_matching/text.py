@@ -42,6 +42,8 @@ LATEX = (
     (re.compile(r"\\times(?![a-zA-Z])"), "×"),
     (re.compile(r"\\pi(?![a-zA-Z])"), "π"),
     (re.compile(r"(?<=\w)\s+(?=\^)"), ""),
+    (re.compile(r"(?<=\w)\\(?=(?:log|ln|sin|cos|tan)(?![a-zA-Z]))"), " "),
+    (re.compile(r"\\(?=(?:log|ln|sin|cos|tan)(?![a-zA-Z]))"), ""),
     (re.compile(r" {2,}"), " "),
 )
 WRAPPERS = (

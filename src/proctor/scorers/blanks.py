@@ -117,6 +117,9 @@ _FOR_THE = re.compile(
     r"(?:^|,\s(?:and\s)?|\band\s|;\s?)[\"“]?([^\"”,;\n]{1,60}?)[\"”]?\s(?:for|in(?:to)?|goes in(?:to)?|fills|[-=]>|→)\s(?:the\s)?(first|second|third|fourth|blank \d)\b(?:\s(?:blank|one|gap|space))?",
     re.IGNORECASE,
 )
+_FIRST_THEN = re.compile(
+    r"(?:先|前一?个?空)(?:应?填)?([^,;先]{1,40}?)[,;]?\s?(?:然后|再|后一?个?空|后)(?:应?填)?([^,;]{1,40}?)[。.]?"
+)
 _ASSIGNED = re.compile(r"^[a-z]\d?=")
 _GAP = re.compile(r"_{2,}(?:\s?\([a-z /]+\))?|\(\s*\)|\[\s*\]|【\s*】")
 _SIGNS = str.maketrans({"−": "-", "–": "-", "“": '"', "”": '"', "‘": "'", "’": "'", "$": None, "　": " ", "º": "°"})
@@ -233,6 +236,8 @@ def _made(reply: str, count: int) -> list[str]:
     parts = [part.strip() for part in re.split(r"[\n;]", text) if part.strip()]
     if len(parts) > 1 and all(part.startswith(("- ", "* ")) for part in parts):
         parts = [part[2:].strip() for part in parts]
+    if count == 2 and (pair := _FIRST_THEN.fullmatch(text)) is not None:
+        return [pair[1], pair[2]]
     if count == 1:
         return [_bare(parts[-1], 1) if parts else ""]
     after = {_ORDINALS.get(place.lower()) or int(place[-1]): answer for answer, place in _FOR_THE.findall(text)}
