@@ -18,10 +18,11 @@ from endpoint import Answer, Endpoint, body, chat, cut, data, drip, events, neve
 from proctor.core.errors import BadInput, ProviderFailed, Refused
 from proctor.core.sentence import say
 from proctor.transport import retry
-from proctor.transport.client import Client, Target, current
+from proctor.transport.client import Client, current
 from proctor.transport.deadline import Deadline
 from proctor.transport.faults import NotAccepted
 from proctor.transport.retry import Policy
+from proctor.transport.target import Target
 
 QUICK = Policy(attempts=3, attempts_at_first=2, wait_seconds=0.001, longest_wait_seconds=0.002, budget_seconds=5.0)
 KEY = "sk-this-is-the-key-1234"

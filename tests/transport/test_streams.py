@@ -17,9 +17,10 @@ from proctor.chat.streaming import Stream
 from proctor.core.errors import ProviderFailed
 from proctor.core.sample import Message
 from proctor.models.openai import ChatModel, Options
-from proctor.transport.client import Client, Target
+from proctor.transport.client import Client
 from proctor.transport.events import Splitter
 from proctor.transport.retry import Policy
+from proctor.transport.target import Target
 
 KEY = "sk-this-is-the-key-1234"
 PIECE = '{"choices":[{"delta":{"content":"Pa"}}]}'

@@ -10,15 +10,15 @@ from typing import Any
 
 import msgspec
 import pytest
-from aiohttp.connector import Connection
 from endpoint import Answer, Endpoint, Request, chat, data
 
 from proctor.core.errors import BadInput, ProctorError
 from proctor.transport import retry
-from proctor.transport.client import Client, Target
+from proctor.transport.client import Client
+from proctor.transport.connection import Connection
 from proctor.transport.faults import Fault, NotAccepted
-from proctor.transport.plain import plain
 from proctor.transport.retry import Policy
+from proctor.transport.target import Target
 
 ONCE = Policy(attempts=1)
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -61,32 +61,6 @@ async def test_a_reply_is_the_same_in_whatever_form_and_pieces_it_comes(parts: S
     async with Endpoint(pieces(*parts)) as endpoint, Client(policy=ONCE) as client:
         assert [await post(client, endpoint) for _ in range(3)] == [{"a": 1}] * 3
         assert endpoint.connections == 1
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        *(PLAIN[:length] for length in range(len(PLAIN))),
-        PLAIN + b"H",
-        PLAIN.replace(b"200 OK", b"429 No"),
-        PLAIN.replace(b"HTTP/1.1", b"HTTP/1.0"),
-        PLAIN.replace(b"Length: 7", b"Length: 7\r\nContent-Length: 8"),
-        PLAIN.replace(b"Length: 7", b"Length: +7"),
-        PLAIN.replace(b"Length: 7", b"Length: 7, 7"),
-        *(
-            PLAIN.replace(b"\r\n\r\n", b"\r\n" + header + b"\r\n\r\n")
-            for header in (
-                b"Transfer-Encoding: chunked",
-                b"Content-Encoding: gzip",
-                b"CONNECTION: close",
-                b"X-RateLimit-Remaining: 0",
-            )
-        ),
-    ],
-)
-def test_what_is_not_plain_and_whole_is_left_to_the_parser(data: bytes) -> None:
-    assert plain(PLAIN) is not None
-    assert plain(data) is None
 
 
 @pytest.mark.parametrize("after", [PLAIN, b"junk"])
@@ -167,17 +141,17 @@ async def test_a_reply_before_the_request_is_refused() -> None:
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     async with server, Client(policy=ONCE) as client:
-        line = client._line(Target(url))
-        connected = line._connected
+        sender = client._sender(Target(url))
+        opened = sender._opened
 
-        async def slowly_connected() -> Connection:
-            connection = await connected()
+        async def slowly_opened() -> Connection:
+            connection = await opened()
             await asyncio.sleep(0.05)  # a handshake, or a loop that is busy
             return connection
 
-        line._connected = slowly_connected  # type: ignore[method-assign]  # a pause that a test cannot make otherwise
+        sender._opened = slowly_opened  # type: ignore[method-assign]  # a pause that a test cannot make otherwise
         with pytest.raises(Fault, match="no_reply"):
-            await line.send(b"{}")
+            await sender.send(b"{}")
         await asyncio.gather(*(task for task in tasks if task is not None))
 
 

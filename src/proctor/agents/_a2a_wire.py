@@ -12,9 +12,10 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
-from proctor.transport.client import Client, Target, current
+from proctor.transport.client import Client, current
 from proctor.transport.pace import Bounds
 from proctor.transport.retry import Policy
+from proctor.transport.target import Target
 
 SECONDS = 600.0
 _OWN_HEADERS = ("host", "content-length", "connection", "accept-encoding", "user-agent")

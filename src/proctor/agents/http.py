@@ -25,10 +25,11 @@ from proctor.core.task import Environment, Session
 from proctor.core.trajectory import Step, Usage
 from proctor.core.validation import in_words
 from proctor.models.openai import Positive, header_value, policy_of
-from proctor.transport.client import Client, Target, current
+from proctor.transport.client import Client, current
 from proctor.transport.faults import Fault, shown
 from proctor.transport.pace import CEILING, Bounds
 from proctor.transport.repair import strict
+from proctor.transport.target import Target
 
 ANSWERS = ("answer", "output", "text", "response", "content")
 PLACES = ("question", "messages", "tools", "session")

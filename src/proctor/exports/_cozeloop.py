@@ -24,9 +24,10 @@ from proctor.core.errors import BadInput, PartFailed, Refused
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words
 from proctor.evalsets.schema import EvalSet, Invocation, texts
-from proctor.transport.client import Client, Target
+from proctor.transport.client import Client
 from proctor.transport.faults import NotAccepted
 from proctor.transport.retry import Policy
+from proctor.transport.target import Target
 
 URL = "https://api.coze.cn"
 BATCH = 100

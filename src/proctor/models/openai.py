@@ -29,11 +29,12 @@ from proctor.core.sample import Message, Tool
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import NOTHING, Step
 from proctor.models import cache
-from proctor.transport.client import Client, Target, current
+from proctor.transport.client import Client, current
 from proctor.transport.faults import NotAccepted
 from proctor.transport.pace import CEILING, Bounds
 from proctor.transport.repair import strict
 from proctor.transport.retry import Policy
+from proctor.transport.target import Target
 
 OFFICIAL = "https://api.openai.com/v1"
 _PATH = "/chat/completions"

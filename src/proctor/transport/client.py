@@ -9,23 +9,17 @@ authorities (SSL_CERT_FILE, SSL_CERT_DIR). Redirects are not followed: a key goe
 """
 
 import asyncio
-import ssl
+import sys
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import aclosing, suppress
 from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
-from urllib.request import getproxies, proxy_bypass
 from weakref import WeakKeyDictionary
 
-import aiohttp
 import msgspec
-from multidict import CIMultiDict, istr
-from yarl import URL
 
-from proctor.core.errors import BadInput
-from proctor.core.sentence import Sentence
 from proctor.core.trial import Call
 from proctor.transport.allowance import Allowance
 from proctor.transport.deadline import alarms
@@ -43,22 +37,19 @@ from proctor.transport.faults import (
 )
 from proctor.transport.headers import REMAINING_AND_RESET, used_up_seconds
 from proctor.transport.pace import Bounds, Endpoint
-from proctor.transport.redact import HIDDEN, SHORTEST
+from proctor.transport.pool import Pool
+from proctor.transport.redact import HIDDEN
 from proctor.transport.repair import repaired
 from proctor.transport.retry import Policy, Wait, clock_stopped, keep
-from proctor.transport.wire import Connector, Line, Reply, check_headers
+from proctor.transport.target import Target
+from proctor.transport.wire import Reply, Sender
 
-CONNECT_SECONDS = 15.0
-TOTAL_SECONDS = 300.0
-DNS_SECONDS = 300
 KEEP_ALIVE_SECONDS = 4.0  # below the 5 seconds after which common servers close, so that we rarely meet a closed one
 MOST_REPLY_BYTES = 32_000_000
 MOST_REQUEST_BYTES = 64_000_000
 MOST_ERROR_BYTES = 64_000
 REST_SECONDS = 0.05  # for what may follow the end of a stream, so that its connection can be used again
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_OPEN_HEADERS = ("accept", "accept-encoding", "accept-language", "content-type", "user-agent")
-_LIMITS = tuple(istr(remaining) for remaining, _ in REMAINING_AND_RESET)
+_LIMITS = tuple(remaining for remaining, _ in REMAINING_AND_RESET)
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -79,56 +70,6 @@ class Fold(Protocol[T_co]):
     def whole(self, body: bytes) -> None: ...
 
     def done(self) -> T_co: ...
-
-
-class Target:
-    """Where requests go, and what all of them share; made once, used often.
-
-    Args:
-        url: the complete address.
-        seconds, first_byte_seconds, connect_seconds: time limits of one request.
-        advice: what to check when the endpoint refuses, as a sentence; names variables, never values.
-        policy: how often to send again, where it is not that of the client.
-    """
-
-    def __init__(
-        self,
-        url: str,
-        *,
-        method: str = "POST",
-        headers: Mapping[str, str] | None = None,
-        seconds: float | None = None,
-        first_byte_seconds: float | None = None,
-        connect_seconds: float | None = None,
-        bounds: Bounds = Bounds(),  # noqa: B008 - frozen
-        advice: Sentence | str = "",
-        policy: Policy | None = None,
-    ) -> None:
-        self.url = _checked(url)
-        self.method = method
-        self.headers = CIMultiDict({"User-Agent": "proctor"})
-        for name, value in (headers or {}).items():
-            self.headers[name] = value  # the last one counts, however it is written
-        check_headers(self.headers)
-        self.seconds = seconds or TOTAL_SECONDS
-        self.first_byte_seconds = first_byte_seconds
-        self.connect_seconds = connect_seconds or CONNECT_SECONDS
-        self.bounds = bounds
-        self.advice = advice
-        self.policy = policy
-        self.host = f"{self.url.host}:{self.url.port}"
-        self.where = str(self.url.with_query(None).with_user(None).with_fragment(None))
-        self.key = f"{self.url.scheme}://{self.host} {bounds}"
-        self.proxy = _proxy(self.url)
-        self.secrets = tuple(_secrets(self.headers))
-        self.secret_bytes = tuple(secret.encode() for secret in self.secrets)
-
-    def at(self, url: str) -> "Target":
-        """The same target at another path or query of the same address."""
-        other = object.__new__(Target)
-        other.__dict__.update(self.__dict__)
-        other.url = _checked(url)
-        return other
 
 
 class Client:
@@ -154,12 +95,11 @@ class Client:
         self.allowance = allowance or Allowance()
         self.most_reply_bytes = most_reply_bytes
         self.most_request_bytes = most_request_bytes
-        self._connector: Connector | None = None
-        self._lines: WeakKeyDictionary[Target, Line] = WeakKeyDictionary()
+        self._pool: Pool | None = None
+        self._senders: WeakKeyDictionary[Target, Sender] = WeakKeyDictionary()
         self._endpoints: dict[str, Endpoint] = {}
         self._waits: dict[object, Wait] = {}
         self._token: Token[Client | None] | None = None
-        self._tls: ssl.SSLContext | None = None
 
     async def __aenter__(self) -> Self:
         self._token = current.set(self)
@@ -177,10 +117,10 @@ class Client:
         """Close every connection."""
         for endpoint in self._endpoints.values():
             endpoint.close()
-        self._lines.clear()
-        if self._connector is not None:
-            await self._connector.aclose()
-            self._connector = None
+        self._senders.clear()
+        if self._pool is not None:
+            await self._pool.aclose()
+            self._pool = None
 
     def endpoint(self, target: Target) -> Endpoint:
         """The pace of a target's address; targets at the same scheme, host and port share it."""
@@ -212,10 +152,7 @@ class Client:
         """
 
         async def receive(reply: Reply) -> T:
-            data = reply.whole
-            if data is None or len(data) > self.most_reply_bytes:
-                data = await self._body(reply)
-            data = _hidden(data, target.secret_bytes)
+            data = _hidden(await reply.body(self.most_reply_bytes), target.secret_bytes)
             try:
                 return decode(data)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -277,11 +214,9 @@ class Client:
             await self._before_the_next(target, endpoint, fault, failed, began=began, sent=sent)
 
     async def _once(self, target: Target, body: bytes | None, receive: Receive[T], endpoint: Endpoint) -> T:
-        line = self._lines.get(target) or self._line(target)
-        reply = await line.send(body)
+        sender = self._senders.get(target) or self._sender(target)
+        reply = await sender.send(body)
         try:
-            if reply.whole is not None:
-                return await receive(reply)
             headers = reply.headers
             for name in _LIMITS:
                 if name in headers and (wait := used_up_seconds(headers)):
@@ -325,21 +260,10 @@ class Client:
         finally:
             del self._waits[key]
 
-    async def _body(self, reply: Reply) -> bytes:
-        return b"".join([piece async for piece in self._pieces(reply)])
-
-    async def _pieces(self, reply: Reply) -> AsyncGenerator[bytes, None]:
-        size = 0
-        async for piece in reply.pieces():
-            size += len(piece)
-            if size > self.most_reply_bytes:
-                raise Fault("too_large", str(self.most_reply_bytes))
-            yield piece
-
     async def _fold(self, reply: Reply, fold: Fold[T], secrets: tuple[bytes, ...]) -> None:
         """Give a body to `fold`, as events or whole; the end of the events ends it, even if the server sends no end."""
         splitter, start, are = Splitter(), b"", None
-        async with aclosing(self._pieces(reply)) as pieces:
+        async with aclosing(reply.pieces(self.most_reply_bytes)) as pieces:
             async for piece in pieces:
                 if are is None:
                     start += piece
@@ -355,12 +279,11 @@ class Client:
         for data in splitter.end():
             fold.add(_hidden(data, secrets))
 
-    def _line(self, target: Target) -> Line:
-        connector = self._connector
-        if connector is None:
-            connector = self._connector = Connector(keep_seconds=KEEP_ALIVE_SECONDS, dns_seconds=DNS_SECONDS)
-        line = self._lines[target] = Line(
-            connector,
+    def _sender(self, target: Target) -> Sender:
+        if self._pool is None:
+            self._pool = Pool(keep_seconds=KEEP_ALIVE_SECONDS)
+        sender = self._senders[target] = Sender(
+            self._pool,
             target.method,
             target.url,
             headers=target.headers,
@@ -368,14 +291,9 @@ class Client:
             silence_seconds=target.first_byte_seconds,
             connect_seconds=target.connect_seconds,
             proxy=target.proxy,
-            tls=(self._tls or self._made_tls()) if target.url.scheme == "https" else None,
+            certificate=target.certificate,
         )
-        return line
-
-    def _made_tls(self) -> ssl.SSLContext:
-        """Made at the first call that needs it, so that SSL_CERT_FILE counts as it is now."""
-        self._tls = ssl.create_default_context()
-        return self._tls
+        return sender
 
 
 def _hidden(data: bytes, secrets: tuple[bytes, ...]) -> bytes:
@@ -398,14 +316,15 @@ def _give_back(endpoint: Endpoint, fault: Fault | None) -> None:
 
 
 async def _start_of(reply: Reply) -> bytes:
-    """The first part of an error's body; the connection stays in use if that is all of it."""
+    """Return the first part of an error's body; the connection stays in use if that is all of it."""
     pieces, size = [], 0
-    with suppress(aiohttp.ClientError, OSError):  # the status says enough
-        async for piece in reply.pieces():
-            pieces.append(piece)
-            size += len(piece)
-            if size > MOST_ERROR_BYTES:
-                break
+    with suppress(Fault, OSError):  # the status says enough; OSError: the time is up
+        async with aclosing(reply.pieces(sys.maxsize)) as parts:
+            async for piece in parts:
+                pieces.append(piece)
+                size += len(piece)
+                if size > MOST_ERROR_BYTES:
+                    break
     return b"".join(pieces)
 
 
@@ -414,45 +333,3 @@ def _decoded_again(data: bytes, reply: Reply, decode: Callable[[bytes], T]) -> T
         return decode(repaired(data, reply.charset))
     except (ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors
         raise Fault("not_json", not_json(data, error)) from error
-
-
-def _secrets(headers: Mapping[str, str]) -> Iterator[str]:
-    """The values of headers that may be keys: all but the usual ones and what is too short."""
-    for name, value in headers.items():
-        secret = value.removeprefix("Bearer ").strip()
-        if name.lower() not in _OPEN_HEADERS and len(secret) >= SHORTEST:
-            yield secret
-
-
-def _checked(url: str) -> URL:
-    try:
-        checked = URL(url)
-        usable = checked.scheme in ("http", "https") and bool(checked.host)
-    except ValueError:
-        usable = False
-    if not usable:
-        raise BadInput(
-            "'{url}' is no address: it has to begin with http:// or https:// and name a host.", url=shown(url)
-        )
-    return checked
-
-
-def _proxy(url: URL) -> URL | None:
-    host = url.host or ""
-    if host in _LOOPBACK or proxy_bypass(host):
-        return None
-    found = getproxies().get(url.scheme)
-    if not found:
-        return None
-    try:
-        proxy = URL(found if "://" in found else f"http://{found}")
-        usable = proxy.scheme in ("http", "https") and bool(proxy.host)
-    except ValueError:
-        usable = False
-    if not usable:
-        raise BadInput(
-            "The proxy in {variable} cannot be used: '{proxy}'. It has to be the address of an HTTP proxy, such as http://127.0.0.1:8080.",
-            variable=f"{url.scheme.upper()}_PROXY",
-            proxy=shown(found),
-        )
-    return proxy

@@ -2,10 +2,7 @@
 
 import json
 import re
-import ssl
 from collections.abc import Mapping, Sequence
-
-import aiohttp
 
 from proctor.core.errors import ProctorError, ProviderFailed, Refused
 from proctor.core.sentence import Sentence, say
@@ -60,7 +57,7 @@ class Fault(Exception):
     def __init__(
         self,
         kind: str,
-        text: str = "",
+        text: Sentence | str = "",
         *,
         status: int = 0,
         again: bool = True,
@@ -99,27 +96,9 @@ def fault_of(error: Exception) -> Fault | None:
     match error:
         case Fault():
             return error
-        case aiohttp.ClientConnectorDNSError():
-            return Fault("dns", shown(str(error.os_error)))
-        case aiohttp.ClientConnectorCertificateError():
-            return Fault("tls", shown(str(error.certificate_error)))
-        case aiohttp.ClientConnectorSSLError():
-            return Fault("tls", shown(str(error.os_error)))
-        case aiohttp.ClientSSLError() | ssl.SSLError():
-            kind = "tls"
-        case aiohttp.ClientHttpProxyError(status=407):
-            return Fault("http_407", shown(error.message), status=407, again=False)
-        case aiohttp.ClientConnectorError():  # its own text shows the address in memory of a TLS context
-            return Fault("connect", shown(str(error.os_error)))
-        case aiohttp.ClientHttpProxyError() | aiohttp.ConnectionTimeoutError():
-            kind = "connect"
         case TimeoutError():
             kind = "timeout"
-        case aiohttp.ClientPayloadError():
-            kind = "truncated"
-        case aiohttp.ClientResponseError():
-            kind = "not_http"
-        case aiohttp.ClientError() | OSError():
+        case OSError():
             kind = "reset"
         case _:
             return None
@@ -145,7 +124,7 @@ def fault_of_status(status: int, headers: Mapping[str, str], body: bytes, secret
     if status == 402 or code in _OUT_OF_MONEY:
         again = False
     if 300 <= status < 400:
-        text = shown(re.split("[?#]", headers.get("Location", ""), maxsplit=1)[0], secrets)  # a query may hold keys
+        text = shown(re.split("[?#]", headers.get("location", ""), maxsplit=1)[0], secrets)  # a query may hold keys
     return Fault(f"http_{status}", text, status=status, again=again, asked=asked_seconds(headers), code=code)
 
 
@@ -156,7 +135,9 @@ def final_error(
 
     `too_late` says that the server named a time to come back that is beyond the policy.
     """
-    status, text = fault.status, fault.text.rstrip(".") or "-"
+    status, text = fault.status, fault.text
+    if isinstance(text, str):
+        text = text.rstrip(".") or "-"
     if fault.kind in REFUSED:
         return Refused(REFUSED[fault.kind], where=where, status=status, text=text, advice=advice)
     if status == 429 and not fault.again:

@@ -4,9 +4,10 @@ from collections.abc import Awaitable
 from typing import Protocol
 
 from proctor.transport.allowance import Allowance
-from proctor.transport.client import Client, Target
+from proctor.transport.client import Client
 from proctor.transport.pace import Bounds, Endpoint
 from proctor.transport.retry import clock_stopped
+from proctor.transport.target import Target
 
 
 class Parent(Protocol):

@@ -1,264 +1,170 @@
-"""One request and its reply, on a connection of aiohttp's pool.
-
-aiohttp finds the address, connects, speaks TLS and to proxies, keeps connections, and parses replies. What its session
-does on top, for each request anew, is left out: cookies, redirects, middlewares, headers as objects, a task that
-writes. A request of ours is one write of bytes, most of which were made before. That is half the CPU of a call. It
-leans on a few names that aiohttp does not document (the protocol of a connection, and the connector's `_factory`
-that makes it), the same from 3.11 to 3.14.
-"""
+"""Send a request in one write of bytes, most of which were made before, and read its reply."""
 
 import asyncio
 import re
-import select
-import socket
-import ssl
-import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
-from email.message import Message
-from functools import partial
-from time import monotonic
-from typing import NamedTuple
-
-import aiohttp
-from aiohttp.client_reqrep import ConnectionKey
-from aiohttp.connector import Connection
-from aiohttp.http_exceptions import HttpProcessingError
-from multidict import CIMultiDict
-from yarl import URL
 
 from proctor.core.errors import BadInput
-from proctor.transport.deadline import alarms
+from proctor.transport.address import Address
+from proctor.transport.connection import Connection
 from proctor.transport.faults import Fault, shown
-from proctor.transport.plain import Protocol, Received
+from proctor.transport.opening import Route
+from proctor.transport.parsing import Parser
+from proctor.transport.pool import Pool
+from proctor.transport.unpacking import ACCEPTED, Unpacker
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _OWN = ("content-length", "transfer-encoding")  # said for each request by `send`
 
 
-class Idle(NamedTuple):
-    """A connection that nobody uses, and since when."""
-
-    connection: Connection
-    since: float
-
-
-class Connector(aiohttp.TCPConnector):
-    """Makes connections with the protocol of ours, and keeps them: its own way of keeping them costs twice as much.
-
-    Attributes:
-        keep_seconds: how long a connection is used again after it was used.
-        idle: connections by what they lead to, the last one used at the end. aiohttp keeps those through a proxy.
-        distrusted: where a reply came that nobody had asked for; no connection to it is used twice.
-    """
-
-    def __init__(self, *, keep_seconds: float, dns_seconds: int) -> None:
-        super().__init__(limit=0, keepalive_timeout=keep_seconds, ttl_dns_cache=dns_seconds)
-        self.keep_seconds = keep_seconds
-        self.idle: dict[ConnectionKey, list[Idle]] = {}
-        self.distrusted: set[ConnectionKey] = set()
-        self._factory = partial(Protocol, asyncio.get_running_loop())  # type: ignore[assignment]  # a kind of its own
-
-    async def aclose(self) -> None:
-        """Close every connection."""
-        for kept in self.idle.values():
-            while kept:
-                kept.pop().connection.close()
-        await self.close()
-
-
-class Line:
-    """The way to one address: what all requests to it share, on one pool of connections.
+class Sender:
+    """Sends requests to one address; what they share is made once.
 
     Args:
-        seconds: from sending a request to the end of its reply; connecting has as many for itself.
+        seconds: from sending a request to the end of its reply.
         silence_seconds, connect_seconds: the longest silence of the server, and the longest wait for a connection.
+        certificate: a PEM file with a client certificate and its key.
     """
 
     def __init__(
         self,
-        connector: Connector,
+        pool: Pool,
         method: str,
-        url: URL,
+        address: Address,
         *,
-        headers: CIMultiDict[str],
+        headers: Mapping[str, str],
         seconds: float,
         silence_seconds: float | None,
         connect_seconds: float,
-        proxy: URL | None,
-        tls: ssl.SSLContext | None,
+        proxy: Address | None = None,
+        certificate: str | None = None,
     ) -> None:
-        self._connector = connector
+        self._lane = pool.lane(Route(address.scheme, address.host, address.port, proxy, certificate))
+        self._has_body = method != "HEAD"
         self._seconds = seconds
         self._silence_seconds = silence_seconds
-        self._connect_timeout = aiohttp.ClientTimeout(connect=seconds, sock_connect=connect_seconds)
-        self._alarms = alarms()
-        self._request = aiohttp.ClientRequest(
-            method, url, headers=headers, proxy=proxy, ssl=tls or True, loop=self._alarms.loop
-        )
-        self._key = self._request.connection_key
-        self._idle = connector.idle.setdefault(self._key, []) if proxy is None else None
-        self._start = b""
+        self._connect_seconds = connect_seconds
+        self._start = _start(method, address, headers, proxy)
 
     async def send(self, body: bytes | None) -> "Reply":
-        """Send a request and wait for the head of its reply, which has to be closed.
+        """Send a request and return its reply, with the head there; it has to be closed.
+
+        Nothing is sent twice: a kept connection that turns out to be closed is a fault like any other.
 
         Raises:
-            aiohttp.ClientError, OSError, Fault: it did not get that far.
+            Fault, TimeoutError: no reply came.
         """
-        connection = self._kept() or await self._connected()
-        protocol, transport = connection.protocol, connection.transport
-        assert isinstance(protocol, Protocol)
-        if transport is None:
-            connection.close()
-            raise aiohttp.ServerDisconnectedError
-        if protocol.should_close:
-            connection.close()
-            raise Fault("no_reply", "a reply before the request was sent")
-        protocol.on_stray = None
-        self._alarms.set(protocol, self._alarms.loop.time() + self._seconds)
+        connection = self._lane.take() or await self._opened()
+        parser = Parser(has_body=self._has_body)
+        reply = Reply(self, connection, parser)
+        request = b"\r\n" if body is None else b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
         try:
-            start = self._start or self._made_start()
-            transport.write(start + (b"\r\n" if body is None else b"Content-Length: %d\r\n\r\n%b" % (len(body), body)))
-            if self._silence_seconds is None:
-                received = await protocol.plain() or await protocol.parsed()
-            else:
-                protocol.watch(self._silence_seconds)
-                received = await protocol.parsed()
-            return Reply(self, connection, protocol, received)
-        except BaseException as error:
-            self._alarms.clear(protocol)
-            transport.abort()
-            connection.close()
-            if isinstance(error, HttpProcessingError):
-                raise Fault("not_http", shown(error.message)) from error
+            connection.send(self._start + request, parser, seconds=self._seconds, silence_seconds=self._silence_seconds)
+            while not parser.status:
+                await connection.more()
+        except BaseException:
+            reply.close()
             raise
+        return reply
 
-    def take_back(self, connection: Connection, protocol: Protocol, *, is_whole: bool) -> None:
-        """Keep a connection for the next request; it is closed where something is still on its way, here or there."""
-        self._alarms.clear(protocol)
-        transport = protocol.transport
-        if transport is not None and transport.get_write_buffer_size():  # an answer before all was sent
-            transport.abort()
-            connection.close()
-        elif self._idle is None or (not is_whole and (connection.protocol is None or protocol.should_close)):
-            connection.release()  # aiohttp closes it unless the body is complete
-        elif self._key in self._connector.distrusted:
-            connection.close()
+    def take_back(self, connection: Connection, parser: Parser) -> None:
+        """Keep a connection for the next request, or close it if the reply was not complete, or the last one."""
+        connection.finish()
+        parser.drop()
+        if parser.is_followed:
+            self._lane.distrust()
+        if parser.is_complete and parser.keeps_alive:
+            self._lane.keep(connection)
         else:
-            protocol.on_stray = self._distrust
-            self._idle.append(Idle(connection, monotonic()))
+            connection.abort()
 
-    def _kept(self) -> Connection | None:
-        while self._idle:
-            connection, since = self._idle.pop()
-            protocol, transport = connection.protocol, connection.transport
-            if (
-                protocol is not None
-                and transport is not None
-                and protocol.is_connected()
-                and not protocol.should_close
-                and monotonic() - since <= self._connector.keep_seconds
-                and not self._has_waiting_bytes(transport)
-            ):
-                return connection
-            connection.close()
-        return None
-
-    def _has_waiting_bytes(self, transport: asyncio.WriteTransport) -> bool:
-        """True if something came that the event loop has not read yet: a reply nobody asked for, or the end."""
-        number = transport.get_extra_info("socket").fileno()
-        if not _is_readable(number):
-            return False
-        with suppress(OSError), socket.fromfd(number, socket.AF_INET, socket.SOCK_STREAM) as waiting:
-            if waiting.recv(1, socket.MSG_PEEK) and self._request.url.scheme == "http":  # TLS sends bytes of its own
-                self._distrust()
-        return True
-
-    def _distrust(self) -> None:
-        """HTTP cannot tell whose reply it is once there is one too many: each request gets a connection of its own."""
-        self._connector.distrusted.add(self._key)
-
-    async def _connected(self) -> Connection:
-        try:
-            return await self._connector.connect(self._request, [], self._connect_timeout)
-        except TimeoutError as error:
-            raise aiohttp.ConnectionTimeoutError("it took too long") from error
-
-    def _made_start(self) -> bytes:
-        """Made once connected: until then the connector may still add what a proxy wants to see."""
-        request = self._request
-        through_proxy = request.proxy is not None and not request.is_ssl()
-        path = str(request.url.with_user(None)) if through_proxy else request.url.raw_path_qs
-        headers = (f"{name}: {value}\r\n" for name, value in request.headers.items() if name.lower() not in _OWN)
-        self._start = f"{request.method} {path} HTTP/1.1\r\n{''.join(headers)}".encode()
-        return self._start
+    async def _opened(self) -> Connection:
+        return await self._lane.open(self._connect_seconds)
 
 
 class Reply:
-    """The head of a reply, and its body as it comes in.
+    """A reply whose head has come, and its body as it comes in."""
 
-    Attributes:
-        whole: the body of a plain reply, which came in one piece and says nothing of limits; None of all others.
-    """
+    __slots__ = ("_connection", "_parser", "_sender")
 
-    __slots__ = ("_body", "_connection", "_head", "_line", "_protocol", "status", "whole")
-
-    def __init__(self, line: Line, connection: Connection, protocol: Protocol, received: Received) -> None:
-        self._line = line
+    def __init__(self, sender: Sender, connection: Connection, parser: Parser) -> None:
+        self._sender: Sender | None = sender
         self._connection = connection
-        self._protocol = protocol
-        self.status, self._head, self._body = received
-        self.whole = self._body if isinstance(self._body, bytes) else None
+        self._parser = parser
+
+    @property
+    def status(self) -> int:
+        """The status."""
+        return self._parser.status
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The headers; upper and lower case are the same."""
-        if isinstance(self._head, bytes):
-            lines = self._head.decode("latin-1").split("\r\n")[1:-2]
-            self._head = CIMultiDict(
-                (name, value.strip()) for name, _, value in (line.partition(":") for line in lines)
-            )
-        return self._head
+        """The headers, by names in lower case."""
+        return self._parser.headers
 
     @property
     def content_type(self) -> str:
         """The media type, in lower case and without parameters; '' when none is given."""
-        return self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
     @property
     def charset(self) -> str | None:
         """The charset that the media type names."""
+        from email.message import Message
+
         parsed = Message()
-        parsed["Content-Type"] = self.headers.get("Content-Type", "")
+        parsed["Content-Type"] = self.headers.get("content-type", "")
         return parsed.get_content_charset()
 
-    async def pieces(self) -> AsyncIterator[bytes]:
-        """The body, unpacked, in pieces as they come; raises TimeoutError when the time is over."""
-        if isinstance(self._body, bytes):
-            yield self._body
-            return
-        while not self._body.at_eof():
-            yield await self._body.readany()
+    async def body(self, most_bytes: int) -> bytes:
+        """Return the whole body, unpacked.
+
+        Raises:
+            Fault, TimeoutError: it does not come, or is larger than that.
+        """
+        parser = self._parser
+        if parser.is_complete and parser.waiting_bytes <= most_bytes and "content-encoding" not in self.headers:
+            return parser.take()  # as most replies do, it came in one piece with its head
+        return b"".join([piece async for piece in self.pieces(most_bytes)])
+
+    async def pieces(self, most_bytes: int) -> AsyncGenerator[bytes, None]:
+        """Yield the body, unpacked, in pieces as they come.
+
+        Raises:
+            Fault, TimeoutError: the rest does not come, or all of it is larger than that.
+        """
+        coding = self.headers.get("content-encoding", "identity").lower()
+        unpacker = Unpacker(coding) if coding != "identity" else None
+        size = 0
+        while received := await self._received():
+            for piece in (received,) if unpacker is None else unpacker.feed(received):
+                size += len(piece)
+                if size > most_bytes:
+                    raise Fault("too_large", str(most_bytes))
+                yield piece
+        if unpacker is not None:
+            unpacker.check_end()
 
     async def drop_rest(self, seconds: float) -> None:
         """Wait so long for the end of the body, so that the connection can be used again; what comes is dropped."""
-        with suppress(TimeoutError, aiohttp.ClientError, OSError):
+        with suppress(TimeoutError, Fault):
             async with asyncio.timeout(seconds):
-                async for _ in self.pieces():
+                while await self._received():
                     pass
 
     def close(self) -> None:
-        """Give the connection back."""
-        self._line.take_back(self._connection, self._protocol, is_whole=self.whole is not None)
+        """Give the connection back; it is closed unless all of the reply came."""
+        sender, self._sender = self._sender, None
+        if sender is not None:
+            sender.take_back(self._connection, self._parser)
 
-
-def _is_readable(number: int) -> bool:
-    if sys.platform == "win32":  # no poll there, and `select` takes any number
-        return bool(select.select([number], [], [], 0)[0])
-    poll = select.poll()
-    poll.register(number, select.POLLIN)
-    return bool(poll.poll(0))
+    async def _received(self) -> bytes:
+        """Return the next part of the body as it came over the wire; b"" at the end."""
+        parser = self._parser
+        while not parser.waiting_bytes and not parser.is_complete:
+            await self._connection.more()
+        return parser.take()
 
 
 def check_headers(headers: Mapping[str, str]) -> None:
@@ -273,3 +179,18 @@ def check_headers(headers: Mapping[str, str]) -> None:
                 "The header '{name}' cannot be sent: its name or its value holds signs that no header may hold, such as a line break.",
                 name=shown(name),
             )
+
+
+def _start(method: str, address: Address, headers: Mapping[str, str], proxy: Address | None) -> bytes:
+    """Return the first bytes of each request; headers that the caller names stand for ours."""
+    own = {"Host": address.authority, "Accept": "*/*", "Accept-Encoding": ACCEPTED}
+    if address.authorization:
+        own["Authorization"] = address.authorization
+    target = address.target
+    if proxy is not None and address.scheme == "http":  # else there is a tunnel
+        target = f"http://{address.authority}{target}"
+        if proxy.authorization:
+            own["Proxy-Authorization"] = proxy.authorization
+    named = {name.lower(): (name, value) for name, value in (*own.items(), *headers.items())}
+    lines = [f"{name}: {value}\r\n" for key, (name, value) in named.items() if key not in _OWN]
+    return f"{method} {target} HTTP/1.1\r\n{''.join(lines)}".encode()

@@ -1,0 +1,89 @@
+"""Where requests go: the address, and what all requests to it share."""
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from proctor.core.errors import BadInput
+from proctor.core.sentence import Sentence
+from proctor.transport.address import Address, parse, proxy_of
+from proctor.transport.faults import shown
+from proctor.transport.pace import Bounds
+from proctor.transport.redact import SHORTEST
+from proctor.transport.retry import Policy
+from proctor.transport.wire import check_headers
+
+CONNECT_SECONDS = 15.0
+TOTAL_SECONDS = 300.0
+_OPEN_HEADERS = ("accept", "accept-encoding", "accept-language", "content-type", "user-agent")
+
+
+class Target:
+    """Where requests go, and what all of them share; made once, used often.
+
+    Args:
+        url: the complete address.
+        seconds, first_byte_seconds, connect_seconds: time limits of one request.
+        advice: what to check when the endpoint refuses, as a sentence; names variables, never values.
+        policy: how often to send again, where it is not that of the client.
+        certificate: a PEM file with a client certificate and its key.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        method: str = "POST",
+        headers: Mapping[str, str] | None = None,
+        seconds: float | None = None,
+        first_byte_seconds: float | None = None,
+        connect_seconds: float | None = None,
+        bounds: Bounds = Bounds(),  # noqa: B008 - frozen
+        advice: Sentence | str = "",
+        policy: Policy | None = None,
+        certificate: str | None = None,
+    ) -> None:
+        self.url = _checked(url)
+        self.method = method
+        given = {"User-Agent": "proctor", **(headers or {})}
+        self.headers = dict(
+            {name.lower(): (name, value) for name, value in given.items()}.values()
+        )  # the last one counts
+        check_headers(self.headers)
+        self.seconds = seconds or TOTAL_SECONDS
+        self.first_byte_seconds = first_byte_seconds
+        self.connect_seconds = connect_seconds or CONNECT_SECONDS
+        self.bounds = bounds
+        self.advice = advice
+        self.policy = policy
+        self.host = f"{self.url.host}:{self.url.port}"
+        self.where = str(msgspec.structs.replace(self.url, query=""))
+        self.key = f"{self.url.scheme}://{self.host} {bounds}"
+        self.proxy = proxy_of(self.url)
+        self.certificate = certificate
+        self.secrets = tuple(_secrets(self.headers))
+        self.secret_bytes = tuple(secret.encode() for secret in self.secrets)
+
+    def at(self, url: str) -> "Target":
+        """The same target at another path or query of the same address."""
+        other = object.__new__(Target)
+        other.__dict__.update(self.__dict__)
+        other.url = _checked(url)
+        return other
+
+
+def _secrets(headers: Mapping[str, str]) -> Iterator[str]:
+    """The values of headers that may be keys: all but the usual ones and what is too short."""
+    for name, value in headers.items():
+        secret = value.removeprefix("Bearer ").strip()
+        if name.lower() not in _OPEN_HEADERS and len(secret) >= SHORTEST:
+            yield secret
+
+
+def _checked(url: str) -> Address:
+    try:
+        return parse(url)
+    except ValueError:
+        raise BadInput(
+            "'{url}' is no address: it has to begin with http:// or https:// and name a host.", url=shown(url)
+        ) from None
