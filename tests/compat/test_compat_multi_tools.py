@@ -210,6 +210,7 @@ def test_pictures_of_markdown_become_tokens_and_each_has_one() -> None:
         ["a.png", "b c.jpg"],
     )
     assert multi.extract_image_list_from_md("none") == ("none", [])
+    assert multi.extract_image_list_from_md("![](c(1).png)") == ("[IMAGE_1]", ["c(1).png"])
 
 
 @pytest.mark.parametrize("text", ["![" * 200_000, "![](" * 100_000, "![](a" * 50_000, "![](a" + " " * 200_000])

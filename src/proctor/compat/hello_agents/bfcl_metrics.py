@@ -1,12 +1,13 @@
 """`BFCLMetrics`: figures over results, and over calls alone."""
 
 from collections.abc import Mapping, Sequence
-from statistics import fmean, median, pstdev, quantiles
+from statistics import fmean
 from typing import Any
 
 from proctor.benchmarks.bfcl.calls import Undecodable
 from proctor.benchmarks.bfcl.metrics import matching
 from proctor.compat.hello_agents.calls import calls_in, expected
+from proctor.compat.hello_agents.gaia_metrics import spread
 from proctor.core.errors import BadInput
 
 
@@ -216,15 +217,8 @@ def _call_statistics(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _distribution(scores: Sequence[float]) -> dict[str, Any]:
     if not scores:
         return {}
-    first, second, third = quantiles(scores, n=4, method="inclusive") if len(scores) > 1 else [scores[0]] * 3
-    return {
-        "min": min(scores),
-        "max": max(scores),
-        "mean": fmean(scores),
-        "median": median(scores),
-        "std": pstdev(scores),
-        "quartiles": {"q1": first, "q2": second, "q3": third},
-    }
+    found: dict[str, Any] = spread(scores)
+    return found | {"quartiles": {"q1": found.pop("q1"), "q2": found["median"], "q3": found.pop("q3")}}
 
 
 def _mean(rows: Sequence[Mapping[str, Any]], key: str) -> float | None:

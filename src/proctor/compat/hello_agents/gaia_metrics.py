@@ -45,7 +45,7 @@ class GAIAMetrics:
             "average_execution_time": GAIAMetrics.calculate_average_execution_time(rows),
             "average_steps": _mean(right),
             "level_metrics": levels,
-            "score_statistics": _statistics([float(row["score"]) for row in scored]),
+            "score_statistics": spread([float(row["score"]) for row in scored]),
             "performance_analysis": {
                 "level_performance": {name: one["exact_match_rate"] for name, one in levels.items()},
                 "difficulty_progression": _progression(levels),
@@ -126,7 +126,12 @@ def _errors(scored: Rows) -> dict[str, Any]:
     }
 
 
-def _statistics(scores: Sequence[float]) -> dict[str, float]:
+def spread(scores: Sequence[float]) -> dict[str, float]:
+    """Return the mean, median, spread and quartiles of scores; nothing of none.
+
+    >>> spread([0.0, 1.0])["q3"]
+    0.75
+    """
     if not scores:
         return {}
     first, _, third = quantiles(scores, n=4, method="inclusive") if len(scores) > 1 else [scores[0]] * 3

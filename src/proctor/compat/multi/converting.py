@@ -15,7 +15,7 @@ import msgspec
 from proctor.compat.multi.running import write_json
 from proctor.core.errors import BadInput
 
-_PICTURE = re.compile(r"!\[[^\]\n]{0,300}\]\(([^()\n]{1,1000})\)")
+_PICTURE = re.compile(r"!\[[^\]\n]{0,300}\]\(((?:[^()\n]|\([^()\n]{0,100}\)){1,1000})\)")
 _TITLE = re.compile(r"""\s+(?:"[^"]*"|'[^']*')$""")
 _HAN = re.compile("[\u4e00-\u9fff]")
 
