@@ -33,7 +33,6 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
         raise BadInput("{path} would be replaced by a part of itself: give another --output_dir.", path=output)
     wanted = dataset.subset(Path(args.input_list))
     chosen = {id: line for id, line in objects(source).items() if id in wanted}
-    output.parent.mkdir(parents=True, exist_ok=True)
     write_json(output, chosen)
     return f"{len(chosen)} of {len(wanted)} questions have a prediction: {output}", 0 if len(chosen) == len(
         wanted

@@ -26,7 +26,6 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
     first, second = objects(Path(args.first)), objects(Path(args.second))
     merged: dict[str, Any] = {**first, **second}
     output = Path(args.output)
-    output.parent.mkdir(parents=True, exist_ok=True)
     write_json(output, merged)
     both = len(first) + len(second) - len(merged)
     return f"{len(first)} + {len(second)} predictions, {both} in both: {len(merged)} in {output}", 0

@@ -21,6 +21,7 @@ from proctor.core.score import Score
 from proctor.core.task import Agent, Task
 from proctor.core.trajectory import Trajectory
 from proctor.engine.input_size import InputSize
+from proctor.generation.files import write
 
 if TYPE_CHECKING:
     from proctor.api.run import Run
@@ -278,7 +279,5 @@ def _stored(url: str) -> dict[str, Any]:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a file as the original does, at one go."""
-    part = path.with_name(path.name + ".part")
-    part.write_text(json.dumps(value, ensure_ascii=False, indent=4) + "\n", encoding="utf-8", errors="replace")
-    part.replace(path)
+    """Write a file as the original does, whole; folders above it are made."""
+    write(path, json.dumps(value, ensure_ascii=False, indent=4) + "\n", replace=True)
