@@ -12,7 +12,10 @@ import pytest
 from click.testing import CliRunner
 from endpoint import Answer, Endpoint, chat, data
 
+from proctor import evaluate
 from proctor.cli import app
+from proctor.engine.progress import Progress
+from proctor.transport.retry import Wait
 
 QUESTIONS = """
 from proctor import Sample, Task
@@ -100,6 +103,37 @@ def test_a_stray_failure_is_retried_and_every_sample_ends_scored(folder: Path) -
     assert len(endpoint.requests) == 12
     assert b"sk-secret" not in b"".join(path.read_bytes() for path in folder.glob("*.db*"))
     assert {request.headers["authorization"] for request in endpoint.requests} == {"Bearer sk-secret-of-the-user"}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_request_that_waits_is_shown_while_it_waits(workers: int) -> None:
+    stray = data({"error": "busy"}, 503, retry_after="0.6")
+    progress, over = Progress(), threading.Event()
+    seen: list[Wait] = []
+
+    def watch() -> None:
+        while not over.wait(0.02):
+            seen.extend(progress.waits())
+
+    watcher = threading.Thread(target=watch)
+    with served(chat(), stray, chat(), stray, chat()) as endpoint:
+        watcher.start()
+        try:
+            evaluate(
+                f"{Path.cwd()}/questions.py:questions",
+                agent="openai:some-model",
+                agent_options={"base_url": f"{endpoint.url}/v1"},
+                workers=workers,
+                concurrency=2,
+                store=":memory:",
+                progress=progress,
+            )
+        finally:
+            over.set()
+            watcher.join()
+    assert {(one.host.partition(":")[0], one.status, one.asked) for one in seen} == {("127.0.0.1", 503, 0.6)}
+    assert len({one.until for one in seen}) == 2
+    assert not progress.waits()
 
 
 def test_a_failure_that_lasts_is_no_zero_and_makes_the_run_inconclusive() -> None:

@@ -20,6 +20,7 @@ from proctor.models.named import Opened
 from proctor.runtime.garbage import sought_seldom
 from proctor.transport.pace import Bounds
 from proctor.transport.permits import RemoteClient
+from proctor.transport.retry import Wait
 
 PARENT_SECONDS = 0.5
 
@@ -79,6 +80,10 @@ class ToParent:
     def tell(self, origin: str, *, pause: float = 0.0, tokens: int = 0) -> None:
         """Pass on what an endpoint said or used."""
         self.send(wire.Told(origin=origin, pause=pause, tokens=tokens))
+
+    def waits(self, number: int, wait: Wait | None) -> None:
+        """Report that a request waits to be sent again, or no longer."""
+        self.send(wire.Waits(number=number, wait=wait))
 
     def never_left(self) -> None:
         """Say that a request for which there was a place reached no server."""

@@ -150,6 +150,7 @@ class Worker:
         self.waiting: dict[int, asyncio.Future[Result | None]] = {}
         self._client = client
         self._held: Counter[str] = Counter()  # places at endpoints, to be given back when it dies
+        self._waits: dict[int, int] = {}  # how the client numbers the waits of this process
         self._asking: set[asyncio.Task[None]] = set()
         self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._count = 0
@@ -243,6 +244,10 @@ class Worker:
                 self._give_back(message)
             case wire.NeverLeft():
                 self._client.allowance.give_back()
+            case wire.Waits(number=number, wait=None):
+                self._client.end_wait(self._waits.pop(number, 0))
+            case wire.Waits(number=number, wait=wait) if wait is not None:
+                self._waits[number] = self._client.begin_wait(wait)
             case wire.Warned(sentence=sentence):
                 self._warn(sentence)
             case wire.Told(origin=origin, pause=pause, tokens=tokens):
@@ -292,6 +297,9 @@ class Worker:
             for _ in range(count):
                 self._client.endpoint_at(origin).leave()
         self._held.clear()
+        for number in self._waits.values():
+            self._client.end_wait(number)
+        self._waits.clear()
         for future in self.waiting.values():
             if not future.done():
                 future.set_result(None)

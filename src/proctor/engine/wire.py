@@ -11,6 +11,7 @@ from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence
 from proctor.core.trial import Trial, Verdict
 from proctor.transport.pace import Bounds
+from proctor.transport.retry import Wait
 
 LENGTH_BYTES = 4
 
@@ -93,6 +94,13 @@ class Told(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     tokens: int = 0
 
 
+class Waits(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """From a worker: a request waits to be sent again, or no longer. Processes of one machine share the clock of `until`."""
+
+    number: int
+    wait: Wait | None
+
+
 class Warned(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """From a worker: something that a person should know of."""
 
@@ -100,7 +108,7 @@ class Warned(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 FromParent = Start | Do | Granted
-FromWorker = Ready | Done | Stuck | Ask | GiveBack | NeverLeft | Told | Warned
+FromWorker = Ready | Done | Stuck | Ask | GiveBack | NeverLeft | Told | Waits | Warned
 _encoder = msgspec.msgpack.Encoder(enc_hook=str)
 _to_worker = msgspec.msgpack.Decoder(FromParent)
 _from_worker = msgspec.msgpack.Decoder(FromWorker)

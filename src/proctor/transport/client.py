@@ -14,6 +14,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import aclosing, suppress
 from contextvars import ContextVar, Token
+from itertools import count
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
 from weakref import WeakKeyDictionary
@@ -98,7 +99,8 @@ class Client:
         self._pool: Pool | None = None
         self._senders: WeakKeyDictionary[Target, Sender] = WeakKeyDictionary()
         self._endpoints: dict[str, Endpoint] = {}
-        self._waits: dict[object, Wait] = {}
+        self._waits: dict[int, Wait] = {}
+        self._numbers = count(1)
         self._token: Token[Client | None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -163,6 +165,16 @@ class Client:
     def waits(self) -> list[Wait]:
         """The requests that wait to be sent again; any thread may ask."""
         return list(self._waits.values())
+
+    def begin_wait(self, wait: Wait) -> int:
+        """Show that a request waits, until `end_wait` is called with the number that this returns."""
+        number = next(self._numbers)
+        self._waits[number] = wait
+        return number
+
+    def end_wait(self, number: int) -> None:
+        """Show a wait no longer."""
+        self._waits.pop(number, None)
 
     def stream(self, target: Target, body: bytes, fold: Callable[[], Fold[T]]) -> Coroutine[object, object, T]:
         """Send a body and fold the server-sent events that come back; a stream that breaks is begun again."""
@@ -250,15 +262,14 @@ class Client:
                 too_late=is_late and bool(fault.asked),
             ) from None  # the sentence says it all, and a trace of the library might show a key
         keep(Call(cause=cause, status=fault.status, waited_seconds=round(wait, 3)))
-        key = object()
-        self._waits[key] = Wait(
-            host=target.host, cause=fault.kind, status=fault.status, until=now + wait, asked=fault.asked
+        number = self.begin_wait(
+            Wait(host=target.host, cause=fault.kind, status=fault.status, until=now + wait, asked=fault.asked)
         )
         try:
             with clock_stopped(now - sent):
                 await asyncio.sleep(wait)
         finally:
-            del self._waits[key]
+            self.end_wait(number)
 
     async def _fold(self, reply: Reply, fold: Fold[T], secrets: tuple[bytes, ...]) -> None:
         """Give a body to `fold`, as events or whole; the end of the events ends it, even if the server sends no end."""

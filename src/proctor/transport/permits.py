@@ -6,7 +6,7 @@ from typing import Protocol
 from proctor.transport.allowance import Allowance
 from proctor.transport.client import Client
 from proctor.transport.pace import Bounds, Endpoint
-from proctor.transport.retry import clock_stopped
+from proctor.transport.retry import Wait, clock_stopped
 from proctor.transport.target import Target
 
 
@@ -20,6 +20,8 @@ class Parent(Protocol):
     def tell(self, origin: str, *, pause: float = 0.0, tokens: int = 0) -> None: ...
 
     def never_left(self) -> None: ...
+
+    def waits(self, number: int, wait: Wait | None) -> None: ...
 
 
 class RemoteEndpoint(Endpoint):
@@ -80,6 +82,15 @@ class RemoteClient(Client):
     def __init__(self, parent: Parent) -> None:
         super().__init__(allowance=RemoteAllowance(parent))
         self._parent = parent
+
+    def begin_wait(self, wait: Wait) -> int:
+        number = super().begin_wait(wait)
+        self._parent.waits(number, wait)
+        return number
+
+    def end_wait(self, number: int) -> None:
+        super().end_wait(number)
+        self._parent.waits(number, None)
 
     def endpoint(self, target: Target) -> Endpoint:
         found = self._endpoints.get(target.key)
