@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 SAMPLES = 2_000
 AT_ONCE = 16
@@ -163,3 +164,52 @@ def test_one_run_is_open_once_and_others_share_the_store(folder: Path) -> None:
     process.communicate(timeout=60)
     assert process.returncode == 0
     assert outcomes() == {"scored": SAMPLES}
+
+
+KILLED = """
+import os, signal
+from proctor import Sample, Task
+from proctor.core.run import Estimate
+
+def mean(found, judged):
+    return [Estimate(name="official_mean", value=found[0].value, scored=len(list(judged())))]
+
+def task() -> Task:
+    samples = [Sample.ask(str(n), str(n), target=str(n)) for n in range(10)]
+    return Task(name="killed", samples=samples, scorers=["exact"], summarise=mean)
+
+def answer(question: str) -> str:
+    if question == "7" and not os.path.exists("mended"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return question
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals as POSIX has them")
+@pytest.mark.parametrize("task", ["./killed.py:task", "./data.jsonl"])
+def test_a_run_that_was_killed_says_so_with_what_to_type(folder: Path, task: str) -> None:
+    from proctor.cli import app
+
+    (folder / "killed.py").write_text(KILLED, encoding="utf-8")
+    if task.endswith(":task"):
+        command = ["run", task, "--agent", "./killed.py:answer", "--order", "official"]
+    else:
+        (folder / "deadly.py").write_text(
+            "import os, signal\ndef answer(question):\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+        )
+        (folder / "data.jsonl").write_text('{"id": "a", "question": "Why?", "target": "so"}\n', encoding="utf-8")
+        command = ["run", task, "--agent", "./deadly.py:answer"]
+    more = ["--concurrency", "1", "--run", "k", "--quiet"]
+    killed = subprocess.run([sys.executable, "-m", "proctor", *command, *more], capture_output=True, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    shown = CliRunner(env={"COLUMNS": "200"}).invoke(app, ["show", "k"])
+    assert shown.exit_code == 0, shown.output
+    assert "This run did not end" in shown.stdout
+    assert "proctor run --run k" in shown.stdout
+    if task.endswith(":task"):
+        assert "the official aggregates are computed when the run ends, and it did not" in shown.stdout
+        (folder / "mended").touch()
+        done = CliRunner(env={"COLUMNS": "200"}).invoke(app, ["run", "--run", "k", "--quiet"])
+        assert done.exit_code == 0, done.output
+        assert "did not" not in done.stdout
+        assert "official" in done.stdout

@@ -89,7 +89,8 @@ def official(record: RunRecord, store: Store, found: Sequence[Estimate]) -> Sequ
     if summarise is not None:
         return list(summarise(found, lambda: judged_samples(record, store)))
     if record.official is None and resolve.needs_task(record.spec):
-        return [Estimate(name="official", value=None, method="not kept", note=_not_kept(record))]
+        note = _not_ended(record) if record.state == "running" else _not_kept(record)
+        return [Estimate(name="official", value=None, method="not kept", note=note)]
     return ()
 
 
@@ -119,6 +120,12 @@ def summarise_again(record: RunRecord) -> Summarise | None:
     if known is not None or record.official == () or not resolve.needs_task(record.spec):
         return known
     return resolve.task(record.spec.task, record.spec.task_options)[0].summarise
+
+
+def _not_ended(record: RunRecord) -> Sentence:
+    return say(
+        "the official aggregates are computed when the run ends, and it did not: proctor run --run {run}", run=record.id
+    )
 
 
 def _not_kept(record: RunRecord) -> Sentence:

@@ -174,7 +174,7 @@ def prepare(
         proctor_version=proctor.__version__,
         provenance=with_judges(_provenance(made_task, named_task, named_agent, bound, spec, judges), judges),
         strata=samples.strata,
-        official=(),
+        official=None if made_task.summarise is not None else (),  # until the run ends
     )
     if stored is not None:
         check_conditions(stored, record)
@@ -183,7 +183,7 @@ def prepare(
             check_code(stored, record, accept=accept_changes),
             spec=replace(stored.spec, **moved),
             strata=stored.strata if stored.planned else record.strata,
-            official=(),
+            official=None if made_task.summarise is not None else (),  # until the run ends
         )
     return Prepared(
         job=Job(

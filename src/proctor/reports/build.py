@@ -220,6 +220,11 @@ def _notes(
         yield record.note
     if record.state == "inconclusive":
         yield say("This run is inconclusive: too little was measured to rely on its numbers.")
+    elif record.state == "running":
+        yield say(
+            "This run did not end: its process was killed, or is still at work. Go on with it: proctor run --run {run}",
+            run=record.id,
+        )
     elif record.state != "finished":
         yield say("This run is not finished. Go on with it: proctor run --run {run}", run=record.id)
     yield from part(record, outcomes)
