@@ -362,7 +362,7 @@ def _provenance(
     named_agent: resolve.Named,
     scorers: Sequence[BoundScorer],
     spec: RunSpec,
-    judges: Mapping[str, Any],
+    judges: Mapping[str, JudgeInfo],
 ) -> dict[str, Any]:
     found: dict[str, Any] = {"python": platform.python_version(), "machine": platform.machine(), **task.provenance}
     parts = {

@@ -156,9 +156,9 @@ def files_of_scorers(bound: Sequence[BoundScorer]) -> dict[str, str]:
     return found
 
 
-def files_of_judges(options: Mapping[str, Any], judges: Mapping[str, Any]) -> dict[str, str]:
+def files_of_judges(options: Mapping[str, Any], judges: Mapping[str, JudgeInfo]) -> dict[str, str]:
     """The user's files behind the models that scorers ask, and those that the options of judges name."""
-    return files_of(_files_in([*(about["model"] for about in judges.values()), *map(str, options.values())]))
+    return files_of(_files_in([*(about.model for about in judges.values()), *map(str, options.values())]))
 
 
 def _files_in(texts: Iterable[str]) -> str | None:
