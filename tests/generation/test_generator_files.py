@@ -29,7 +29,7 @@ def own(path: Path, text: str = OWN) -> str:
 
 
 def test_every_generator_that_comes_with_us_has_a_rubric_and_shows_topic_and_example() -> None:
-    assert known() == ["aime", "aime-zh", "code", "dialogue", "document"]
+    assert known() == ["aime", "aime-zh", "code", "dialogue", "document", "scenario"]
     for name in known():
         kind = generator(name)
         assert rubric(kind.rubric).dimensions

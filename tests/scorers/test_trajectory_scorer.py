@@ -351,7 +351,7 @@ def test_the_target_of_a_sample_stands_for_the_whole_conversation() -> None:
     [
         ({"calls": [{"arguments": {}}]}, "name"),
         ({"calls": [{"name": ""}]}, "without a name"),
-        ({"calls": [{"name": "f", "arguments": [1]}]}, "Expected `object"),
+        ({"calls": [{"name": "f", "arguments": [1]}]}, "expected an object"),
         ({"calls": [{"name": "f", "argumets": {}}]}, "argumets"),
         ({"calls": "f"}, "expected a list"),
         ({"cals": []}, "the key 'cals' is not known"),

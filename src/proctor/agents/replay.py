@@ -122,7 +122,7 @@ def _trajectory(record: Mapping[str, Any]) -> Trajectory:
             try:
                 return msgspec.convert(trajectory, Trajectory)
             except msgspec.ValidationError as error:
-                raise _Malformed(say("its trajectory is none: {error}.", error=error)) from None
+                raise _Malformed(say("its trajectory is none: {error}.", error=in_words(error))) from None
         case {"calls": list() as calls} if all(_is_call(call) for call in calls):
             parts = tuple(
                 call_of(call["name"], call.get("arguments", {}), f"call_{place}") for place, call in enumerate(calls)

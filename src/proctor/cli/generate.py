@@ -21,7 +21,7 @@ EXITS = {"met": 0, "missed": 1, "open": 3}
 
 @click.command(
     help=t(
-        "Have an agent write data (aime, code, dialogue, document, or a generator file of your own); with --judge, say how good it is. With --evaluate: only look at data that exists."
+        "Have an agent write data (aime, code, dialogue, document, scenario, or a generator file of your own); with --judge, say how good it is. With --evaluate: only look at data that exists."
     )
 )
 @click.argument("generator", required=False)

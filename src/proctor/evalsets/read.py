@@ -25,6 +25,7 @@ from proctor.evalsets.schema import ConversationScenario, ConversationScenarios,
 
 MOST_BYTES = 256_000_000
 SUFFIXES = (".evalset.json", ".test.json", ".json")
+GENERATED_KEYS = ("id", "topic", "generated_at", "generation")  # of an item of `proctor generate`
 Shape = Literal["current", "mixed", "nested list", "flat list", "spans"]
 
 
@@ -113,7 +114,7 @@ def read_scenarios(path: FilePath | str) -> list[ConversationScenario]:
     """
     path = FilePath(path).expanduser()
     text, value, _ = _json(_bytes(path), path)
-    given = {"scenarios": value} if isinstance(value, list) else value
+    given = {"scenarios": [_without(one) for one in value]} if isinstance(value, list) else value
     try:
         found = converted(normal(given, ConversationScenarios).value, ConversationScenarios).scenarios
     except Invalid as error:
@@ -131,6 +132,13 @@ def set_id(path: FilePath) -> str:
     'shop'
     """
     return next((path.name.removesuffix(end) for end in SUFFIXES if path.name.endswith(end)), path.name)
+
+
+def _without(scenario: Any) -> Any:
+    """Return a scenario without what `proctor generate scenario` writes beside it."""
+    if not isinstance(scenario, Mapping):
+        return scenario
+    return {key: value for key, value in scenario.items() if key not in GENERATED_KEYS}
 
 
 def _case(data: bytes, path: FilePath) -> EvalCase:

@@ -27,6 +27,7 @@ GENERATORS = {  # those that come with Proctor, whose titles are in the catalogu
     "code": say("Programming tasks"),
     "dialogue": say("Dialogues with customer support"),
     "document": say("Technical documents"),
+    "scenario": say("Scenarios for a simulated user"),
 }
 MARK = {"met": say("met"), "missed": say("missed"), "open": say("not enough evidence"), "unknown": say("not measured")}
 WORDS = Words("en")

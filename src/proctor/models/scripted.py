@@ -19,6 +19,7 @@ from proctor.core.errors import BadInput, ProviderFailed
 from proctor.core.parts import ModelPart
 from proctor.core.sample import Message, Tool
 from proctor.core.trajectory import Step, Usage
+from proctor.core.validation import in_words
 
 Said = str | Message | Step | Exception
 Script = Iterable[Said] | Callable[[Sequence[Message], Sequence[Tool]], Said]
@@ -99,7 +100,9 @@ def _from_file(path: Path) -> Callable[[Sequence[Message], Sequence[Tool]], Said
             else:
                 ordered.append(_said(value))
         except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
-            raise BadInput("{path}, line {line}: no reply: {error}.", path=path, line=number, error=error) from None
+            raise BadInput(
+                "{path}, line {line}: no reply: {error}.", path=path, line=number, error=in_words(error)
+            ) from None
     if not matched and not ordered:
         raise BadInput("{path} holds no replies.", path=path)
     rest = cycle(ordered)

@@ -17,6 +17,7 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample, Text, ToolCall
 from proctor.core.trajectory import Trajectory
+from proctor.core.validation import in_words
 
 Order = Literal["any_order", "in_order", "exact"]
 Policy = Literal["equal", "subset", "superset", "ignore"]
@@ -163,7 +164,7 @@ def _object(reference: Mapping[str, Any], where: str) -> Expected:
     try:
         return msgspec.convert(values, Expected, from_attributes=True)
     except msgspec.ValidationError as error:
-        raise BadInput("{what}: {error}.", what=where, error=error) from None
+        raise BadInput("{what}: {error}.", what=where, error=in_words(error)) from None
 
 
 def _grouped(given: Any, where: str) -> tuple[list[ExpectedCall], list[int]]:
@@ -188,7 +189,7 @@ def _call(given: Any, where: str) -> ExpectedCall:
     try:
         call = msgspec.convert(given, ExpectedCall, from_attributes=True)
     except msgspec.ValidationError as error:
-        raise BadInput("{what}: {error}.", what=where, error=error) from None
+        raise BadInput("{what}: {error}.", what=where, error=in_words(error)) from None
     if not call.name:
         raise BadInput("{what}: {error}.", what=where, error="a call without a name")
     return call

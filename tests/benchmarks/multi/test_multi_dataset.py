@@ -55,12 +55,12 @@ def test_only_the_first_comma_of_a_caption_parts_it_and_quotes_mean_nothing(tmp_
     [
         ({"a_1": {**ONE, "problem_type_list": ["单选"]}}, "2 questions, but 1 entries in problem_type_list"),
         ({"a_1": {**ONE, "problem_answer_list": []}}, "0 entries in problem_answer_list"),
-        ({"a_1": {**ONE, "problem_content": 5}}, "Expected `str`, got `int`"),
+        ({"a_1": {**ONE, "problem_content": 5}}, "expected a text, got a whole number"),
         ({"a_1": {"problem_content": "x"}}, "problem_content_list"),
         ([ONE], "has no problem_id"),
         ([{**ONE, "problem_id": "a"}] * 2, "'a' is there twice"),
-        ("text", "Expected"),
-        ({"": ONE}, "Expected"),
+        ("text", "expected"),
+        ({"": ONE}, "expected"),
     ],
 )
 def test_a_wrong_layout_is_named(problems: Any, message: str, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from proctor.core.errors import BadInput
 from proctor.core.near import near
 from proctor.core.sample import Role
 from proctor.core.sentence import Sentence, say
+from proctor.core.validation import in_words
 from proctor.downloads import fetch
 
 PACKAGE = fetch.Package(
@@ -266,7 +267,9 @@ def _lines(path: Path, data: bytes, decoder: msgspec.json.Decoder[Any]) -> list[
                 try:
                     decoder.decode(line)
                 except (msgspec.DecodeError, RecursionError) as error:
-                    raise BadInput("{path}, line {line}: {error}.", path=path, line=number, error=error) from None
+                    raise BadInput(
+                        "{path}, line {line}: {error}.", path=path, line=number, error=in_words(error)
+                    ) from None
         raise BadInput("{path}: {error}.", path=path, error=whole) from None
 
 

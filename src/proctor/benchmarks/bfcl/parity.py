@@ -21,6 +21,7 @@ from proctor.benchmarks.bfcl.checker import check
 from proctor.core.errors import BadInput
 from proctor.core.parity import Checked
 from proctor.core.sentence import say
+from proctor.core.validation import in_words
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -100,7 +101,7 @@ def _line(path: Path, number: int, text: bytes) -> Line:
     try:
         return msgspec.convert(json.loads(text), Line)
     except (ValueError, RecursionError, msgspec.ValidationError) as error:
-        raise BadInput("{path}, line {line}: {error}.", path=path, line=number, error=error) from None
+        raise BadInput("{path}, line {line}: {error}.", path=path, line=number, error=in_words(error)) from None
 
 
 def _verdict(valid: bool, error_type: str | None) -> str:

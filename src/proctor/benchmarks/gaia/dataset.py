@@ -15,6 +15,7 @@ import msgspec
 from proctor.core.digest import digest_file
 from proctor.core.errors import BadInput, MissingExtra
 from proctor.core.sample import File
+from proctor.core.validation import in_words
 from proctor.runtime.file_names import can_be_a_file
 
 Split = Literal["validation", "test"]
@@ -121,7 +122,7 @@ def decoded(raw: Mapping[str, Any] | bytes, where: str) -> Mapping[str, Any]:
     try:
         return msgspec.json.decode(raw, type=dict[str, Any])
     except msgspec.MsgspecError as error:
-        raise BadInput("{where}: {error}.", where=where, error=error) from None
+        raise BadInput("{where}: {error}.", where=where, error=in_words(error)) from None
 
 
 def _parquet(path: Path) -> Iterator[Mapping[str, Any]]:

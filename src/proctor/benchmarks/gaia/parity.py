@@ -11,6 +11,7 @@ import msgspec
 from proctor.benchmarks.gaia.scorer import question_score
 from proctor.core.errors import BadInput
 from proctor.core.parity import Checked
+from proctor.core.validation import in_words
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -32,7 +33,7 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:  # n
             try:
                 line = decoder.decode(text)
             except msgspec.MsgspecError as error:
-                raise BadInput("{path}, line {line}: {error}.", path=path, line=number, error=error) from None
+                raise BadInput("{path}, line {line}: {error}.", path=path, line=number, error=in_words(error)) from None
             match = question_score(line.model_answer, line.ground_truth)
             yield Checked(
                 id=line.id,

@@ -15,6 +15,7 @@ import msgspec
 
 from proctor.benchmarks.multi.images import tokens_in
 from proctor.core.errors import BadInput
+from proctor.core.validation import in_words
 
 TYPES = {"单选": "SA", "多选": "MA", "填空": "FB", "解答": "OP", "其他": "Other"}
 EDUCATION = {"初中": "JuH", "高中": "SeH", "大学": "Uni", "社会": "Soc", "其他": "Other"}
@@ -225,14 +226,14 @@ def _decoded(path: Path, kind: Any) -> Any:
     try:
         return msgspec.json.decode(_text(path), type=kind)
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise BadInput("{path}: {error}.", path=path, error=error) from None
+        raise BadInput("{path}: {error}.", path=path, error=in_words(error)) from None
 
 
 def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from None
+        raise BadInput("{path} cannot be read: {error}.", path=path, error=in_words(error)) from None
 
 
 def _without_answers(path: Path) -> bool:

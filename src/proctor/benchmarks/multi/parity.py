@@ -18,6 +18,7 @@ from proctor.benchmarks.multi import official
 from proctor.core.errors import BadInput
 from proctor.core.parity import Checked
 from proctor.core.sentence import say
+from proctor.core.validation import in_words
 from proctor.text_measures import chinese_words
 
 _TOLERANCE = 1e-9
@@ -60,7 +61,7 @@ def _line(path: Path, number: int, text: bytes) -> Line:
     try:
         return msgspec.convert(json.loads(text), Line)
     except (ValueError, RecursionError, msgspec.ValidationError) as error:
-        raise BadInput("{path}, line {line}: {error}.", path=path, line=number, error=error) from None
+        raise BadInput("{path}, line {line}: {error}.", path=path, line=number, error=in_words(error)) from None
 
 
 def _checked(line: Line) -> Checked:

@@ -15,6 +15,7 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Text
 from proctor.core.trajectory import Step, Stop, Trajectory, Usage
+from proctor.core.validation import in_words
 
 _CHECKPOINT = re.compile(r"prediction_(\d+)\.json")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -91,7 +92,7 @@ def _decoded(path: Path) -> dict[str, Answered]:
     except OSError as error:
         raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from None
     except (ValueError, RecursionError, msgspec.ValidationError) as error:
-        raise BadInput("{path}: {error}.", path=path, error=error) from None
+        raise BadInput("{path}: {error}.", path=path, error=in_words(error)) from None
     return {answered.question_id: answered for answered in found.values()}
 
 
