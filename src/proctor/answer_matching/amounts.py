@@ -26,7 +26,7 @@ from proctor.answer_matching.text import tidy
 from proctor.answer_matching.unit_table import read_unit
 
 COMPARED = re.compile(
-    r"(?:\b(?:than|at least|at most|(?<!add )(?<!adds )(?<!sum )up to|anywhere from|(?:half|twice|double|triple|thirds?|quarters?)(?: of)?(?: the)?|short of|shy of|except|but|besides|without|unlike|not|over|under|above|below|exceed(?:s|ed|ing)?|nearly|almost|"
+    r"(?:\b(?:than|at least|at most|(?<!add )(?<!adds )(?<!sum )up to|anywhere from|(?:half|twice|double|triple|thirds?|quarters?)(?: of)?(?: the)?|short of|shy of|(?:multiple|factor|divisor|power) of|except|but|besides|without|unlike|not|over|under|above|below|exceed(?:s|ed|ing)?|nearly|almost|"
     r"between|no|by a factor of|before|until|past|beyond|prior to)|[大小多少高低超快慢早晚]于|(?:超过|不足|不到|至少|至多|最多|最少)[\u3400-\u9fff]{0,3}|介于|将近|接近|没有|不是|比|[<>≤≥≈~])\s?[$€£¥]?$",
     re.IGNORECASE,
 )
@@ -37,7 +37,7 @@ MONTHS = r"(?:january|february|march|april|june|july|august|september|october|no
 SPAN = re.compile(
     r"(?P<compound>\b\d{1,4}\s?(?:(?:hours?|hrs?|h|minutes?|mins?|m|years?|weeks?|days?|feet|foot|ft|pounds?|lbs?)\.?,?\s(?:and\s)?)\d{1,2}\s?"
     r"(?:months?|days?|hours?|minutes?|mins?|m|seconds?|secs?|s|inch(?:es)?|in|ounces?|oz)\b|\d{1,3}(?:小时|个小时|分钟?|天|年)零?\d{1,2}(?:小时|个小时|分钟?|秒|个月|天)|\d{1,3}秒\d{1,3})"
-    r"|(?P<clock>(?:half|(?:a )?quarter) (?:past|to) \w{1,6}\b(?: in the (?:morning|afternoon|evening))?|(?:上午|下午|晚上|早上|凌晨|中午|傍晚)(?:\d{1,2}|[一二三四五六七八九十]{1,3})[点點时時](?:半|整|\d{1,2}分?|[一二三四五六七八九十]{1,3}分?)?)"
+    r"|(?P<clock>(?:half|(?:a )?quarter) (?:past|to) \w{1,6}\b(?: in the (?:morning|afternoon|evening))?|[一二三四五六七八九十]{1,3}[点點](?:半|整|钟|[一二三四五六七八九十]{1,3}分)|(?:上午|下午|晚上|早上|凌晨|中午|傍晚)(?:\d{1,2}|[一二三四五六七八九十]{1,3})[点點时時](?:半|整|\d{1,2}分?|[一二三四五六七八九十]{1,3}分?)?)"
     r"|(?P<tuple>\((?:[-+\d./√πa-z\\ ]+,)+[-+\d./√πa-z\\ ]+\))|(?P<date>公元前?\d+年(?:\d{1,2}月(?:\d{1,2}[日号號])?)?|\d{4}年\d{1,2}月(?:\d{1,2}[日号號](?:(?:上午|下午|晚上|凌晨|中午)?\d{1,2}(?:[点點时時](?:\d{1,2}分?|半)?|:\d\d))?)?|\d{1,2}月\d{1,2}[日号號]|\d{4}-\d{1,2}-\d{1,2}"
     rf"|(?:{MONTHS})\.? (?:\d{{1,2}}(?:st|nd|rd|th)?(?:, ?| )\d{{4}}|\d{{4}}|\d{{1,2}}(?:st|nd|rd|th)?\b)"
     rf"|(?:the )?\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{MONTHS})\.?(?:,? \d{{4}})?"
@@ -86,7 +86,10 @@ ASKS_CHANGE = re.compile(
     re.IGNORECASE,
 )
 COMPARATIVE = re.compile(r"(?:the )?(?:\w{2,20}er|more|less)\b(?! of)")  # 9.9 is larger than 9.11
-OFF = re.compile(r"\s(late|early|off|too|short|away from)\b")
+OUT_OF = re.compile(r"(?<=\d) (?:out )?of (?:the )?\d+(?= [a-z])")  # 24 out of 30 students
+OFF = re.compile(
+    r"\s(late|early|off|too|short|away from|(longer|shorter|more|less|later|earlier|older|younger|taller|heavier))\b"
+)
 AFTER = re.compile(r"\b(after|since)\s(?:the\s)?$", re.IGNORECASE)
 PER = re.compile(r"(?:每(?:秒|小时|分钟)|时速)$")
 AROUND = re.compile(
@@ -145,10 +148,10 @@ def amount_in(sentences: Sequence[str], target: str, question: str) -> str | Non
     with_amounts: list[list[str | None]] = []
     for sentence in answering:
         plain = plain_statement(sentence, target)
-        if plain is None or contradicts(plain, question):
+        if plain is None or contradicts(plain := asked_clause(plain, question), question):
             with_amounts += [[None]] if any(True for _ in _spans(sentence)) else []
             continue
-        plain = ROSE_FROM.sub(r"\1 to ", asked_clause(plain, question))
+        plain = OUT_OF.sub("", ROSE_FROM.sub(r"\1 to ", plain))
         complement = list(COPULA.finditer(plain))
         after = plain[complement[-1].end() :] if complement else ""
         before = plain[: complement[-1].start()] if complement and COMPARATIVE.match(after) else ""
@@ -241,7 +244,7 @@ def _spans(sentence: str, question: str = "") -> Iterable[tuple[str, bool]]:
         unit = _unit(text, rest)
         if re.match(r"['’]?s\b", rest) or AROUND.match(rest, len(unit)):
             sure = False  # the 1990s, 3 days or more
-        if (off := OFF.match(rest, len(unit))) is not None and off[1] not in question:
+        if (off := OFF.match(rest, len(unit))) is not None and off[1] not in question and (question or not off[2]):
             sure = False  # 15 minutes late, $30 off
         compared = MORE_THAN.match(rest) or HAN_MORE_THAN.search(sentence[max(0, found.start() - 24) : found.start()])
         if compared and not ASKS_MORE.search(question):

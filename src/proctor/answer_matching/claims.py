@@ -38,7 +38,7 @@ from proctor.answer_matching.text import FENCED, negations, tidy
 Fits = Callable[[str], bool]
 MANNER = re.compile(
     r"(?:about|approximately|around|roughly|exactly|just|only|also|actually|indeed|therefore|thus|hence|simply|precisely|now|equal to|"
-    r"given by|called|named|known as|this|definitely|certainly|clearly|约|大约|大约是|由|在)\s*", re.IGNORECASE
+    r"given by|called|named|known as|this|definitely|certainly|clearly|一[个种座条位件只名]|约|大约|大约是|由|在)\s*", re.IGNORECASE
 )  # fmt: skip
 PLACED = re.compile(
     r"(?:\w{1,20}ly\s)?(?:(?:\w{1,20}(?:ed|en|own|orn|ilt|ade|ound|ung)|set|led|put|sung|held|home)\s)?"
@@ -85,7 +85,7 @@ FRONTED = re.compile(
 )
 RELATED = re.compile(  # what stands before a mention that is not the answer itself
     r"\b(?:than|near|before|after|until|outside|beyond|except|besides|without|(?:un)?like|against|between|and|or|not|behind|below|above|over|under|past|across|"
-    r"around|vs|despite|towards?|opposite|(?<!because )(?<!made )(?<!consist )(?<!consists )(?<!composed )of|(?:away|apart|differs?|different|moved|far) from|"
+    r"around|vs|despite|towards?|opposite|(?<!because )(?<!made )(?<!consist )(?<!consists )(?<!composed )of|(?:away|apart|differs?|different|moved|far) from|(?:inspired|influenced|rejected|opposed|admired|followed|preceded|succeeded|replaced) by|"
     r"(?:confused|compared|along) with|(?:similar|next|close|compared|prefer\w*) to)\s(?:the\s|an?\s|its\s|\w+['’]s\s)?$|"
     r"(?:[不没非未无比像除和与或跟及、]|以外|除了|超过|低于|类似|接近|没有)$",
     re.IGNORECASE,

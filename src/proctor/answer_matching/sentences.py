@@ -47,7 +47,7 @@ DERIVED = re.compile(r"(?:.{0,60}[:：,，]\s?)?[A-Za-z]\s?=\s?[^=?]{1,60}")  # 
 CORRECTION = re.compile(
     r"(?:(?<=[.,;!?—…(\-])|(?<=[。，；！？])|(?:^|\n))\s{0,3}(?:(?:oh|hmm|oops|sorry|no|but)[,.!]?\s{1,3}){0,2}"
     r"(?:actually,?\s(?=it|the\b|no\b|that\b|i\b|[A-Z\d])|wait\b[,.!]?|correction\b[:,]?|i mean[,:]?\s|scratch that\b[,.]?|on second "
-    r"thoughts?\b,?|let me (?:correct|fix) (?:that|this|myself)[.:,]?|i (?:made a mistake|was wrong|misspoke)[.:,]?|my mistake[,.:]?|"
+    r"thoughts?\b,?|let me (?:correct|fix) (?:that|this|myself)[.:,]?|just kidding[,.!]?|i (?:made a mistake|was wrong|misspoke)[.:,]?|my mistake[,.:]?|"
     r"(?:等等|等一下|更正|我?[说搞算弄]错了|纠正一下|不对)[，,。：:！!])|(?<=[.,!?])\s{1,3}no[,:]\s(?=it|the|[A-Z\d])"
     r"|(?<=[。，！？])不[，,]\s?(?:应该)?(?=是)",
     re.IGNORECASE,
@@ -123,7 +123,10 @@ COPULA = re.compile(
     r"(?:应该|应当|应|就|正|便)?(?:是(?!由)|为|比喻|形容|意味着|指的是|来自于?|属于|等于|叫做?|叫作|称为|即)[：:]?\s*|(?<![大小多少高低等快慢早晚])于|(?<=[发生活住长布建存落处])在",
     re.IGNORECASE,
 )
-CLAUSE = re.compile(r",(?!\d{3})\s?|[，;；]\s?|\s(?:and|while|whereas|but)\s|而(?=[\u3400-\u9fff])", re.IGNORECASE)
+CLAUSE = re.compile(
+    r",(?!\d{3})\s?|[，;；]\s?|(?<!\ball)(?<!none)(?<!thing)\s(?:and|while|whereas|but)\s|而(?=[\u3400-\u9fff])",
+    re.IGNORECASE,
+)
 ASKED_KIND = re.compile(
     r"\b(?:which|what) (?:year|month|day|date|percentage|city|country|colou?r|kind|type)\b|哪一?年", re.IGNORECASE
 )
@@ -147,7 +150,19 @@ ASKS = re.compile(
     r"[^,，.。;；\n]{0,200}?(?:\b(?:what|which|who|whose|whom|where|when|why|how)\b|谁|什么|哪|多少|几|怎)",
     re.IGNORECASE,
 )
+HAN_ASKS = re.compile(r"(?:(?:多少|几)[名个位只]|什么时候|哪一?年)([\u3400-\u9fff]{2})的?[？?]")
+HAN_NOUN = re.compile(r"\d[名个位只年月日点]([\u3400-\u9fff]{2})的?$")
+ASCII_WORD = re.compile(r"[A-Za-z0-9][\w-]*")
+SUBJECT_OF = re.compile(r"(?:the |an? )?([A-Za-z][\w'-]+) ([a-z]\w+)\b(?=.*\d)", re.IGNORECASE)  # of amounts only
+ASKS_SUBJECT = re.compile(r"(?:who|which|what (?!is|are|was|were|do|does|did))", re.IGNORECASE)
+COPULAS = frozenset(["is", "was", "are", "were", "has"])
+GENERIC_WORDS = (
+    "both each all only about expression equation function answer total result sum difference price cost value number amount "
+    "distance speed time height length weight mass size area volume age rate temperature date probability solution product"
+)
+GENERIC = frozenset(GENERIC_WORDS.split())
 RANKED = re.compile(
+    r"\bleast\s(?=\w)(?!\d)|"
     r"\b(?:second|third|fourth|fifth|next)[ -](?:\w+est|most|person|man|woman|people|country|one)\b|第[二三四五]|次[高大长多]",
     re.IGNORECASE,
 )
@@ -343,11 +358,46 @@ def contradicts(sentence: str, question: str) -> bool:
             return True  # Amy is taller than Ben, asked how much taller Ben is
     if RANKED.search(sentence) and not RANKED.search(question):
         return True  # the second largest, asked for the largest
+    if _replaces(sentence, question):
+        return True
     return any(
         this.search(question) and not that.search(question) and that.search(sentence) and not this.search(sentence)
         for pair in _opposites()
         for this, that in (pair, pair[::-1])
     )
+
+
+def _replaces(sentence: str, question: str) -> bool:
+    """True if a sentence has another word where the question has one: a blue ball for a red ball, 男生 for 女生, Silver for gold."""
+    words, asked = _words(sentence), _words(question)
+    known, here = set(asked), set(words)
+    slots = {
+        (left, right): word
+        for left, word, right in zip(asked, asked[1:], asked[2:], strict=False)
+        if not {left, right} & EMPTY_WORDS
+    }
+    for left, word, right in zip(words, words[1:], words[2:], strict=False):
+        other = slots.get((left, right), word)
+        if word not in known and other not in here and not word[0].isdigit():
+            return True
+    in_place, said = HAN_ASKS.search(question), HAN_NOUN.search(sentence)
+    if in_place is not None and said is not None:
+        one, other = in_place[1], said[1]
+        return one not in sentence and other not in question and len(one) == len(other)
+    subject = SUBJECT_OF.match(sentence)
+    if (
+        subject is None
+        or ASKS_SUBJECT.match(question)
+        or subject[1].casefold() in GENERIC | EMPTY_WORDS
+        or stem(subject[1]) in known
+    ):
+        return False
+    content = echo(ASKED_KIND.sub("", question))
+    return bool(content & here) and not content <= here and stem(subject[2]) in content | COPULAS
+
+
+def _words(text: str) -> list[str]:
+    return [stem(word) for word in ASCII_WORD.findall(text) if word.casefold() not in ("the", "a", "an")]
 
 
 def echo(text: str) -> set[str]:

@@ -181,7 +181,11 @@ def _traditional() -> Mapping[int, int | str]:
     """Signs that are the same sign: simplified for traditional characters, and the degree for what looks like it."""
     lines = files("proctor.answer_matching").joinpath("traditional.txt").read_text(encoding="utf-8").splitlines()
     pairs = "".join(line for line in lines if not line.startswith("#"))
-    return str.maketrans(pairs[::2], pairs[1::2]) | {ord(sign): "°" for sign in "º˚"}
+    return (
+        str.maketrans(pairs[::2], pairs[1::2])
+        | {ord(sign): "°" for sign in "º˚"}
+        | {ord("㎡"): "m^2", ord("㎥"): "m^3"}
+    )
 
 
 def _same(answer: str, target: str) -> bool:

@@ -32,9 +32,9 @@ _DENYING = (
 )
 _DENIED = (
     r"\s*(?:(?i:(?:is|are|was|were|seems?|looks?|would\s+be|can\s?(?:not)?\s+be|both|all)\s+){0,2}(?:(?i:clearly|definitely|obviously|also|both|all)\s+){0,2}"
-    r"(?i:not\b|(?:could|might|may)\s+(?:also\s+)?(?:be|work)\b|[.:)]\s*(?:wrong|incorrect|false|not\b)|(?:is|are|was|were|ca|could|wo)n['’]t\b|cannot\b|wrong|incorrect|false|too\s\w+|impossible|ruled\s+out|eliminated|excluded|invalid|"
+    r"(?i:not\b|(?:could|might|may)\s+(?:also\s+)?(?:be|work)\b|[.:)]\s*(?:wrong|incorrect|false|not\b)|(?:is|are|was|were|ca|could|wo)n['’]t\b|cannot\b|one\s(?:possibility|option|candidate)|wrong|incorrect|false|too\s\w+|impossible|ruled\s+out|eliminated|excluded|invalid|"
     r"(?:seems?|looks?|sounds?|appears?|is)\s[^.,;\n]{0,40},?\sbut\b|(?:is|are)\s+the\s[^.,;\n]{0,40}\b(?:exclude|eliminate|rule\s+out|reject|drop)|(?:can|must|should)\s+be\s+(?:ruled\s+out|eliminated|excluded))|"
-    r"(?:选?项)?(?:是|的说法|说法|描述|表述|都|均|也|为|显然|明显|可以){0,3}(?:错|不对|不正确|不可能|不符|不成立|有误|都可以|都行|[.:、)]\s*(?:错误|不正确|不对)|排除|不[选是](?!\s*[A-Z])))"
+    r"(?:选?项)?(?:是|的说法|说法|描述|表述|都|均|也|为|显然|明显|可以){0,3}(?:错|不对|不正确|不可能|不符|不成立|不一定|与[^,。;]{1,10}(?:不符|矛盾|无关)|有误|都可以|都行|[.:、)]\s*(?:错误|不正确|不对)|排除|不[选是](?!\s*[A-Z])))"
 )
 _RIGHT = (
     r"\s*(?:(?i:[.:)]\s*(?:right|correct|true)\b|[.:、)]\s*(?:正确|对)(?=\W)|(?:is|are|was|were|must\s+be|should\s+be)\s+(?:(?:both|all|clearly|definitely|indeed)\s+)?"
