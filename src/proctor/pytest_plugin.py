@@ -172,8 +172,8 @@ def _marked(item: pytest.Item) -> None:
         if agent is None:
             agent = _fixture(item, "agent")
         if how.pop("each", False):
-            case = item.callspec.params[CASE]  # type: ignore[attr-defined]  # of a test with parameters
-            task = _cases(marker, item)[case]
+            assert isinstance(item, pytest.Function)  # it has parameters
+            task = _cases(marker, item)[str(item.callspec.params[CASE])]
             how = {name: value for name, value in how.items() if name not in WHICH}
         item.stash[_run_of] = Proctor(item).evaluate(task, agent=agent, **how)
     except BadInput as error:
@@ -195,9 +195,8 @@ def _fixture(item: pytest.Item, name: str) -> Any:
     """The value of a fixture of the tests, for agents that need some setting up."""
     from proctor.core.errors import BadInput
 
-    request = getattr(item, "_request", None)
     try:
-        return request.getfixturevalue(name) if request is not None else None
+        return item._request.getfixturevalue(name) if isinstance(item, pytest.Function) else None
     except pytest.FixtureLookupError:
         raise BadInput("Name the agent in the marker proctor, agent=..., or in a fixture called 'agent'.") from None
 

@@ -144,6 +144,14 @@ def is_path(name: str) -> bool:
     return path[1] == ".py" and path[2][:1] in ("", ":")
 
 
+def names_object(name: str) -> bool:
+    """Return True if a name is a path to Python code, or `package.module:object` of a package that can be imported."""
+    module, colon, attribute = name.partition(":")
+    package = module.partition(".")[0]
+    is_name = bool(colon) and attribute.isidentifier() and package.isidentifier()
+    return is_path(name) or (is_name and importlib.util.find_spec(package) is not None)
+
+
 def load_object(name: str, default: str) -> Any:
     """The object behind `./file.py:object` or `package.module:object`; `default` is the object's name if none is given.
 

@@ -88,10 +88,10 @@ def qualified_name(target: object) -> str:
 
 def source_digest(target: object) -> str | None:
     """A digest of the source of a function or class (of its class, for an object); None where there is none."""
-    owner = _unwrapped(target)
+    owner: Any = _unwrapped(target)
     owner = owner if hasattr(owner, "__qualname__") else type(owner)
     try:
-        return digest_bytes(inspect.getsource(owner).encode("utf-8", "replace"))  # type: ignore[arg-type]  # raises
+        return digest_bytes(inspect.getsource(owner).encode("utf-8", "replace"))
     except (OSError, TypeError):
         return None
 

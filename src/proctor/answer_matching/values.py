@@ -96,7 +96,7 @@ def real_value(tree: Tree) -> float:
 @cache
 def _arithmetic() -> Arithmetic:
     try:
-        import mpmath  # type: ignore[import-untyped]  # it brings no types
+        import mpmath
     except ImportError:
         return Arithmetic(cmath, complex, cmath.pi, agreed=11, noise=13, largest=10**8)
     context = mpmath.MPContext()

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Unpack
 from msgspec.structs import replace
 
 from proctor.api import numbers, resolve
-from proctor.api.loop import Stopped, run_in_loop
+from proctor.api.loop import run_in_loop
 from proctor.api.prepare import How, Prepared, at, check_money, judge_of, may_exist, no_judge, prepare, with_judges
 from proctor.api.resuming import with_code
 from proctor.api.run import Run
 from proctor.config import converted
-from proctor.core.errors import BadInput
+from proctor.core.errors import BadInput, Stopped
 from proctor.core.judge import JudgeChoice
 from proctor.core.run import Budget, RunRecord, Selection
 from proctor.core.sentence import Sentence, say

@@ -11,14 +11,6 @@ T = TypeVar("T")
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
-class Stopped(KeyboardInterrupt):
-    """The run was stopped by a signal; what was finished is kept, and `run_id` continues it."""
-
-    def __init__(self, run_id: str) -> None:
-        super().__init__(f"stopped; continue with the run id {run_id}")
-        self.run_id = run_id
-
-
 def run_in_loop(make: Callable[[asyncio.Event], Coroutine[object, object, T]]) -> T:
     """Run a coroutine to its end in a new event loop; in a thread of its own when a loop is running here.
 

@@ -4,6 +4,7 @@ import math
 import platform
 import re
 import secrets
+import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -83,6 +84,9 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     job: Job
     store: Store
     resumed: bool
+
+
+WORKER = (sys.executable, "-m", f"{__package__}.worker")
 
 
 def prepare(
@@ -200,6 +204,7 @@ def prepare(
             concurrency=spec.concurrency,
             at_once=spec.concurrency or declared(AgentInfo, made_agent).concurrency or AT_ONCE,
             processes=_processes(spec.workers, record),
+            worker=WORKER,
         ),
         store=opened,
         resumed=stored is not None,

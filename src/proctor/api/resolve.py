@@ -4,8 +4,6 @@ import inspect
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +31,7 @@ from proctor.scorers._parts import recorded_judge
 from proctor.scorers._predictions import adapted, takes_prediction
 
 TaskLike = str | Task | Callable[..., Task]
-JUDGED = {  # tasks of texts that exist
-    "judged-items": "proctor.judging.items",
-    "judged-pairs": "proctor.judging.pairs",
-    "judge-probes": "proctor.judging.probes",
-}
+JUDGED = ("judged-items", "judged-pairs", "judge-probes")  # tasks of texts that exist
 AgentLike = object  # a name, a function, an object with .run, or an Agent
 
 
@@ -89,7 +83,7 @@ def agent(given: AgentLike, options: Mapping[str, Any]) -> tuple[Agent, Named]:
     room = kind.replace("-", "_")  # `openai-agents:` is `openai_agents:`
     if colon and registry.AGENTS.knows(room):
         return registry.AGENTS.find(room).make(argument, options), Named(name=given, files=files_of(argument))
-    if registry.is_path(given) or (colon and argument.isidentifier() and find_spec(kind.partition(".")[0])):
+    if registry.names_object(given):
         found = registry.load_object(given, "agent")
         if options:
             raise BadInput("Options go with an agent given by name; give an object its values where it is made.")
@@ -227,7 +221,9 @@ def _task_by_name(name: str) -> tuple[Any, tuple[str, ...]]:
 
     kind, _, rest = name.partition(":")
     if kind in JUDGED:
-        return import_module(JUDGED[kind]).task, (rest,)
+        from proctor.judging import items, pairs, probes
+
+        return dict(zip(JUDGED, (items.task, pairs.task, probes.task), strict=True))[kind], (rest,)
     if eval_set_files.is_evalset(name) and not _is_benchmark(name):
         return eval_set_files.task_of, (name,)
     if files.is_data_file(name) or (files.is_data(name) and not _is_benchmark(name)):

@@ -193,9 +193,10 @@ def _written(tree: ast.AST) -> set[str]:
     nodes: list[ast.AST] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
-            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            modes = [one.value for one in (*node.args, *(key.value for key in node.keywords)) if _is_mode(one)]  # type: ignore[attr-defined]  # a constant
-            if WRITERS.match(called) or (called == "open" and (modes or _has_flags(node))):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+            called = node.func.id if isinstance(node.func, ast.Name) else called
+            has_mode = any(_is_mode(one) for one in (*node.args, *(key.value for key in node.keywords)))
+            if WRITERS.match(called) or (called == "open" and (has_mode or _has_flags(node))):
                 nodes += [node.func, *node.args[:1]]
     names = {one.id for node in nodes for one in ast.walk(node) if isinstance(one, ast.Name)}
     for node in ast.walk(tree):

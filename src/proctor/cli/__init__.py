@@ -17,7 +17,7 @@ from proctor.cli import words
 from proctor.cli.click_words import speak_as_click
 from proctor.cli.encoding import write_any_character
 from proctor.cli.words import t
-from proctor.core.errors import ProctorError
+from proctor.core.errors import BadInput, ProctorError, Stopped
 
 JUDGING = ("score", "judge", "winrate", "probe")  # go on only with what they were given
 HELP_BY_COMMAND = {
@@ -140,7 +140,8 @@ def main() -> None:
 
 
 def _how_to_go_on(error: BaseException, ctx: click.Context) -> list[str]:
-    ids = (getattr(one, "run_id", None) for one in (error, error.__context__))  # a second Ctrl-C may hide the first
+    shown = (error, error.__context__)  # a second Ctrl-C may hide the first
+    ids = (one.run_id for one in shown if isinstance(one, BadInput | Stopped))
     run_id = next(filter(None, ids), None)
     if run_id is None:
         return []

@@ -11,6 +11,8 @@ from proctor.cli.words import t
 from proctor.core.errors import BadInput
 
 if TYPE_CHECKING:
+    from rich.console import JustifyMethod
+
     from proctor.evalsets.schema import EvalCase, EvalSet, SessionInput
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -383,13 +385,14 @@ def _print_cases(eval_set: "EvalSet") -> None:
     from proctor.reports.visible import one_line
 
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for title, justify in (
+    columns: tuple[tuple[str, JustifyMethod], ...] = (
         (eval_set.eval_set_id, "left"),
         (t("Turns"), "right"),
         (t("Calls"), "right"),
         (t("Question"), "left"),
-    ):
-        table.add_column(Text(one_line(title, SHOWN_CHARACTERS)), justify=justify)  # type: ignore[arg-type]  # two of its words
+    )
+    for title, justify in columns:
+        table.add_column(Text(one_line(title, SHOWN_CHARACTERS)), justify=justify)
     for row in map(_cells, eval_set.eval_cases):
         cells = (row["id"], f"{row['turns']:,}", f"{row['calls']:,}", row["question"])
         table.add_row(*(Text(one_line(cell, SHOWN_CHARACTERS)) for cell in cells))

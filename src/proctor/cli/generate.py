@@ -157,9 +157,9 @@ def _plan(generator: str | None, data: str | None, given: dict[str, Any]) -> "Pl
 
 
 def _generate(ctx: click.Context, plan: "Plan | None", given: dict[str, Any]) -> "Generated":
-    from proctor.api import Stopped
     from proctor.api.prepare import How
     from proctor.config import settings
+    from proctor.core.errors import Stopped
     from proctor.core.run import Limits
     from proctor.engine.progress import Progress
     from proctor.generation.problems import ItemProgress, generate
@@ -192,7 +192,7 @@ def _generate(ctx: click.Context, plan: "Plan | None", given: dict[str, Any]) ->
                 **how,
             )
     except (Stopped, BadInput) as error:
-        run_id = getattr(error, "run_id", None)
+        run_id = error.run_id
         if run_id is None:
             raise
         if isinstance(error, BadInput):

@@ -79,8 +79,8 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     state: Mapping[str, Any] | None = None
 
 
-class Underway(msgspec.Struct, frozen=True, kw_only=True):
-    """What a session says while a turn is being answered: the steps `received` so far, for a time limit that ends it."""
+class Underway(SessionInfo, frozen=True, kw_only=True):
+    """What it says while a turn is being answered: also the steps `received` so far, for a time limit that ends it."""
 
     received: Sequence[Step] = ()
 

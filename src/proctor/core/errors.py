@@ -36,6 +36,14 @@ class BadInput(ProctorError):
     run_id: str | None = None
 
 
+class Stopped(KeyboardInterrupt):
+    """The run was stopped by a signal; what was finished is kept, and `run_id` continues it."""
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(run_id)
+        self.run_id = run_id
+
+
 class MissingExtra(BadInput):
     """A part needs an optional dependency that is not installed."""
 

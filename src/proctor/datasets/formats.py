@@ -108,7 +108,8 @@ def _refuse_aliases(text: str) -> None:
         return
     for event in yaml.parse(text, Loader=_safe_loader()):
         if isinstance(event, yaml.AliasEvent):
-            raise yaml.MarkedYAMLError(problem="aliases are not read", problem_mark=event.start_mark)  # type: ignore[arg-type]  # of either kind
+            mark: Any = event.start_mark  # of either kind of loader
+            raise yaml.MarkedYAMLError(problem="aliases are not read", problem_mark=mark)
 
 
 def _plain_loader() -> Any:

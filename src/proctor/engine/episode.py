@@ -31,8 +31,7 @@ class Episode:
         """All turns of the sample, then those of the simulated user; ends early at a step limit."""
         async with self._agent.open(sample, self.environment) as session:
             self._session = session
-            for kind in (SessionInfo, Underway):
-                refuse_misspelt(kind, session, self._agent.name)
+            refuse_misspelt(Underway, session, self._agent.name)
             for turn in sample.turns:
                 if not await self._send(session, turn):
                     return self._whole()

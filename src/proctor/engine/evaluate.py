@@ -50,7 +50,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
     `samples` reads the chosen samples in the order of the task, `visits` in that in which they are run, as often as they
     are called. `conclude` is given the record as the run ended, and what it returns is kept. `at_once` trials are under way in so many
-    `processes`; of requests `concurrency` are in flight at each endpoint, or as many as its pace allows when None.
+    `processes`, each begun by the command `worker`; of requests `concurrency` are in flight at each endpoint, or as many as its pace allows when None.
     With `cache` the agent's model takes replies from the reply cache; judges do so anyway. Where there are `replies`,
     recorded elsewhere, those are scored and no agent is called.
     """
@@ -64,6 +64,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     conclude: Callable[[RunRecord, Store], RunRecord] = lambda record, _: record
     at_once: int
     processes: int = 1
+    worker: Sequence[str] = ()
     concurrency: int | None = None
     retry_failed: bool = False
     cache: bool = False
@@ -343,7 +344,7 @@ async def _player(job: Job, work: Work, client: Client, progress: Progress) -> A
         paths=pool.import_paths(),
         cache=job.cache,
     )
-    async with pool.Pool(job.processes, start, client, _once(progress)) as workers:
+    async with pool.Pool(job.processes, job.worker, start, client, _once(progress)) as workers:
         yield workers.run
 
 

@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -25,7 +25,6 @@ from proctor.engine import wire
 from proctor.runtime.concurrent import run_to_the_end, run_together
 from proctor.transport.client import Client
 
-MODULE = "proctor.api.worker"
 READY_SECONDS = 120.0
 DEATHS = 20  # of workers beside the lonely ones, after which something is wrong with the machine, not with a sample
 TRIES_ALONE = 3  # of a sample whose workers are killed: a stray signal does not come that often
@@ -34,9 +33,15 @@ Result = tuple[Trial, list[Verdict]]
 
 
 class Pool:
-    """N worker processes; open inside `async with`, in the run's client."""
+    """N worker processes; open inside `async with`, in the run's client.
 
-    def __init__(self, size: int, start: wire.Start, client: Client, warn: Callable[[Sentence], None]) -> None:
+    `command` begins one; it is given the number of the socket that it is to serve.
+    """
+
+    def __init__(
+        self, size: int, command: Sequence[str], start: wire.Start, client: Client, warn: Callable[[Sentence], None]
+    ) -> None:
+        self._command = command
         self._size = size
         self._start = start
         self._client = client
@@ -127,7 +132,7 @@ class Pool:
 
     async def _hire(self) -> "Worker":
         worker = Worker(self._client, self._warn)
-        await worker.open(self._start)
+        await worker.open(self._command, self._start)
         return worker
 
     async def _close(self) -> None:
@@ -158,13 +163,16 @@ class Worker:
         self._writer: asyncio.StreamWriter | None = None
         self._reading: asyncio.Task[None] | None = None
 
-    async def open(self, start: wire.Start) -> None:
+    async def open(self, command: Sequence[str], start: wire.Start) -> None:
         """Start the process and wait until it has resolved the parts of the run."""
         ours, theirs = socket.socketpair()
         with theirs:
-            command = [sys.executable, "-m", MODULE, str(theirs.fileno())]
             self._process = await asyncio.create_subprocess_exec(
-                *command, pass_fds=[theirs.fileno()], stdin=asyncio.subprocess.DEVNULL, start_new_session=True
+                *command,
+                str(theirs.fileno()),
+                pass_fds=[theirs.fileno()],
+                stdin=asyncio.subprocess.DEVNULL,
+                start_new_session=True,
             )
         reader, self._writer = await asyncio.open_connection(sock=ours)
         self._reading = asyncio.create_task(self._read(reader))

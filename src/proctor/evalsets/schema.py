@@ -297,7 +297,7 @@ class _Walk:
         self.notes: list[Sentence] = []
         self.renamed = False
 
-    def noun(self, value: Any, kind: type, path: Path) -> Any:
+    def noun(self, value: Any, kind: type[msgspec.Struct], path: Path) -> Any:
         if not isinstance(value, dict):
             return value  # the conversion tells what was expected
         spellings, shapes = _spellings(kind), _shapes(kind)
@@ -321,13 +321,13 @@ class _Walk:
         _check(kind, made, path)
         return {**made, "extra": extra} if extra else made
 
-    def _unknown(self, key: str, kind: type, path: Path) -> None:
+    def _unknown(self, key: str, kind: type[msgspec.Struct], path: Path) -> None:
         known = sorted(set(_spellings(kind).values()))
         near = _near(key, known)
         if kind is InvocationEvent:  # the editor of ADK's web page leaves keys of its own here
             self.notes.append(say("{path}: the key is ignored, as by ADK 2.13.{near}", path=shown(path), near=near))
             return
-        if "extra" not in kind.__struct_fields__:  # type: ignore[attr-defined]  # a Struct
+        if "extra" not in kind.__struct_fields__:
             raise Invalid(path, say("the key '{key}' is not known here.{near}", key=key, near=near))
         self.notes.append(say("{path}: the key is not known to ADK; it is kept.{near}", path=shown(path), near=near))
 
@@ -398,8 +398,8 @@ def _number(value: Any, name: str) -> Any:
 
 
 @cache
-def _spellings(kind: type) -> Mapping[str, str]:
-    names = [name for name in kind.__struct_fields__ if name != "extra"]  # type: ignore[attr-defined]  # a Struct
+def _spellings(kind: type[msgspec.Struct]) -> Mapping[str, str]:
+    names = [name for name in kind.__struct_fields__ if name != "extra"]
     return {spelling: name for name in names for spelling in (name, camel(name))}
 
 

@@ -153,7 +153,7 @@ class PairwiseJudge(Opened):
         lengths = (len(mine), len(rival.text))
         if mine.strip() == rival.text.strip() or not (mine.strip() and rival.text.strip()):  # no judge is needed
             result: Result = "tie" if mine.strip() == rival.text.strip() else "win" if mine.strip() else "loss"
-            first: Winner = {"tie": "tie", "win": "A", "loss": "B"}[result]  # type: ignore[assignment]  # one of these
+            first: Winner = "tie" if result == "tie" else "A" if result == "win" else "B"
             return Comparison(
                 rival=rival.id, result=result, consistent=True, said=(first, _swapped(first)), lengths=lengths
             )
@@ -295,14 +295,14 @@ def _warned(one: Estimate, warnings: Sequence[Sentence]) -> Estimate:
 
 
 def _swapped(said: Winner) -> Winner:
-    return {"A": "B", "B": "A"}.get(said, said)  # type: ignore[return-value]  # the same four words
+    return "B" if said == "A" else "A" if said == "B" else said
 
 
 def _result(said: tuple[Winner, Winner]) -> Result:
     """Who wins: the item, when it is named both as A and as B."""
     if "unknown" in said:
         return "unknown"
-    return {("A", "B"): "win", ("B", "A"): "loss"}.get(said, "tie")  # type: ignore[return-value]  # results all
+    return "win" if said == ("A", "B") else "loss" if said == ("B", "A") else "tie"
 
 
 def _scored(found: Sequence[Comparison], failed: int, judge: str) -> Score | Unscored:

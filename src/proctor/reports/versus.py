@@ -64,8 +64,8 @@ def terminal(comparison: Comparison, lang: str, console: "Console") -> None:
     if wide:
         table.add_column(_text("−50" + "0".center(PLOT_WIDTH - 6) + "+50"), no_wrap=True)
     for title in ("won / lost / same", "p", ""):
-        side = "right" if title else "left"
-        table.add_column(_text(words.t(title) if title else ""), justify=side, no_wrap=bool(title))  # type: ignore[arg-type]  # two of its words
+        head = _text(words.t(title) if title else "")
+        table.add_column(head, justify="right" if title else "left", no_wrap=bool(title))
     for row in comparison.rows:
         style = STYLES[row.outcome]
         cells = [

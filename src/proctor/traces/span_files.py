@@ -136,7 +136,7 @@ def _values(path: Path) -> Iterator[tuple[_Line, Any]]:
         with _opened(path) as file:
             yield from _decoded(path, _limited(path, file))
     except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or error
+        reason = (error.strerror if isinstance(error, OSError) else None) or error
         raise BadInput("{path} cannot be read: {error}.", path=path, error=reason) from None
 
 

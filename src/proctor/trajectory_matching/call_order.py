@@ -8,11 +8,13 @@ against 60 made, always stay below `MOST_STEPS`; beyond it the result says that 
 """
 
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 import msgspec
 
 MOST_STEPS = 2_500_000
 Weights = Sequence[Mapping[int, float]]  # for each expected call: made call -> weight above 0
+_Trail: TypeAlias = "tuple[int, int, _Trail] | None"  # a pair, and those that were made before it
 
 
 class Ordered(msgspec.Struct, frozen=True, kw_only=True):
@@ -185,7 +187,7 @@ def _over_down_sets(weights: Weights, made: int, before: Sequence[int]) -> dict[
     for expected, fits in enumerate(weights):
         for place, weight in fits.items():
             fitting[place].append((expected, weight, twins[expected]))
-    states: dict[int, tuple[float, tuple[int, int, object] | None]] = {0: (0.0, None)}
+    states: dict[int, tuple[float, _Trail]] = {0: (0.0, None)}
     steps = 0
     for place, candidates in enumerate(fitting):
         if not candidates:
@@ -203,7 +205,7 @@ def _over_down_sets(weights: Weights, made: int, before: Sequence[int]) -> dict[
     pairs: dict[int, int] = {}
     trail = max(states.values(), key=lambda found: found[0])[1]
     while trail is not None:
-        expected, place, trail = trail  # type: ignore[assignment]  # the trail is a linked list of itself
+        expected, place, trail = trail
         pairs[expected] = place
     return pairs
 

@@ -1,7 +1,7 @@
 """Which made call stands for which expected one, and what the calls that are left over have in common."""
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -86,13 +86,14 @@ class Pairing:
         left = [place for place in range(len(self.calls)) if place not in self.pairs]
         taken = set(self.pairs.values())
         spare = [place for place in range(len(self.made)) if place not in taken]
-        for kind, pairs in (
+        steps: Sequence[tuple[Kind, Callable[[list[int], list[int]], Mapping[int, int]]]] = (
             ("out of order", self._fitting),
             ("wrong arguments", self._nearest),
             ("wrong function", self._misnamed),
-        ):
+        )
+        for kind, pairs in steps:
             chosen = pairs(left, spare) if left and spare else {}
-            found += [self._entry(kind, one, to) for one, to in chosen.items()]  # type: ignore[arg-type]  # of a tuple
+            found += [self._entry(kind, one, to) for one, to in chosen.items()]
             left = [place for place in left if place not in chosen]
             spare = [place for place in spare if place not in chosen.values()]
         found += [Entry(kind="missing", expected=place) for place in left if not self.calls[place].optional]

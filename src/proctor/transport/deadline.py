@@ -71,13 +71,17 @@ class Alarms:
             self._arm(min(self._when.values()))
 
 
-_here = threading.local()  # a thread runs one loop at a time
+class _Here(threading.local):
+    alarms: Alarms | None = None
+
+
+_here = _Here()  # a thread runs one loop at a time
 
 
 def alarms() -> Alarms:
     """Those of the running loop."""
     loop = asyncio.get_running_loop()
-    found: Alarms | None = getattr(_here, "alarms", None)
+    found = _here.alarms
     if found is None or found.loop is not loop:
         found = _here.alarms = Alarms(loop)
     return found

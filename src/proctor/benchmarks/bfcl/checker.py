@@ -106,8 +106,9 @@ def calls_fault(
 def call_fault(document: Document | None, call: Call, answer: Answer, rules: Rules) -> Fault | None:
     """The first fault of one call against one expected call."""
     _, allowed = first(answer)
-    name = document["name"]  # type: ignore[index]  # an answer without a document breaks off upstream too
-    parameters = document["parameters"]  # type: ignore[index]
+    if document is None:
+        raise TypeError("an answer without a document")  # breaks off upstream too
+    name, parameters = document["name"], document["parameters"]
     schemas, required = parameters["properties"], parameters["required"]
     if rules.underscores:
         name = name.replace(".", "_")

@@ -115,7 +115,8 @@ def _negated(node: ast.UnaryOp) -> Any:
     # upstream takes every unary operator for a minus, and allows it before a constant only
     if not isinstance(node.operand, ast.Constant):
         raise Undecodable(say("{got}: an operator can stand before a plain number only.", got=_source(node)))
-    return -node.operand.value  # type: ignore[operator]  # a text raises TypeError, which makes it undecodable
+    value: Any = node.operand.value
+    return -value  # a text raises TypeError, which makes it undecodable
 
 
 def _source(node: ast.expr | None) -> str:
