@@ -178,7 +178,7 @@ def _apart(found: "Agreement", words: "Words") -> list[str]:
         far = found.raters_apart[0]
         remarks.append(
             t(
-                "Farthest from the others: {name}, by {distance} of the scale on average.",
+                "Farthest from the others: {name}, by {distance} of the scale on average (picked as the farthest, so without an interval).",
                 name=far.name,
                 distance=words.percent(far.distance),
             )

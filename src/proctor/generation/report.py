@@ -170,6 +170,7 @@ def _topics(found: Quality) -> Iterator[Block]:
     if found.new.typical is not None:
         rows.append([say("Wording shared with the nearest reference item (median)"), WORDS.percent(found.new.typical)])
     yield Table([say("What"), say("Value")], rows, right=(1,))
+    yield Paragraph(say("These are counts of all items of this data, not of a sample, so they have no interval."))
 
 
 def _dimensions(found: Quality, lang: str) -> Iterator[Block]:

@@ -152,6 +152,19 @@ def test_the_drop_between_levels_is_relative_and_undefined_at_zero() -> None:
     assert drops[2].note == "undefined"
 
 
+def test_the_drop_has_an_interval_or_says_why_not() -> None:
+    def rate(level: int, value: float, low: float | None, high: float | None) -> Estimate:
+        return Estimate(name="accuracy", slice=f"level={level}", value=value, low=low, high=high)
+
+    rates = [rate(1, 0.8, 0.7, 0.9), rate(2, 0.4, 0.3, 0.5), rate(3, 0.1, 0.0, 0.3), rate(4, 0.1, None, None)]
+    sure, wide, unknown = [one for one in summary.summarise(rates, list) if one.name == "drop"]
+    assert sure.low is not None
+    assert sure.high is not None
+    assert 0.3 < sure.low < 0.5 < sure.high < 0.7
+    assert wide.low is not None
+    assert (unknown.low, unknown.method) == (None, "no interval: the first rate may be 0")
+
+
 @pytest.fixture
 def hub_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
     lines = json.dumps(record("a")).encode()

@@ -10,6 +10,7 @@ from proctor.core.score import Score
 from proctor.core.sentence import say
 from proctor.core.task import Judged
 from proctor.stats.distributions import t_quantile
+from proctor.stats.estimate import PART_WITHOUT_INTERVAL
 from proctor.stats.ratio import ratio
 
 SCORER = "gaia"
@@ -62,6 +63,9 @@ def _drop(low: int, lower: Estimate, high: int, higher: Estimate) -> Estimate:
     if lower.value and higher.value is not None:
         value = (lower.value - higher.value) / lower.value
     kept = None if value is None else ratio(higher, lower)
+    without = (
+        "no interval: the first rate may be 0" if lower.low is not None and lower.low <= 0 else PART_WITHOUT_INTERVAL
+    )
     return Estimate(
         name="drop",
         value=value,
@@ -69,7 +73,7 @@ def _drop(low: int, lower: Estimate, high: int, higher: Estimate) -> Estimate:
         high=None if kept is None else 1 - kept.low,
         slice=f"level={low}-{high}",
         level=lower.level,
-        method="ratio of two rates" if kept is not None else "no interval: a part has none",
+        method="ratio of two rates" if kept is not None else without,
         scored=lower.scored + higher.scored,
         planned=lower.planned + higher.planned,
         note="" if value is not None else "undefined",
