@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from bench.figure import Figure
 from proctor import Sample, Score, Task, Trajectory, evaluate
+from proctor.api.options import RunOptions
 from proctor.api.prepare import prepare
 from proctor.core.trial import Trial, Verdict
 from proctor.stores.sqlite import SqliteStore
@@ -77,7 +78,7 @@ def _task(samples: int) -> Task:
 
 async def _fill(path: Path, task: Task, done: int) -> None:
     store = SqliteStore(path)
-    record = prepare(task, agent, store=store, run_id=NAME).job.record
+    record = prepare(task, RunOptions(agent=agent, store=store, run_id=NAME)).job.record
     await store.begin(record)
     planned = await store.plan(NAME, map(_sample, range(task.planned or 0)))
     for start in range(0, done, AT_ONCE):

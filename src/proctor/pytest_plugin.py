@@ -119,15 +119,15 @@ class Proctor:
         """
         from proctor import evaluate
 
-        given, wanted = _arguments(task, agent, how, self._item.path.parent)
-        return self._good(evaluate(**given), wanted)
+        task, given, wanted = _arguments(task, agent, how, self._item.path.parent)
+        return self._good(evaluate(task, **given), wanted)
 
     async def evaluate_async(self, task: Any, *, agent: Any, **how: Any) -> "Run":
         """The same in an async test."""
         from proctor import evaluate_async
 
-        given, wanted = _arguments(task, agent, how, self._item.path.parent)
-        return self._good(await evaluate_async(**given), wanted)
+        task, given, wanted = _arguments(task, agent, how, self._item.path.parent)
+        return self._good(await evaluate_async(task, **given), wanted)
 
     def _good(self, run: "Run", wanted: Mapping[str, Any]) -> "Run":
         """The run; fails the test where it is not good enough, with the cases that failed."""
@@ -224,14 +224,14 @@ def _cases(marker: pytest.Mark, node: pytest.Item | pytest.Function) -> "dict[st
     return known[key]
 
 
-def _arguments(task: Any, agent: Any, how: dict[str, Any], folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The arguments of `evaluate`, and what the run is held against."""
+def _arguments(task: Any, agent: Any, how: dict[str, Any], folder: Path) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    """Return the task and the keyword arguments of `evaluate`, and those of `check`."""
     how = dict(how)
     wanted: dict[str, Any] = {name: how.pop(name) for name in WANTED if name in how}
     if "runs" in how:
         how["attempts"] = how.pop("runs")
     how.setdefault("store", ":memory:")
-    return {"task": _found_task(task, folder), "agent": _found_agent(agent, folder), **how}, wanted
+    return _found_task(task, folder), {"agent": _found_agent(agent, folder), **how}, wanted
 
 
 def _found_task(task: Any, folder: Path) -> Any:

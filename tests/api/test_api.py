@@ -188,10 +188,10 @@ def test_an_agent_that_never_returns_meets_its_limit(store: str) -> None:
 def test_a_run_made_of_python_objects_goes_on_from_python_only(store: str) -> None:
     agent = lambda question: "Paris"  # noqa: E731
     run = proctor.evaluate(capitals(), agent=agent, store=store, run_id="r")
-    from proctor.api.prepare import how_of
+    from proctor.api.prepare import resumable
 
     with pytest.raises(BadInput, match="from Python"):
-        how_of("r", store)
+        resumable("r", store)
     again = proctor.evaluate(capitals(), agent=agent, store=store, run_id="r")
     assert again.outcomes == run.outcomes
 

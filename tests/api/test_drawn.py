@@ -8,7 +8,8 @@ import pytest
 
 from proctor import Sample, Task, evaluate
 from proctor.api import compare, open_run, rescore
-from proctor.api.prepare import how_of, prepare
+from proctor.api.options import RunOptions
+from proctor.api.prepare import prepare, resumable
 from proctor.core.errors import ProviderFailed
 from proctor.core.run import Estimate, Selection
 from proctor.core.score import Score, Unscored
@@ -99,7 +100,7 @@ def test_a_run_that_its_budget_stopped_is_a_fair_part() -> None:
         from proctor.engine.evaluate import evaluate as run_job
         from proctor.engine.progress import Progress
 
-        prepared = prepare(TASK, some, store=open_store(":memory:"), run_id="r", concurrency=1)
+        prepared = prepare(TASK, RunOptions(agent=some, store=open_store(":memory:"), run_id="r", concurrency=1))
         record = await run_job(prepared.job, prepared.store, progress=Progress(), stop=stop)
         assert record.state == "stopped"
         found = open_run("r", store=prepared.store)
@@ -280,9 +281,9 @@ def test_old_official_aggregates_are_computed_where_no_task_is_needed_and_else_m
 
 
 def test_an_old_run_goes_on_with_the_samples_that_it_drew(old: str) -> None:
-    how = how_of("gaia-drawn", old)
-    before = [one.id for one in how["store"].planned("gaia-drawn")]
-    prepared = prepare(**how, run_id="gaia-drawn")
+    store = open_store(old)
+    before = [one.id for one in store.planned("gaia-drawn")]
+    prepared = prepare(*resumable("gaia-drawn", store))
     assert [one.id for one in prepared.job.samples()] == before
     assert prepared.job.record.strata is None
     today = chosen(prepared.job.task, Selection(limit=6), 0)

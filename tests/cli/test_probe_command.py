@@ -75,7 +75,8 @@ def test_a_run_of_probes_goes_on_and_asks_nothing_again(folder: Path) -> None:
     probe = ("probe", "scripted:fair.jsonl", "--rubric", "judge.toml", "--quiet", "--json", "--run", "mine", *PROBES)
     once = json.loads(_run(*probe).stdout)
     (folder / "fair.jsonl").write_text('"I am gone."\n')
-    assert json.loads(_run(*probe).stdout)["findings"] == once["findings"]
+    assert "fair.jsonl" in _run(*probe).stderr  # a changed judge is told first
+    assert json.loads(_run(*probe, "--accept-changes").stdout)["findings"] == once["findings"]
 
 
 def test_the_judge_of_the_settings_is_probed_when_none_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

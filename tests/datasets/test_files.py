@@ -10,7 +10,7 @@ import proctor
 from proctor.core.errors import BadInput
 from proctor.core.sample import File, Sample
 from proctor.core.task import Task
-from proctor.datasets.files import is_data_file, layout_told, task_from_file
+from proctor.datasets.files import is_data_file, task_from_file
 
 ROWS = [
     {"id": "fr", "question": "Capital of France?", "answer": "Paris", "level": 1},
@@ -71,7 +71,7 @@ def test_chinese_columns_are_understood_and_told(tmp_path: Path) -> None:
     [sample] = samples(path)
     assert (sample.id, sample.question, sample.target) == ("7", "1+1=?", "2")
     assert (sample.tags, sample.meta["type"]) == ({"subject": "数学", "type": "填空"}, "填空")
-    assert str(layout_told(path)) == (
+    assert str(task_from_file(path).notes[0]) == (
         "q.jsonl: id ← 编号, question ← 题目, target ← 标准答案, type ← 题型, tag:subject ← 学科. Not used: 备注."
     )
 

@@ -13,7 +13,7 @@ from hub_here import COMMIT, Hub, served
 from proctor.core.errors import BadInput
 from proctor.core.sample import File, Sample
 from proctor.core.task import Task
-from proctor.datasets.files import is_data, layout_told, task_from_file
+from proctor.datasets.files import is_data, task_from_file
 
 DAY = datetime.datetime(2025, 3, 1)  # noqa: DTZ001 - Excel knows no zones
 PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 80
@@ -104,9 +104,9 @@ def test_an_empty_companion_is_no_reason_to_ask(tmp_path: Path) -> None:
 
 def test_what_was_understood_is_told(tmp_path: Path) -> None:
     path = lines(tmp_path / "q.jsonl", {"question": "6*12?", "answer": "#### 72"})
-    assert "target ← answer, target_pattern ← gsm8k" in str(layout_told(path))
+    assert "target ← answer, target_pattern ← gsm8k" in str(task_from_file(path).notes[0])
     path = lines(tmp_path / "r.jsonl", {"question": "q", "choices": ["x", "y"], "answer": 0})
-    assert "answers ← index0" in str(layout_told(path))
+    assert "answers ← index0" in str(task_from_file(path).notes[0])
 
 
 def test_an_unmatched_pattern_names_its_row(tmp_path: Path) -> None:
@@ -334,7 +334,7 @@ def test_a_data_set_of_the_hub_is_a_task(tmp_path: Path, monkeypatch: pytest.Mon
     assert task.name == "openai/gsm8k/main"
     assert task.provenance["revision"] == COMMIT
     assert not [path for path in here.asked if "train" in path or "socratic" in path]
-    assert str(layout_told("hub:openai/gsm8k/main", split="test")).startswith("openai/gsm8k/main: question")
+    assert str(task_from_file("hub:openai/gsm8k/main", split="test").notes[0]).startswith("openai/gsm8k/main: question")
     with pytest.raises(BadInput, match="is written hub:OWNER/NAME"):
         task_from_file("hub:gsm8k")
 

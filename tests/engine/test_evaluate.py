@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from memory_store import MemoryStore
 
+from proctor.api.options import RunOptions
 from proctor.api.prepare import prepare
 from proctor.core.errors import BadInput, JudgeFailed, ProviderFailed, Refused
 from proctor.core.run import Budget, RunRecord
@@ -26,7 +27,7 @@ TASK = Task(name="count", samples=SAMPLES, scorers=["exact"])
 async def run(
     agent: Any, store: MemoryStore, *, stop: asyncio.Event | None = None, task: Task = TASK, **how: Any
 ) -> RunRecord:
-    prepared = prepare(task, agent, store=store, **how)
+    prepared = prepare(task, RunOptions(agent=agent, store=store, **how))
     return await evaluate(prepared.job, store, progress=Progress(), stop=stop or asyncio.Event())
 
 
@@ -415,7 +416,7 @@ async def test_a_first_request_that_is_not_accepted_is_told_at_once() -> None:
         raise ProviderFailed("Status 400: no such parameter.", kind="http_400")
 
     progress, store = Progress(), MemoryStore()
-    prepared = prepare(TASK, agent, store=store, run_id="r", order="official")
+    prepared = prepare(TASK, RunOptions(agent=agent, store=store, run_id="r", order="official"))
     record = await evaluate(prepared.job, store, progress=progress, stop=asyncio.Event())
     assert "Status 400" in str(progress.warnings[0])
     assert record.state == "inconclusive"

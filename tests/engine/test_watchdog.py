@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from memory_store import MemoryStore
 
+from proctor.api.options import RunOptions
 from proctor.api.prepare import prepare
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence
@@ -103,11 +104,11 @@ async def test_a_run_goes_on_and_keeps_the_warning(caplog: pytest.LogCaptureFixt
     store = MemoryStore()
     task = Task(name="t", samples=samples, scorers=["exact"])
     progress = Progress()
-    job = prepare(task, blocks, store=store, run_id="r").job
+    job = prepare(task, RunOptions(agent=blocks, store=store, run_id="r")).job
     record = await evaluate(job, store, progress=progress, stop=asyncio.Event())
     assert (record.state, store.outcomes("r")) == ("finished", {"scored": 4})
     assert "blocks' (test_watchdog.py" in str(record.warnings[0])
     assert progress.warnings == list(record.warnings)
     assert "blocks' (test_watchdog.py" in caplog.text
-    job = prepare(task, blocks, store=store, run_id="r").job
+    job = prepare(task, RunOptions(agent=blocks, store=store, run_id="r")).job
     assert (await evaluate(job, store, progress=Progress(), stop=asyncio.Event())).warnings == record.warnings

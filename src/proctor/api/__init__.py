@@ -2,29 +2,27 @@
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from proctor.api import numbers, resolve
 from proctor.api.loop import run_in_loop
-from proctor.api.prepare import How, Prepared, at, check_money, judge_of, may_exist, no_judge, prepare, with_judges
+from proctor.api.options import RunOptions, budget_of, judge_of, keywords
+from proctor.api.prepare import Prepared, at, check_money, may_exist, no_judge, prepare, resumable, with_judges
+from proctor.api.resolve import TaskLike
 from proctor.api.resuming import with_code
 from proctor.api.run import Run
-from proctor.config import converted
 from proctor.core.errors import BadInput, Stopped
 from proctor.core.judge import JudgeChoice
-from proctor.core.run import Budget, RunRecord, Selection
+from proctor.core.run import Budget, RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Scorer, Store, Summarise
-from proctor.core.trajectory import Trajectory
-from proctor.core.trial import INFRASTRUCTURE, Failure
-from proctor.engine.evaluate import Job
+from proctor.core.trial import INFRASTRUCTURE
 from proctor.engine.evaluate import evaluate as run_job
 from proctor.engine.progress import Progress
-from proctor.engine.recorded import collected
 from proctor.engine.rescore import rescore as rescore_trials
 from proctor.runtime.garbage import sought_seldom, unsought
 
@@ -33,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Run",
+    "RunOptions",
     "Stopped",
     "at",
     "compare",
@@ -41,20 +40,33 @@ __all__ = [
     "evaluate_async",
     "open_run",
     "rescore",
+    "resumable",
+    "run_task",
     "runs",
     "score",
 ]
 
 
-def evaluate(task: resolve.TaskLike, *, agent: resolve.AgentLike, **how: Unpack[How]) -> Run:
-    """Run a task with an agent, and give back the run with its numbers. `How` lists the further arguments.
+def run_task(task: TaskLike, options: RunOptions) -> Run:
+    """Run a task with an agent, or score its recorded replies, and return the run with its numbers.
 
-    With the `run_id` of a stored run it goes on where that one stopped. Inside a running event loop (a
-    notebook) it works in a thread of its own.
+    With the `run_id` of a stored run, that one is resumed. Inside a running event loop (a notebook) it works in a
+    thread of its own.
 
     Raises:
         BadInput: anything the caller can fix, found before or by the first call of the agent.
         Stopped: Ctrl-C or SIGTERM; what was finished is kept.
+    """
+    prepared = _prepared(task, options)
+    return run_in_loop(partial(_play, prepared, options.progress or Progress()))
+
+
+@keywords(RunOptions)
+def evaluate(task: TaskLike, options: RunOptions) -> Run:
+    """Run a task with an agent, and return the run with its numbers. `RunOptions` lists the keyword arguments.
+
+    Raises:
+        BadInput, Stopped: as `run_task` does.
 
     >>> from proctor import Sample, Task, evaluate
     >>> task = Task(name="capitals", samples=[Sample.ask("fr", "Capital of France?", target="Paris")], scorers=["exact"])
@@ -62,57 +74,30 @@ def evaluate(task: resolve.TaskLike, *, agent: resolve.AgentLike, **how: Unpack[
     >>> run.estimate("accuracy").value, dict(run.outcomes)
     (1.0, {'scored': 1})
     """
-    return run_in_loop(lambda stop: _evaluate(task, agent, stop, how))
+    return run_task(task, options)
 
 
-async def evaluate_async(task: resolve.TaskLike, *, agent: resolve.AgentLike, **how: Unpack[How]) -> Run:
-    """The same as `evaluate`, in the running event loop. Cancelling it keeps what was finished."""
-    return await _evaluate(task, agent, asyncio.Event(), how)
+@keywords(RunOptions)
+async def evaluate_async(task: TaskLike, options: RunOptions) -> Run:
+    """Do the same as `evaluate` in the running event loop. Cancelling it keeps what was finished."""
+    return await _play(_prepared(task, options), options.progress or Progress(), asyncio.Event())
 
 
-def score(
-    task: resolve.TaskLike,
-    *,
-    replies: str | Path,
-    **how: Unpack[How],
-) -> Run:
-    """Score recorded replies; no agent is called. `How` lists the further arguments.
+@keywords(RunOptions)
+def score(task: TaskLike, options: RunOptions) -> Run:
+    """Score recorded `replies`; no agent is called. `RunOptions` lists the keyword arguments.
 
-    `replies` is what the task's benchmark writes (for `bfcl` an official result file or folder), or JSON
-    lines with `id` and `answer`, `calls` or `trajectory`, or spans, whose conversations are put to samples by id or by
-    the words of the user (`evalsets.traces`). With the `run_id` of a stored run it goes on with the
-    replies that are not scored there.
+    The replies are what the task's benchmark writes (for `bfcl` an official result file or folder), or JSON lines with
+    `id` and `answer`, `calls` or `trajectory`, or spans, whose conversations are matched with samples by id or by the
+    words of the user (`traces`). With the `run_id` of a stored run, the replies that are not scored there are.
 
     Raises:
-        BadInput: a malformed line, a reply for an unknown sample, or two for the same.
+        BadInput: no replies, a malformed line, a reply for an unknown sample, or two for the same.
         Stopped: Ctrl-C or SIGTERM; what was scored is kept.
     """
-    path = Path(replies)
-    if not path.exists():
-        raise BadInput("There is no file or folder {path}.", path=path)
-    options = dict(how.get("options") or {})
-    folder, _, rest = task.partition("/") if isinstance(task, str) else ("", "", "")
-    part = resolve.benchmark(folder)
-    if part is not None and part.replies is not None:
-        found: Iterable[tuple[str, Trajectory | Failure]] | None = part.replies(
-            path, {**({"category": rest} if rest else {}), **options}
-        )
-    else:
-        from proctor.agents import replay
-        from proctor.traces import is_trace
-
-        found = None if is_trace(path) else replay.read(path)
-    prepared = prepare(task, resolve.Recorded(path), **how)
-    job, spec = prepared.job, prepared.job.record.spec
-    if found is None:
-        from proctor.traces.replies import replies as in_traces
-
-        told = in_traces(path, job.samples(), attempts=spec.attempts)
-        found, job = told.found, replace(job, record=replace(job.record, warnings=told.notes))
-    is_whole = spec.selection == Selection()
-    kept = collected(found, job.samples(), task=job.task.name, attempts=spec.attempts, is_whole=is_whole)
-    job = replace(job, replies=kept)
-    return run_in_loop(lambda stop: _run(job, prepared, how.get("progress"), stop))
+    if options.replies is None:
+        raise BadInput("Name the recorded replies to score: score(task, replies=FILE).")
+    return run_task(task, options)
 
 
 def rescore(
@@ -137,7 +122,7 @@ def rescore(
     judges = resolve.judges_of(bound)
     if judge is not None and not judges:
         raise no_judge()
-    limit = budget if isinstance(budget, Budget) else converted(budget or {}, Budget, "budget")
+    limit = budget_of(budget)
     check_money(limit, judges)
     names = [*run.record.scorers, *(scorer.name for scorer in bound if scorer.name not in run.record.scorers)]
     replaced = {scorer.name for scorer in bound}
@@ -235,14 +220,19 @@ def copy_run(run_id: str, source: Store, target: Store) -> None:
     run_in_loop(lambda _: copy(source, target, run_id))
 
 
-async def _evaluate(task: resolve.TaskLike, agent: resolve.AgentLike, stop: asyncio.Event, how: How) -> Run:
+def _prepared(task: TaskLike, options: RunOptions) -> Prepared:
+    if options.agent is None and options.replies is None:
+        raise BadInput("Name the agent to evaluate: evaluate(task, agent=...).")
     with unsought():
-        prepared = prepare(task, agent, **how)
-    return await _run(prepared.job, prepared, how.get("progress"), stop)
+        prepared = prepare(task, options)
+    if options.progress is not None:
+        for note in prepared.job.task.notes:
+            options.progress.tell(note)
+    return prepared
 
 
-async def _run(job: Job, prepared: Prepared, shown: Progress | None, stop: asyncio.Event) -> Run:
-    progress, store = shown or Progress(), prepared.store
+async def _play(prepared: Prepared, progress: Progress, stop: asyncio.Event) -> Run:
+    job, store = prepared.job, prepared.store
     try:
         with sought_seldom():
             record = await run_job(job, store, progress=progress, stop=stop)

@@ -5,9 +5,10 @@ from typing import Any
 
 import msgspec
 
-from proctor.api import evaluate
+from proctor.api import run_task
 from proctor.api.numbers import judged_samples
-from proctor.api.prepare import at, judge_of
+from proctor.api.options import RunOptions, judge_of
+from proctor.api.prepare import at
 from proctor.api.run import Run
 from proctor.core.errors import BadInput
 from proctor.core.run import Budget
@@ -53,6 +54,7 @@ def probe(
     budget: Budget | Mapping[str, Any] | None = None,
     store: str | Store | None = None,
     run_id: str | None = None,
+    accept_changes: bool = False,
     progress: Progress | None = None,
 ) -> Probed:
     """Look whether something sways a judge that must not count.
@@ -64,15 +66,24 @@ def probe(
         probes, kinds: only these, such as position and pairs.
         limit: only the first so many items.
         margin: how large a bias matters: beyond it the judge is biased, within it fine.
+        accept_changes: resume a run although files of the judge changed.
 
     Raises:
         BadInput: no judge, an unknown probe, or items that are malformed.
     """
     if not 0 < margin < 1:
         raise BadInput("The margin lies between 0 and 1; it is {margin}.", margin=margin)
-    how = how_to_probe(judge, judge_options, rubric=rubric, items=items, probes=probes, kinds=kinds, limit=limit)
-    run = evaluate(**how, concurrency=concurrency, budget=budget, store=store, run_id=run_id, progress=progress)
-    return read(run, margin=margin, level=level)
+    task, how = how_to_probe(judge, judge_options, rubric=rubric, items=items, probes=probes, kinds=kinds, limit=limit)
+    how = msgspec.structs.replace(
+        how,
+        concurrency=concurrency,
+        budget=budget,
+        store=store,
+        run_id=run_id,
+        accept_changes=accept_changes,
+        progress=progress,
+    )
+    return read(run_task(task, how), margin=margin, level=level)
 
 
 def how_to_probe(
@@ -84,8 +95,8 @@ def how_to_probe(
     probes: Sequence[str] = (),
     kinds: Sequence[str] = (),
     limit: int | None = None,
-) -> dict[str, Any]:
-    """The arguments with which `evaluate` probes a judge.
+) -> tuple[str, RunOptions]:
+    """Return the task and the options with which a judge is probed.
 
     Raises:
         BadInput: no judge is named, or the limit is below 1.
@@ -98,14 +109,13 @@ def how_to_probe(
             "Name the model to probe: proctor probe openai:MODEL, the variable PROCTOR_JUDGE, or judge in proctor.toml."
         )
     options = {"probes": list(probes), "kinds": list(kinds), "items": limit}
-    return {
-        "task": f"{TASK}:{items}" if items else TASK,
-        "agent": AGENT,
-        "options": {key: value for key, value in options.items() if value},
-        "scorers": [f"probe:{rubric}" if rubric else "probe"],
-        "judge": name,
-        "judge_options": judge_options or {},
-    }
+    return f"{TASK}:{items}" if items else TASK, RunOptions(
+        agent=AGENT,
+        options={key: value for key, value in options.items() if value},
+        scorers=[f"probe:{rubric}" if rubric else "probe"],
+        judge=name,
+        judge_options=judge_options or {},
+    )
 
 
 def read(run: Run | str, *, store: str | Store | None = None, margin: float = MARGIN, level: float = 0.95) -> Probed:

@@ -13,7 +13,9 @@ import msgspec
 
 from proctor.api import resolve
 from proctor.api.loop import run_in_loop
-from proctor.api.prepare import judge_of, no_judge, prepare
+from proctor.api.options import RunOptions, judge_of
+from proctor.api.prepare import no_judge, prepare
+from proctor.api.resolve import TaskLike
 from proctor.api.run import Run
 from proctor.calibration.figures import about
 from proctor.core.errors import BadInput, JudgeFailed, ProctorError
@@ -56,13 +58,15 @@ class Behind(msgspec.Struct, frozen=True, kw_only=True):
     why_not: Sentence | None = None
 
 
-def rehearse(how: Mapping[str, Any]) -> Rehearsal:
-    """What the judges of `evaluate(**how)` would be asked, of answers that come with the samples.
+def rehearse(task: TaskLike, options: RunOptions) -> Rehearsal:
+    """Return what the judges of a run would be asked, of answers that come with the samples.
 
     Raises:
-        BadInput: whatever `evaluate` would refuse, or no scorer that asks a judge.
+        BadInput: whatever `run_task` would refuse, or no scorer that asks a judge.
     """
-    job = prepare(**{**how, "store": how.get("store") if how.get("run_id") else ":memory:"}).job
+    if not options.run_id:
+        options = msgspec.structs.replace(options, store=":memory:")
+    job = prepare(task, options).job
     answers = ((sample, Trajectory.of(str(sample.meta.get("recorded", "")))) for sample in job.samples())
     return _rehearsed(job.scorers, answers)
 

@@ -25,13 +25,8 @@ SHOWN_CHARACTERS = 500
 
 @click.command(help=t("Talk with an agent in the terminal, and keep the conversation as a case of an eval set."))
 @click.option("--agent", help=t("The agent to talk with: adk:DIR, a2a:URL, openai:MODEL, ./agent.py:object …"))
-@click.option(
-    "--agent-set",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help=t("An option of the agent, such as temperature=0; may be given several times."),
-)
-@click.option("--base-url", help=t("The endpoint of an OpenAI-compatible model (else OPENAI_BASE_URL)."))
+@options.agent_set
+@options.base_url
 @click.option(
     "--save", metavar="FILE", type=FILE, help=t("The eval-set file that every conversation is added to when it ends.")
 )
@@ -39,7 +34,11 @@ SHOWN_CHARACTERS = 500
     "--session", metavar="FILE", type=FILE, help=t("A JSON file with the session that conversations begin with.")
 )
 def command(
-    agent: str | None, agent_set: tuple[str, ...], base_url: str | None, save: Path | None, session: Path | None
+    agent: str | None,
+    agent_options: dict[str, Any] | None,
+    base_url: str | None,
+    save: Path | None,
+    session: Path | None,
 ) -> None:
     from proctor.api import resolve
     from proctor.config import settings
@@ -48,7 +47,7 @@ def command(
     found = settings()
     given = {
         **found.agent_options,
-        **options.pairs(agent_set, "--agent-set"),
+        **(agent_options or {}),
         **({"base_url": base_url} if base_url else {}),
     }
     name = agent or found.agent

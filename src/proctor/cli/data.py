@@ -58,11 +58,11 @@ def check(ctx: click.Context, name: str, folder: Path) -> None:
 @click.argument("name")
 @options.task_set
 @options.as_json
-def stats(name: str, task_set: tuple[str, ...], as_json: bool) -> None:
+def stats(name: str, options: dict[str, Any] | None, as_json: bool) -> None:
     from proctor.api import resolve
 
     count = _part(name, lambda part: part.statistics)
-    task, _ = resolve.task(name, options.pairs(task_set, "--set"))
+    task, _ = resolve.task(name, options or {})
     found = count(task.samples() if callable(task.samples) else task.samples)
     if as_json:
         import msgspec

@@ -96,15 +96,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 )
 @options.task_set
 @options.judge
-@click.option(
-    "--agent-set",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help=t("An option of the agent, such as temperature=0; may be given several times."),
-)
-@click.option(
-    "--time-limit", type=options.SECONDS, metavar="SECONDS", help=t("Time limit of one sample (default 600).")
-)
+@options.agent_set
+@options.time_limit
 @adk_flags
 @click.option("--concurrency", type=options.AT_LEAST_ONE, help=t("How many samples at once."))
 @click.option("--run", "run_id", metavar="ID", help=t("The name of the run; that of a stored run goes on with it."))
@@ -190,6 +183,8 @@ def _push(cases: Sequence["CaseOutcome"], run: "Run", gateway: "Gateway", given:
 
 
 def _runs(plan: Plan, given: Mapping[str, Any], *, quiet: bool) -> list["Run"]:
+    from msgspec.structs import replace
+
     from proctor import api
     from proctor.api import resolve
     from proctor.config import settings
@@ -201,34 +196,31 @@ def _runs(plan: Plan, given: Mapping[str, Any], *, quiet: bool) -> list["Run"]:
     tasks = [resolve.task(name, chosen)[0] for name in plan.sets]  # every file is read before the agent is called
     for note in (note for task in tasks for note in task.provenance["notes"]):
         output.message(note)
-    limits = options.limits_of(given["time_limit"], usual.limits)
+    flags = {name: given[name] for name in ("limits", "concurrency", "run_id", "accept_changes", "store")}
+    how = api.RunOptions(
+        agent=plan.agent,
+        agent_options=given["agent_options"],
+        options=chosen,
+        attempts=given["num_runs"],
+        scorers=scorers,
+        judge=given["judge"],
+        judge_options=options.judge_options(given["judge"], given["judge_options"]),
+        limits=usual.limits,
+        concurrency=usual.concurrency,
+        budget=usual.budget,
+    ).changed(flags)
     runs = []
     for name in plan.sets:
         progress = Progress(tell=output.tell)
         with output.watching(progress, quiet=quiet), redirect_stdout(sys.stderr):  # an agent may print
-            run = api.evaluate(
-                name,
-                agent=plan.agent,
-                agent_options=options.pairs(given["agent_set"], "--agent-set"),
-                options=chosen,
-                attempts=given["num_runs"],
-                scorers=scorers,
-                concurrency=given["concurrency"] or usual.concurrency,
-                **options.judge_of(given["judge"], given["judge_set"]),
-                limits=limits,
-                budget=usual.budget,
-                run_id=given["run_id"],
-                accept_changes=given["accept_changes"],
-                store=given["store"],
-                progress=progress,
-            )
+            run = api.run_task(name, replace(how, progress=progress))
         runs.append(run)
     return runs
 
 
 def _criteria(given: Mapping[str, Any]) -> dict[str, Any]:
     """The options of the task."""
-    found = options.pairs(given["task_set"], "--set")
+    found = dict(given["options"] or {})
     thresholds = {
         "tool_trajectory_avg_score": given["tool_score_threshold"],
         "response_match_score": given["response_match_score_threshold"],

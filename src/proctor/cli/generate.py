@@ -27,13 +27,8 @@ EXITS = {"met": 0, "missed": 1, "open": 3}
 @click.argument("generator", required=False)
 @click.option("--count", "-n", type=options.AT_LEAST_ONE, help=t("How many items (default 30)."))
 @click.option("--agent", help=t("Who writes: openai:MODEL, local:NAME, ./agent.py:object … as in proctor run."))
-@click.option(
-    "--agent-set",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help=t("An option of the agent, such as temperature=0; may be given several times."),
-)
-@click.option("--base-url", help=t("The endpoint of an OpenAI-compatible model (else OPENAI_BASE_URL)."))
+@options.agent_set
+@options.base_url
 @click.option(
     "--reference",
     metavar="FILE|SET",
@@ -84,9 +79,7 @@ EXITS = {"met": 0, "missed": 1, "open": 3}
 )
 @click.option("--seed", type=int, help=t("The seed of every draw (default 0)."))
 @options.concurrency
-@click.option(
-    "--time-limit", type=options.SECONDS, metavar="SECONDS", help=t("Time limit of one sample (default 600).")
-)
+@options.time_limit
 @options.budget
 @click.option(
     "--cache",
@@ -157,40 +150,27 @@ def _plan(generator: str | None, data: str | None, given: dict[str, Any]) -> "Pl
 
 
 def _generate(ctx: click.Context, plan: "Plan | None", given: dict[str, Any]) -> "Generated":
-    from proctor.api.prepare import How
+    from msgspec.structs import asdict
+
+    from proctor.api import RunOptions
     from proctor.config import settings
     from proctor.core.errors import Stopped
-    from proctor.core.run import Limits
     from proctor.engine.progress import Progress
     from proctor.generation.problems import ItemProgress, generate
 
     found = settings()
-    agent_options = options.pairs(given["agent_set"], "--agent-set")
-    if given["base_url"]:
-        agent_options["base_url"] = given["base_url"]
-    fresh = plan is not None
     progress: Progress = ItemProgress(tell=output.tell, show=None if given["quiet"] else output.message)
-    how: How = {
-        "budget": options.budget_of(given["budget"]) or found.budget,
-        "limits": Limits(seconds=given["time_limit"]) if given["time_limit"] is not None else found.limits,
-        "concurrency": given["concurrency"] or found.concurrency,
-        "accept_changes": given["accept_changes"],
-        "cache": given["cache"],
-        "store": given["store"],
-        "run_id": given["run_id"],
-        "progress": progress,
-    }
-    if fresh or agent_options:
-        how["agent_options"] = {**found.agent_options, **agent_options}
+    usual = RunOptions(limits=found.limits, budget=found.budget, concurrency=found.concurrency, progress=progress)
+    if plan is not None:  # else agent and options are those of the stored run
+        usual = usual.changed({"agent": found.agent, "agent_options": found.agent_options})
+    names = ("agent", "agent_options", "limits", "budget", "concurrency", "accept_changes", "cache", "store", "run_id")
+    flags = {name: given[name] for name in names}
+    if given["base_url"]:
+        flags["agent_options"] = {**(flags["agent_options"] or {}), "base_url": given["base_url"]}
     try:
         with output.watching(progress, quiet=given["quiet"]):
-            return generate(
-                plan,
-                agent=given["agent"] or (found.agent if fresh else None),
-                folder=given["out"] or DATA_FOLDER,
-                lang=lang(),
-                **how,
-            )
+            how = asdict(usual.changed(flags))
+            return generate(plan, folder=given["out"] or DATA_FOLDER, lang=lang(), **how)
     except (Stopped, BadInput) as error:
         run_id = error.run_id
         if run_id is None:
@@ -217,7 +197,7 @@ def _assess(data: str, plan: "Plan | None", given: dict[str, Any]) -> "Quality":
         generator=plan.generator,
         reference=plan.reference,
         judge=_judge(given),
-        judge_options=options.judge_of(_judge(given), given["judge_set"])["judge_options"],
+        judge_options=options.judge_options(_judge(given), given["judge_options"]),
         rubric=given["rubric"],
         comparisons=given["comparisons"],
         solver=given["solver"],
@@ -231,7 +211,7 @@ def _assess(data: str, plan: "Plan | None", given: dict[str, Any]) -> "Quality":
         return assess(
             wish,
             store=given["store"],
-            budget=options.budget_of(given["budget"]),
+            budget=given["budget"],
             concurrency=given["concurrency"],
             progress=lambda: progress,
             tell=output.tell,

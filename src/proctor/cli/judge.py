@@ -1,12 +1,15 @@
 """proctor judge: the items of a file, or the answers of a stored run, by a rubric."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from proctor.cli import options, output
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
+
+if TYPE_CHECKING:
+    from proctor.api import RunOptions
 
 
 @click.command(help=t("Judge the items of a file by a rubric. With --run and no file: the answers of a stored run."))
@@ -71,47 +74,43 @@ def command(
     scorers: tuple[str, ...],
     reference: str | None,
     run_id: str | None,
-    accept_changes: bool,
     as_json: bool,
     dry_run: bool,
     quiet: bool,
     reports: tuple[str, ...],
     **given: Any,
 ) -> None:
+    from msgspec.structs import replace
+
     from proctor import api
     from proctor.review import labels
 
     model = ",".join(judges) or None
     chosen = _scorers(rubric, scorers, model)
-    how = options.how_of(model, given)
     if given["repeats"] is not None:
-        how["judge_options"] = {**(how["judge_options"] or {}), "repeats": given["repeats"]}
+        given["judge_options"] = {**(given["judge_options"] or {}), "repeats": given["repeats"]}
+    how = options.judging(model, {**given, "run_id": run_id})
     for path in given["labels"]:
         labels.read(path)  # what cannot be read is told before anybody is paid
     if file is not None:
         if not chosen:
             raise BadInput("Name what to judge by: --rubric NAME. Known: {known}.", known=", ".join(_known()))
-        how |= {
-            "task": f"judged-items:{file}",
-            "agent": "recorded:",
-            "scorers": chosen,
-            "options": _task_options(given, reference),
-            "limit": given["limit"],
-            "first": given["first"],
-            "seed": given["seed"] or 0,
-        }
+        same = {name: given[name] for name in ("limit", "first", "seed")}
+        how = replace(how, scorers=chosen, options=_task_options(given, reference), **same)
     elif run_id is None:
         raise BadInput("Name a file to judge, or a stored run: proctor judge FILE --rubric NAME --judge openai:MODEL")
     if dry_run:
-        _show_plan(how, file, run_id, chosen, as_json=as_json)
+        _show_plan(how, file, chosen, as_json=as_json)
         return
     with output.judging(quiet=quiet) as progress:
+        how = replace(how, progress=progress)
         if file is not None:
-            run = api.evaluate(**how, run_id=run_id, accept_changes=accept_changes, progress=progress)
+            run = api.run_task(f"judged-items:{file}", how)
         elif chosen:
-            run = api.rescore(str(run_id), scorers=chosen, progress=progress, **how)
+            same = {name: getattr(how, name) for name in ("judge", "judge_options", "store", "budget", "concurrency")}
+            run = api.rescore(str(run_id), scorers=chosen, progress=progress, **same)
         else:
-            run = output.gone_on(str(run_id), how, progress, accept_changes=accept_changes)
+            run = output.resumed(how)
     if given["labels"]:
         from proctor.cli.agree import held_against
 
@@ -119,17 +118,17 @@ def command(
     output.print_judged(ctx, run, progress, as_json=as_json, reports=reports)
 
 
-def _show_plan(how: dict[str, Any], file: str | None, run_id: str | None, chosen: list[str], *, as_json: bool) -> None:
+def _show_plan(how: "RunOptions", file: str | None, chosen: list[str], *, as_json: bool) -> None:
     from proctor import api
     from proctor.api.rehearse import rehearse, rehearse_again
     from proctor.cli.plan import show_judging
 
     if file is not None:
-        found = rehearse({**how, "run_id": run_id})
+        found = rehearse(f"judged-items:{file}", how)
     else:
-        run = api.open_run(str(run_id), store=how["store"])
-        judge = {name: how[name] for name in ("judge", "judge_options")}
-        found = rehearse_again(run, chosen or run.record.spec.scorers, **judge)
+        run = api.open_run(str(how.run_id), store=how.store)
+        scorers = chosen or run.record.spec.scorers
+        found = rehearse_again(run, scorers, judge=how.judge, judge_options=how.judge_options)
     show_judging(found, as_json=as_json)
 
 
@@ -152,8 +151,8 @@ def _known() -> list[str]:
 
 def _task_options(given: dict[str, Any], reference: str | None) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    if given["mapped"]:
-        found["columns"] = options.texts(given["mapped"], "--map")
+    if given["columns"]:
+        found["columns"] = given["columns"]
     if reference is not None:
         found |= {"reference": reference, "seed": given["seed"] or 0}
     return found

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from msgspec.structs import replace
 
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
 
 if TYPE_CHECKING:
-    from proctor.core.run import Budget, Limits
+    from proctor.api import RunOptions
+    from proctor.core.run import Budget
 
 F = TypeVar("F", bound=Callable[..., Any])
 AT_LEAST_ONE = click.IntRange(min=1)
@@ -23,13 +23,6 @@ def store(command: F) -> F:
     """--store"""
     text = t("Where runs are kept: a file or an address (default: PROCTOR_STORE, else one file in your data folder).")
     return click.option("--store", metavar="URL", help=text, callback=_remember_store)(command)
-
-
-def limits_of(seconds: float | None, kept: "Limits | None") -> "Limits | None":
-    """Return the limits with the time that was given; None where nothing was said, so that a stored run keeps its own."""
-    from proctor.core.run import Limits
-
-    return kept if seconds is None else replace(kept or Limits(), seconds=seconds)
 
 
 def as_json(command: F) -> F:
@@ -45,7 +38,34 @@ def quiet(command: F) -> F:
 def task_set(command: F) -> F:
     """--set"""
     text = t("An option of the task; may be given several times.")
-    return click.option("--set", "task_set", metavar="KEY=VALUE", multiple=True, help=text)(command)
+    return click.option("--set", "options", metavar="KEY=VALUE", multiple=True, callback=_pairs("--set"), help=text)(
+        command
+    )
+
+
+def agent_set(command: F) -> F:
+    """--agent-set"""
+    text = t("An option of the agent, such as temperature=0; may be given several times.")
+    return click.option(
+        "--agent-set",
+        "agent_options",
+        metavar="KEY=VALUE",
+        multiple=True,
+        callback=_pairs("--agent-set"),
+        help=text,
+    )(command)
+
+
+def base_url(command: F) -> F:
+    """--base-url"""
+    text = t("The endpoint of an OpenAI-compatible model (else OPENAI_BASE_URL).")
+    return click.option("--base-url", help=text)(command)
+
+
+def time_limit(command: F) -> F:
+    """--time-limit"""
+    text = t("Time limit of one sample (default 600).")
+    return click.option("--time-limit", "limits", type=SECONDS, metavar="SECONDS", callback=_limits, help=text)(command)
 
 
 def columns(command: F) -> F:
@@ -53,13 +73,17 @@ def columns(command: F) -> F:
     text = t(
         "What a column of a file of questions is: question, target, type, options, tag:NAME; may be given several times."
     )
-    return click.option("--map", "mapped", metavar="COLUMN=NAME", multiple=True, help=text)(command)
+    return click.option("--map", "columns", metavar="COLUMN=NAME", multiple=True, callback=_texts("--map"), help=text)(
+        command
+    )
 
 
 def items(command: F) -> F:
     """--map, for items"""
     text = t("What a column is: id, question, answer, solution, reference, tag:NAME; may be given several times.")
-    return click.option("--map", "mapped", metavar="COLUMN=NAME", multiple=True, help=text)(command)
+    return click.option("--map", "columns", metavar="COLUMN=NAME", multiple=True, callback=_texts("--map"), help=text)(
+        command
+    )
 
 
 def limit(command: F) -> F:
@@ -107,7 +131,14 @@ def judge(command: F) -> F:
 def judge_set(command: F) -> F:
     """--judge-set"""
     text = t("An option of the judge or its model, such as repeats=3 or temperature=0.5; may be given several times.")
-    return click.option("--judge-set", metavar="KEY=VALUE", multiple=True, help=text)(command)
+    return click.option(
+        "--judge-set",
+        "judge_options",
+        metavar="KEY=VALUE",
+        multiple=True,
+        callback=_pairs("--judge-set"),
+        help=text,
+    )(command)
 
 
 def run(command: F) -> F:
@@ -120,26 +151,6 @@ def accept_changes(command: F) -> F:
     """--accept-changes"""
     text = t("When going on with a run, do so although files of the agent, the task, a scorer or the judge changed.")
     return click.option("--accept-changes", is_flag=True, help=text)(command)
-
-
-def judge_of(judge: str | None, values: tuple[str, ...]) -> dict[str, Any]:
-    """What --judge and --judge-set say, over the settings of the project."""
-    from proctor.config import settings
-
-    return {
-        "judge": judge,
-        "judge_options": {**settings().judge_options, **pairs(values, "--judge-set")} if judge or values else None,
-    }
-
-
-def how_of(judge: str | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that all commands give on which ask judges: the judge, the store, and what the run may use."""
-    return {
-        **judge_of(judge, given["judge_set"]),
-        "store": given["store"],
-        "concurrency": given["concurrency"],
-        "budget": budget_of(given["budget"]),
-    }
 
 
 def dry_run(command: F) -> F:
@@ -162,15 +173,54 @@ def concurrency(command: F) -> F:
 def budget(command: F) -> F:
     """--budget"""
     text = t("Stop when this is spent: money=5, tokens=1000000, requests=500, minutes=30; may be given several times.")
-    return click.option("--budget", metavar="KIND=AMOUNT", multiple=True, help=text)(command)
+    return click.option("--budget", metavar="KIND=AMOUNT", multiple=True, callback=_budget, help=text)(command)
 
 
-def budget_of(values: tuple[str, ...]) -> "Budget | None":
-    """What --budget says; None where it is not given."""
-    from proctor.config import converted
-    from proctor.core.run import Budget
+def tags(command: F) -> F:
+    """--tag"""
+    text = t("Take the samples with this tag; may be given several times.")
+    return click.option("--tag", "tags", metavar="KEY=VALUE", multiple=True, callback=_texts("--tag"), help=text)(
+        command
+    )
 
-    return converted(pairs(values, "--budget"), Budget, "--budget") if values else None
+
+def judge_options(judge: str | None, given: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return what --judge-set says, over the settings of the project; None where neither it nor a judge is given."""
+    from proctor.config import settings
+
+    return {**settings().judge_options, **(given or {})} if judge or given else None
+
+
+def judging(judge: str | None, given: Mapping[str, Any]) -> "RunOptions":
+    """Return the options of a command whose judges are asked about answers that exist."""
+    from proctor.api import RunOptions
+
+    same = {
+        name: given[name] for name in ("store", "concurrency", "budget", "run_id", "accept_changes") if name in given
+    }
+    return RunOptions(
+        agent="recorded:", judge=judge, judge_options=judge_options(judge, given["judge_options"]), **same
+    )
+
+
+def run_options(task: str | None, given: Mapping[str, Any]) -> "tuple[str, RunOptions]":
+    """Return the task and the options of a run: the flags, over those of a stored run or the settings of the project."""
+    from proctor.api import RunOptions, resumable
+    from proctor.config import settings
+
+    flags = dict(given)
+    for option, name, value in (
+        ("agent_options", "base_url", flags.pop("base_url", None)),
+        ("options", "columns", flags.pop("columns", None)),
+    ):
+        if value:
+            flags[option] = {**(flags.get(option) or {}), name: value}
+    if task is not None:
+        return task, RunOptions.usual(settings()).changed(flags)
+    if flags["run_id"] is None:
+        raise BadInput("Name a task, for example: proctor run bfcl/simple_python --agent openai:MODEL")
+    task, stored = resumable(flags["run_id"], flags.pop("store"))
+    return task, stored.changed(flags)
 
 
 def pairs(values: Iterable[str], flag: str) -> dict[str, Any]:
@@ -216,3 +266,22 @@ def _value(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+
+
+def _pairs(flag: str) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], dict[str, Any] | None]:
+    return lambda _, __, values: pairs(values, flag) if values else None
+
+
+def _texts(flag: str) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], dict[str, str] | None]:
+    return lambda _, __, values: texts(values, flag) if values else None
+
+
+def _limits(_: click.Context, __: click.Parameter, seconds: float | None) -> dict[str, float] | None:
+    return None if seconds is None else {"seconds": seconds}
+
+
+def _budget(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> "Budget | None":
+    from proctor.config import converted
+    from proctor.core.run import Budget
+
+    return converted(pairs(values, "--budget"), Budget, "--budget") if values else None

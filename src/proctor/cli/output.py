@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from click import Context
     from rich.console import Console
 
-    from proctor.api import Run
+    from proctor.api import Run, RunOptions
     from proctor.engine.progress import Progress
 
 PLAIN_SECONDS = 10.0
@@ -92,16 +92,13 @@ def judging(*, quiet: bool) -> Iterator["Progress"]:
         yield progress
 
 
-def gone_on(run_id: str, how: Mapping[str, Any], progress: "Progress", *, accept_changes: bool) -> "Run":
-    """A stored run of judgements, gone on with; its judge stays, its budget may be moved."""
-    from proctor.api import evaluate
-    from proctor.api.prepare import how_of
+def resumed(how: "RunOptions") -> "Run":
+    """Resume a stored run of judgements; its judge stays, its budget may be moved."""
+    from proctor.api import resumable, run_task
 
-    stored = how_of(run_id, how["store"], concurrency=how["concurrency"])
-    stored["budget"] = how["budget"] or stored["budget"]
-    if how["judge"] is not None:
-        stored |= {"judge": how["judge"], "judge_options": how["judge_options"]}
-    return evaluate(**stored, run_id=run_id, accept_changes=accept_changes, progress=progress)
+    names = ("judge", "judge_options", "concurrency", "budget", "accept_changes", "progress")
+    task, stored = resumable(str(how.run_id), how.store)
+    return run_task(task, stored.changed({name: getattr(how, name) for name in names}))
 
 
 def print_judged(ctx: "Context", run: "Run", progress: "Progress", *, as_json: bool, reports: Sequence[str]) -> None:

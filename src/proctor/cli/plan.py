@@ -1,6 +1,6 @@
 """What --dry-run shows: the plan, how many requests there will be, and the first prompt."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,6 +12,7 @@ from proctor.engine.input_size import InputSize
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from proctor.api import RunOptions
     from proctor.api.rehearse import Rehearsal
     from proctor.core.sample import Message
 
@@ -54,11 +55,13 @@ def print_messages(messages: "Sequence[Message]") -> None:
         output.line(f"[{message.role}]\n{message.text}")
 
 
-def show_plan(how: dict[str, Any], *, as_json: bool) -> None:
+def show_plan(task: str, how: "RunOptions", *, as_json: bool) -> None:
     """Print what a run would do. Every name is resolved and every sample of the choice is read."""
     from proctor.api.prepare import prepare
 
-    job = prepare(**{**how, "store": ":memory:"}).job
+    job = prepare(task, msgspec.structs.replace(how, store=":memory:")).job
+    for note in job.task.notes:
+        output.tell(note)
     spec = job.record.spec
     count, size, first = 0, InputSize(), None
     for sample in job.visits():

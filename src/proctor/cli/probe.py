@@ -49,6 +49,7 @@ PROBES = "position, length, style, self, stability, labels, injection"
 @options.concurrency
 @options.budget
 @options.run
+@options.accept_changes
 @options.store
 @click.option("--out", "-o", metavar="FILE", help=t("Write a page too: .md."))
 @options.dry_run
@@ -61,8 +62,7 @@ def command(
     judge: str | None,
     rubric: str | None,
     items: str | None,
-    budget: tuple[str, ...],
-    judge_set: tuple[str, ...],
+    judge_options: dict[str, Any] | None,
     out: str | None,
     as_json: bool,
     dry_run: bool,
@@ -71,21 +71,25 @@ def command(
 ) -> None:
     from proctor.api.probe import how_to_probe, probe
 
+    model_options = options.judge_options(judge, judge_options)
     if dry_run:
+        from msgspec.structs import replace
+
         from proctor.api.rehearse import rehearse
         from proctor.cli.plan import show_judging
 
         asked = {name: given[name] for name in ("probes", "kinds", "limit")}
-        how = how_to_probe(**options.judge_of(judge, judge_set), rubric=rubric or "", items=items or "", **asked)
-        show_judging(rehearse({**how, "store": given["store"], "run_id": given["run_id"]}), as_json=as_json)
+        task, how = how_to_probe(judge, model_options, rubric=rubric or "", items=items or "", **asked)
+        how = replace(how, store=given["store"], run_id=given["run_id"])
+        show_judging(rehearse(task, how), as_json=as_json)
         return
     with output.judging(quiet=quiet) as progress:
         found = probe(
+            judge,
+            judge_options=model_options,
             rubric=rubric or "",
             items=items or "",
-            budget=options.budget_of(budget),
             progress=progress,
-            **options.judge_of(judge, judge_set),
             **given,
         )
     if as_json:

@@ -38,34 +38,26 @@ def command(
     /,
     task: str | None,
     replies: str | None,
-    run_id: str | None,
-    task_set: tuple[str, ...],
     scorers: tuple[str, ...],
     judge: str | None,
-    judge_set: tuple[str, ...],
-    store: str | None,
     as_json: bool,
     quiet: bool,
-    concurrency: int | None,
-    budget: tuple[str, ...],
+    **given: Any,
 ) -> None:
+    from msgspec.structs import replace
+
     from proctor import api
     from proctor.engine.progress import Progress
 
     progress = Progress(tell=output.tell)
-    how: dict[str, Any] = {
-        "store": store,
-        "concurrency": concurrency,
-        "budget": options.budget_of(budget),
-        **options.judge_of(judge, judge_set),
-        "progress": progress,
-    }
+    how = options.judging(judge, given)
     with output.watching(progress, quiet=quiet), redirect_stdout(sys.stderr):  # a scorer may print; results stay alone
         if task is not None and replies is not None:
-            how |= {"options": options.pairs(task_set, "--set"), "scorers": scorers or None, "run_id": run_id}
-            run = api.score(task, replies=replies, **how)
-        elif task is None and run_id is not None and scorers:
-            run = api.rescore(run_id, scorers=scorers, **how)
+            how = replace(how, replies=replies, options=given["options"], scorers=scorers or None, progress=progress)
+            run = api.run_task(task, how)
+        elif task is None and how.run_id is not None and scorers:
+            same = {name: getattr(how, name) for name in ("judge", "judge_options", "store", "budget", "concurrency")}
+            run = api.rescore(how.run_id, scorers=scorers, progress=progress, **same)
         else:
             raise BadInput("Use either: proctor score TASK --replies FILE, or: proctor score --run ID --scorer NAME")
     output.print_run(run, as_json=as_json)

@@ -8,6 +8,8 @@ from proctor.cli import options, output
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
 
+TASK = "judged-pairs:"
+
 
 @click.command(
     help=t("Compare sets of items (files, or stored runs) blind and in both orders; more than two are ranked together.")
@@ -58,55 +60,43 @@ def command(
     rubric: str | None,
     judge: str | None,
     run_id: str | None,
-    accept_changes: bool,
     as_json: bool,
     dry_run: bool,
     quiet: bool,
     reports: tuple[str, ...],
     **given: Any,
 ) -> None:
-    from proctor import api
+    from msgspec.structs import replace
 
-    how = options.how_of(judge, given)
+    from proctor.api import resumable, run_task
+
     more = {"repeats": given["repeats"], "systems": len(sets) if len(sets) > 2 else None}
-    more = {name: value for name, value in more.items() if value is not None}
-    if more:
-        how["judge_options"] = {**(how["judge_options"] or {}), **more}
+    if more := {name: value for name, value in more.items() if value is not None}:
+        given["judge_options"] = {**(given["judge_options"] or {}), **more}
+    how = options.judging(judge, {**given, "run_id": run_id})
     if sets:
-        how |= {
-            "task": "judged-pairs:",
-            "agent": "recorded:",
-            "scorers": [f"pairwise:{rubric}" if rubric else "pairwise"],
-            "options": _task_options(sets, given),
-            "limit": given["limit"],
-            "seed": given["seed"] or 0,
-        }
+        scorers = [f"pairwise:{rubric}" if rubric else "pairwise"]
+        same = {name: given[name] for name in ("limit", "seed")}
+        how = replace(how, scorers=scorers, options=_task_options(sets, given), **same)
     elif run_id is None:
         raise BadInput("Name the sets to compare: proctor winrate mine.json theirs.json --judge openai:MODEL")
     if dry_run:
-        _show_plan(how, run_id, is_new=bool(sets), as_json=as_json)
+        from proctor.api.rehearse import rehearse
+        from proctor.cli.plan import show_judging
+
+        task, asked = (TASK, how) if sets else resumable(str(run_id), given["store"])
+        show_judging(rehearse(task, asked), as_json=as_json)
         return
     with output.judging(quiet=quiet) as progress:
-        if sets:
-            run = api.evaluate(**how, run_id=run_id, accept_changes=accept_changes, progress=progress)
-        else:
-            run = output.gone_on(str(run_id), how, progress, accept_changes=accept_changes)
+        how = replace(how, progress=progress)
+        run = run_task(TASK, how) if sets else output.resumed(how)
     output.print_judged(ctx, run, progress, as_json=as_json, reports=reports)
-
-
-def _show_plan(how: dict[str, Any], run_id: str | None, *, is_new: bool, as_json: bool) -> None:
-    from proctor.api.prepare import how_of
-    from proctor.api.rehearse import rehearse
-    from proctor.cli.plan import show_judging
-
-    found = rehearse({**(how if is_new else how_of(str(run_id), how["store"])), "run_id": run_id})
-    show_judging(found, as_json=as_json)
 
 
 def _task_options(sets: tuple[str, ...], given: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {"sets": list(sets), "seed": given["seed"] or 0}
-    if given["mapped"]:
-        found["columns"] = options.texts(given["mapped"], "--map")
+    if given["columns"]:
+        found["columns"] = given["columns"]
     if given["references"] is not None:
         found["references"] = given["references"]
     if given["store"] is not None:

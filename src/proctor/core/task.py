@@ -9,6 +9,7 @@ import msgspec
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.sample import Message, Sample, Tool, ToolCall, ToolResult, Turn
 from proctor.core.score import Score, Unscored
+from proctor.core.sentence import Sentence
 from proctor.core.tally import Tally
 from proctor.core.trajectory import Step, ToolStyle, Trajectory, Usage
 from proctor.core.trial import Outcome, Trial, Value, Verdict
@@ -101,6 +102,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
         spread_by: the tag whose values are the strata of a draw (`--limit`) and of the order in which samples are
             visited, as a rule the category.
         planned: how many samples there are, when that is known without reading them all.
+        notes: what the user is told before the run begins, such as how a data file was read.
     """
 
     name: str
@@ -115,6 +117,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     provenance: Mapping[str, Any] = {}
     spread_by: str | None = None
     planned: int | None = None
+    notes: Sequence[Sentence] = ()
 
 
 class Store(Protocol):

@@ -128,25 +128,16 @@ def task_from_file(
             (tag for tag in SPREAD if tag in shape.columns.tags or (tag == "type" and shape.columns.type)), None
         ),
         planned=checked.count,
+        notes=[_layout(name if fetched else path.name, shape)],
     )
 
 
-def layout_told(path: str | Path, columns: Mapping[str, str] | None = None, **options: Any) -> Sentence:
-    """Say which columns were understood as what, and how the answer is read; options are those of `task_from_file`.
-
-    Raises:
-        BadInput: as `task_from_file`.
-    """
-    name, path, fetched = _located(path, options.get("split"))
-    reading = Reading(**{key: options[key] for key in Reading.__struct_fields__ if key in options})
-    reading = replace(reading, split=None) if fetched else reading
-    shape = _shape(
-        path, reading, columns, options.get("answers", True), options.get("prompt"), options.get("target_pattern")
-    )
+def _layout(name: str, shape: Shape) -> Sentence:
+    """Say which columns were understood as what, and how the answer is read."""
     notes = {**told(shape.columns), **_settings(shape)}
     return say(
         "{path}: {columns}.{unused}",
-        path=name if fetched else path.name,
+        path=name,
         columns=", ".join(f"{role} ← {name}" for role, name in notes.items()),
         unused=say(" Not used: {unused}.", unused=", ".join(shape.columns.unused)) if shape.columns.unused else "",
     )

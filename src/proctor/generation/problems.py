@@ -10,12 +10,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from proctor.api import Run, at, evaluate
-from proctor.api.prepare import How, new_id
+from proctor.api import Run, RunOptions, at, run_task
+from proctor.api.prepare import new_id
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, Turn
@@ -49,61 +50,57 @@ CLOSE: Mapping[str, Sentence] = {
 def generate(
     plan: Plan | None = None,
     *,
-    agent: object = None,
     folder: str | Path = ".",
     earlier: Sequence[tuple[str, Mapping[str, Any]]] = (),
     lang: str = "en",
-    **how: Unpack[How],
+    **given: Any,
 ) -> Generated:
     """Have an agent write items, and save them as `NAME_generated_TIME.json` with `generation_report_TIME.md`.
 
-    With the `run_id` of a stored run it goes on where that one stopped; plan and agent are then those of the run. What
-    that one has written already is not written again.
+    With the `run_id` of a stored run, that one is resumed; plan and agent are then those of the run. What it has
+    written already is not written again.
 
     Args:
         earlier: items that exist already, each with its id, and are not to be repeated.
-        how: the further arguments of `proctor.evaluate`, such as agent_options, budget, concurrency, progress.
+        given: the keyword arguments of `proctor.evaluate`, such as agent, agent_options, budget, concurrency, progress.
 
     Raises:
         BadInput: anything the caller can fix, found before the first call or by it.
         Stopped: Ctrl-C or SIGTERM; what was accepted is kept.
     """
-    found = written(plan, agent=agent, earlier=earlier, **how)
+    found = written(plan, earlier=earlier, **given)
     kind, now, target = generator(found.plan.generator), stamp(), Path(folder)
     path = None
     if found.items:
         names = f"{kind.name}_generated_"
-        there = same_json(target, f"{names}*.json", found.items) if how.get("run_id") else None
+        there = same_json(target, f"{names}*.json", found.items) if given.get("run_id") else None
         path = there or write_json(target / f"{names}{now}.json", found.items)
-    found = msgspec.structs.replace(found, path=path)
+    found = replace(found, path=path)
     report = write_generation_report(target / f"generation_report_{now}.md", found, lang)
-    return msgspec.structs.replace(found, report=report)
+    return replace(found, report=report)
 
 
 def written(
-    plan: Plan | None = None,
-    *,
-    agent: object = None,
-    earlier: Sequence[tuple[str, Mapping[str, Any]]] = (),
-    **how: Unpack[How],
+    plan: Plan | None = None, *, earlier: Sequence[tuple[str, Mapping[str, Any]]] = (), **given: Any
 ) -> Generated:
-    """The same without files."""
-    opened = at(how.get("store"))
-    stored = _stored(opened, how.get("run_id"))
+    """Do the same without files."""
+    options = RunOptions.of(given)
+    store = at(options.store)
+    stored = _stored(store, options.run_id)
     if stored is not None:
         plan = plan_of(stored, plan)
-        agent = stored.record.spec.agent if agent is None else agent
-        how.setdefault("agent_options", stored.record.spec.agent_options if isinstance(agent, str) else None)
+        spec = stored.record.spec
+        options = replace(options, agent=spec.agent if options.agent is None else options.agent)
+        if options.agent_options is None and isinstance(options.agent, str):
+            options = replace(options, agent_options=spec.agent_options)
         earlier = [*earlier, *accepted_of(stored)]
-    if plan is None or agent is None:
+    if plan is None or options.agent is None:
         raise BadInput(
             "Say what to generate and by which agent, for example: proctor generate aime --agent openai:MODEL"
         )
     made = task(plan, earlier=earlier)
-    how["store"], how["seed"] = opened, plan.seed
-    how["run_id"] = how.get("run_id") or new_id(f"generate-{made.name}")
-    how["order"] = "official"
-    run = evaluate(made, agent=agent, **how)
+    run_id = options.run_id or new_id(f"generate-{made.name}")
+    run = run_task(made, replace(options, store=store, seed=plan.seed, run_id=run_id, order="official"))
     items, missing = outcome(run, plan, earlier)
     return Generated(run=run, plan=plan, items=items, missing=missing)
 

@@ -1,0 +1,242 @@
+"""The options of a run: one struct, whoever gives them — the command line, Python keywords, pytest, or a stored run."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from inspect import signature
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast, get_args
+
+import msgspec
+from msgspec.structs import asdict, replace
+
+from proctor.api.resolve import AgentLike, TaskLike
+from proctor.config import Settings, converted, judge_name, settings, unknown_option
+from proctor.core.errors import BadInput
+from proctor.core.run import Budget, Limits, Order, RunRecord, RunSpec, Selection, Target
+from proctor.core.task import Scorer, Store
+from proctor.engine.progress import Progress
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+LARGEST_SEED = 2**63 - 1  # the largest integer that a store keeps
+
+
+class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a task is run: the keyword arguments of `evaluate`.
+
+    What is None has its usual value. When a run is resumed, `limits`, `max_failed`, `concurrency` and `workers` that are
+    None stay those of the stored run, and all else has to be what it was.
+
+    Attributes:
+        agent: the system under test: a name, a path, a function, or an object.
+        replies: a file or folder of recorded replies, which are scored in place of calling an agent.
+        options: options of a task that is given by name.
+        agent_options: options of an agent that is given by name.
+        limit: how many samples are drawn at random with the seed, in proportion to the categories.
+        first: how many samples are taken from the start of the task.
+        ids: the ids of the samples to take.
+        tags: tags that a sample must have to be taken.
+        order: the order in which samples are visited, "random" (with the seed) or "official".
+        target: what the intervals are about: "samples" (samples like these) or "suite" (the very samples of the task).
+        attempts: how often each sample is tried.
+        concurrency: how many samples are in flight; None lets the pace of the endpoint decide.
+        workers: in how many processes, for agents that need CPU.
+        scorers: names, paths or functions in place of the task's own.
+        judge: the model that scorers ask, where they ask one.
+        judge_options: options of the judge and of its model.
+        seed: the seed of every draw.
+        store: a path, an address, or an open store.
+        run_id: the name of the run; with the name of a stored run, that one is resumed.
+        budget: bounds of the whole run.
+        limits: bounds of one attempt; a mapping changes only what it names.
+        max_failed: the share of infrastructure failures above which a run is inconclusive.
+        retry_failed: run infrastructure failures again when a run is resumed.
+        accept_changes: resume a run although files of the agent, the task or a scorer changed.
+        cache: take the model's replies from the reply cache.
+        progress: counts that a display can read.
+    """
+
+    agent: AgentLike = None
+    replies: str | Path | None = None
+    options: Mapping[str, Any] | None = None
+    agent_options: Mapping[str, Any] | None = None
+    limit: int | None = None
+    first: int | None = None
+    ids: Sequence[str] = ()
+    tags: Mapping[str, str] | None = None
+    order: Order | None = None
+    target: Target | None = None
+    attempts: int | None = None
+    concurrency: int | None = None
+    workers: int | None = None
+    scorers: Sequence[str | Scorer] | None = None
+    judge: str | None = None
+    judge_options: Mapping[str, Any] | None = None
+    seed: int | None = None
+    store: str | Store | None = None
+    run_id: str | None = None
+    budget: Budget | Mapping[str, Any] | None = None
+    limits: Limits | Mapping[str, Any] | None = None
+    max_failed: float | None = None
+    retry_failed: bool = False
+    accept_changes: bool = False
+    cache: bool = False
+    progress: Progress | None = None
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """Return the options with these names.
+
+        Raises:
+            BadInput: there is no option of a name; the nearest one is named.
+        """
+        for name in given:
+            if name not in cls.__struct_fields__:
+                raise unknown_option("evaluate", name, [*cls.__struct_fields__])
+        return cls(**given)
+
+    @classmethod
+    def of_run(cls, record: RunRecord, store: Store) -> Self:
+        """Return the options that made a stored run, to resume it.
+
+        Raises:
+            BadInput: it was made from Python objects, which only Python can give again.
+        """
+        if "continue_from" in record.provenance:
+            raise BadInput(
+                "The run '{run}' was made from Python objects; go on with it from Python: evaluate(..., run_id='{run}').",
+                run=record.id,
+            )
+        spec, chosen = record.spec, record.spec.selection
+        same = {name: getattr(spec, name) for name in spec.__struct_fields__ if name in cls.__struct_fields__}
+        return cls(
+            **same,
+            **{name: getattr(chosen, name) for name in chosen.__struct_fields__},
+            options=spec.task_options,
+            store=store,
+            run_id=record.id,
+        )
+
+    @classmethod
+    def usual(cls, found: Settings) -> Self:
+        """Return the options that the settings of a project give."""
+        same = {name: getattr(found, name) for name in found.__struct_fields__ if name in cls.__struct_fields__}
+        return cls(**{**same, "store": None, "judge": None}, options=found.task_options)
+
+    def changed(self, given: Mapping[str, Any]) -> Self:
+        """Return these options with those that were given, where None and an empty list are not; mappings are merged."""
+        moved: dict[str, Any] = {}
+        for name, value in given.items():
+            before = getattr(self, name)
+            if isinstance(before, Limits):
+                moved[name] = limits_over(before, value)
+            elif value is not None and value != ():
+                moved[name] = {**before, **value} if isinstance(before, Mapping) else value
+        return replace(self, **moved)
+
+    def check(self) -> None:
+        """Refuse numbers out of their range, and a file of replies that is not there.
+
+        Raises:
+            BadInput: names the option.
+        """
+        if self.replies is not None and not Path(self.replies).exists():
+            raise BadInput("There is no file or folder {path}.", path=Path(self.replies))
+        for name in ("limit", "first", "attempts", "concurrency", "workers"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise BadInput("{name} must be at least 1, not {value}.", name=name, value=value)
+        if self.seed is not None and not -LARGEST_SEED <= self.seed <= LARGEST_SEED:
+            raise BadInput(
+                "{name} must be between {low} and {high}, not {value}.",
+                name="seed",
+                low=-LARGEST_SEED,
+                high=LARGEST_SEED,
+                value=self.seed,
+            )
+        if self.max_failed is not None and not 0 <= self.max_failed <= 1:
+            raise BadInput("max_failed is a share from 0 to 1, not {value}.", value=self.max_failed)
+        _check_one_of("order", self.order, get_args(Order))
+        _check_one_of("target", self.target, get_args(Target))
+
+    def spec(self, task: str, agent: str, *, stored: RunSpec | None) -> RunSpec:
+        """Return the specification of the run; what was not given is that of the stored run, where there is one.
+
+        Raises:
+            BadInput: a limit or a bound of the budget is out of its range.
+        """
+        usual = stored or RunSpec(task=task, agent=agent)
+        given = {name: getattr(self, name) for name in ("max_failed", "concurrency", "workers")}
+        return replace(
+            RunSpec(task=task, agent=agent),
+            task_options=self.options or {},
+            agent_options=self.agent_options or {},
+            attempts=self.attempts or 1,
+            seed=self.seed or 0,
+            selection=Selection(limit=self.limit, first=self.first, ids=tuple(self.ids), tags=self.tags or {}),
+            limits=limits_over(usual.limits, self.limits),
+            budget=budget_of(self.budget),
+            order=self.order or "random",
+            target=self.target or "samples",
+            **{name: getattr(usual, name) if value is None else value for name, value in given.items()},
+        )
+
+
+def keywords(
+    make: Callable[P, RunOptions],
+) -> Callable[[Callable[[TaskLike, RunOptions], R]], Callable[Concatenate[TaskLike, P], R]]:
+    """Turn a function of a task and `RunOptions` into one that takes the options as keyword arguments."""
+
+    def decorate(function: Callable[[TaskLike, RunOptions], R]) -> Callable[Concatenate[TaskLike, P], R]:
+        @wraps(function)
+        def call(task: TaskLike, **given: Any) -> R:
+            return function(task, RunOptions.of(given))
+
+        given, made = signature(function), signature(make)
+        parameters = [given.parameters["task"], *made.parameters.values()]
+        vars(call)["__signature__"] = given.replace(parameters=parameters)
+        return cast(Callable[Concatenate[TaskLike, P], R], call)
+
+    return decorate
+
+
+def judge_of(
+    asked: str | None, options: Mapping[str, Any] | None, stored: RunRecord | None
+) -> tuple[str | None, Mapping[str, Any]]:
+    """Return the model that judges, with its options: asked for, else that of the stored run, else that of the settings."""
+    if asked is not None:
+        return asked, options or {}
+    if stored is not None and stored.spec.judge is not None:
+        return stored.spec.judge, {**stored.spec.judge_options, **(options or {})}
+    found = settings()
+    return judge_name(found), {**found.judge_options, **(options or {})}
+
+
+def budget_of(given: Budget | Mapping[str, Any] | None) -> Budget:
+    """Return the bounds of a run; none where nothing is given."""
+    return given if isinstance(given, Budget) else converted(given or {}, Budget, "budget")
+
+
+def limits_over(usual: Limits, given: Limits | Mapping[str, Any] | None) -> Limits:
+    """Return the bounds of an attempt, where a mapping changes only what it names.
+
+    Raises:
+        BadInput: a bound is not above 0, or not finite.
+    """
+    chosen = given if isinstance(given, Limits) else converted({**asdict(usual), **(given or {})}, Limits, "limits")
+    for name, value in asdict(chosen).items():
+        if not 0 < value < math.inf:
+            raise BadInput("{name} must be greater than 0, not {value}.", name=f"limits.{name}", value=value)
+    return chosen
+
+
+def _check_one_of(name: str, value: T | None, allowed: Sequence[T]) -> None:
+    if value is not None and value not in allowed:
+        raise BadInput(
+            "{name} cannot be '{value}'. It can be: {known}.",
+            name=name,
+            value=value,
+            known=", ".join(map(str, allowed)),
+        )
