@@ -31,8 +31,8 @@ SCORERS: dict[str, tuple[Scorer, float, float]] = {  # the scorer, and the least
 }
 
 
-def _pairs(name: str) -> list[dict[str, Any]]:
-    files = sorted(FOLDER.glob(f"{name}_*.jsonl"))
+def _pairs(name: str, first: int = 1) -> list[dict[str, Any]]:
+    files = [file for file in sorted(FOLDER.glob(f"{name}_*.jsonl")) if int(file.stem.rpartition("_")[2]) >= first]
     return [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
 
 
@@ -55,6 +55,13 @@ def test_precision_and_recall_over_all_kinds(name: str) -> None:
     precision, recall = _figures(_pairs(name), scorer)
     assert precision >= least_precision
     assert recall >= least_recall
+
+
+@pytest.mark.parametrize("name", ["answer", "choice", "blanks"])
+def test_precision_and_recall_on_wrong_replies_that_look_right(name: str) -> None:
+    precision, recall = _figures(_pairs(name, first=12), SCORERS[name][0])
+    assert precision >= 0.98
+    assert recall >= 0.92
 
 
 def test_plain_sentences_are_right_and_those_that_take_their_words_back_are_not() -> None:

@@ -27,7 +27,7 @@ from proctor.answer_matching.unit_table import read_unit
 
 COMPARED = re.compile(
     r"(?:\b(?:than|at least|at most|(?<!add )(?<!adds )(?<!sum )up to|anywhere from|(?:half|twice|double|triple|thirds?|quarters?)(?: of)?(?: the)?|short of|shy of|(?:multiple|factor|divisor|power) of|except|but|besides|without|unlike|not|over|under|above|below|exceed(?:s|ed|ing)?|nearly|almost|"
-    r"between|no|by a factor of|before|until|past|beyond|prior to)|[大小多少高低超快慢早晚]于|(?:超过|不足|不到|至少|至多|最多|最少)[\u3400-\u9fff]{0,3}|介于|将近|接近|没有|不是|比|[<>≤≥≈~])\s?[$€£¥]?$",
+    r"between|no|by a factor of|before|until|past|beyond|prior to)|[大小多少高低超快慢早晚]于|(?:超过|不足|不到|至少|至多|最多|最少)[\u3400-\u9fff]{0,3}|介于|还?差|将近|接近|没有|不是|比|[<>≤≥≈~])\s?[$€£¥]?$",
     re.IGNORECASE,
 )
 COUNTED = "个個位名只隻条條张張本件次种種人天年块塊章节節页頁层樓楼台辆輛匹头頭棵朵支枝杯碗瓶双雙套间間家座所倍成折公里英部篇首幅队隊组組班级級岁歲步元角度分秒米克吨斤升"

@@ -71,7 +71,7 @@ CODE = re.compile(r"^[^`]*`([^`]{1,80})`[^`]*$")
 MOST_STRETCHES = 3
 MOST_VARIANTS = 24
 ENDED = re.compile(
-    rf"(?:的|(?:所)?(?:写|著|作|写的|创作|发明|建立|提出)的?|的(?:作品|著作)|(?<=[{HAN}]{{2}})[中里内上])$"
+    rf"(?:的|(?:所)?(?:写|著|作|写的|创作|发明|发现|创立|建立|提出)的?|的(?:作品|著作)|(?<=[{HAN}]{{2}})[中里内上])$"
 )
 BUT = re.compile(r"\bbut\b|但")
 ASKS_WHO = re.compile(
