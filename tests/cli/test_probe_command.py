@@ -63,6 +63,7 @@ def test_json_has_every_finding(folder: Path) -> None:
     assert (told["judge"], told["rubric"]) == ("scripted:first.jsonl", "judge")
     assert (position["probe"], position["judged"], position["verdict"]) == ("position", "pairs", "biased")
     assert (position["value"], position["consistency"], position["words"]) == (1, 0, "biased by more than 15%")
+    assert position["consistency_low"] == 0 < position["consistency_high"] < 0.5
     assert {one["judged"] for one in told["findings"]} == {"pairs"}
 
 

@@ -139,13 +139,19 @@ def table(found: "Probed") -> _tables.Table:
                 words.count(one.items),
                 words.percent(one.value),
                 words.span(one.low, one.high),
-                words.percent(one.consistency) if one.consistency is not None else "",
+                _consistency(one, words),
                 _verdict(one, words),
             ]
             for one in found.findings
         ],
         remarks=remarks,
     )
+
+
+def _consistency(one: "Finding", words: "Words") -> str:
+    if one.consistency is None:
+        return ""
+    return f"{words.percent(one.consistency)} [{words.span(one.consistency_low, one.consistency_high)}]"
 
 
 def _verdict(one: "Finding", words: "Words") -> str:

@@ -58,7 +58,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         value: 0 without bias; in pairs from -1 to 1, wins less losses; by points a share of the scale.
         p_value: of being no more than the margin away from 0, before the correction for the number of probes.
         scored, planned: samples judged, and asked for; `items` is how many items they come from.
-        consistency: of pairs, how often both orders gave the same verdict.
+        consistency: of pairs, how often both orders gave the same verdict; with the ends of its interval.
     """
 
     probe: str
@@ -71,6 +71,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     scored: int = 0
     planned: int = 0
     consistency: float | None = None
+    consistency_low: float | None = None
+    consistency_high: float | None = None
     p_value: float | None = None
     verdict: Judgement
     words: Sentence
@@ -127,7 +129,15 @@ def _finding(
         return Finding(probe=probe, judged=kind, verdict="not_applicable", words=say("not applicable"), reading=why)
     found = _stability(scores, level) if probe == "stability" else _effect(scores, level)
     verdict = _verdict(probe, found, margin)
-    said = [score.details["consistent"] for _, score in scores if "consistent" in score.details]
+    same = estimate(
+        "",
+        tally(
+            Case(cluster=cluster, values=(float(score.details["consistent"]),), planned=1)
+            for cluster, score in scores
+            if "consistent" in score.details
+        ),
+        level=level,
+    )
     return Finding(
         probe=probe,
         judged=kind,
@@ -138,7 +148,9 @@ def _finding(
         items=found.clusters,
         scored=len(scores),
         planned=planned,
-        consistency=sum(said) / len(said) if said else None,
+        consistency=same.value,
+        consistency_low=same.low,
+        consistency_high=same.high,
         p_value=_p_value(probe, scores, found, margin, level),
         verdict=verdict,
         words=_words(verdict, probe, margin),
