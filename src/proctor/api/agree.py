@@ -145,9 +145,8 @@ def _run(given: str | Path | Run, store: str | Store | None) -> Run:
 def _scale(runs: Iterable[Run]) -> Scale | None:
     for run in runs:
         for verdict in run.verdicts():
-            ends = verdict.result.details.get("scale")
-            if ends:
-                return Scale(low=float(ends[0]), high=float(ends[1]))
+            if (ends := verdict.result.known.scale) is not None:
+                return Scale(low=ends[0], high=ends[1])
     return None
 
 

@@ -6,7 +6,7 @@ as long as the judge is still the one that gave it.
 
 from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import msgspec
@@ -18,6 +18,7 @@ from proctor.api.prepare import no_judge, prepare
 from proctor.api.resolve import TaskLike
 from proctor.api.run import Run
 from proctor.calibration.figures import about
+from proctor.core.details import KnownDetails
 from proctor.core.errors import BadInput, JudgeFailed, ProctorError
 from proctor.core.judge import JudgeChoice
 from proctor.core.sample import Sample
@@ -101,7 +102,7 @@ def behind(run: Run, sample_id: str, attempt: int = 0) -> list[Behind]:
 
 
 def _behind(run: Run, verdict: Verdict, judged: Judged) -> Behind:
-    found = Behind(scorer=verdict.scorer, replies=tuple(_replies(verdict.result.details)))
+    found = Behind(scorer=verdict.scorer, replies=tuple(_replies(verdict.result.known)))
     try:
         spec = run.record.spec
         bound = resolve.scorers(spec.scorers, JudgeChoice(model=spec.judge, options=spec.judge_options))
@@ -114,14 +115,11 @@ def _behind(run: Run, verdict: Verdict, judged: Judged) -> Behind:
     return msgspec.structs.replace(found, asked=tuple(_requests(same, [judged])[0]))
 
 
-def _replies(details: Mapping[str, Any]) -> Iterator[str]:
+def _replies(known: KnownDetails) -> Iterator[str]:
     """The replies that a verdict rests on, of one judge, of both orders, or of a jury."""
-    yield from details.get("replies") or ()
-    for comparison in details.get("comparisons") or ():
-        yield from comparison.get("replies") or ()
-    judges = details.get("judges")
-    for one in judges.values() if isinstance(judges, Mapping) else ():
-        yield from one.get("replies") or ()
+    yield from known.replies
+    yield from chain.from_iterable(one.replies for one in known.comparisons)
+    yield from chain.from_iterable(one.replies for one in known.judges.values())
 
 
 def _answers(run: Run) -> Iterator[Judged]:

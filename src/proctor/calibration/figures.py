@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from proctor import registry
 from proctor.core.judge import Figure, JudgeInfo
 from proctor.core.run import Estimate, RunRecord
-from proctor.core.score import FROM_CACHE
 from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, Tally, tally
 from proctor.core.task import Store
@@ -134,9 +133,9 @@ class _Cases:
         self.from_cache = 0
         versions = set()
         for one in store.verdicts(record.id, scorer=scorer):
-            self._by_key[one.sample_id, one.attempt] = one.result.details.get("figures", {})
+            self._by_key[one.sample_id, one.attempt] = one.result.known.figures
             versions.add(one.scorer_version)
-            self.from_cache += int(one.result.details.get(FROM_CACHE, 0))
+            self.from_cache += one.result.known.replies_from_cache
         self.versions = len(versions)
         self._values: dict[str, dict[str, list[Value]]] = {}
         self.cluster_by_sample: dict[str, str] = {}

@@ -66,7 +66,7 @@ def of_verdicts(verdicts: Iterable[Verdict], rater: str, scale: Scale) -> list[R
     shares: dict[str, dict[str, list[float]]] = {}
     for item, score in scores:
         of_item = shares.setdefault(item, {})
-        for name, share in (score.details.get("figures") or {plain: score.value}).items():
+        for name, share in (score.known.figures or {plain: score.value}).items():
             of_item.setdefault(name, []).append(float(share))
     return [
         Rated(

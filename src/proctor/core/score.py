@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from proctor.core.details import KnownDetails, known_details
 from proctor.core.sentence import Sentence
 
 WhyUnscored = Literal["not_applicable", "judge_failed", "scorer_failed"]
@@ -46,6 +47,11 @@ class Score(msgspec.Struct, frozen=True, kw_only=True, tag="score"):
         own = self.details.get("passed")
         return own if isinstance(own, bool) else self.value == 1
 
+    @property
+    def known(self) -> KnownDetails:
+        """Return those of the details that have a meaning for others."""
+        return known_details(self.details)
+
 
 class Unscored(msgspec.Struct, frozen=True, kw_only=True, tag="unscored"):
     """No score, and why: a type of its own, so that nobody can average it."""
@@ -53,6 +59,11 @@ class Unscored(msgspec.Struct, frozen=True, kw_only=True, tag="unscored"):
     why: WhyUnscored
     reason: str | Sentence = ""
     details: Mapping[str, Any] = {}
+
+    @property
+    def known(self) -> KnownDetails:
+        """Return those of the details that have a meaning for others."""
+        return known_details(self.details)
 
 
 def short_reason(reason: str | Sentence, characters: int = MOST_REASON_CHARACTERS) -> str | Sentence:

@@ -100,7 +100,7 @@ class Refusals:
 
     def take_verdicts(self, verdicts: Sequence[Verdict], in_flight: int = 1) -> bool:
         """True if new verdicts on stored trials can be kept; not where the budget or the endpoint cut one off."""
-        kinds = [one.result.details.get("kind") for one in verdicts if isinstance(one.result, Unscored)]
+        kinds = [one.result.known.kind for one in verdicts if isinstance(one.result, Unscored)]
         if BUDGET in kinds:
             return False
         failure = _first_of_judges(verdicts)
@@ -134,6 +134,6 @@ def refusal_in(trial: Trial, verdicts: Sequence[Verdict]) -> Failure | None:
 def _first_of_judges(verdicts: Sequence[Verdict]) -> Failure | None:
     for verdict in verdicts:
         result = verdict.result
-        if isinstance(result, Unscored) and result.why == "judge_failed" and result.details.get("kind") in KINDS:
-            return Failure(kind=result.details["kind"], reason=result.reason)
+        if isinstance(result, Unscored) and result.why == "judge_failed" and result.known.kind in KINDS:
+            return Failure(kind=result.known.kind, reason=result.reason)
     return None

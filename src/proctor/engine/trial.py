@@ -98,7 +98,7 @@ def as_judged(trial: Trial, verdicts: Sequence[Verdict]) -> Trial:
     """The trial; one of which the budget did not hold the judges is skipped, to be run again with a higher one."""
     for verdict in verdicts:
         result = verdict.result
-        if isinstance(result, Unscored) and result.details.get("kind") == BUDGET:
+        if isinstance(result, Unscored) and result.known.kind == BUDGET:
             failure = Failure(kind=BUDGET, reason=result.reason)
             return msgspec.structs.replace(trial, outcome="skipped", failure=failure)
     return trial

@@ -175,8 +175,8 @@ def _scores(sample: Sample, trial: Trial, result: Score | Unscored | None) -> Se
         return [0.0] * len(sample.turns)
     if not isinstance(result, Score):
         return [None]
-    turns = result.details.get("turns")
-    return turns if isinstance(turns, list | tuple) and turns else [result.value]
+    turns = result.known.turns
+    return turns if isinstance(turns, tuple) and turns else [result.value]
 
 
 def _turn_score(trial: Trial, result: Score | Unscored | None, place: int) -> float | None:
@@ -185,26 +185,24 @@ def _turn_score(trial: Trial, result: Score | Unscored | None, place: int) -> fl
         return 0.0
     if trial.outcome not in IN_THE_MEAN or not isinstance(result, Score):
         return None
-    turns = result.details.get("turns")
+    turns = result.known.turns
     score: float | None = result.value
     if isinstance(turns, Mapping):  # of metrics of ours, for the turns that they have to do with
         told = turns.get(str(place + 1))
         score = told.get("value") if isinstance(told, Mapping) else told
-    elif isinstance(turns, list | tuple) and turns:
+    elif turns:
         score = turns[min(place, len(turns) - 1)]
     return score
 
 
 def _passed_turns(result: Score | Unscored | None) -> Sequence[bool | None]:
     """What a metric says of each turn that has its own rule, such as one by which less is better."""
-    found = result.details.get("passed_turns") if isinstance(result, Score) else None
-    return found if isinstance(found, list | tuple) else ()
+    return result.known.passed_turns if isinstance(result, Score) else ()
 
 
 def _threshold(name: str, sample: Sample, results: Sequence[Score | Unscored | None]) -> float:
-    told = (one.details.get("threshold") for one in results if one is not None)
-    from_case = _case_threshold(name, sample)
-    return next((float(one) for one in told if isinstance(one, int | float)), from_case)
+    told = (one.known.threshold for one in results if one is not None)
+    return next((one for one in told if one is not None), _case_threshold(name, sample))
 
 
 def _case_threshold(name: str, sample: Sample) -> float:
@@ -231,10 +229,9 @@ def _turn(
         if place < len(passed):
             statuses[metric] = "failed" if passed[place] is False else "passed"
         if result is not None:
-            told = result.details.get("reasons", ())
-            reasons[metric] = told[place] if place < len(told) else result.reason
-            votes = result.details.get("rubrics", ())
-            if votes:
+            known = result.known
+            reasons[metric] = known.reasons[place] if place < len(known.reasons) else result.reason
+            if votes := known.rubrics:
                 rubrics[metric] = votes[min(place, len(votes) - 1)]
     return TurnOutcome(
         attempt=trial.attempt,

@@ -93,7 +93,8 @@ def _result(trial: Trial, verdicts: Sequence[Verdict], lang: str) -> tuple[str, 
     scores = [(verdict.scorer, verdict.result) for verdict in verdicts if isinstance(verdict.result, Score)]
     wrong = [(name, score) for name, score in scores if not score.passed]
     if wrong:
-        kind = str(wrong[0][1].details.get("error_type") or wrong[0][1].details.get("error_class") or wrong[0][0])
+        known = wrong[0][1].known
+        kind = known.error_type or known.error_class or wrong[0][0]
         sentences = [
             f"{name}: {score.points:g} / {score.out_of:g}. {said(score.reason, lang)}" for name, score in wrong
         ]

@@ -124,7 +124,7 @@ def _of_verdict(verdict: Verdict | None, trial: Trial, lang: str) -> Row:
                     "value": score.value,
                     "reason": said(score.reason, lang),
                 }
-                | {key: score.details.get(key) for key in ("error_class", "error_type")}
+                | {"error_class": score.known.error_class or None, "error_type": score.known.error_type or None}
             )
 
 

@@ -132,14 +132,14 @@ class Steps:
         weak = []
         for verdict in run.verdicts():
             result = verdict.result
-            if isinstance(result, Score) and (mean := result.details.get("mean")) is not None and mean < criteria.high:
+            if isinstance(result, Score) and (mean := result.known.mean) is not None and mean < criteria.high:
                 comment = result.reason.values.get("comment", "") if isinstance(result.reason, Sentence) else ""
                 weak.append(
                     Weak(
                         id=verdict.sample_id,
                         text=texts.get(verdict.sample_id, ""),
-                        mean=float(mean),
-                        points=result.details.get("dimensions", {}),
+                        mean=mean,
+                        points=result.known.dimensions,
                         comment=str(comment),
                     )
                 )

@@ -210,7 +210,7 @@ def _told(trial: Trial, verdicts: Sequence[Verdict]) -> list[str]:
     if item is not None:
         return [one_line(str(item[name]), SHOWN) for name in ("topic", "answer") if item.get(name) not in (None, "")]
     result = verdicts[0].result if verdicts else None
-    return [str(result.details.get("error_class", "")) if isinstance(result, Score) else trial.outcome]
+    return [result.known.error_class if isinstance(result, Score) else trial.outcome]
 
 
 class _Desk:
@@ -296,8 +296,8 @@ def _places(kind: Generator, plan: Plan, reference: reference_set.Reference | No
 
 def _item(verdict: Verdict) -> dict[str, Any] | None:
     result = verdict.result
-    item = result.details.get("item") if isinstance(result, Score) else None
-    return dict(item) if isinstance(item, Mapping) else None
+    item = result.known.item if isinstance(result, Score) else None
+    return None if item is None else dict(item)
 
 
 def _missing(id: str, trial: Trial | None, verdict: Verdict | None) -> Missing:
@@ -305,7 +305,7 @@ def _missing(id: str, trial: Trial | None, verdict: Verdict | None) -> Missing:
         return Missing(id=id, kind="not_run", reason=say("It was not run."))
     if verdict is not None:
         result = verdict.result
-        return Missing(id=id, kind=str(result.details.get("error_class", "rejected")), reason=result.reason)
+        return Missing(id=id, kind=result.known.error_class or "rejected", reason=result.reason)
     if trial.failure is not None:
         return Missing(id=id, kind=trial.outcome, reason=trial.failure.reason)
     return Missing(id=id, kind=trial.outcome, reason="")

@@ -275,10 +275,10 @@ def _is_beyond(one: Estimate, limit: float, count: int, *, below: bool = False) 
 def _pool(verdicts: Iterable[Verdict]) -> int:
     """How many references there are, where several items were compared with the same; 0 where each had its own."""
     pairs = {
-        (one.sample_id, made["rival"])
+        (one.sample_id, made.rival)
         for one in verdicts
-        for made in one.result.details.get("comparisons", ())
-        if not (made["rival"].startswith(one.sample_id) or one.sample_id.startswith(made["rival"]))  # its own, by id
+        for made in one.result.known.comparisons
+        if not (made.rival.startswith(one.sample_id) or one.sample_id.startswith(made.rival))  # its own, by id
     }
     references = {rival for _, rival in pairs}
     return len(references) if len(references) < len(pairs) else 0

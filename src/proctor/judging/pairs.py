@@ -105,12 +105,12 @@ def battles_of(judged: Judged, control: Control = "none") -> list[Battle]:
             item=sample.cluster or sample.id,
             first=sample.meta["systems"][0],
             second=sample.meta["systems"][1],
-            won=WON[one["result"]],
-            style=_style(sample, one["rival"], control),
+            won=WON[one.result],
+            style=_style(sample, one.rival, control),
         )
         for sample, verdict in judged()
-        for one in verdict.result.details.get("comparisons", ())
-        if one["result"] in WON and "systems" in sample.meta
+        for one in verdict.result.known.comparisons
+        if one.result in WON and "systems" in sample.meta
     ]
 
 

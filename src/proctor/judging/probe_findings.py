@@ -132,9 +132,9 @@ def _finding(
     same = estimate(
         "",
         tally(
-            Case(cluster=cluster, values=(float(score.details["consistent"]),), planned=1)
+            Case(cluster=cluster, values=(float(agrees),), planned=1)
             for cluster, score in scores
-            if "consistent" in score.details
+            if (agrees := score.known.consistent) is not None
         ),
         level=level,
     )
@@ -163,8 +163,9 @@ def _effect(scores: list[tuple[str, Score]], level: float) -> Estimate:
         return Estimate(name="", value=None)
     found = compare(
         [
-            Pair(cluster=cluster, first=float(score.details["first"]), second=float(score.details["second"]))
+            Pair(cluster=cluster, first=shares[0], second=shares[1])
             for cluster, score in scores
+            if (shares := _shares(score))
         ],
         level=level,
     )
@@ -172,8 +173,14 @@ def _effect(scores: list[tuple[str, Score]], level: float) -> Estimate:
 
 
 def _stability(scores: list[tuple[str, Score]], level: float) -> Estimate:
-    cases = (Case(cluster=cluster, values=(float(score.details["first"]),), planned=1) for cluster, score in scores)
+    cases = (Case(cluster=cluster, values=(_shares(score)[0],), planned=1) for cluster, score in scores)
     return estimate("", tally(cases), level=level)
+
+
+def _shares(score: Score) -> tuple[float, float]:
+    """The verdicts with and without the change; of stability the first alone."""
+    known = score.known
+    return known.first or 0.0, known.second or 0.0
 
 
 def _verdict(probe: str, found: Estimate, margin: float) -> Judgement:
@@ -201,7 +208,8 @@ def _p_value(
     if probe != "stability":
         beyond: dict[str, float] = {}
         for cluster, score in scores:
-            effect = float(score.details["first"]) - float(score.details["second"])
+            first, second = _shares(score)
+            effect = first - second
             beyond[cluster] = beyond.get(cluster, 0.0) + effect * way - margin
         return sign_flips(list(beyond.values()))
     degrees = found.clusters - 1

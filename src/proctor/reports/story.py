@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from proctor.core.details import KnownDetails
 from proctor.core.errors import BadInput
 from proctor.core.sample import File, Message, Reasoning, Sample, Text, ToolCall, ToolResult
 from proctor.core.score import Score, Unscored, short_reason
@@ -116,7 +117,7 @@ def story(trial: Trial, sample: Sample | None, verdicts: Sequence[Verdict], *, c
 
 def finding(verdict: Verdict) -> Finding:
     """A verdict, flat."""
-    result, details = verdict.result, verdict.result.details
+    result, known = verdict.result, verdict.result.known
     found = Finding(scorer=verdict.scorer, version=verdict.scorer_version, reason=short_reason(result.reason))
     if isinstance(result, Unscored):
         return msgspec.structs.replace(found, why=result.why)
@@ -125,26 +126,17 @@ def finding(verdict: Verdict) -> Finding:
         value=result.value,
         points=result.points,
         out_of=result.out_of,
-        error_class=_name(details, "error_class") or "",
-        error_type=_name(details, "error_type") or "",
+        error_class=known.error_class,
+        error_type=known.error_type,
         passed=result.passed,
-        marks=tuple(_marks(details)),
+        marks=tuple(_marks(known)),
     )
 
 
-def _marks(details: Mapping[str, Any]) -> Iterator[Mark]:
-    """What a judge gave by dimension; nothing where the details of a scorer mean something else."""
-    given, scale = details.get("dimensions"), details.get("scale")
-    if not isinstance(given, Mapping):
-        return
-    match scale:
-        case [int() | float() as low, int() | float() as high]:
-            pass
-        case _:
-            low, high = 0, 1
-    for name, points in given.items():
-        if points is None or isinstance(points, int | float):
-            yield Mark(str(name), points, low, high)
+def _marks(known: KnownDetails) -> Iterator[Mark]:
+    """Return what a judge gave by dimension."""
+    low, high = known.scale or (0, 1)
+    return (Mark(name, points, low, high) for name, points in known.dimensions.items())
 
 
 def error_of(outcome: Outcome, failure: Failure | None, findings: Sequence[Finding]) -> tuple[str, str]:
@@ -202,16 +194,16 @@ def _sides(
     beside = _compared(sample, trajectory, verdicts)
     if beside is not None:
         return (beside, *_responses(sample, trajectory))
-    details = next((d for verdict in verdicts if (d := verdict.result.details).get("error_class")), {})
+    details = next((known for verdict in verdicts if (known := verdict.result.known).error_class), KnownDetails())
     (wanted, expected), (calls, made) = _expected(sample), _made(trajectory, verdicts)
     if wanted and made:  # text that no scorer read calls in stands beside the expected calls as text
         wanted, expected = (), "\n".join(map(call_text, wanted))
     found = pairs(
         wanted,
         calls,
-        function=_name(details, "function"),
-        parameter=_name(details, "parameter"),
-        free=not (wanted or expected or _is_expected(sample)) and details.get("error_class") not in NO_CALL_IS_RIGHT,
+        function=details.function,
+        parameter=details.parameter,
+        free=not (wanted or expected or _is_expected(sample)) and details.error_class not in NO_CALL_IS_RIGHT,
     )
     return found, expected, made
 
@@ -225,7 +217,7 @@ def _is_expected(sample: Sample | None) -> bool:
 
 def _compared(sample: Sample | None, trajectory: Trajectory, verdicts: Sequence[Verdict]) -> tuple[Pair, ...] | None:
     """The calls as a scorer of trajectories or of ADK's compared them, else by the usual rules; None where none are asked for."""
-    told = [one for verdict in verdicts if (one := found_pairs(verdict.result.details.get("sides")))]
+    told = [one for verdict in verdicts if (one := found_pairs(verdict.result.known.sides))]
     if told:
         return next((one for one in told if any(pair.marked for pair in one)), told[0])
     if sample is None or not any(map(_is_trajectory, (sample.target, *(turn.reference for turn in sample.turns)))):
@@ -279,14 +271,9 @@ def _made(trajectory: Trajectory, verdicts: Sequence[Verdict]) -> tuple[tuple[Sh
     """The calls that were made, natively or as a scorer read them in the text, or else the answer."""
     judged = [verdict.result for verdict in verdicts if isinstance(verdict.result, Score)]
     calls = calls_in(trajectory.calls()) or next(
-        (found for score in judged if (found := calls_in(score.details.get("calls")))), ()
+        (found for score in judged if (found := calls_in(score.known.calls))), ()
     )
     if calls:
         return calls, ""
     answer = next((score.answer for score in judged if score.answer is not None), None)
     return (), trajectory.answer if answer is None else answer
-
-
-def _name(details: Mapping[str, Any], key: str) -> str | None:
-    value = details.get(key)
-    return value if isinstance(value, str) else None

@@ -100,7 +100,7 @@ def scored(sample: Sample, trial: Trial) -> Scored:
         image=sample.tags["image"],
         score=result.points if isinstance(result, Score) else 0,
         total=result.out_of if isinstance(result, Score) else 0,
-        rejected=made and bool(result.details.get("rejected")),
+        rejected=made and result.known.rejected,
     )
 
 

@@ -16,7 +16,7 @@ from proctor.core.errors import BadInput
 from proctor.core.judge import Figure
 from proctor.core.run import Estimate
 from proctor.core.sample import Sample
-from proctor.core.score import FROM_CACHE, Score, Unscored
+from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.tally import Case, tally
 from proctor.core.task import Task
@@ -93,7 +93,7 @@ def mean(values: Sequence[float], planned: int, low: float = 0.0, high: float = 
 
 def from_cache(runs: Iterable[Run]) -> int:
     """Count the replies of the judge that came from the reply cache, and say so where there are any."""
-    count = sum(int(verdict.result.details.get(FROM_CACHE, 0)) for run in runs for verdict in run.verdicts())
+    count = sum(verdict.result.known.replies_from_cache for run in runs for verdict in run.verdicts())
     if count:
         tell(say("ℹ️ {count} replies of the judge came from the reply cache: it was not asked again.", count=count))
     return count

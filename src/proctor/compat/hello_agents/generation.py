@@ -153,7 +153,7 @@ class _Checkpoint(ItemProgress):
 
     def add(self, trial: Trial, verdicts: list[Verdict]) -> None:
         super().add(trial, verdicts)
-        item = verdicts[0].result.details.get("item") if verdicts else None
+        item = verdicts[0].result.known.item if verdicts else None
         if item is not None and self._path is not None:
             self._items.append({"id": trial.sample_id, **item})
             write(self._path, json.dumps(self._items, ensure_ascii=False, indent=2), replace=True)

@@ -136,18 +136,16 @@ class LLMJudgeEvaluator:
 
     def _result(self, problem_id: str, judged: Sequence[Score | Unscored], seconds: float) -> Dict:
         told = {
-            name: points
-            for one in judged
-            if isinstance(one, Score)
-            for name, points in one.details["dimensions"].items()
+            name: points for one in judged if isinstance(one, Score) for name, points in one.known.dimensions.items()
         }
-        scores = {name: told[name] for name in self.dimensions if name in told}
-        whole = all(isinstance(one, Score) for one in judged) and None not in scores.values()
+        scores = {name: points for name in self.dimensions if (points := told.get(name)) is not None}
+        unjudged = any(told.get(name, 0) is None for name in self.dimensions)
+        whole = all(isinstance(one, Score) for one in judged) and not unjudged
         result: Dict = {
             "problem_id": problem_id,
             "scores": scores if whole else {},
             "total_score": self._total(scores) if whole and scores else None,
-            "evaluation_text": "\n".join(reply for one in judged for reply in one.details.get("replies", ())),
+            "evaluation_text": "\n".join(reply for one in judged for reply in one.known.replies),
             "execution_time": seconds,
         }
         failed = next((one for one in judged if isinstance(one, Unscored)), None)
