@@ -100,7 +100,7 @@ class Handler(BaseHTTPRequestHandler):
 def served(hub: Hub) -> Iterator[str]:
     """The address of a hub."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Here", (Handler,), {"hub": hub}))
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     hub.url = f"http://127.0.0.1:{server.server_port}"
     try:
         yield hub.url

@@ -51,11 +51,12 @@ def python(name: str) -> Path:
     return interpreter
 
 
-def run_tests(name: str, file: Path, *, environment: Mapping[str, str] | None = None, seconds: float = SECONDS) -> None:
-    """Run the tests of a file in an environment; fails with their report. A test that is skipped there fails too."""
-    options = ["-c", os.devnull, f"--confcutdir={file.parent}", f"--rootdir={file.parent}", "-p", "no:cacheprovider"]
+def run_tests(name: str, *files: Path, environment: Mapping[str, str] | None = None, seconds: float = SECONDS) -> None:
+    """Run the tests of files in an environment; fails with their report. A test that is skipped there fails too."""
+    folder = files[0].parent
+    options = ["-c", os.devnull, f"--confcutdir={folder}", f"--rootdir={folder}", "-p", "no:cacheprovider"]
     options += ["-o", "asyncio_mode=auto", "-o", "asyncio_default_fixture_loop_scope=function", "-q", "-rs"]
-    report = run(name, "-m", "pytest", *options, str(file), environment=environment, seconds=seconds)
+    report = run(name, "-m", "pytest", *options, *map(str, files), environment=environment, seconds=seconds)
     if "SKIPPED" in report:
         pytest.fail(report, pytrace=False)
 

@@ -24,7 +24,7 @@ from proctor.folders import cache_folder
 from proctor.transport.faults import shown
 
 if TYPE_CHECKING:
-    from huggingface_hub import HfApi, RepoFile
+    from huggingface_hub.hf_api import HfApi, RepoFile
 
 MAIN = "main"
 LIST = ".proctor"  # the file in the folder that says what it holds
@@ -205,7 +205,7 @@ class _Hub:
 
     def files(self, commit: str, under: str) -> "list[RepoFile]":
         """Return what the hub lists of the files of a commit."""
-        from huggingface_hub import RepoFile
+        from huggingface_hub.hf_api import RepoFile  # its name in 1.0, too
 
         with self._explained():
             tree = self._api.list_repo_tree(
