@@ -152,7 +152,7 @@ class A2aAgent:
                     return await A2ACardResolver(self._way, base).get_agent_card(relative_card_path=OLD_CARD)
                 except Refused:
                     raise error from None
-        except AgentCardResolutionError as error:
+        except (AgentCardResolutionError, TypeError) as error:  # TypeError: before a2a-sdk 1.3, for a list
             raise BadInput(
                 "{url} has no card of an A2A agent: {error}", url=self._url, error=shown(str(error))
             ) from None
