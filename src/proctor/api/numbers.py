@@ -15,7 +15,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Tally
 from proctor.core.task import Store, Summarise
 from proctor.core.trial import Verdict
-from proctor.stats import repeats, strata
+from proctor.stats import strata
 from proctor.stats.estimate import is_rate, metrics
 
 MAIN = ("accuracy", "score", "win_rate")
@@ -69,6 +69,8 @@ def _with_attempts(
         planned: trials by stratum; none where the scorer says more than right or wrong.
     """
     attempts = record.spec.attempts
+    from proctor.stats import repeats  # only needed here, and slow to load
+
     samples = repeats.cases(store.values(record.id, scorer), attempts, weighing.by if weighing else "")
     every = [case for each in samples.values() for case in each]
     whole = [repeats.split_error(one, every) for one in plain if not one.slice and not one.name.endswith("points")]

@@ -16,7 +16,6 @@ import proctor
 from proctor.api import numbers, resolve
 from proctor.api.keys import refuse_keys
 from proctor.api.options import RunOptions, judge_of
-from proctor.api.replies import with_replies
 from proctor.api.resuming import check_code, check_conditions, movable, with_code
 from proctor.api.sources import git_state
 from proctor.calibration.figures import PROVENANCE
@@ -160,6 +159,8 @@ def _job(parts: _Parts, options: RunOptions, record: RunRecord, samples: Chosen)
     if options.replies is None:
         return job
     name = parts.named_task.name if parts.named_task.again else None
+    from proctor.api.replies import with_replies  # what reads traces is slow to load
+
     return with_replies(job, Path(options.replies), name)
 
 

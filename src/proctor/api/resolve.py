@@ -184,6 +184,8 @@ def benchmarks() -> Iterator[tuple[str, BenchmarkPart]]:
 
 def is_file_of_samples(name: str) -> bool:
     """Whether the name of a task means an eval set, a folder of them, or a data file; a benchmark goes before a folder."""
+    if _is_plain_benchmark(name):
+        return False
     from proctor.datasets import files
     from proctor.evalsets.task import is_evalset
 
@@ -211,11 +213,20 @@ def needs_task(spec: RunSpec) -> bool:
     return _is_users(spec.task) or not registry.BENCHMARKS.knows(spec.task.partition("/")[0])
 
 
+def _is_plain_benchmark(name: str) -> bool:
+    """True if a name can mean nothing but a benchmark, which is seen without loading what reads files."""
+    is_file = "." in name or ":" in name or Path(name).exists()
+    return not is_file and registry.BENCHMARKS.knows(name.partition("/")[0])
+
+
 def _is_benchmark(name: str) -> bool:
     return Path(name).is_dir() and registry.BENCHMARKS.knows(name)
 
 
 def _task_by_name(name: str) -> tuple[Any, tuple[str, ...]]:
+    if _is_plain_benchmark(name):
+        folder, slash, rest = name.partition("/")
+        return registry.BENCHMARKS.find(folder).task, (rest,) if slash else ()
     from proctor.datasets import files
     from proctor.evalsets import task as eval_set_files
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +44,8 @@ class Run:
         return printed(lambda console: terminal(report, language(), console))
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         return f"<pre>{escape(str(self))}</pre>"
 
     @cached_property

@@ -9,9 +9,9 @@ import ast
 import os
 import re
 import shlex
+import site
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
@@ -39,7 +39,8 @@ WRITERS = re.compile(
 WRITING = frozenset(("O_WRONLY", "O_RDWR", "O_APPEND", "O_CREAT"))
 _NOT_OURS = (  # Proctor, the standard library, installed packages
     str(Path(__file__).resolve().parent.parent),
-    *{sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")},
+    str(Path(os.__file__).parent),
+    *site.getsitepackages(),
 )
 GIT_SECONDS = 5.0
 

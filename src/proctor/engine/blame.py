@@ -2,14 +2,13 @@
 
 import errno
 import os
-import sysconfig
 import traceback
 from pathlib import Path
 
 UNDERNEATH = ("aiohttp", "msgspec", "multidict", "uvloop", "yarl")  # libraries that Proctor itself stands on
 LACKS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EAGAIN)
 _PROCTOR = f"{Path(__file__).resolve().parent.parent}{os.sep}"
-_STANDARD = f"{sysconfig.get_path('stdlib')}{os.sep}"
+_STANDARD = f"{Path(os.__file__).parent}{os.sep}"
 
 
 def is_of_the_agent(error: BaseException) -> bool:

@@ -4,7 +4,6 @@ import asyncio
 import inspect
 import os
 import re
-import sysconfig
 import traceback
 from collections.abc import Awaitable, Sequence
 from functools import partial
@@ -33,7 +32,7 @@ BUDGET = "budget"  # the kind of what the budget cut off
 MOST_SECONDS = 600.0  # for one verdict of a scorer that waits, or runs in a thread
 FRAME = re.compile(r'^  File "(.+)", line (\d+)', re.MULTILINE)
 NOT_THE_USERS = tuple(
-    f"{folder}{os.sep}" for folder in (Path(__file__).resolve().parent.parent, sysconfig.get_path("stdlib"))
+    f"{folder}{os.sep}" for folder in (Path(__file__).resolve().parent.parent, Path(os.__file__).parent)
 )
 
 

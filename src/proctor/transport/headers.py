@@ -8,7 +8,6 @@ import re
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from math import isfinite
 
 REMAINING_AND_RESET = (
@@ -91,6 +90,8 @@ def _until(value: str, now: str | None) -> float | None:
 
 
 def _date(value: str) -> datetime | None:
+    from email.utils import parsedate_to_datetime  # slow to load, and dates are rare
+
     for parse in (parsedate_to_datetime, datetime.fromisoformat):
         try:
             date = parse(value.strip())
