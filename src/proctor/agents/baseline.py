@@ -95,8 +95,7 @@ class _Fixed:
 
 class _Drawing:
     def __init__(self, sample: Sample, draw: random.Random) -> None:
-        options = sample.meta.get("options")
-        self._options = list(options) if isinstance(options, list | tuple | Mapping) else []
+        self._options = list(sample.known.options)
         self._letters = _letters_in(_asked(sample))
         self._draw = draw
 

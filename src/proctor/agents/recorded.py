@@ -37,8 +37,8 @@ class RecordedAgent:
     reports_cost = True
 
     def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
-        text = sample.meta.get("recorded")
-        if not isinstance(text, str):
+        text = sample.known.recorded
+        if text is None:
             raise AgentFailed("There is no recorded reply for '{id}'.", kind="no_reply", id=sample.id)
         return nullcontext(Recorded(Trajectory.of(text)))
 

@@ -224,8 +224,8 @@ def _check_texts(run: Run, digests: Mapping[str, str]) -> None:
     """Refuse labels of other data that happens to have the same ids: no label is of the text that was judged."""
     told = []
     for sample in run.store.planned(run.id):
-        item = sample.meta.get("item")
-        if sample.id in digests and isinstance(item, Mapping):
+        item = sample.known.item
+        if sample.id in digests and item is not None:
             texts = {name: str(item.get(role, "")).strip() for name, role in TEXTS.items()}
             if not any(text.startswith(("[", "{")) for text in texts.values()):  # lists are told in different ways
                 told.append((digests[sample.id], text_digest(texts)))

@@ -18,9 +18,9 @@ from proctor.api.prepare import no_judge, prepare
 from proctor.api.resolve import TaskLike
 from proctor.api.run import Run
 from proctor.calibration.figures import about
-from proctor.core.details import KnownDetails
 from proctor.core.errors import BadInput, JudgeFailed, ProctorError
 from proctor.core.judge import JudgeChoice
+from proctor.core.known import KnownDetails
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Scorer
@@ -68,7 +68,7 @@ def rehearse(task: TaskLike, options: RunOptions) -> Rehearsal:
     if not options.run_id:
         options = msgspec.structs.replace(options, store=":memory:")
     job = prepare(task, options).job
-    answers = ((sample, Trajectory.of(str(sample.meta.get("recorded", "")))) for sample in job.samples())
+    answers = ((sample, Trajectory.of(sample.known.recorded or "")) for sample in job.samples())
     return _rehearsed(job.scorers, answers)
 
 

@@ -6,6 +6,8 @@ from typing import Any, Literal, Self
 
 import msgspec
 
+from proctor.core.known import KnownMeta, known
+
 _json = json.JSONEncoder(ensure_ascii=False, default=str)  # an agent in Python may put anything into a call
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -161,6 +163,11 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
         parts: tuple[Part, ...] = (Text(text=question), *files)
         turn = Turn(messages=(Message(role="user", parts=parts),), reference=target)
         return cls(id=id, turns=(turn,), target=target, cluster=cluster, tags=tags or {}, meta=meta or {})
+
+    @property
+    def known(self) -> KnownMeta:
+        """Return what of `meta` has a meaning for others."""
+        return known(KnownMeta, self.meta)
 
     @property
     def question(self) -> str:

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from proctor.core.details import KnownDetails, known_details
+from proctor.core.known import KnownDetails, known
 from proctor.core.sentence import Sentence
 
 WhyUnscored = Literal["not_applicable", "judge_failed", "scorer_failed"]
@@ -50,7 +50,7 @@ class Score(msgspec.Struct, frozen=True, kw_only=True, tag="score"):
     @property
     def known(self) -> KnownDetails:
         """Return those of the details that have a meaning for others."""
-        return known_details(self.details)
+        return known(KnownDetails, self.details)
 
 
 class Unscored(msgspec.Struct, frozen=True, kw_only=True, tag="unscored"):
@@ -63,7 +63,7 @@ class Unscored(msgspec.Struct, frozen=True, kw_only=True, tag="unscored"):
     @property
     def known(self) -> KnownDetails:
         """Return those of the details that have a meaning for others."""
-        return known_details(self.details)
+        return known(KnownDetails, self.details)
 
 
 def short_reason(reason: str | Sentence, characters: int = MOST_REASON_CHARACTERS) -> str | Sentence:

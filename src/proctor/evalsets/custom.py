@@ -112,7 +112,7 @@ def _arguments(name: str, metric: CustomMetric, sample: Sample, trajectory: Traj
         EvalMetric(metric_name=name, criterion=criterion, custom_function_path=metric.function),
         [Invocation.model_validate(one) for one in made],
         None if case is None else [Invocation.model_validate(one) for one in case],
-        _scenario(sample.meta.get("scenario")),
+        _scenario(sample.known.scenario),
     )
 
 

@@ -108,7 +108,7 @@ def _case(sample: Sample, attempts: Sequence[Attempt], record: RunRecord) -> Cas
     missing = record.spec.attempts - sum(trial.outcome in IN_THE_MEAN for trial, _ in attempts)
     metrics = [_metric(name, sample, attempts, whole=missing <= 0) for name in names]
     return CaseOutcome(
-        set_id=str(sample.meta.get("eval_set_id", record.task)),
+        set_id=sample.known.eval_set_id or record.task,
         id=sample.id,
         status=_status([metric.status for metric in metrics], [trial for trial, _ in attempts]),
         metrics=tuple(metrics),
@@ -137,7 +137,7 @@ def _metric_name(scorer: str) -> str:
 
 def _asked_for(name: str, sample: Sample, attempts: Sequence[Attempt]) -> bool:
     """Whether the criteria of the case name a metric: sets of one run may have different ones."""
-    criteria = sample.meta.get("adk", {}).get("criteria", ())
+    criteria = sample.known.adk.get("criteria", ())
     if name.startswith(PREFIX):
         return _metric_name(name) in criteria
     results = [verdicts[name] for _, verdicts in attempts if name in verdicts]
@@ -206,7 +206,7 @@ def _threshold(name: str, sample: Sample, results: Sequence[Score | Unscored | N
 
 
 def _case_threshold(name: str, sample: Sample) -> float:
-    options = sample.meta.get("adk", {})
+    options = sample.known.adk
     keys = {"adk:tool_trajectory_avg_score": "trajectory_threshold", "adk:response_match_score": "response_threshold"}
     return float(options.get(keys.get(name, ""), 1.0))
 

@@ -117,7 +117,7 @@ class Recorder:
             heard = Heard(session)
             yield heard
         if heard.played and not any(step.stop == "step_limit" for _, steps in heard.played for step in steps):
-            case = case_of(sample.id, heard.played, session_input(sample.meta.get("session")))
+            case = case_of(sample.id, heard.played, session_input(sample.known.session))
             await in_thread(partial(save_case, self._path, case))
 
 

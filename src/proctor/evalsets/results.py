@@ -48,9 +48,9 @@ def write(
     for trial in store.trials(record.id):
         if (sample := store.sample(record.id, trial.sample_id)) is None:
             continue
-        if "eval_set_id" not in sample.meta:
+        set_id = sample.known.eval_set_id
+        if not set_id:
             raise BadInput("The sample '{id}' does not come from an eval-set file.", id=sample.id)
-        set_id = sample.meta["eval_set_id"]
         found.setdefault(set_id, []).append(case_result(sample, trial, by_id[sample.id]))
         apps.setdefault(set_id, app or _session(sample).get("app_name") or "app")
     now = time.time()
@@ -86,9 +86,9 @@ def case_result(sample: Sample, trial: Trial, case: CaseOutcome) -> dict[str, An
     played = enumerate(turns_of(sample, trial.trajectory))
     turns = [_per_turn(sample, turn, trial, place, results) for place, turn in played]
     return {
-        "eval_set_file": sample.meta["eval_set_id"],
-        "eval_set_id": sample.meta["eval_set_id"],
-        "eval_id": sample.meta["eval_id"],
+        "eval_set_file": sample.known.eval_set_id,
+        "eval_set_id": sample.known.eval_set_id,
+        "eval_id": sample.known.eval_id,
         "final_eval_status": _final(trial, [result["eval_status"] for result in overall]),
         "overall_eval_metric_results": overall if trial.outcome == "scored" else [],
         "eval_metric_result_per_invocation": turns if trial.outcome == "scored" else [],
@@ -140,7 +140,7 @@ def _metrics(sample: Sample, trial: Trial, case: CaseOutcome) -> list[_Metric]:
             status = FAILED if FAILED in statuses else PASSED
         criterion: dict[str, Any] = {"threshold": metric.threshold}
         if metric.name == "tool_trajectory_avg_score":
-            criterion["match_type"] = sample.meta["adk"]["match_type"]
+            criterion["match_type"] = sample.known.adk["match_type"]
         details = [_details(turn.rubrics.get(metric.name, {})) for turn in turns]
         rubrics: dict[str, list[float]] = {}
         for turn in turns:
@@ -198,8 +198,8 @@ def _result(
 
 
 def _per_turn(sample: Sample, turn: Turn, trial: Trial, place: int, results: Sequence[_Metric]) -> dict[str, Any]:
-    known = sample.meta.get("invocations", [])
-    invocation_id = known[place]["invocation_id"] if place < len(known) else ""
+    known = sample.known.invocations
+    invocation_id = known[place].invocation_id if place < len(known) else ""
     asked = {"role": "user", "parts": [{"text": message.text} for message in turn.messages]}
     steps = [step for step in trial.trajectory.steps if step.turn == place]
     reference = turn.reference if isinstance(turn.reference, Mapping) else {}
@@ -270,5 +270,4 @@ def _texts(message: Message) -> list[str]:
 
 
 def _session(sample: Sample) -> Mapping[str, Any]:
-    session: Mapping[str, Any] = sample.meta.get("session") or {}
-    return session
+    return sample.known.session

@@ -59,7 +59,7 @@ class ScenarioUser(named.Opened):
         Raises:
             UserFailed: the model failed, or said nothing.
         """
-        scenario = sample.meta.get("scenario")
+        scenario = sample.known.scenario
         if scenario is None or 1 + max((step.turn for step in trajectory.steps), default=0) >= self._max_turns:
             return None
         asked = [

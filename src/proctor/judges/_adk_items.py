@@ -129,8 +129,8 @@ def _properties(metric: str, criterion: Criterion, sample: Sample, place: int) -
     """Return what is judged, by id: the properties of the criterion, the case and the turn."""
     if metric not in TYPES:
         return {"same": SAME}
-    turns = sample.meta.get("invocations", ())
-    given = [*sample.meta.get("rubrics", ()), *(turns[place].get("rubrics", ()) if place < len(turns) else ())]
+    turns = sample.known.invocations
+    given = [*sample.known.rubrics, *(turns[place].rubrics if place < len(turns) else ())]
     found = dict(criterion.rubrics)
     for rubric in given:
         kind, text = rubric.get("type"), rubric.get("rubric_content", {}).get("text_property")
@@ -164,8 +164,8 @@ def _sentences(criterion: Criterion, trajectory: Trajectory, place: int, turn: P
 
 def _of_user(criterion: Criterion, sample: Sample, turns: Sequence[Played]) -> list[list[Item]]:
     """Return for each turn what the user said; with the last one, that the conversation ends after it."""
-    scenario = sample.meta.get("scenario")
-    if not isinstance(scenario, Mapping) or not turns:
+    scenario = sample.known.scenario
+    if scenario is None or not turns:
         return []
     begins = turns[0].asked.strip() == str(scenario.get("starting_prompt", "")).strip()
     found = [[Item(known=float(begins))]]

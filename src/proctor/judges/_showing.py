@@ -59,11 +59,11 @@ def shown(sample: Sample, trajectory: Trajectory, whole: bool) -> Shown:
     Args:
         whole: question and solution of an item are judged with the answer; else they are context.
     """
-    item = sample.meta.get("item")
-    if not isinstance(item, Mapping):
+    item = sample.known.item
+    if item is None:
         return Shown(context=tuple(_asked(sample, trajectory)), judged=(("answer", trajectory.answer),))
     texts = [(field, str(item[field])) for field in FIELDS if item.get(field) not in (None, "")]
-    examples = tuple(("example", str(one)) for one in sample.meta.get("examples", ()))
+    examples = tuple(("example", str(one)) for one in sample.known.examples)
     judged = {"question", "answer", "solution"} if whole else {"answer", "solution"}
     if not texts:
         return Shown(context=examples, judged=(("answer", trajectory.answer),))

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from proctor.calibration.figures import Verdicts
 from proctor.core.digest import digest
 from proctor.core.judge import NOT_CHOSEN, Figure, JudgeChoice, JudgeInfo
+from proctor.core.known import Rival
 from proctor.core.parts import JudgePart
 from proctor.core.run import Estimate
 from proctor.core.sample import Sample
@@ -54,13 +55,6 @@ class Options(Asking, frozen=True, kw_only=True):
     characters: Characters = MOST_CHARACTERS
     systems: Annotated[int, msgspec.Meta(ge=2)] = 2
     labels: tuple[str, str] = LABELS
-
-
-class Rival(msgspec.Struct, frozen=True, kw_only=True):
-    """What an item is compared with."""
-
-    id: str
-    text: str
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
@@ -202,9 +196,8 @@ FIGURES = (
 
 def rivals_of(sample: Sample) -> list[Rival]:
     """What a sample is compared with: its rivals, or else its right answers."""
-    given = sample.meta.get("rivals")
-    if given is not None:
-        return msgspec.convert(list(given), list[Rival])
+    if sample.known.rivals is not None:
+        return list(sample.known.rivals)
     target = [sample.target] if isinstance(sample.target, str) else sample.target
     if isinstance(target, list | tuple) and all(isinstance(one, str) for one in target):
         return [Rival(id=f"{sample.id}:reference", text=one) for one in target if one.strip()]

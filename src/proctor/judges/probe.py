@@ -27,6 +27,7 @@ from msgspec.structs import replace
 
 from proctor.core.digest import digest
 from proctor.core.judge import NOT_CHOSEN, JudgeChoice, JudgeInfo
+from proctor.core.known import Rival
 from proctor.core.parts import JudgePart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
@@ -38,7 +39,7 @@ from proctor.judges._ask import Asker, enough
 from proctor.judges._choice import Asking, asker, single
 from proctor.judges._opinion import Opinion
 from proctor.judges._rubric_file import Dimension, Heading, Rubric, Words, rubric
-from proctor.judges.pairwise import Comparison, PairwiseJudge, Rival
+from proctor.judges.pairwise import Comparison, PairwiseJudge
 from proctor.judges.pairwise import Options as PairOptions
 from proctor.judges.rubric import Options as PointOptions
 from proctor.judges.rubric import RubricJudge

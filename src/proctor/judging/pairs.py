@@ -246,8 +246,8 @@ def _style(sample: Sample, rival: str, control: Control) -> dict[str, float]:
     """Differences of style, first minus second: length, and the density of marks (LMSYS, style control, August 2024)."""
     if control == "none":
         return {}
-    mine = str(sample.meta["recorded"])
-    other = next(str(one["text"]) for one in sample.meta["rivals"] if one["id"] == rival)
+    mine = sample.known.recorded or ""
+    other = next(one.text for one in sample.known.rivals or () if one.id == rival)
     found = {"length": _share(len(mine), len(other))}
     if control == "style":
         for name, mark in MARKS.items():

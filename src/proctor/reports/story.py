@@ -5,8 +5,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from proctor.core.details import KnownDetails
 from proctor.core.errors import BadInput
+from proctor.core.known import KnownDetails
 from proctor.core.sample import File, Message, Reasoning, Sample, Text, ToolCall, ToolResult
 from proctor.core.score import Score, Unscored, short_reason
 from proctor.core.sentence import Sentence

@@ -92,7 +92,7 @@ def make(options: Mapping[str, Any], find: Find = named) -> Scorer:
 
     @scorer(inline=is_inline(similarity))
     def adaptive(sample: Sample, trajectory: Trajectory) -> Result | Awaitable[Result]:
-        kind = str(sample.meta.get("type", ""))
+        kind = str(sample.known.type)
         return together([similarity(sample, trajectory)], lambda found: put(found[0], kind))
 
     return adaptive

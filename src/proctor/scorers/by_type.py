@@ -82,7 +82,7 @@ def make(options: Mapping[str, Any], find: Find = named) -> Scorer:
 
 
 def _score(sample: Sample, trajectory: Trajectory, scorer_of: Callable[[str], Scorer | None]) -> Result:
-    kind = str(sample.meta.get("type") or "")
+    kind = str(sample.known.type or "")
     scorer = scorer_of(_plain(kind))
     if scorer is not None:
         return scorer(sample, trajectory)

@@ -83,7 +83,7 @@ def _compared(sample: Sample, trajectory: Trajectory) -> _Compared | Unscored:
         reason = say("The target '{target}' is no list of option letters.", target=text)
         return Unscored(why="not_applicable", reason=reason)
     letters = _letters_of(options.letters) or "".join(chr(code) for code in range(65, max(72, ord(max(right))) + 1))
-    texts = _texts_of(sample.meta.get("options"))
+    texts = _texts_of(sample.known.options)
     letters = "".join(dict.fromkeys(letters + "".join(texts)))
     chosen = _replies.letters(trajectory.answer, letters) or _by_text(trajectory.answer, texts, sample.question)
     return _Compared(options, right, chosen)

@@ -65,7 +65,7 @@ def make(options: Mapping[str, Any], find: Find = named) -> Scorer:
     parts = [_found(part, find) for part in chosen.parts]
 
     def score(sample: Sample, trajectory: Trajectory) -> Result | Awaitable[Result]:
-        counted = [one for one in parts if not one.part.types or sample.meta.get("type") in one.part.types]
+        counted = [one for one in parts if not one.part.types or sample.known.type in one.part.types]
         results = [one.scorer(sample, trajectory) for one in counted]
         return together(results, lambda found: _combined(counted, found, trajectory, chosen))
 

@@ -20,8 +20,8 @@ def session_state(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     >>> session_state(sample, Trajectory(steps=(), state={"booked": 1, "n": 1.0, "x": 0})).details["different"]
     ['booked']
     """
-    expected = sample.meta.get("final_session_state")
-    if not isinstance(expected, Mapping) or not expected:
+    expected = sample.known.final_session_state
+    if not expected:
         return Unscored(why="not_applicable", reason=say("The case expects no state of the session."))
     if trajectory.state is None:
         return Unscored(why="not_applicable", reason=say("The agent does not tell the state of its session."))

@@ -33,8 +33,8 @@ def replies(path: Path, samples: Iterable[Sample], *, attempts: int = 1) -> Repl
     by_id: dict[str, Sample] = {}
     by_words: dict[tuple[str, ...], list[Sample]] = {}
     for sample in samples:
-        session = sample.meta.get("session") or {}
-        for name in (sample.id, sample.meta.get("eval_id"), session.get("session_id")):
+        about = sample.known
+        for name in (sample.id, about.eval_id, about.session.get("session_id")):
             if name:
                 by_id.setdefault(str(name), sample)
         by_words.setdefault(_words([_last(turn.messages) for turn in sample.turns]), []).append(sample)

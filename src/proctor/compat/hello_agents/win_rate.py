@@ -17,10 +17,11 @@ from proctor.compat.hello_agents._tool import whole
 from proctor.compat.hello_agents._words import percent, tell
 from proctor.compat.hello_agents.llm_judge import RUBRIC
 from proctor.core.errors import BadInput, JudgeFailed
+from proctor.core.known import Rival
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
 from proctor.judges._ask import Asker
-from proctor.judges.pairwise import Comparison, Options, PairwiseJudge, Rival
+from proctor.judges.pairwise import Comparison, Options, PairwiseJudge
 from proctor.judges.rubric import Rubric, rubric
 from proctor.judging.fields import JUDGED, Item
 from proctor.judging.items import sample as item_sample
@@ -169,7 +170,7 @@ def _comparisons(run: Run, samples: Sequence[Sample], seconds: Mapping[str, floa
     verdict_by_id = {verdict.sample_id: verdict.result for verdict in run.verdicts()}
     for sample in samples:
         result = verdict_by_id.get(sample.id)
-        rivals = [one["id"] for one in sample.meta["rivals"]]
+        rivals = [one.id for one in sample.known.rivals or ()]
         found = {one["rival"]: one for one in (result.details.get("comparisons", ()) if result is not None else ())}
         each = seconds.get(sample.id, 0.0) / len(rivals)
         for rival in rivals:

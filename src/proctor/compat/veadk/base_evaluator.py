@@ -128,7 +128,7 @@ class BaseEvaluator:
         ]
         if place < len(self.agent_information_list):
             session = self.agent_information_list[place]
-            known = replace(known, meta={**known.meta, "session": {**known.meta.get("session", {}), **session}})
+            known = replace(known, meta={**known.meta, "session": {**known.known.session, **session}})
         return replace(known, turns=tuple(turns))
 
     def _results(self) -> Iterator[EvalResultData]:
@@ -142,11 +142,11 @@ def english(sentence: Any) -> str:
 
 
 def _case(sample: Sample) -> EvalTestCase:
-    known = sample.meta.get("invocations", ())
+    known = sample.known.invocations
     return EvalTestCase(
         invocations=[
             Invocation(
-                invocation_id=known[place]["invocation_id"] if place < len(known) else "",
+                invocation_id=known[place].invocation_id if place < len(known) else "",
                 input=_asked(turn),
                 actual_output="",
                 expected_output=turn.reference["response"] or "",
@@ -160,7 +160,7 @@ def _case(sample: Sample) -> EvalTestCase:
 
 
 def _session(sample: Sample) -> dict[str, Any]:
-    given = sample.meta.get("session") or {}
+    given = sample.known.session
     return {
         "app_name": given.get("app_name") or "",
         "user_id": given.get("user_id") or "",

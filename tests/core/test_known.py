@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from proctor.core.details import KnownDetails, known_details
+from proctor.core.known import KnownDetails, KnownMeta, Rival, known
+from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 
 
@@ -26,11 +27,19 @@ def test_details_are_read_by_their_types() -> None:
 def test_a_key_that_a_scorer_uses_for_something_else_is_passed_over(
     details: dict[str, Any], left: KnownDetails
 ) -> None:
-    assert known_details(details) == left
+    assert known(KnownDetails, details) == left
 
 
 def test_what_a_comparison_holds_beyond_what_others_read_is_no_hindrance() -> None:
-    [one] = known_details(
-        {"comparisons": [{"rival": "b", "result": "win", "lengths": [1, 2], "replies": ["x"]}]}
+    [one] = known(
+        KnownDetails, {"comparisons": [{"rival": "b", "result": "win", "lengths": [1, 2], "replies": ["x"]}]}
     ).comparisons
     assert (one.rival, one.result, one.replies) == ("b", "win", ("x",))
+
+
+def test_meta_is_read_by_its_types_and_null_is_as_if_it_were_not_there() -> None:
+    sample = Sample.ask(
+        "a", "?", meta={"session": None, "type": "choice", "rivals": [{"id": "b", "text": "x"}], "mine": 1}
+    )
+    assert sample.known == KnownMeta(type="choice", rivals=(Rival(id="b", text="x"),))
+    assert Sample.ask("a", "?", meta={"item": "no item", "type": 3}).known == KnownMeta(type=3)
