@@ -71,6 +71,11 @@ def test_what_is_imported_is_declared() -> None:
     assert not missing
 
 
+def test_the_core_needs_msgspec_and_the_standard_library_only() -> None:
+    core = {module for module, path in imported() if path.is_relative_to(SOURCE / "core")}
+    assert core - sys.stdlib_module_names == {"msgspec", "proctor"}
+
+
 def test_what_is_declared_is_imported() -> None:
     distributions = packages_distributions()
     used = {_name(one) for module, _ in imported() for one in distributions.get(module, [module])}

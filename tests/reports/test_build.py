@@ -160,6 +160,18 @@ async def test_options_that_may_be_secret_are_hidden() -> None:
     }
 
 
+@pytest.mark.parametrize("name", ["apikey", "x-api-key", "subscription_key", "passwd", "headers", "auth"])
+async def test_an_option_that_is_called_like_a_key_is_hidden(name: str) -> None:
+    store = MemoryStore()
+    run = example_runs.record("empty", planned=0, state="stopped")
+    run = msgspec.structs.replace(
+        run, spec=msgspec.structs.replace(run.spec, agent_options={name: "abcd", "max_tokens": 5})
+    )
+    report = build(run, store, await example_runs.fill(store, run, []))
+    facts = {fact.name: fact.text for fact in report.options}
+    assert (facts[f"agent.{name}"], facts["agent.max_tokens"]) == ("•••", "5")
+
+
 async def test_an_empty_run_is_a_report_too() -> None:
     store = MemoryStore()
     run = example_runs.record("empty", planned=0, state="stopped")

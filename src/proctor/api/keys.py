@@ -6,15 +6,10 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
 from proctor.core.errors import BadInput
-from proctor.transport.redact import redact
+from proctor.transport.redact import KEY_NAME, redact
 
 SHORTEST = 16  # of a header's value that is a key by its look alone
 _PLACE = re.compile(r"\{[\w:]{1,100}\}")  # {question}, {env:NAME}: filled in later
-_KEY_NAME = re.compile(
-    r"(?:^|[-_])(?:(?:api|access|secret|private|subscription|auth)[-_]?key|apikey|token|secret|password|passwd|pwd"
-    r"|credentials?|authorization|cookie|auth|sig|signature)$",
-    re.IGNORECASE,
-)
 _RANDOM = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9._~+/=-]+")
 _OPEN_HEADERS = frozenset({"accept", "accept-encoding", "accept-language", "content-type", "user-agent", "openai-beta"})
 
@@ -58,7 +53,7 @@ def _holds_key(where: str, text: str) -> bool:
     *above, last = where.split(".")
     if not text:
         return False
-    if _KEY_NAME.search(last):
+    if KEY_NAME.search(last):
         return True
     if above and above[-1] == "headers" and last.lower() not in _OPEN_HEADERS and _is_random(text):
         return True
@@ -89,5 +84,5 @@ def _is_key_word(pair: tuple[str, str]) -> bool:
     name, value = pair
     if redact(name) != name or redact(value) != value:
         return True
-    is_named = name.startswith("-") and _KEY_NAME.search(name.lstrip("-")) is not None
+    is_named = name.startswith("-") and KEY_NAME.search(name.lstrip("-")) is not None
     return is_named and bool(value) and not value.startswith(("-", "$", "env:"))

@@ -1,5 +1,6 @@
 """Gather everything a page about a run shows, in a few passes over the store and in little memory."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from statistics import quantiles
@@ -16,6 +17,7 @@ from proctor.reports.counts import Beside, Key, Rule, TrialCounts, Unmeasured, V
 from proctor.reports.drawn import part, target
 from proctor.reports.pairs import value_text
 from proctor.reports.story import Story, story
+from proctor.transport.redact import KEY_NAME
 
 METRICS = ("accuracy", "score", "points")
 ATTEMPTS = ("pass@", "pass^")  # the beginnings of metrics over several attempts
@@ -38,7 +40,7 @@ CODE = ("code · ", "files · ")  # the files of the user's code by part; under 
 JUDGE_FACTS = ("model", "rubric", "rubric_digest", "calibration")
 SECTIONS_FIRST = ("", "official", "group", "category")
 LOOKED_AT = 100_000  # trials whose records are read, for errors and times; the numbers come from all
-SECRET = ("key", "token", "secret", "password", "authorization", "headers", "cookie", "credential")
+PRIVATE = {"key", "token", "secret", "password", "authorization", "headers", "cookie", "credential"}  # or a word of it
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True):
@@ -255,7 +257,7 @@ def _options(record: RunRecord) -> Iterator[Fact]:
         yield Fact(name="judge", text=spec.judge)
     for prefix, options in (("task", spec.task_options), ("agent", spec.agent_options), ("judge", spec.judge_options)):
         for name, value in options.items():
-            hidden = any(word in name.lower().split("_") for word in SECRET)
+            hidden = KEY_NAME.search(name) is not None or not PRIVATE.isdisjoint(re.split("[-_]", name.lower()))
             yield Fact(name=f"{prefix}.{name}", text="•••" if hidden else _text(value))
 
 

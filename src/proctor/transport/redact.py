@@ -44,6 +44,14 @@ PRECEDED: Mapping[str, tuple[str, str]] = {
 ANY_KEY = "|".join((*SHAPES.values(), *(before + key for before, key in PRECEDED.values())))
 """A regular expression (for `re.ASCII`) that fits a key of any kind, with what precedes it."""
 
+KEY_NAME = re.compile(
+    r"(?:^|[-_])(?:(?:api|access|secret|private|subscription|auth)[-_]?key|apikey|token|secret|password|passwd|pwd"
+    r"|credentials?|authorization|cookie|auth|sig|signature)$",
+    re.IGNORECASE,
+)
+"""What an option or a header is called that holds a key."""
+
+# Of the environment: PWD is a folder there, and SSH_AUTH_SOCK a path.
 _SECRET_NAME = re.compile(r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(?:_|$)", re.IGNORECASE)
 _RANDOM = re.compile(r"(?=.*[0-9])(?=.*[A-DF-Za-df-z])[A-Za-z0-9._~+/=-]+")
 _BY_WHAT_PRECEDES = [re.compile(f"({before}){key}", re.ASCII) for before, key in PRECEDED.values()]
