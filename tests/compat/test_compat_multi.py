@@ -137,7 +137,7 @@ def test_settings_change_the_score() -> None:
         ("evaluation_settings: {answer_position: last}", "answer_position"),
         ("open_ended: {min_similarity: often}", "min_similarity"),
         ("single_choice: true", "expected settings"),
-        ("- a", "expected settings"),
+        ("- a", "must be a table"),
         ("a: [", "config.yaml"),
         ("!!python/object/apply:os.system ['true']", "config.yaml"),
     ],

@@ -27,7 +27,7 @@ ALLOWED = {
     "compat/hello_agents/_llm.py": LIBRARY,
     "compat/hello_agents/_playing.py": "agents of any make, for their name",
     "compat/hello_agents/gaia_tool.py": LIBRARY,
-    "compat/multi/__init__.py": ARGUMENTS,
+    "compat/multi/functions.py": ARGUMENTS,
     "compat/multi/adapter.py": "evaluators of the user, as the original loads them",
     "compat/multi/article.py": ARGUMENTS,
     "compat/multi/inspecting.py": ARGUMENTS,

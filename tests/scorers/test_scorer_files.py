@@ -10,7 +10,7 @@ from proctor import Sample, Task, Trajectory
 from proctor.core.errors import BadInput
 from proctor.core.score import Score, Unscored
 from proctor.registry import JUDGES
-from proctor.scorers import _article, _file
+from proctor.scorers import _file, article_settings
 from proctor.scorers._named import named
 from proctor.scorers._predictions import adapted, takes_prediction
 
@@ -101,7 +101,7 @@ def test_paths_in_a_file_begin_where_it_is(tmp_path: Path) -> None:
         ),
         ('[scorers.a]\nkind = "exact"\nx = 1\n', r"\$\.scorers\.a: The scorer 'exact' takes no options"),
         ("[scorers.a]\nkind = 3\n", r"\$\.scorers\.a\.kind must be a text"),
-        ('[scorer.a]\nkind = "regex"\n', "there is no 'scorer'"),
+        ('[scorer.a]\nkind = "regex"\n', "has no option 'scorer'. Did you mean 'scorers'"),
         ('[scorers.a]\nkind = "exact"\n[more]\n', r"unknown key 'more' at \$"),
         ("[scorers]\n", "must be a table of scorers"),
         ("scorers = [1]\n", "must be a table of scorers"),
@@ -146,7 +146,7 @@ def test_the_answer_position_chooses_among_the_letters_that_stand_alone(
     text = f"evaluation_settings: {{answer_position: {position}}}\n"
     [found] = _file.load(written(tmp_path, text, "c.yaml"))
     assert score(found, "The first is A. Then B. Then D.", letter, type="单选").points == 1
-    assert _article.letters_at("no letters", "end") == ""
+    assert article_settings.letters_at("no letters", "end") == ""
 
 
 def test_without_partial_credit_only_full_marks_count(tmp_path: Path) -> None:
@@ -167,10 +167,10 @@ def test_a_single_choice_that_is_not_strict_may_be_one_of_several(tmp_path: Path
 @pytest.mark.parametrize(
     ("text", "path"),
     [
-        ("single_choice: {strict: true}\n", "'single_choice': there is no 'strict'"),
-        ("evaluation_settings: {answer_position: left}\n", "'evaluation_settings.answer_position': 'left'"),
-        ("true_false: {x: 1}\n", "there is no 'true_false'"),
-        ("open_ended: {rouge_type: rouge-w}\n", "'open_ended.rouge_type': 'rouge-w'"),
+        ("single_choice: {strict: true}\n", "single_choice has no option 'strict'. Did you mean 'strict_mode'"),
+        ("evaluation_settings: {answer_position: left}\n", "evaluation_settings: 'answer_position': 'left'"),
+        ("true_false: {x: 1}\n", "by_type has no option 'true_false'"),
+        ("open_ended: {rouge_type: rouge-w}\n", "open_ended: 'rouge_type': 'rouge-w'"),
     ],
 )
 def test_an_unknown_key_of_the_article_is_told_with_its_path(tmp_path: Path, text: str, path: str) -> None:

@@ -23,9 +23,8 @@ from proctor.core.sample import Sample
 from proctor.core.sentence import say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
-from proctor.core.validation import in_words
 from proctor.runtime.threads import is_async
-from proctor.scorers import _article
+from proctor.scorers import article_settings
 from proctor.scorers._named import Make, is_inline, named
 from proctor.scorers._predictions import adapted, takes_prediction
 
@@ -84,7 +83,7 @@ def load(name: str, make: Make = named) -> list[Configured]:
     """
     where, only = _split(name)
     path = Path(where).expanduser()
-    values = _read(path)
+    values = read(path)
     scorers = values.get("scorers")
     if scorers is None:
         if only:
@@ -178,10 +177,9 @@ class _File:
 
 def _of_article(values: Mapping[str, Any], where: str) -> Configured:
     try:
-        settings = _article.settings(values)
-    except msgspec.ValidationError as error:
-        raise BadInput("{path}: {error}.", path=where, error=in_words(error)) from None
-    scorer = _article.scorer(settings)
+        scorer = article_settings.scorer(article_settings.settings(values))
+    except BadInput as error:
+        raise BadInput("{path}: {error}", path=where, error=error.sentence) from None
     return Configured(
         name="by_type",
         reference=where,
@@ -210,7 +208,12 @@ def _split(name: str) -> tuple[str, str]:
     return (path, only) if colon and path.lower().endswith(SUFFIXES) else (name, "")
 
 
-def _read(path: Path) -> Mapping[str, Any]:
+def read(path: Path) -> Mapping[str, Any]:
+    """Return what a TOML or YAML file holds.
+
+    Raises:
+        BadInput: it cannot be read, is too large, or holds no table.
+    """
     try:
         data = path.read_bytes()
     except FileNotFoundError:

@@ -56,13 +56,13 @@ def test_the_summary_shows_the_pictures_or_how_to_get_them() -> None:
 
 def test_without_the_extra_everything_else_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "find_spec", lambda name: None)
-    made = export.write_files(tmp_path, {}, {}, rows(), "m")
+    made = export.score_files(tmp_path, {}, rows(), "m")
     assert not [path for path in made if path.suffix == ".png"]
     assert "[plots]'" in (tmp_path / "summary.md").read_text(encoding="utf-8")
 
 
 def test_the_leaderboard_file_has_the_entry_and_the_published_rows(tmp_path: Path) -> None:
-    export.write_files(tmp_path, {}, {}, rows(), "m")
+    export.score_files(tmp_path, {}, rows(), "m")
     found = json.loads((tmp_path / "leaderboard.json").read_text(encoding="utf-8"))
     assert [row["Model"] for row in found["data"]] == ["m", "random", "most", "expert"]
     assert len({tuple(row)[:9] for row in found["data"]}) == 1

@@ -44,27 +44,26 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
             details[sample.id] = {**predictions[sample.id], **_detail(sample, row)}
     if not predictions:
         raise BadInput("The run holds no scored trial to export.")
-    return write_files(folder, predictions, details, rows, model)
-
-
-def write_files(
-    folder: Path, predictions: Mapping[str, Json], details: Mapping[str, Json], rows: Sequence[Scored], model: str
-) -> list[Path]:
-    """Write what was collected; the score files only when there is something scored."""
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {"prediction.json": _json(predictions)}
-    if rows:
-        scores = {row.id: {"question_id": row.id, "score": row.score, "total_score": row.total} for row in rows}
+    text = _json(predictions)
+    written = [_write(folder / "prediction.json", text), *(score_files(folder, details, rows, model) if rows else ())]
+    return [*written, _zip(folder, text)]
+
+
+def score_files(
+    folder: Path, details: Mapping[str, Json], rows: Sequence[Scored], model: str, *, summarised: bool = True
+) -> list[Path]:
+    """Write score.json and detail.json; where they are `summarised`, the tables, the leaderboard entry and the pictures."""
+    scores = {row.id: {"question_id": row.id, "score": row.score, "total_score": row.total} for row in rows}
+    texts = {"score.json": _json(scores), "detail.json": _json(details)}
+    if summarised:
         texts |= {
-            "score.json": _json(scores),
-            "detail.json": _json(details),
             "statistics.csv": statistics(rows),
             "summary.md": summary(rows, pictures=can_draw()),
             "leaderboard.json": leaderboard_file(rows, model),
         }
     written = [_write(folder / name, text) for name, text in texts.items()]
-    written += draw(rows, folder, model) if rows and can_draw() else []
-    return [*written, _zip(folder, texts["prediction.json"])]
+    return [*written, *(draw(rows, folder, model) if summarised and can_draw() else ())]
 
 
 def prediction_of(sample: Sample, trial: Trial) -> Json:

@@ -5,7 +5,6 @@
 A prediction may be null, or the list [extracted, original] that the answer extractor of the original writes.
 """
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Text
 from proctor.core.trajectory import Step, Stop, Trajectory, Usage
 from proctor.core.validation import in_words
+from proctor.runtime.json_file import read_json
 
 _CHECKPOINT = re.compile(r"prediction_(\d+)\.json")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -32,35 +32,29 @@ class Answered(msgspec.Struct):
 
 
 def predictions(path: Path) -> dict[str, Answered]:
-    """The predictions of a file, or of a run's folder: its `prediction.json`, else whichever checkpoint holds most.
+    """Return the predictions of a file or of a run's folder, by question id; see `objects`."""
+    return {id: msgspec.convert(line, Answered) for id, line in objects(path).items()}
+
+
+def objects(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the prediction objects of a file, unchanged, by question id.
+
+    Of a run's folder they are those of `prediction.json`, else of whichever checkpoint holds most.
 
     Raises:
         BadInput: there are none, or they are in another layout.
     """
     if not path.is_dir():
-        return _decoded(path)
+        return _objects(path)
     final = path / "prediction.json"
     if final.is_file():
-        return _decoded(final)
+        return _objects(final)
     parts = [file for file in (path / "checkpoints").glob("prediction_*.json") if _CHECKPOINT.fullmatch(file.name)]
     if (last := path / "prediction_last.json").is_file():
         parts.append(last)
     if not parts:
         raise BadInput("{path} holds no prediction.json.", path=path)
-    return max((_decoded(file) for file in sorted(parts)), key=len)
-
-
-def objects(path: Path) -> dict[str, dict[str, Any]]:
-    """The prediction objects as they are, by question id.
-
-    Raises:
-        BadInput: there are none, or they are in another layout.
-    """
-    predictions(path)
-    file = path / "prediction.json" if path.is_dir() else path
-    if not file.is_file():
-        raise BadInput("{path} holds no prediction.json.", path=path)
-    return {str(line["question_id"]): line for line in json.loads(file.read_bytes()).values()}
+    return max((_objects(file) for file in sorted(parts)), key=len)
 
 
 def text_of(prediction: Any) -> str | None:
@@ -86,14 +80,13 @@ def trajectory_of(answered: Answered) -> Trajectory:
     return Trajectory(steps=(step,), stop=stop)
 
 
-def _decoded(path: Path) -> dict[str, Answered]:
+def _objects(path: Path) -> dict[str, dict[str, Any]]:
+    value = read_json(path)
     try:
-        found = msgspec.convert(json.loads(path.read_bytes()), dict[str, Answered])
-    except OSError as error:
-        raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from None
-    except (ValueError, RecursionError, msgspec.ValidationError) as error:
+        answered = msgspec.convert(value, dict[str, Answered])
+    except msgspec.ValidationError as error:
         raise BadInput("{path}: {error}.", path=path, error=in_words(error)) from None
-    return {answered.question_id: answered for answered in found.values()}
+    return {answered[key].question_id: line for key, line in value.items()}
 
 
 def _count(value: Any) -> int:

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from proctor.compat.multi.functions import evaluate_question
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
@@ -52,8 +53,6 @@ def multi_turn_assertion(
     `args.consistency_bonus` (0.1) what its full marks add. The bonus never lifts the score above the maximum, and an
     expected turn that has no reply is worth 0.
     """
-    from proctor.compat.multi import evaluate_question
-
     kind = str(getattr(args, "question_type", None) or "单选")
     consistency = getattr(args, "consistency", None) or check_consistency
     bonus = float(getattr(args, "consistency_bonus", _BONUS))

@@ -4,15 +4,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
-import msgspec
-
 from proctor.benchmarks.multi.official import RULES
-from proctor.config import converted, unknown_option
-from proctor.core.errors import BadInput
+from proctor.compat.multi.functions import EvaluateFuncDict, evaluate_question
 from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.trajectory import Trajectory
-from proctor.scorers._article import Settings, scorer
+from proctor.scorers._file import read
+from proctor.scorers.article_settings import Settings, scorer, settings
 
 
 class Result(TypedDict):
@@ -39,15 +37,13 @@ class MultiAssertionEvaluator:
         self, prediction: str, label: str, question_type: str, config: Mapping[str, Any] | str | Path | None = None
     ) -> tuple[float, float]:
         """(score, total) of one answer; types without a function are 0 of 0, and counted in `unknown_types`."""
-        from proctor.compat.multi import EvaluateFuncDict, evaluate_question
-
-        settings = settings_of(config) if config is not None else self.config
+        chosen = settings_of(config) if config is not None else self.config
         if question_type not in EvaluateFuncDict:
             self.unknown_types[question_type] = self.unknown_types.get(question_type, 0) + 1
             return 0, 0
-        if settings is not None and question_type in RULES:
-            return _configured(prediction or "", label, question_type, settings)
-        args = settings.evaluation_settings if settings is not None else None
+        if chosen is not None and question_type in RULES:
+            return _configured(prediction or "", label, question_type, chosen)
+        args = chosen.evaluation_settings if chosen is not None else None
         score, total, _ = evaluate_question(question_type, prediction or "", label, args)
         return score, total
 
@@ -89,33 +85,10 @@ def settings_of(config: str | Path | Mapping[str, Any]) -> Settings:
     Raises:
         BadInput: no such file, no YAML, an unknown key (the nearest is named), or a wrong value.
     """
-    values = config if isinstance(config, Mapping) else _yaml(Path(config))
-    sections = {field.name: field.type for field in msgspec.structs.fields(Settings)}
-    made = {}
-    for name, value in values.items():
-        if name not in sections:
-            raise unknown_option("multi", str(name), list(sections))
-        if not isinstance(value, Mapping):
-            raise BadInput("{where}: expected settings with names and values.", where=name)
-        made[name] = converted(value, sections[name], name)
-    return Settings(**made)
+    return settings(config if isinstance(config, Mapping) else read(Path(config)))
 
 
-def _yaml(path: Path) -> Mapping[str, Any]:
-    import yaml
-
-    try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from None
-    except (yaml.YAMLError, RecursionError) as error:
-        raise BadInput("{path}: {error}.", path=path, error=error) from None
-    if not isinstance(found, Mapping):
-        raise BadInput("{where}: expected settings with names and values.", where=path)
-    return found
-
-
-def _configured(prediction: str, label: str, kind: str, settings: Settings) -> tuple[float, float]:
+def _configured(prediction: str, label: str, kind: str, chosen: Settings) -> tuple[float, float]:
     """(score, total) by the scorer that `--scorer SETTINGS.yaml` makes of the same settings."""
-    result = scorer(settings)(Sample.ask("", "", target=label, meta={"type": kind}), Trajectory.of(prediction))
+    result = scorer(chosen)(Sample.ask("", "", target=label, meta={"type": kind}), Trajectory.of(prediction))
     return (result.points, result.out_of) if isinstance(result, Score) else (0, 0)

@@ -1,15 +1,18 @@
 """The article's functions around the assertions: read files, score them, add up, report, and say why one failed."""
 
 import argparse
-import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from proctor.benchmarks.multi import official
+from proctor.benchmarks.multi import dataset, official
 from proctor.benchmarks.multi.predictions import predictions, text_of
+from proctor.compat.multi import metrics
+from proctor.compat.multi.evaluator import report_of
+from proctor.compat.multi.functions import EvaluateFuncDict, evaluate_question
 from proctor.core.errors import BadInput
+from proctor.runtime.json_file import read_json
 
 LETTERS = re.compile("[a-zA-Z]")
 
@@ -23,13 +26,11 @@ def evaluate_every_problem(args: Any) -> dict[str, dict[str, Any]]:
     Raises:
         BadInput: a file that is missing or in another layout.
     """
-    from proctor.compat.multi import metrics
-
     given = argparse.Namespace(**{"answer_position": "start", **vars(args)})
     reference = getattr(args, "reference_file", None)
     path = Path(args.prediction_file)
     report = metrics.score(path, Path(args.label_file), Path(reference) if reference else None, given)
-    metrics.write_files(report, path if path.is_dir() else path.parent, detail=bool(getattr(args, "detail", False)))
+    metrics.write_files(report, path, detail=bool(getattr(args, "detail", False)))
     return {row.id: {"question_id": row.id, "score": row.score, "total_score": row.total} for row in report.rows}
 
 
@@ -39,8 +40,6 @@ def calculate_score(args: Any) -> tuple[float, float, float]:
     Raises:
         BadInput: the file is missing or in another layout.
     """
-    from proctor.compat.multi import metrics
-
     score, total = metrics.added_up(Path(args.score_file))
     print(metrics.absolute(score, total))
     return score, total, 100 * score / total if total else 0.0
@@ -66,8 +65,6 @@ def load_ground_truth(path: str | Path) -> dict[str, dict[str, Any]]:
     Raises:
         BadInput: the file is missing or in another layout.
     """
-    from proctor.benchmarks.multi import dataset
-
     found = _object(path)
     if any(isinstance(line, Mapping) and "problem_content_list" in line for line in found.values()):
         questions = dataset.questions(Path(path))
@@ -80,8 +77,6 @@ def load_ground_truth(path: str | Path) -> dict[str, dict[str, Any]]:
 
 def generate_evaluation_report(results: Sequence[Mapping[str, Any]]) -> str:
     """Print the results of a batch in a few lines, and return them."""
-    from proctor.compat.multi.evaluator import report_of
-
     text = report_of(results)
     print(text)
     return text
@@ -89,8 +84,6 @@ def generate_evaluation_report(results: Sequence[Mapping[str, Any]]) -> str:
 
 def debug_assertion(pred: str, label: str, question_type: str, args: Any = None) -> tuple[float, float]:
     """Print what an assertion got and made of it, with the reasons where it earned nothing; returns (score, total)."""
-    from proctor.compat.multi import EvaluateFuncDict, evaluate_question
-
     print(f"题目类型: {question_type}\n预测答案: {pred!r}\n标准答案: {label!r}")
     if question_type not in EvaluateFuncDict:
         print(f"错误: 未知题目类型 {question_type!r}")
@@ -125,12 +118,7 @@ def analyze_failure(pred: str, label: str, question_type: str) -> list[str]:
 
 
 def _object(path: str | Path) -> dict[str, Any]:
-    try:
-        found = json.loads(Path(path).read_bytes())
-    except OSError as error:
-        raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from None
-    except (ValueError, RecursionError) as error:
-        raise BadInput("{path}: {error}.", path=path, error=error) from None
-    if not isinstance(found, dict):
+    value = read_json(Path(path))
+    if not isinstance(value, dict):
         raise BadInput("{path} holds no object by question id.", path=path)
-    return found
+    return value

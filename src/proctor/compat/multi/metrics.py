@@ -4,7 +4,6 @@ Its functions are those registered in `EvaluateFuncDict`, so that a type of one'
 """
 
 import argparse
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,13 @@ from typing import Any
 import msgspec
 
 from proctor.benchmarks.multi import dataset, official
-from proctor.benchmarks.multi.figures import can_draw, draw
-from proctor.benchmarks.multi.predictions import Answered, predictions, text_of
-from proctor.benchmarks.multi.tables import Scored, leaderboard_file, rejections, statistics, summary
+from proctor.benchmarks.multi.export import score_files
+from proctor.benchmarks.multi.predictions import objects, predictions, text_of
+from proctor.benchmarks.multi.tables import Scored, rejections
+from proctor.compat.multi.functions import EvaluateFuncDict, evaluate_question
+from proctor.compat.multi.running import SUPPORTED
 from proctor.core.errors import BadInput
+from proctor.runtime.json_file import read_json
 
 
 class Report(msgspec.Struct, kw_only=True):
@@ -52,8 +54,6 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
         BadInput: a flag is missing, a file cannot be read, or nothing can be scored.
     """
     if args.model_list:
-        from proctor.compat.multi.running import SUPPORTED
-
         return SUPPORTED, 0
     if args.score_file and not args.prediction_file:
         return absolute(*added_up(Path(args.score_file))), 0
@@ -61,9 +61,7 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
         raise BadInput("Scoring needs --prediction_file and --label_file, or --score_file alone.")
     reference = args.reference_file or args.reference_dir
     report = score(Path(args.prediction_file), Path(args.label_file), Path(reference) if reference else None, args)
-    path = Path(args.prediction_file)
-    folder = path if path.is_dir() else path.parent
-    write_files(report, folder, detail=args.detail)
+    write_files(report, Path(args.prediction_file), detail=args.detail)
     total = sum(row.total for row in report.rows)
     lines = [absolute(sum(row.score for row in report.rows), total)]
     if report.improvement:
@@ -75,35 +73,30 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
 
 
 def score(prediction_file: Path, label_file: Path, reference_file: Path | None, args: Any) -> Report:
-    """Every prediction by the function of its type, cleaned as upstream.
+    """Score every prediction by the function of its type, cleaned as upstream.
 
     Raises:
         BadInput: a file in another layout, or no prediction for a problem of the label file.
     """
-    from proctor.compat.multi import evaluate_question
-
     questions = {question.id: question for question in dataset.questions(label_file)}
-    found = predictions(prediction_file)
     others = predictions(reference_file) if reference_file else {}
-    raw = _raw(prediction_file)
     report = Report(rows=[], details={}, unknown=Counter(), improvement=0.0 if reference_file else None)
-    for id, answered in sorted(found.items(), key=lambda item: item[0].split("_")[0]):
+    for id, line in sorted(objects(prediction_file).items(), key=lambda item: item[0].split("_")[0]):
         question = questions.get(id)
         if question is None:
             report.dropped += 1
             continue
         label = question.label or ""
         kind = question.type if question.label is not None else "其他"
-        cleaned = official.clean(text_of(answered.prediction) or "")
+        cleaned = official.clean(text_of(line.get("prediction")) or "")
         points, total, better = evaluate_question(kind, cleaned, label, args)
-        if report.improvement is not None and id in others:
-            reference = official.clean(text_of(others[id].prediction) or "")
+        if report.improvement is not None:
+            reference = official.clean(text_of(others[id].prediction) or "") if id in others else ""
             if reference:
                 better = max(better, evaluate_question(kind, reference, label, args)[0] - points)
-        refused = official.is_rejection(cleaned)
-        _keep(report, question, 0 if refused else points, total, refused=refused, line=raw.get(id) or _line(answered))
-        if report.improvement is not None:
             report.improvement += max(0, better)
+        refused = official.is_rejection(cleaned)
+        _keep(report, question, 0 if refused else points, total, refused=refused, line=line)
     if not report.rows:
         raise BadInput("{path} holds no prediction for a problem of {labels}.", path=prediction_file, labels=label_file)
     return report
@@ -112,8 +105,6 @@ def score(prediction_file: Path, label_file: Path, reference_file: Path | None, 
 def _keep(
     report: Report, question: dataset.Question, points: float, total: float, *, refused: bool, line: dict[str, Any]
 ) -> None:
-    from proctor.compat.multi import EvaluateFuncDict
-
     if question.type not in EvaluateFuncDict:
         report.unknown[question.type] += 1
     report.rows.append(
@@ -141,33 +132,10 @@ def _keep(
     }
 
 
-def write_files(report: Report, folder: Path, *, detail: bool) -> None:
-    """Write score.json and detail.json; with `detail` the statistics, summary, leaderboard entry and pictures too."""
-    scores = {row.id: {"question_id": row.id, "score": row.score, "total_score": row.total} for row in report.rows}
-    texts = {"score.json": _json(scores), "detail.json": _json(report.details)}
-    if detail:
-        name = folder.absolute().name
-        texts |= {
-            "statistics.csv": statistics(report.rows),
-            "summary.md": summary(report.rows, pictures=can_draw()),
-            "leaderboard.json": leaderboard_file(report.rows, name),
-        }
-        if can_draw():
-            draw(report.rows, folder, name)
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8", errors="replace")
-
-
-def _raw(path: Path) -> dict[str, dict[str, Any]]:
-    """The prediction objects as they are, to be written again with their scores."""
-    file = path / "prediction.json" if path.is_dir() else path
-    if not file.is_file():
-        return {}
-    return {str(line["question_id"]): line for line in json.loads(file.read_bytes()).values()}
-
-
-def _line(answered: Answered) -> dict[str, Any]:
-    return {"question_id": answered.question_id, "prediction": text_of(answered.prediction) or ""}
+def write_files(report: Report, prediction_file: Path, *, detail: bool) -> None:
+    """Write score.json and detail.json next to the predictions; with `detail` what sums them up too."""
+    folder = prediction_file if prediction_file.is_dir() else prediction_file.parent
+    score_files(folder, report.details, report.rows, folder.absolute().name, summarised=detail)
 
 
 def added_up(path: Path) -> tuple[float, float]:
@@ -176,12 +144,10 @@ def added_up(path: Path) -> tuple[float, float]:
     Raises:
         BadInput: the file is missing or in another layout.
     """
+    value = read_json(path)
     try:
-        lines = msgspec.json.decode(path.read_bytes(), type=dict[str, dict[str, Any]]).values()
-        return sum(line["score"] for line in lines), sum(line["total_score"] for line in lines)
-    except OSError as error:
-        raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from None
-    except (msgspec.MsgspecError, KeyError, TypeError) as error:
+        return sum(line["score"] for line in value.values()), sum(line["total_score"] for line in value.values())
+    except (AttributeError, KeyError, TypeError) as error:
         raise BadInput("{path}: {error}.", path=path, error=error) from None
 
 
@@ -189,7 +155,3 @@ def absolute(score: float, total: float) -> str:
     """Write a score as the original prints it."""
     share = f"{score / total:.2%}" if total else "-"
     return f"Absolute Score: {score:.2f}/{total:g}, {share}"
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=4) + "\n"

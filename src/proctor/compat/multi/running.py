@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.benchmarks.multi.export import prediction_of
-from proctor.benchmarks.multi.predictions import predictions, text_of
+from proctor.benchmarks.multi.predictions import objects, text_of
 from proctor.benchmarks.multi.scorer import multi
 from proctor.core.errors import BadInput
 from proctor.core.run import Limits
@@ -22,6 +22,7 @@ from proctor.core.task import Agent, Task
 from proctor.core.trajectory import Trajectory
 from proctor.engine.input_size import InputSize
 from proctor.generation.files import write
+from proctor.runtime.json_file import read_json
 
 if TYPE_CHECKING:
     from proctor.api.run import Run
@@ -232,10 +233,7 @@ def _with_stored(args: argparse.Namespace, folder: Path) -> argparse.Namespace:
     file = folder / "args.json"
     if not args.checkpoint_dir or not file.is_file():
         return args
-    try:
-        stored = json.loads(file.read_bytes())
-    except ValueError as error:
-        raise BadInput("{path}: {error}.", path=file, error=error) from None
+    stored = read_json(file)
     if not isinstance(stored, dict):
         raise BadInput("{where}: expected settings with names and values.", where=file)
     own = {
@@ -249,20 +247,12 @@ def _with_stored(args: argparse.Namespace, folder: Path) -> argparse.Namespace:
 
 
 def _known(folder: Path) -> dict[str, Any]:
-    """What is answered already: in the files of either tool, and in the store."""
-    found: dict[str, Any] = {}
-    names = (_FINISHED, _LAST)
-    if any((folder / name).is_file() for name in names) or any((folder / "checkpoints").glob("prediction_*.json")):
-        for id, answered in predictions(folder).items():
-            if (text := text_of(answered.prediction)) is not None:
-                found[id] = {"question_id": id, "prediction": text}
-        for name in names:
-            if (folder / name).is_file():
-                raw = json.loads((folder / name).read_bytes())
-                found |= {id: line for id, line in raw.items() if id in found}
-    if (folder / "run.db").is_file():
-        found |= _stored(str(folder / "run.db"))
-    return found
+    """Return what is answered already: in the files of either tool, and in the store."""
+    files = (folder / _FINISHED, folder / _LAST, *(folder / "checkpoints").glob("prediction_*.json"))
+    lines = objects(folder) if any(file.is_file() for file in files) else {}
+    known = {id: line for id, line in lines.items() if text_of(line.get("prediction")) is not None}
+    store = folder / "run.db"
+    return known | (_stored(str(store)) if store.is_file() else {})
 
 
 def _stored(url: str) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from proctor.config import converted, unknown_option
+from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.task import Scorer
@@ -155,9 +157,15 @@ def _whole(scorer: Scorer) -> Scorer:
 
 
 def settings(values: Mapping[str, Any]) -> Settings:
-    """The settings out of what a file holds.
+    """Return the settings that a file holds.
 
     Raises:
-        msgspec.ValidationError: an unknown key, or a value of the wrong type; names the path.
+        BadInput: an unknown key (the nearest one is named), or a value of the wrong type.
     """
-    return msgspec.convert(values, Settings)
+    sections = {field.name: field.type for field in msgspec.structs.fields(Settings)}
+    for name, value in values.items():
+        if name not in sections:
+            raise unknown_option("by_type", str(name), [*sections, "scorers"])
+        if not isinstance(value, Mapping):
+            raise BadInput("{where}: expected settings with names and values.", where=name)
+    return Settings(**{name: converted(value, sections[name], name) for name, value in values.items()})
