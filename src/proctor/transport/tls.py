@@ -10,7 +10,7 @@ from proctor.transport.faults import shown
 
 
 def context_of(certificate: str | None = None) -> ssl.SSLContext:
-    """Return a context that trusts whom SSL_CERT_FILE and SSL_CERT_DIR name, else whom the operating system trusts.
+    """Return a context that trusts whom OpenSSL trusts where SSL_CERT_FILE or SSL_CERT_DIR is set, else whom the system trusts.
 
     Args:
         certificate: a PEM file with a client certificate and its key.
