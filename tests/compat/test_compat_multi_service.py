@@ -7,21 +7,25 @@ import itertools
 import json
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import zipfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import aiohttp
+import httpx2
 import pytest
-from aiohttp import web
+from starlette.applications import Starlette
 
 from proctor.compat.multi import service, submission
 from proctor.compat.multi.__main__ import main
 from proctor.core.errors import BadInput
+from proctor.web.serving import make_server
 
 TOKEN = "right-token"
 HEADERS = {"Authorization": f"Bearer {TOKEN}"}
@@ -68,18 +72,31 @@ def labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@contextmanager
+def served(app: Starlette) -> Iterator[str]:
+    """The address of the service, which runs in a thread of its own."""
+    server = make_server(app)
+    with socket.create_server(("127.0.0.1", 0)) as on:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [on]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{on.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
 @pytest.fixture
-async def url(labels: Path) -> AsyncIterator[str]:
-    runner = web.AppRunner(service.application(labels, TOKEN))
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    await runner.cleanup()
+def url(labels: Path) -> Iterator[str]:
+    with served(service.application(labels, TOKEN)) as url:
+        yield url
 
 
 async def post(url: str, path: str, sent: Any, headers: Mapping[str, str] = HEADERS) -> tuple[int, Any]:
-    async with aiohttp.ClientSession() as session, session.post(f"{url}/{path}", json=sent, headers=headers) as reply:
-        return reply.status, await reply.json()
+    async with httpx2.AsyncClient(timeout=60) as client:
+        encoded = {name: value.encode() for name, value in headers.items()}
+        reply = await client.post(f"{url}/{path}", json=sent, headers=encoded)
+        return reply.status_code, reply.json()
 
 
 def leftovers(labels: Path) -> list[Path]:
@@ -188,7 +205,7 @@ async def test_scoring_that_takes_too_long_is_stopped(labels: Path) -> None:
     assert not leftovers(labels)
 
 
-@pytest.mark.parametrize("header", [None, "Bearer wrong", "Bearer ", TOKEN, "Bearer é"])
+@pytest.mark.parametrize("header", [None, "Bearer wrong", "Bearer", TOKEN, "Bearer é"])
 async def test_a_token_is_needed_for_both(url: str, header: str | None) -> None:
     for path in ("get_version", "generate", "elsewhere"):
         status, reply = await post(url, path, {}, {} if header is None else {"Authorization": header})
@@ -197,14 +214,8 @@ async def test_a_token_is_needed_for_both(url: str, header: str | None) -> None:
 
 
 async def test_without_a_token_everybody_is_served(labels: Path) -> None:
-    runner = web.AppRunner(service.application(labels, None))
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    with served(service.application(labels, None)) as url:
         assert (await post(url, "get_version", {}, {}))[1]["result"] == "true"
-    finally:
-        await runner.cleanup()
 
 
 @pytest.mark.parametrize(
@@ -220,10 +231,10 @@ async def test_without_a_token_everybody_is_served(labels: Path) -> None:
 )
 async def test_a_bad_request_gets_the_status_that_says_why(url: str, data: bytes, kind: str, status: int) -> None:
     headers = {**HEADERS, "Content-Type": kind}
-    sent = io.BytesIO(data)
-    async with aiohttp.ClientSession() as session, session.post(f"{url}/generate", data=sent, headers=headers) as reply:
-        assert reply.status == status
-        assert (await reply.json())["result"] == "false"
+    async with httpx2.AsyncClient(timeout=60) as client:
+        reply = await client.post(f"{url}/generate", content=data, headers=headers)
+        assert reply.status_code == status
+        assert reply.json()["result"] == "false"
 
 
 def test_the_command_serves_on_this_machine_with_a_new_token_and_ends_when_asked(labels: Path) -> None:

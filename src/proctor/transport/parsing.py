@@ -69,7 +69,7 @@ class Parser:
             self._http = None  # it refers back to this parser
             if caught is None:
                 return
-            self.is_complete, self.is_followed = False, True
+            self.is_complete = self.is_followed = False
             raise Fault("not_http", say("the reply is longer than its head says"))
         if caught is not None:
             own = caught.__context__  # raised in a method below

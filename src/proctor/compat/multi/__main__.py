@@ -8,7 +8,7 @@ from proctor.compat.scripts import run_script
 MODULES = {
     "eval": "running",
     "metrics": "metrics",
-    "serve": "service",
+    "serve": "serving",
     "caption": "captioner",
     "extract": "extractor",
     "merge": "merging",
