@@ -94,7 +94,7 @@ def url(labels: Path) -> Iterator[str]:
 
 async def post(url: str, path: str, sent: Any, headers: Mapping[str, str] = HEADERS) -> tuple[int, Any]:
     async with httpx2.AsyncClient(timeout=60) as client:
-        encoded = {name: value.encode() for name, value in headers.items()}
+        encoded = [(name.encode(), value.encode()) for name, value in headers.items()]
         reply = await client.post(f"{url}/{path}", json=sent, headers=encoded)
         return reply.status_code, reply.json()
 

@@ -10,7 +10,13 @@ import pytest
 import throwaway
 
 TESTS = Path(__file__).parents[1]
-FILES = ("compat/in_lowest_versions.py", "downloads/test_hub.py", "scorers/test_json.py", "transport/test_client.py")
+FILES = (
+    "compat/in_lowest_versions.py",
+    "downloads/test_hub.py",
+    "scorers/test_json.py",
+    "transport/test_client.py",
+    "transport/test_parsing.py",
+)
 
 
 @pytest.mark.slow

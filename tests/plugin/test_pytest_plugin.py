@@ -367,9 +367,9 @@ def test_paths_begin_where_the_test_is(shop: pytest.Pytester) -> None:
 
 
 def test_pytest_starts_without_anything_heavy() -> None:
-    code = "import sys, proctor.pytest_plugin; print([name for name in ('rich', 'aiohttp', 'msgspec', 'asyncio', 'proctor.api') if name in sys.modules])"
+    code = "import sys, proctor.pytest_plugin; print([name for name in ('rich', 'httptools', 'msgspec', 'asyncio', 'proctor.api') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = done.stdout.strip()
     assert "rich" not in loaded
-    assert "aiohttp" not in loaded
+    assert "httptools" not in loaded
     assert "proctor.api" not in loaded

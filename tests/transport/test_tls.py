@@ -3,6 +3,7 @@
 import ssl
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import truststore
@@ -35,16 +36,15 @@ def test_authorities_that_the_environment_names_are_those_that_count(
     monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
     context = context_of()
     assert not isinstance(context, truststore.SSLContext)
-    assert [dict(pair[0] for pair in found["subject"])["commonName"] for found in context.get_ca_certs()] == [
-        "localhost"
-    ]  # type: ignore[misc, call-overload, union-attr]  # typeshed knows no shape
+    (found,) = context.get_ca_certs()
+    assert "'localhost'" in repr(found)
 
 
 def test_a_python_whose_openssl_looks_in_a_folder_that_is_not_there_asks_the_system(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
-    paths = ssl.get_default_verify_paths()._replace(cafile=None, capath=str(tmp_path))
+    paths = SimpleNamespace(cafile=None, capath=str(tmp_path))
     monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: paths)
     assert isinstance(context_of(), truststore.SSLContext)
     (tmp_path / "0a1b2c3d.0").touch()

@@ -5,7 +5,7 @@ import os
 import traceback
 from pathlib import Path
 
-UNDERNEATH = ("aiohttp", "msgspec", "multidict", "uvloop", "yarl")  # libraries that Proctor itself stands on
+UNDERNEATH = ("httptools", "msgspec", "truststore", "uvloop")  # libraries that Proctor itself stands on
 LACKS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EAGAIN)
 _PROCTOR = f"{Path(__file__).resolve().parent.parent}{os.sep}"
 _STANDARD = f"{Path(os.__file__).parent}{os.sep}"
