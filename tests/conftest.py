@@ -1,8 +1,9 @@
 """Keep tests apart from a person's own runs, keys and language; in CI, make an unexpected skip a failure."""
 
+import asyncio
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -10,6 +11,7 @@ import hypothesis
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+ON_BOTH_LOOPS = ("test_wire", "test_opening", "test_bodies")
 IN_CI = os.environ.get("CI") == "true"
 
 for name in list(os.environ):  # at import, so that workers and their subprocesses never see them
@@ -28,6 +30,9 @@ hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("ci" if IN_CI else "dev")
 
 
+LoopFactory = Callable[[], asyncio.AbstractEventLoop]
+
+
 class Golden(Protocol):
     def __call__(self, name: str, text: str) -> None: ...
 
@@ -40,6 +45,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if IN_CI:
         config.pluginmanager.register(UnexpectedSkips(), "unexpected-skips")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> Mapping[str, LoopFactory]:
+    """Run the tests of connections on both event loops that a run may use."""
+    if item.path.stem not in ON_BOTH_LOOPS:
+        return {"asyncio": asyncio.new_event_loop}
+    import uvloop
+
+    return {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
 
 
 class UnexpectedSkips:
