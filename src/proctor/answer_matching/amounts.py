@@ -24,8 +24,9 @@ from proctor.answer_matching.sentences import (
 )
 from proctor.answer_matching.text import tidy
 from proctor.answer_matching.unit_table import read_unit
+from proctor.runtime.patterns import compile_later
 
-COMPARED = re.compile(
+COMPARED = compile_later(
     r"(?:\b(?:than|at least|at most|(?<!add )(?<!adds )(?<!sum )up to|anywhere from|(?:half|twice|double|triple|thirds?|quarters?)(?: of)?(?: the)?|short of|shy of|(?:multiple|factor|divisor|power) of|except|but|besides|without|unlike|not|over|under|above|below|exceed(?:s|ed|ing)?|nearly|almost|"
     r"between|no|by a factor of|before|until|past|beyond|prior to)|[大小多少高低超快慢早晚]于|(?:超过|不足|不到|至少|至多|最多|最少)[\u3400-\u9fff]{0,3}|介于|还?差|将近|接近|没有|不是|比|[<>≤≥≈~])\s?[$€£¥]?$",
     re.IGNORECASE,
@@ -34,7 +35,7 @@ COUNTED = "个個位名只隻条條张張本件次种種人天年块塊章节節
 WORD_NUMBERS = "|".join(sorted({*SMALL, *TENS} - {"one", "a", "an"}, key=len, reverse=True))
 WORD_PARTS = "|".join(sorted(PARTS, key=len, reverse=True))
 MONTHS = r"(?:january|february|march|april|june|july|august|september|october|november|december|may|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
-SPAN = re.compile(
+SPAN = compile_later(
     r"(?P<compound>\b\d{1,4}\s?(?:(?:hours?|hrs?|h|minutes?|mins?|m|years?|weeks?|days?|feet|foot|ft|pounds?|lbs?)\.?,?\s(?:and\s)?)\d{1,2}\s?"
     r"(?:months?|days?|hours?|minutes?|mins?|m|seconds?|secs?|s|inch(?:es)?|in|ounces?|oz)\b|\d{1,3}(?:小时|个小时|分钟?|天|年)零?\d{1,2}(?:小时|个小时|分钟?|秒|个月|天)|\d{1,3}秒\d{1,3})"
     r"|(?P<clock>(?:half|(?:a )?quarter) (?:past|to) \w{1,6}\b(?: in the (?:morning|afternoon|evening))?|[一二三四五六七八九十]{1,3}[点點](?:半|整|钟|[一二三四五六七八九十]{1,3}分)|(?:上午|下午|晚上|早上|凌晨|中午|傍晚)(?:\d{1,2}|[一二三四五六七八九十]{1,3})[点點时時](?:半|整|\d{1,2}分?|[一二三四五六七八九十]{1,3}分?)?)"
@@ -49,53 +50,53 @@ SPAN = re.compile(
     rf"|(?P<han>(?:百分之|负)?[零〇一二两三四五六七八九十百千万亿]+(?:分之[一二三四五六七八九十百]+)?(?=[{COUNTED}]|$))",
     re.IGNORECASE,
 )
-AMOUNT_AND_UNIT = re.compile(
+AMOUNT_AND_UNIT = compile_later(
     r"(?P<sign>[$€£¥]?)\s?(?P<amount>[-+]?\d[\d,]*(?:\.\d+)?(?:[万亿]|\s(?:million|billion|thousand|hundred|dozen))?|[零〇一二两三四五六七八九十百千万亿]{2,})\s?(?P<unit>[^\s\d].{0,30})?"
 )
-SUBJECT = re.compile(
+SUBJECT = compile_later(
     r"(?:there|exactly|only|about|approximately|around|a total of|一共|共|约)?\s?[-+$€£¥]?[\d一二三四五六七八九十两百千]|(?:exactly|only|about|around)?\W*(?:"
     + WORD_NUMBERS
     + r")\b",
     re.IGNORECASE,
 )
-HOW_MANY = re.compile(r"(?:多少|几)个?([\u3400-\u9fff]{1,5})")  # 多少摄氏度
-HOW_OLD = re.compile(r"how old|\bage\b|多大|几岁|年龄", re.IGNORECASE)
-LONE_ONE = re.compile(r"一(?![零一二两三四五六七八九十百千万亿])")  # 一年有365天
+HOW_MANY = compile_later(r"(?:多少|几)个?([\u3400-\u9fff]{1,5})")  # 多少摄氏度
+HOW_OLD = compile_later(r"how old|\bage\b|多大|几岁|年龄", re.IGNORECASE)
+LONE_ONE = compile_later(r"一(?![零一二两三四五六七八九十百千万亿])")  # 一年有365天
 COUNTS = ("人", "分", "块", "people", "persons")  # what is counted, rather than a unit
-VERSION_OF = re.compile(r"(?:\bversion|\bsection|\bchapter|\bv|§)\s?$", re.IGNORECASE)
-MORE_THAN = re.compile(
+VERSION_OF = compile_later(r"(?:\bversion|\bsection|\bchapter|\bv|§)\s?$", re.IGNORECASE)
+MORE_THAN = compile_later(
     r"\s?(?:[^\W\d_]{1,20}\s){0,2}?(?:more|less|fewer|cheaper|\w{2,20}er)\s(?:\w{1,20}\s){0,2}?than\b", re.IGNORECASE
 )  # $5 less than him
-HAN_MORE_THAN = re.compile(
+HAN_MORE_THAN = compile_later(
     r"比[^，。,]{1,16}[多少高低大小重轻快慢长短贵宜厚薄深浅宽窄远近晚早][\u3400-\u9fff]?[了出]?$"
 )
-ROSE_FROM = re.compile(
+ROSE_FROM = compile_later(
     r"(\b(?:rose|rises?|risen|fell|falls?|fallen|dropped|grew|went|changed|moved|climbed|increased|decreased|improved|jumped))\sfrom\s[^,]{1,40}?\sto\s",
     re.IGNORECASE,
 )
-COUNT_OF = re.compile(
+COUNT_OF = compile_later(
     rf"([\d,.]{{1,20}}|[一二三四五六七八九十百两千万]{{1,9}}|[a-z-]{{3,20}}(?= ))\s?([{COUNTED}][\u3400-\u9fff]{{0,3}}|(?<=\s)[a-z]{{3,20}})"
 )
-END_OF_NOUN = re.compile(r"[,;，；、和\d]|\b(?:and|for|in|at|on|with|every|per|from|to)\b", re.IGNORECASE)
-ASKS_MORE = re.compile(r"\b(?:than|difference|exceeds?)\b|比|差|多几|少几|相差", re.IGNORECASE)
-CHANGED_BY = re.compile(
+END_OF_NOUN = compile_later(r"[,;，；、和\d]|\b(?:and|for|in|at|on|with|every|per|from|to)\b", re.IGNORECASE)
+ASKS_MORE = compile_later(r"\b(?:than|difference|exceeds?)\b|比|差|多几|少几|相差", re.IGNORECASE)
+CHANGED_BY = compile_later(
     r"(?:\b(?:rose|risen|(?:in|de)creased|raised|reduced|dropped|declined|climbed|slowed|lowered|shortened|fell|fallen|grew|grown|cut|(?:went|gone) (?:up|down)|\w{3,}er) by|[涨降升跌增减加宜贵]了?)\s?[$€£¥]?$"
 )
-ASKS_CHANGE = re.compile(
+ASKS_CHANGE = compile_later(
     r"\b(?:by|ris|rose|grow|grew|fall|fell|drop|(?:in|de)creas|chang|up|down|reduc|differ|more|less)|[涨降升跌增减加宜贵变差多少几]了",
     re.IGNORECASE,
 )
-COMPARATIVE = re.compile(r"(?:the )?(?:\w{2,20}er|more|less)\b(?! of)")  # 9.9 is larger than 9.11
-OUT_OF = re.compile(r"(?<=\d) (?:out )?of (?:the )?\d+(?= [a-z])")  # 24 out of 30 students
-OFF = re.compile(
+COMPARATIVE = compile_later(r"(?:the )?(?:\w{2,20}er|more|less)\b(?! of)")  # 9.9 is larger than 9.11
+OUT_OF = compile_later(r"(?<=\d) (?:out )?of (?:the )?\d+(?= [a-z])")  # 24 out of 30 students
+OFF = compile_later(
     r"\s(late|early|off|too|short|away from|(longer|shorter|more|less|later|earlier|older|younger|taller|heavier))\b"
 )
-AFTER = re.compile(r"\b(after|since)\s(?:the\s)?$", re.IGNORECASE)
-PER = re.compile(r"(?:每(?:秒|小时|分钟)|时速)$")
-AROUND = re.compile(
+AFTER = compile_later(r"\b(after|since)\s(?:the\s)?$", re.IGNORECASE)
+PER = compile_later(r"(?:每(?:秒|小时|分钟)|时速)$")
+AROUND = compile_later(
     r"\s?年?(?:以上|以下|以后|以来|之前|以前|前后|or (?:earlier|later|before|after)\b|at the (?:earliest|latest)|的(?:倍数|平方|立方|一半|[\d一二三四五六七八九十两百]+倍)|times as\b|squared\b)"
 )
-YEAR = re.compile(r"(?:1\d|20)\d\d")
+YEAR = compile_later(r"(?:1\d|20)\d\d")
 
 
 def the_amount(reply: str, target: str = "", question: str = "") -> str | None:

@@ -1,7 +1,8 @@
 """Numbers in Chinese characters, ordinary and financial, with digits among them: `两百`, `廿三`, `肆拾贰`, `3亿5千万`."""
 
-import re
 from fractions import Fraction
+
+from proctor.runtime.patterns import compile_later
 
 Value = int | Fraction
 
@@ -13,14 +14,14 @@ LARGE = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 ROUND = {"百": 100, "千": 1000, "万": 10_000}
 WRITTEN_OUT = {"廿": "二十", "卅": "三十", "卌": "四十"}
 CHARACTERS = frozenset([*DIGITS, *SMALL, *LARGE, *WRITTEN_OUT, *"负負点點半又分之第个個成的0123456789.,- "])
-PIECE = re.compile(r"\d[\d,]*(?:\.\d+)?|.")
-FRACTION = re.compile(r"(?:(.+)又)?(.+?)分之(.+)")
-POINT = re.compile(r"([^点點]*)[点點]([零〇一二三四五六七八九壹贰叁肆伍陆柒捌玖0-9]+)([百千]?[万萬亿億]*)")
-ROUGHLY = re.compile(  # 三五个, 七八个: from three to five; 十来个, 一百多
+PIECE = compile_later(r"\d[\d,]*(?:\.\d+)?|.")
+FRACTION = compile_later(r"(?:(.+)又)?(.+?)分之(.+)")
+POINT = compile_later(r"([^点點]*)[点點]([零〇一二三四五六七八九壹贰叁肆伍陆柒捌玖0-9]+)([百千]?[万萬亿億]*)")
+ROUGHLY = compile_later(  # 三五个, 七八个: from three to five; 十来个, 一百多
     r"(?:一二|[二两]三|三[四五]|四五|五六|六七|七八|八九)[个個]"
 )
-POSITIONAL = re.compile("[零〇一二三四五六七八九壹贰叁肆伍陆柒捌玖]{2,}")
-GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
+POSITIONAL = compile_later("[零〇一二三四五六七八九壹贰叁肆伍陆柒捌玖]{2,}")
+GROUPED = compile_later(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
 LONGEST = 60
 
 

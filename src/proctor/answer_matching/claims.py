@@ -34,85 +34,86 @@ from proctor.answer_matching.sentences import (
     stem,
 )
 from proctor.answer_matching.text import FENCED, negations, tidy
+from proctor.runtime.patterns import compile_later
 
 Fits = Callable[[str], bool]
-MANNER = re.compile(
+MANNER = compile_later(
     r"(?:about|approximately|around|roughly|exactly|just|only|also|actually|indeed|therefore|thus|hence|simply|precisely|now|equal to|"
     r"given by|called|named|known as|this|definitely|certainly|clearly|一[个种座条位件只名]|约|大约|大约是|由|在)\s*", re.IGNORECASE
 )  # fmt: skip
-PLACED = re.compile(
+PLACED = compile_later(
     r"(?:\w{1,20}ly\s)?(?:(?:\w{1,20}(?:ed|en|own|orn|ilt|ade|ound|ung)|set|led|put|sung|held|home)\s)?"
     r"(?:(?:most |least )?\w{1,20}(?:est|ly)\s|most\s|least\s)?(?:in|on|at|by|of|from|to|as|for|through|into)\s(?:the\s(?:year|city|month)\s(?:of\s)?)?", re.IGNORECASE
 )  # fmt: skip
-CUT = re.compile(
+CUT = compile_later(
     r"\s(?:in|on|at|by|with|after|during|when|where|until|from|per|under|as|for|to|around|about|circa|near|over|within|like|who|whose|since|because|along|together|today|today's|which|that|and (?:it|he|she|they))\s",
     re.I,
 )
-AGENT = re.compile(
+AGENT = compile_later(
     rf"由([{HAN}·]{{2,12}}?)(?:所|等)?(?:[研拍谱翻画雕策撰编写著作创发建设提导主执担完组构制绘演](?![家者师人始])|合著)|出自([{HAN}·]{{2,12}}?)(?:之手|笔下)"
 )
-EPITHET = re.compile(  # the Dutch painter Vincent van Gogh, 唐代诗人李白
+EPITHET = compile_later(  # the Dutch painter Vincent van Gogh, 唐代诗人李白
     r"^(?=the |an? |[A-Z])(?:the |an? )?(?:[A-Z]\w+(?:-[A-Za-z]+)? )?(?:(?!of|except|besides|before|since|until|beyond|over|under|near|after|than|by|to|from|with|and|or|not|like|in|on|at|for|but|is|was|called|named)[a-z-]+ ){1,3}(?=[A-Z])"
     rf"|^[{HAN}]{{0,10}}?(?:家|诗人|学者|将军|皇帝|总统|教授|导演|歌手|演员|选手|城市|省会|首都)(?=[{HAN}·]{{2,8}}$)"
 )
-DEFINITE = re.compile(
+DEFINITE = compile_later(
     r"(?:(?:\w{1,20}ly\s)?(?:considered|regarded as|known as|seen as|recognized as|thought of as)\s(?:to be\s)?)?(?:the|a|an|one of the|my|our)\s\S",
     re.IGNORECASE,
 )
-APPOSITION = re.compile(
+APPOSITION = compile_later(
     r",\s(?:(?:the|a|an|which|in|on|at|located|with|known|because|also|as|from|one|who|where|by|and (?:it|is|was))\b|\w+(?:ed|ing|['’]s)\b)|"
     r"[，,](?=.{0,20}(?:是|全|位于|为|因|它|其|在|有))"
 )
-TWO_STATEMENTS = re.compile(r"\b(?:and|but|while|whereas)\b|[,，](?!.*['’]s\b)")
-SEVERAL_CLAUSES = re.compile(r"\b(?:before|after|then|until|when|once)\b", re.IGNORECASE)
-FROM_TO = re.compile(r"(?:\w{1,20}ed\s)?from\s[^,.]{1,60}?\sto\s", re.IGNORECASE)  # moved from Monday to Friday
-KNOWN_NAME = re.compile(r"\b[A-Z]\w+\s$")  # the River of the Amazon River is no name of its own
-CODE = re.compile(r"^[^`]*`([^`]{1,80})`[^`]*$")
+TWO_STATEMENTS = compile_later(r"\b(?:and|but|while|whereas)\b|[,，](?!.*['’]s\b)")
+SEVERAL_CLAUSES = compile_later(r"\b(?:before|after|then|until|when|once)\b", re.IGNORECASE)
+FROM_TO = compile_later(r"(?:\w{1,20}ed\s)?from\s[^,.]{1,60}?\sto\s", re.IGNORECASE)  # moved from Monday to Friday
+KNOWN_NAME = compile_later(r"\b[A-Z]\w+\s$")  # the River of the Amazon River is no name of its own
+CODE = compile_later(r"^[^`]*`([^`]{1,80})`[^`]*$")
 MOST_STRETCHES = 3
 MOST_VARIANTS = 24
-ENDED = re.compile(
+ENDED = compile_later(
     rf"(?:的|(?:所)?(?:写|著|作|写的|创作|发明|发现|创立|建立|提出)的?|的(?:作品|著作)|(?<=[{HAN}]{{2}})[中里内上])$"
 )
-BUT = re.compile(r"\bbut\b|但")
-ASKS_WHO = re.compile(
+BUT = compile_later(r"\bbut\b|但")
+ASKS_WHO = compile_later(
     r"(?:who|which|what (?!(?:do|does|did|is|are|was|were|has|have|had)\b))|谁", re.IGNORECASE
 )  # the subject
-WHY = re.compile(r"\bwhy\b|为什么|为何|原因", re.IGNORECASE)
-CAUSE = re.compile(r"\b(?:because(?: of)?|due to|owing to|caused by|from)\s|(?:因为|由于)", re.IGNORECASE)
+WHY = compile_later(r"\bwhy\b|为什么|为何|原因", re.IGNORECASE)
+CAUSE = compile_later(r"\b(?:because(?: of)?|due to|owing to|caused by|from)\s|(?:因为|由于)", re.IGNORECASE)
 ADJUNCT = "in|on|at|by|with|after|during|when|where|until|per|since|because|together|like|today|yesterday|every|each|this|last|around|for"
-FRONTED = re.compile(
+FRONTED = compile_later(
     r"^((?:for|in|at|on|during|by|with|after|under|based on|according to)\s[^,]{1,40}),\s", re.IGNORECASE
 )
-RELATED = re.compile(  # what stands before a mention that is not the answer itself
+RELATED = compile_later(  # what stands before a mention that is not the answer itself
     r"\b(?:than|near|before|after|until|outside|beyond|except|besides|without|(?:un)?like|against|between|and|or|not|behind|below|above|over|under|past|across|"
     r"around|vs|despite|towards?|opposite|(?<!because )(?<!made )(?<!consist )(?<!consists )(?<!composed )of|(?:away|apart|differs?|different|moved|far) from|(?:inspired|influenced|rejected|opposed|admired|followed|preceded|succeeded|replaced) by|"
     r"(?:confused|compared|along) with|(?:similar|next|close|compared|prefer\w*) to)\s(?:the\s|an?\s|its\s|\w+['’]s\s)?$|"
     r"(?:[不没非未无比像除和与或跟及、]|以外|除了|超过|低于|类似|接近|没有)$",
     re.IGNORECASE,
 )
-HAS_OF = re.compile(r"\b(?:has|have|had|with) (?:[\w-]+ ){1,4}of (?:the |about )?$", re.IGNORECASE)  # has a speed of
-PLURAL = re.compile(r"(?<=[a-z]{3})s$")
-RELATES = re.compile(r"['’]s\s|附近|旁边|以外|之外|之前|之后|以前|以后|的(?!作品|著作|$|[^，。]{0,3}$)")
-QUOTED = re.compile(r"^[^\"]*[\"]([^\"]{1,60})[\"]\W*$")
-COUNTING = re.compile(
+HAS_OF = compile_later(r"\b(?:has|have|had|with) (?:[\w-]+ ){1,4}of (?:the |about )?$", re.IGNORECASE)  # has a speed of
+PLURAL = compile_later(r"(?<=[a-z]{3})s$")
+RELATES = compile_later(r"['’]s\s|附近|旁边|以外|之外|之前|之后|以前|以后|的(?!作品|著作|$|[^，。]{0,3}$)")
+QUOTED = compile_later(r"^[^\"]*[\"]([^\"]{1,60})[\"]\W*$")
+COUNTING = compile_later(
     r"\b(?:there (?:are|is|were|was)|has|have|had|contains?|years old)\b|[有共含岁]", re.IGNORECASE
 )  # 365 days: what is counted
-LABELLED = re.compile(
+LABELLED = compile_later(
     rf"(?!step|case|note|步骤|第)(?:[^\W\d_][\w '-]{{0,30}}|[{HAN}]{{1,12}})\s?[：:]\s*(?=\S)", re.IGNORECASE
 )
-NAME = re.compile(
+NAME = compile_later(
     r"(?:[A-Z][\w'’.-]*|[A-Z]\.)(?:\s(?:(?:of|the|de|da|di|la|le|van|von|der|du|and the|del|bin|al)\s)*(?:[A-Z][\w'’.-]*|\d+(?=\s|$)))*"
 )
 YES = frozenset(["yes", "true", "correct", "是", "对", "正确", "真", "是的", "对的"])
 NO = frozenset(["no", "false", "incorrect", "wrong", "否", "错", "错误", "不", "不是", "不对", "不正确", "假"])
-VERDICT = re.compile(
+VERDICT = compile_later(
     r"(?P<en>yes|no|true|false|correct|incorrect)\b(?!\s(?:and|or|idea|one|wonder)\b)|(?P<zh>不正确|不对|不是|正确|错误|是的|对的|对|错|否|是|不)(?=\W|$)|"
     r".{1,120}?\b(?:is|are|was|it's|that's|returns|prints|outputs|evaluates to)\s(?P<said>true|false|correct|incorrect|wrong)$|.{1,60}?(?:是|为)?(?P<zhsaid>不正确|不对|正确|错误|对|错)的?$",
     re.IGNORECASE,
 )
 
 
-POLAR = re.compile(
+POLAR = compile_later(
     r"^(?:is|are|was|were|do|does|did|can|could|will|has|have|had|should)\b|吗|是不是|能不能", re.IGNORECASE
 )
 

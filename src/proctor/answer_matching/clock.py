@@ -5,30 +5,31 @@ import re
 import msgspec
 
 from proctor.answer_matching.numbers import read_number
+from proctor.runtime.patterns import compile_later
 
 MINUTES_OF_ZONE = {"utc": 0, "gmt": 0, "z": 0, "北京时间": 480, "协调世界时": 0, "世界时": 0}
 OFFSET = r"(?:utc|gmt)?[+-]\d{1,2}(?::?\d{2})?"
-CLOCK = re.compile(
+CLOCK = compile_later(
     r"(?P<part>凌晨|早上|早晨|清晨|上午|中午|下午|午后|傍晚|晚上|夜里|晚|am|pm)?\s*"
     r"(?P<hour>\d{1,2})(?::|\.(?=\d\d\s?[ap]\.?\s?m\b))(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.0+)?)?"
     r"\s*(?P<half>[ap]\.?\s?m\b\.?)?\s*(?P<zone>utc|gmt|z\b|北京时间)?(?P<offset>" + OFFSET + r")?"
 )
-HOUR_ALONE = re.compile(r"(?P<hour>\d{1,2})\s*(?P<half>[ap]\.?\s?m\b\.?)")
-OCLOCK = re.compile(
+HOUR_ALONE = compile_later(r"(?P<hour>\d{1,2})\s*(?P<half>[ap]\.?\s?m\b\.?)")
+OCLOCK = compile_later(
     r"(?P<word>\d{1,2}|[a-z]+)\s+o'?clock(?:\s*(?:in the\s+)?(?P<when>morning|afternoon|evening|[ap]\.?m\b\.?))?"
 )
-PAST = re.compile(
+PAST = compile_later(
     r"(?:at )?(?P<share>half|(?:a )?quarter|[a-z-]+(?: minutes)?|\d{1,2} minutes) (?P<way>past|to|after) (?P<word>\d{1,2}|[a-z]+)"
     r"(?:\s*(?:in the\s+)?(?P<when>morning|afternoon|evening|[ap]\.?m\b\.?))?"
 )
-HAN_NUMBER = re.compile(
+HAN_NUMBER = compile_later(
     r"[零〇一二两三四五六七八九十]+(?=[点點时時分秒])|(?<=[点點时時分])[零〇一二三四五六七八九十]+$"
 )
-HAN_CLOCK = re.compile(
+HAN_CLOCK = compile_later(
     r"(?P<part>凌晨|早上|早晨|清晨|上午|中午|正午|下午|午后|傍晚|晚上|夜里|晚|午夜)?\s*(?P<hour>\d{1,2})[点點时時]钟?"
     r"(?:(?P<exact>整)|(?P<share>半|一刻|三刻)|(?P<minute>\d{1,2})分?(?:(?P<second>\d{1,2})秒)?)?"
 )
-WORDS = re.compile(r"(?:12\s+)?(?P<word>noon|midday|midnight|正午|午夜)")
+WORDS = compile_later(r"(?:12\s+)?(?P<word>noon|midday|midnight|正午|午夜)")
 MORNING = frozenset(["凌晨", "早上", "早晨", "清晨", "上午", "am", "morning"])
 AFTERNOON = frozenset(["下午", "午后", "傍晚", "晚上", "夜里", "晚", "pm", "afternoon", "evening"])
 SHARES = {"half": 30, "quarter": 15, "a quarter": 15, "半": 30, "一刻": 15, "三刻": 45}

@@ -12,6 +12,7 @@ from proctor.answer_matching.clock import Time, find_time, minutes_in_utc
 from proctor.answer_matching.numbers import read_number
 from proctor.answer_matching.verdict import Match, accept, differ, two_readings
 from proctor.core.sentence import say
+from proctor.runtime.patterns import compile_later
 
 RULE = "dates and times"
 LONGEST = 80
@@ -24,7 +25,7 @@ MONTH = "(?P<month_name>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r"
 DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 YEAR = r"(?P<year>\d{4})"
 FORMS = tuple(
-    re.compile(form)
+    compile_later(form)
     for form in (
         r"(?P<year>\d{4})([-/.])(?P<month>\d{1,2})\2(?P<day>\d{1,2})",
         r"(?P<year>\d{4})年\s*(?P<month>\d{1,2})月\s*(?P<day>\d{1,2})[日号號]?",
@@ -53,17 +54,17 @@ FORMS = tuple(
         r"(?:星期|周|礼拜)(?P<han_weekday>[一二三四五六日天])",
     )
 )
-WEEKDAY_BESIDE = re.compile(
+WEEKDAY_BESIDE = compile_later(
     r"^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|tue|wed|thu|fri|sat|sun)\.?)(?:\s*,\s*|\s+)|"
     r"[\s,(（]*(?:星期|周|礼拜)[一二三四五六日天][)）]?"
 )
-HAN_NUMBER = re.compile(
+HAN_NUMBER = compile_later(
     r"[零〇一二两三四五六七八九十百千廿卅]+(?=[年月日号號世]|年代)|(?<=月)[零〇一二三四五六七八九十廿卅]+$"
 )
-WORD_DAY = re.compile(r"\b(?:twenty|thirty)?-?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|"
+WORD_DAY = compile_later(r"\b(?:twenty|thirty)?-?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|"
                       r"eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|"
                       r"twentieth|thirtieth)\b")  # fmt: skip
-HINT = re.compile(
+HINT = compile_later(
     r"\d[-/.:年月点點时時世]|[ap]\.?\s?m\b|\d{3}0'?s|\b(?:"
     + "|".join(name[:3] for name in MONTHS if len(name) > 3)
     + r"|may|"
@@ -71,7 +72,7 @@ HINT = re.compile(
     r"正午|午夜|公元|(?:past|to) [a-z]",
     re.IGNORECASE,
 )
-BARE_YEAR = re.compile(r"[12]\d{3}")
+BARE_YEAR = compile_later(r"[12]\d{3}")
 
 
 class Moment(msgspec.Struct, frozen=True):

@@ -1,8 +1,9 @@
 """Numbers in English words, with digits among them where people mix: `1.2 million`, `two and a half`, `3rd`."""
 
-import re
 from collections.abc import Sequence
 from fractions import Fraction
+
+from proctor.runtime.patterns import compile_later
 
 Value = int | Fraction
 Read = tuple[Value, int]  # a value, and the position behind it
@@ -40,8 +41,8 @@ PARTS |= {"fourth": 4, "twentieth": 20, "hundredth": 100, "thousandth": 1000, "m
 MANY_PARTS = {word + "s": value for word, value in PARTS.items()} | {"halves": 2}
 OTHER = {"hundred", "hundreds", "and", "a", "an", "of", "point", "minus", "negative", "plus", "percent", "per", "cent"}
 WORDS = {*SMALL, *TENS, *SCALES, *ORDINALS, *PARTS, *MANY_PARTS, *OTHER}
-NUMERAL = re.compile(r"\d{1,40}(?:\.\d{1,40})?|\d{1,3}(?:,\d{3}){1,12}(?:\.\d{1,40})?")
-GLUED = re.compile(r"(\d)(k|mln|bn|million|billion)\b")
+NUMERAL = compile_later(r"\d{1,40}(?:\.\d{1,40})?|\d{1,3}(?:,\d{3}){1,12}(?:\.\d{1,40})?")
+GLUED = compile_later(r"(\d)(k|mln|bn|million|billion)\b")
 LONGEST = 200
 MOST_WORDS = 30
 

@@ -2,26 +2,28 @@
 
 import re
 
+from proctor.runtime.patterns import compile_later
+
 TAIL = 50_000  # characters at the end of a reply that are looked at
 SHORT = 300  # a reply up to this length is an answer as a whole
 THOUGHT = "</think>"
-MARKER = re.compile(
+MARKER = compile_later(
     r"(?:final\s{1,5}(?:answer|result|output)|\banswer)[*_`\s]{0,5}(?:is\b|was\b|[:=：])[*_`\s:：]{0,8}"
     r"|(?:^|\n)[*_`\s]{0,5}(?:result|ans|output|solution|conclusion)[*_`\s]{0,5}[.:=：][*_`\s:：]{0,8}|(?:^|\n)####\s{0,3}(?=[-+$\d])"
     r"|(?:^|\n)#{1,4}\s(?:final\s)?(?:answer|答案)[*_:：]{0,4}\s{0,3}\n\s{0,3}|(?:答案|结果|结论)[*_`\s]{0,5}(?:应该是|应为|应是|就是|是|为|[:：])[*_`\s:：]{0,8}|<answer>\s{0,8}"
     r"|^\s{0,8}\{\s{0,8}\"(?:final_?)?answer\"\s{0,8}:\s{0,8}",
     re.IGNORECASE,
 )
-DOUBTED = re.compile(
+DOUBTED = compile_later(
     r"\b(?:whether|wrong|incorrect|doubt|asked|asks?|claims?|claimed|said|says|thought|if|n['’]t (?:say|think|believe|mean)|"
     r"not (?:say|think|true|mean|believe))\b[^.!?。！？\n]{0,80}$|(?:是否|不认为|并不是说|怀疑|有人说|以为)[^。！？\n]{0,40}$",
     re.IGNORECASE,
 )
-CLOSING = re.compile(r"\s*</answer>.*|\s*\}\s*$", re.DOTALL | re.IGNORECASE)
+CLOSING = compile_later(r"\s*</answer>.*|\s*\}\s*$", re.DOTALL | re.IGNORECASE)
 BOXED = "\\boxed{"
 BOXES_TRIED = 3
-TEMPLATE = re.compile(r"\[?\s*your\s+(?:final\s+)?answer\s*\]?\.?", re.IGNORECASE)
-LOOSE_EMPHASIS = re.compile(r"\s*(?:\*\*|__|`)\s*\.?\s*$")
+TEMPLATE = compile_later(r"\[?\s*your\s+(?:final\s+)?answer\s*\]?\.?", re.IGNORECASE)
+LOOSE_EMPHASIS = compile_later(r"\s*(?:\*\*|__|`)\s*\.?\s*$")
 
 
 def final_answer(reply: str) -> str | None:

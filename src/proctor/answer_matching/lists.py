@@ -7,23 +7,24 @@ import msgspec
 
 from proctor.answer_matching.verdict import AnswerOptions, Match, accept, differ, refuse, shown, too_large
 from proctor.core.sentence import say
+from proctor.runtime.patterns import compile_later
 
 RULE = "lists"
 LONGEST = 5_000
 MOST_ELEMENTS = 200
 MOST_WORK = 80_000  # characters to look at when every element meets every other one
-ENCLOSED = re.compile(r"\[(.*)\]|\{(.*)\}|\((.*)\)", re.DOTALL)
-NUMBERED = re.compile(r"\s*(?:\(?\d{1,3}[.):、](?!\d)|[①-⑳])\s*")
-BULLET = re.compile(r"\s*[-*•·]\s+")
-ARROW = re.compile(r"\s*(?:->|=>|→|⇒|>)\s*")
-SEMICOLON = re.compile(r"\s*;\s*")
-COMMA = re.compile(r"\s*(?:,(?!\d{3}(?!\d))|,(?=\d{3}\s*,\s)|(?<!\d),|、)\s*")
-EVERY_COMMA = re.compile(r"\s*[,、]\s*")
-LAST = re.compile(r"\s*,?\s+(and|&|or)\s+|\s*(以及|还有|和|与|及|跟|或者|或)\s*", re.IGNORECASE)
-FIRST_WORD = re.compile(r"(?:(?:and|or)\b|以及|和|与|及|或)\s*(?=\S)", re.IGNORECASE)
-BOTH = re.compile(r"both\s+(?=.*\band\b)", re.IGNORECASE)
-NAMED = re.compile(r"\s*([^\W\d_]\w{0,2})\s*=\s*([^=]+)")
-NUMERIC = re.compile(r"[\d∞]")
+ENCLOSED = compile_later(r"\[(.*)\]|\{(.*)\}|\((.*)\)", re.DOTALL)
+NUMBERED = compile_later(r"\s*(?:\(?\d{1,3}[.):、](?!\d)|[①-⑳])\s*")
+BULLET = compile_later(r"\s*[-*•·]\s+")
+ARROW = compile_later(r"\s*(?:->|=>|→|⇒|>)\s*")
+SEMICOLON = compile_later(r"\s*;\s*")
+COMMA = compile_later(r"\s*(?:,(?!\d{3}(?!\d))|,(?=\d{3}\s*,\s)|(?<!\d),|、)\s*")
+EVERY_COMMA = compile_later(r"\s*[,、]\s*")
+LAST = compile_later(r"\s*,?\s+(and|&|or)\s+|\s*(以及|还有|和|与|及|跟|或者|或)\s*", re.IGNORECASE)
+FIRST_WORD = compile_later(r"(?:(?:and|or)\b|以及|和|与|及|或)\s*(?=\S)", re.IGNORECASE)
+BOTH = compile_later(r"both\s+(?=.*\band\b)", re.IGNORECASE)
+NAMED = compile_later(r"\s*([^\W\d_]\w{0,2})\s*=\s*([^=]+)")
+NUMERIC = compile_later(r"[\d∞]")
 OR = frozenset(["or", "或", "或者"])
 Same = Callable[[str, str], Match]
 

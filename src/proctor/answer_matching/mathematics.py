@@ -1,6 +1,5 @@
 """The rule for mathematics: expressions, equations, inequalities, sets, tuples and intervals."""
 
-import re
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -13,12 +12,13 @@ from proctor.answer_matching.values import NeedsExtra, real_value, same_sign
 from proctor.answer_matching.verdict import AnswerOptions, Match, accept, differ, refuse, too_large
 from proctor.core.errors import MissingExtra
 from proctor.core.sentence import say
+from proctor.runtime.patterns import compile_later
 
 RULE = "mathematics"
-NO_DIFFERENCE = re.compile(r"[\d.,]+(?:\s*-\s*[\d.,]+)+|\d+/\d+/\d+")  # a range, a score or a date
-RADIANS = re.compile(r"\s*(?:\brad(?:ians?)?|弧度)$")
-DEGREES = re.compile(r"\s*(?:\bdeg(?:rees?)?|度)$")
-BARE_LIST = re.compile(r"[^=(){}\[\],]+(?:,[^=(){}\[\],]+)+")
+NO_DIFFERENCE = compile_later(r"[\d.,]+(?:\s*-\s*[\d.,]+)+|\d+/\d+/\d+")  # a range, a score or a date
+RADIANS = compile_later(r"\s*(?:\brad(?:ians?)?|弧度)$")
+DEGREES = compile_later(r"\s*(?:\bdeg(?:rees?)?|度)$")
+BARE_LIST = compile_later(r"[^=(){}\[\],]+(?:,[^=(){}\[\],]+)+")
 MOST_ALTERNATIVES = 16
 MOST_WORK = 20_000  # nodes to look at when every member of one set meets every member of the other
 TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}

@@ -1,6 +1,5 @@
 """The rule for names and abbreviations: a small table, the order of a person's names, titles, accents."""
 
-import re
 import unicodedata
 from collections.abc import Mapping
 from functools import cache
@@ -9,15 +8,16 @@ from importlib.resources import files
 from proctor.answer_matching.text import SHORT_LETTERS, negations
 from proctor.answer_matching.verdict import Match, accept
 from proctor.core.sentence import say
+from proctor.runtime.patterns import compile_later
 
 RULE = "names"
 LONGEST = 200
-DIGIT = re.compile(r"\d")
-LIGHT = re.compile(r"(?<!\d)[.'\"]")
-BLANKS = re.compile(r"\s+|(?<=[^\W\d_])-(?=[^\W_])")
-ARTICLE = re.compile(r"the ")
+DIGIT = compile_later(r"\d")
+LIGHT = compile_later(r"(?<!\d)[.'\"]")
+BLANKS = compile_later(r"\s+|(?<=[^\W\d_])-(?=[^\W_])")
+ARTICLE = compile_later(r"the ")
 TITLES = frozenset(["mr", "mrs", "ms", "miss", "dr", "prof", "sir", "dame", "lord", "lady", "president"])
-HAN_TITLE = re.compile(r"(?<=[\u3400-\u9fff]{2})(?:先生|女士|博士|教授|同志)$")
+HAN_TITLE = compile_later(r"(?<=[\u3400-\u9fff]{2})(?:先生|女士|博士|教授|同志)$")
 SHORT_FORMS = {"st": "saint", "mt": "mount", "ft": "fort", "&": "and", "jr": "junior", "sr": "senior", "vs": "versus"}
 SHORT_FORMS |= {
     "doctor": "dr",
@@ -30,10 +30,10 @@ SHORT_FORMS |= {
 }
 SHORT_FORMS |= {"colour": "color", "favourite": "favorite", "grey": "gray", "centre": "center", "theatre": "theater"}
 SHORT_FORMS |= {"aluminium": "aluminum", "sulphur": "sulfur", "behaviour": "behavior", "organisation": "organization"}
-LAST_FIRST = re.compile(r"([^\W\d]{2,}(?:[ -][^\W\d]+)?), ([^\W\d][\w.' -]*)")
-SUFFIX = re.compile(r", (jr|sr|inc|ltd)$")
-PERSON = re.compile(r"[A-Z](?:[^\W\d_]|['-])*\.?")
-INITIALS = re.compile(r"\b([a-z]) (?=[a-z]\b)")
+LAST_FIRST = compile_later(r"([^\W\d]{2,}(?:[ -][^\W\d]+)?), ([^\W\d][\w.' -]*)")
+SUFFIX = compile_later(r", (jr|sr|inc|ltd)$")
+PERSON = compile_later(r"[A-Z](?:[^\W\d_]|['-])*\.?")
+INITIALS = compile_later(r"\b([a-z]) (?=[a-z]\b)")
 
 
 def names(answer: str, target: str) -> Match | None:

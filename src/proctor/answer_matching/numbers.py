@@ -10,39 +10,40 @@ from proctor.answer_matching.chinese import chinese_number
 from proctor.answer_matching.english import english_number
 from proctor.answer_matching.verdict import AnswerOptions, Match, accept, differ, refuse, two_readings
 from proctor.core.sentence import say
+from proctor.runtime.patterns import compile_later
 
 RULE = "numeric"
 PER_CENT = ("%", "percent", "per cent", "百分比")
 LONGEST = 1_000
 HIGHEST_EXPONENT = 1_000
-PLAIN = re.compile(r"[+-]?(?:[1-9]\d*|0)")
+PLAIN = compile_later(r"[+-]?(?:[1-9]\d*|0)")
 NUMERAL = r"(?:\d[\d,.'_]*(?: \d{3}(?!\d))*(?:\.\d+)?|\.\d+)"
-SCIENTIFIC = re.compile(
+SCIENTIFIC = compile_later(
     rf"(?:({NUMERAL})\s*(?:[×xX*·]|\\times|\\cdot)\s*)?10\s*(?:\^|\*\*)\s*[({{]?\s*([+-]?\d{{1,4}})[)}}]?"
 )
-EXPONENT = re.compile(rf"({NUMERAL})[eE]([+-]?\d{{1,4}})")
-MIXED = re.compile(r"(?:(\d+)\s+)?(\d+)\s*/\s*(\d+)")
-DECIMAL_FRACTION = re.compile(rf"({NUMERAL})\s*/\s*({NUMERAL})")
-SIGN = re.compile(r"([+-])\s?")
-SHARE = re.compile(r"\s*(?:(%|per ?cent\b|pct)|(‰|per mill?e))$", re.IGNORECASE)
-SCALED = re.compile(r"(\d[\d,]*(?:\.\d+)?)\s?([kKMB]|mn|bn|mln)")
+EXPONENT = compile_later(rf"({NUMERAL})[eE]([+-]?\d{{1,4}})")
+MIXED = compile_later(r"(?:(\d+)\s+)?(\d+)\s*/\s*(\d+)")
+DECIMAL_FRACTION = compile_later(rf"({NUMERAL})\s*/\s*({NUMERAL})")
+SIGN = compile_later(r"([+-])\s?")
+SHARE = compile_later(r"\s*(?:(%|per ?cent\b|pct)|(‰|per mill?e))$", re.IGNORECASE)
+SCALED = compile_later(r"(\d[\d,]*(?:\.\d+)?)\s?([kKMB]|mn|bn|mln)")
 SCALES = {"k": 10**3, "K": 10**3, "M": 10**6, "mn": 10**6, "mln": 10**6, "B": 10**9, "bn": 10**9}
-TWICE = re.compile(r"([^()]{1,60}?)\s?\(([^()]{1,60})\)")
-COUNTED = re.compile(r"(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
-ROMAN = re.compile(r"M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
+TWICE = compile_later(r"([^()]{1,60}?)\s?\(([^()]{1,60})\)")
+COUNTED = compile_later(r"(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
+ROMAN = compile_later(r"M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 FORMS = (  # (form, marks to drop, decimal mark); a comma is no decimal mark in English or Chinese
-    (re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)"), "", "."),
-    (re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?"), ",", "."),
-    (re.compile(r"[1-9]\d{0,2}(?: \d{3})+(?:\.\d*)?"), " ", "."),
-    (re.compile(r"[1-9]\d?(?:,\d{2})+,\d{3}(?:\.\d*)?"), ",", "."),  # Indian: 10,00,000
-    (re.compile(r"[1-9]\d{0,2}(?:'\d{3})+(?:\.\d*)?"), "'", "."),
-    (re.compile(r"[1-9]\d{0,2}(?:_\d{3})+(?:\.\d*)?"), "_", "."),
-    (re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+,\d+"), ".", ","),
-    (re.compile(r"[1-9]\d{0,2}(?:\.\d{3}){2,}"), ".", ","),
+    (compile_later(r"(?:\d+(?:\.\d*)?|\.\d+)"), "", "."),
+    (compile_later(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?"), ",", "."),
+    (compile_later(r"[1-9]\d{0,2}(?: \d{3})+(?:\.\d*)?"), " ", "."),
+    (compile_later(r"[1-9]\d?(?:,\d{2})+,\d{3}(?:\.\d*)?"), ",", "."),  # Indian: 10,00,000
+    (compile_later(r"[1-9]\d{0,2}(?:'\d{3})+(?:\.\d*)?"), "'", "."),
+    (compile_later(r"[1-9]\d{0,2}(?:_\d{3})+(?:\.\d*)?"), "_", "."),
+    (compile_later(r"[1-9]\d{0,2}(?:\.\d{3})+,\d+"), ".", ","),
+    (compile_later(r"[1-9]\d{0,2}(?:\.\d{3}){2,}"), ".", ","),
 )
-DOUBTFUL = re.compile(r"\d+,\d+")
-LEADING_ZERO = re.compile(r"0\d")
+DOUBTFUL = compile_later(r"\d+,\d+")
+LEADING_ZERO = compile_later(r"0\d")
 
 
 class Number(msgspec.Struct, frozen=True):

@@ -9,47 +9,48 @@ import msgspec
 
 from proctor.answer_matching.numbers import Number, read_number
 from proctor.answer_matching.unit_table import Unit, read_unit
+from proctor.runtime.patterns import compile_later
 
 LONGEST = 120
-HEAD = re.compile(  # digits, a power of ten or a fraction, and a word of scale
+HEAD = compile_later(  # digits, a power of ten or a fraction, and a word of scale
     r"(?:10\s?(?:\^|\*\*)\s?[({]?[+-]?\d{1,3}[)}]?|[+-]?\s?(?:\d[\d,]*(?:\.\d+)?|\.\d+))(?:[eE][+-]?\d{1,3}(?!\d))?"
     r"(?:\s*(?:[×xX*·]|\\times)\s*10\s*(?:\^|\*\*)\s*[({]?[+-]?\d{1,3}[)}]?)?(?:\s?/\s?\d+|\s\d+/\d+)?"
     r"(?:(?:\s+(?:hundred|thousand|million|billion|trillion|dozen))+(?![a-z])|(?:mln|bn)\b)?",
     re.IGNORECASE,
 )
-HAN_NUMBER = re.compile(
+HAN_NUMBER = compile_later(
     r"[+-]?[\d,.零〇一二两兩三四五六七八九十百千万亿萬億廿卅半负負壹贰叁肆伍陆柒捌玖拾佰仟点又分之]+个?半?"
 )
-HAN = re.compile(r"[\u3400-\u9fff]")
+HAN = compile_later(r"[\u3400-\u9fff]")
 SIGNS = {"$": "USD", "US$": "USD", "€": "EUR", "£": "GBP", "₹": "INR", "₩": "KRW", "₽": "RUB", "₿": "BTC"}
 SIGNS |= {"HK$": "HKD", "NT$": "TWD", "A$": "AUD", "AU$": "AUD", "C$": "CAD", "CA$": "CAD", "S$": "SGD"}
 SIGNS |= {"人民币": "CNY", "¥": "¥", "RMB": "CNY"}
 CODES = "USD|EUR|GBP|CNY|JPY|KRW|INR|HKD|TWD|AUD|CAD|SGD|CHF|RUB|BTC"
-MONEY = re.compile(
+MONEY = compile_later(
     r"([+-]?)\s?(" + "|".join(re.escape(sign) for sign in sorted(SIGNS, key=len, reverse=True)) + rf"|{CODES})\s?(.+)"
 )
-MONEY_SCALE = re.compile(r"(.*[\d.])\s?([kKmMbBtT])")
+MONEY_SCALE = compile_later(r"(.*[\d.])\s?([kKmMbBtT])")
 MONEY_SCALES = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
-TRAILING_CODE = re.compile(rf"(.+?)\s*({CODES}|RMB|元|美元|欧元|英镑|日元)")
-FEET = re.compile(r"(\d+)\s?'(?:\s?(\d+(?:\.\d+)?)\s?(?:\"|'')?)?")
-ARTICLE = re.compile(r"(half|a quarter of|quarter of|a|an)\s+(?:an?\s+)?([a-z].*)", re.IGNORECASE)
+TRAILING_CODE = compile_later(rf"(.+?)\s*({CODES}|RMB|元|美元|欧元|英镑|日元)")
+FEET = compile_later(r"(\d+)\s?'(?:\s?(\d+(?:\.\d+)?)\s?(?:\"|'')?)?")
+ARTICLE = compile_later(r"(half|a quarter of|quarter of|a|an)\s+(?:an?\s+)?([a-z].*)", re.IGNORECASE)
 ARTICLES = {"a": Fraction(1), "an": Fraction(1), "half": Fraction(1, 2)}
-AND_A_HALF = re.compile(r"(.+?)\s+and\s+a\s+(half|quarter)", re.IGNORECASE)
+AND_A_HALF = compile_later(r"(.+?)\s+and\s+a\s+(half|quarter)", re.IGNORECASE)
 REWRITES = (
-    (re.compile(r"(摄氏|华氏)(零下|负)?(.+)度"), r"\2\3\1度"),
-    (re.compile(r"(摄氏|华氏)?零下(摄氏|华氏)?(.+)"), r"-\3"),
-    (re.compile(r"每小时(.+)"), r"\1/小时"),
-    (re.compile(r"时速(.+)"), r"\1/小时"),
-    (re.compile(r"每秒(.+)"), r"\1/秒"),
-    (re.compile(r"(.+)/时"), r"\1/小时"),
-    (re.compile(r"(.+)(米|块)([1-9一二三四五六七八九])"), r"\1\2又零点\3\2"),  # 一米八
+    (compile_later(r"(摄氏|华氏)(零下|负)?(.+)度"), r"\2\3\1度"),
+    (compile_later(r"(摄氏|华氏)?零下(摄氏|华氏)?(.+)"), r"-\3"),
+    (compile_later(r"每小时(.+)"), r"\1/小时"),
+    (compile_later(r"时速(.+)"), r"\1/小时"),
+    (compile_later(r"每秒(.+)"), r"\1/秒"),
+    (compile_later(r"(.+)/时"), r"\1/小时"),
+    (compile_later(r"(.+)(米|块)([1-9一二三四五六七八九])"), r"\1\2又零点\3\2"),  # 一米八
 )
 NUMERALS = "零〇一二两三四五六七八九十百千半"
-PIECE = re.compile(
+PIECE = compile_later(
     rf"((?:\d[\d,]*(?:\.\d+)?|两|零点[\d一二三四五六七八九]|[{NUMERALS}]+)(?:\s?个)?)\s*(两(?![{NUMERALS}])|[^\d\s{NUMERALS}][^\d{NUMERALS}]*)"
 )
-JOINED = re.compile(r"(?:\s*,\s*|\s+and|\s+|又|零)*$", re.IGNORECASE)
-LETTER = re.compile(r"[^\W\d]|[°$€£¥₹₩₽¢'\"]")
+JOINED = compile_later(r"(?:\s*,\s*|\s+and|\s+|又|零)*$", re.IGNORECASE)
+LETTER = compile_later(r"[^\W\d]|[°$€£¥₹₩₽¢'\"]")
 
 
 class Quantity(msgspec.Struct, frozen=True):

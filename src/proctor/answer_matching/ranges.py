@@ -11,27 +11,28 @@ from proctor.answer_matching.quantities import read_quantity
 from proctor.answer_matching.units import units
 from proctor.answer_matching.verdict import AnswerOptions, Match, accept, differ, refuse
 from proctor.core.sentence import say
+from proctor.runtime.patterns import compile_later
 
 RULE = "ranges"
 LONGEST = 160
 FORMS = (
-    ("range", re.compile(r"between (.+?) and (.+)", re.IGNORECASE)),
-    ("range", re.compile(r"(?:from )?(.+?)\s+(?:to|through|until|till)\s+(.+)", re.IGNORECASE)),
-    ("range", re.compile(r"(?:从|在|介于)?(.+?)(?:至|到|与|和|~)(.+?)(?:之间|间)")),
-    ("range", re.compile(r"(?:从)?(.+?)\s*(?:至|到|~|\.\.+|--)\s*(.+)")),
-    ("error", re.compile(r"(.+?)\s*(?:±|\+/-|\\pm)\s*(.+)")),
+    ("range", compile_later(r"between (.+?) and (.+)", re.IGNORECASE)),
+    ("range", compile_later(r"(?:from )?(.+?)\s+(?:to|through|until|till)\s+(.+)", re.IGNORECASE)),
+    ("range", compile_later(r"(?:从|在|介于)?(.+?)(?:至|到|与|和|~)(.+?)(?:之间|间)")),
+    ("range", compile_later(r"(?:从)?(.+?)\s*(?:至|到|~|\.\.+|--)\s*(.+)")),
+    ("error", compile_later(r"(.+?)\s*(?:±|\+/-|\\pm)\s*(.+)")),
     (
         "ratio",
-        re.compile(
+        compile_later(
             r"(\d+(?:\.\d+)?)\s*(?::|比|∶)\s*(\d+(?:\.\d+)?)|([一二三四五六七八九十百]+)比([一二三四五六七八九十百]+)"
         ),
     ),
-    ("range", re.compile(r"(.*?\d[^-]*?)\s*-\s*(.*\d.*)")),
+    ("range", compile_later(r"(.*?\d[^-]*?)\s*-\s*(.*\d.*)")),
 )
-HINT = re.compile(r"[-~±:至到比间\\]|\.\.|\bto\b|\band\b|\bthrough\b|\bun?till?\b|\+/", re.IGNORECASE)
-BARE = re.compile(r"[+-]?[\d,.]+")
-SUFFIX = re.compile(r"[+-]?[\d,.]+(?:e[+-]?\d+)?\s*(\D.*)")
-PREFIX = re.compile(r"([^\d\s.+-]+\s?)[\d,.]+.*")
+HINT = compile_later(r"[-~±:至到比间\\]|\.\.|\bto\b|\band\b|\bthrough\b|\bun?till?\b|\+/", re.IGNORECASE)
+BARE = compile_later(r"[+-]?[\d,.]+")
+SUFFIX = compile_later(r"[+-]?[\d,.]+(?:e[+-]?\d+)?\s*(\D.*)")
+PREFIX = compile_later(r"([^\d\s.+-]+\s?)[\d,.]+.*")
 
 
 class Span(msgspec.Struct, frozen=True):

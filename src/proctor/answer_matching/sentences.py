@@ -6,31 +6,32 @@ from functools import cache
 from importlib.resources import files
 
 from proctor.answer_matching.text import negations, tidy
+from proctor.runtime.patterns import compile_later
 
 LONGEST = 400  # characters of a sentence that is read
 MOST_CHARACTERS = 4_000
 MOST_SENTENCES = 30
 LONGEST_FIRST_LINE = 80
-ITEM = re.compile(r"\s*(?:[-*•·]|\(?\d{1,2}[.)、])\s*\S")
-EXPLANATION = re.compile(
+ITEM = compile_later(r"\s*(?:[-*•·]|\(?\d{1,2}[.)、])\s*\S")
+EXPLANATION = compile_later(
     r"\n\W*(?:explanation|reason(?:ing)?|note|rationale|解析|解释|说明|理由|原因|注)\W{0,4}[:：]", re.IGNORECASE
 )
 HAN = r"\u3400-\u9fff"
-SENTENCE_END = re.compile(
+SENTENCE_END = compile_later(
     rf"(?<![.\s][A-Za-z])(?<!^[A-Za-z])[.!?]+[\"'”’)*]*(?=\s+[^\s=×*+/])|[。！？!?]+[”」）]?(?=[{HAN}A-Z\"“*])|\n+|[;；]"
 )
-SHORTENED = re.compile(
+SHORTENED = compile_later(
     r"\b(?:dr|mr|mrs|ms|st|mt|prof|no|vs|jr|sr|approx|fig|sec|e\.g|i\.e|u\.s|[a-z])$|^\s*\(?1$|\n\s*\(?\d{1,2}$",
     re.IGNORECASE,
 )
-MARKUP = re.compile(r"^\s*(?:#{1,6}|>|[-*•]|\d{1,2}[.)])\s+|\*\*|__")
-FORMULA = re.compile(r"(?<![\w$])\$(?! )([^$\n]{1,80})(?<![ -])\$(?![\d\w$])|\\[(\[]([^\n]{1,80}?)\\[)\]]")
-QUESTION = re.compile(r"[?？]\W*$|[吗呢]\W*$")
-COURTESY = re.compile(
+MARKUP = compile_later(r"^\s*(?:#{1,6}|>|[-*•]|\d{1,2}[.)])\s+|\*\*|__")
+FORMULA = compile_later(r"(?<![\w$])\$(?! )([^$\n]{1,80})(?<![ -])\$(?![\d\w$])|\\[(\[]([^\n]{1,80}?)\\[)\]]")
+QUESTION = compile_later(r"[?？]\W*$|[吗呢]\W*$")
+COURTESY = compile_later(
     r"(?:sure|certainly|of course|great question|let me know|i hope|feel free|hope this|thank|you're welcome|good question|"
     r"here is|here's|okay|ok\b|let me|let's|当然|好的|希望|如果您|如果你有|请告诉|谢谢|让我)", re.IGNORECASE
 )  # fmt: skip
-LEAD = re.compile(
+LEAD = compile_later(
     r"(?:(?:without (?:a |any )?(?:question|doubt)|no doubt(?: about it)?|so|therefore|thus|hence|then|finally|overall|in (?:total|conclusion|summary|short)|altogether|and|but|well|yes|"
     r"yeah|indeed|no|right|sure|certainly|of course|as a result|consequently|accordingly|in fact|answer|actually|clearly|okay)\b"
     r"[,:.!]?\s*|i(?:'m| am) (?:confident|sure|certain)(?: that)?\s+|i(?:['’]d (?:say|go with|choose|pick)| would (?:go with|choose|pick)| think| believe| would say| conclude| know| recall| find)"
@@ -39,12 +40,12 @@ LEAD = re.compile(
     r"总之|即|则|解|答|得到?|可得|我(?:认为|觉得|想|相信)|是的|没错|对的?|不(?=[，,]))[，,：:。]?\s*)",
     re.IGNORECASE,
 )
-CONCLUDES = re.compile(
+CONCLUDES = compile_later(
     r"\W*(?:so|therefore|thus|hence|in (?:total|conclusion|summary)|altogether|finally|consequently|overall|as a result|"
     r"the (?:final |correct )?(?:answer|result)\b|my answer|因此|所以|故|综上|总之|最终|答案|答[：:])", re.IGNORECASE
 )  # fmt: skip
-DERIVED = re.compile(r"(?:.{0,60}[:：,，]\s?)?[A-Za-z]\s?=\s?[^=?]{1,60}")  # the last line of a derivation
-CORRECTION = re.compile(
+DERIVED = compile_later(r"(?:.{0,60}[:：,，]\s?)?[A-Za-z]\s?=\s?[^=?]{1,60}")  # the last line of a derivation
+CORRECTION = compile_later(
     r"(?:(?<=[.,;!?—…(\-])|(?<=[。，；！？])|(?:^|\n))\s{0,3}(?:(?:oh|hmm|oops|sorry|no|but)[,.!]?\s{1,3}){0,2}"
     r"(?:actually,?\s(?=it|the\b|no\b|that\b|i\b|[A-Z\d])|wait\b[,.!]?|correction\b[:,]?|i mean[,:]?\s|scratch that\b[,.]?|on second "
     r"thoughts?\b,?|let me (?:correct|fix) (?:that|this|myself)[.:,]?|just kidding[,.!]?|i (?:made a mistake|was wrong|misspoke)[.:,]?|my mistake[,.:]?|"
@@ -52,82 +53,84 @@ CORRECTION = re.compile(
     r"|(?<=[。，！？])不[，,]\s?(?:应该)?(?=是)",
     re.IGNORECASE,
 )
-GUESS = re.compile(
+GUESS = compile_later(
     r"\b(?:might|(?-i:may) (?!\d)|could (?:be|have|take|cost|reach|mean)|maybe|perhaps|possibly|probably|(?:un)?likely|(?:not|un)\s?sure|not certain|"
     r"i guess|guess(?:ing)?|supposedly|allegedly|rumou?red|(?:seems?|appears?) to|no idea|cannot (?:decide|tell))\b|"
     r"可能(?!性)|也许|或许|大概|似乎|好像|不确定|猜|恐怕|据说|难道|说不定|未必", re.IGNORECASE
 )  # fmt: skip
-ADVERB_OF_A_GUESS = re.compile(
+ADVERB_OF_A_GUESS = compile_later(
     r"\b(?:maybe|perhaps|possibly|probably|(?:most |very )?likely|i guess)\b,?\s?|也许|或许|大概|可能", re.IGNORECASE
 )
-OTHERS_SAY = re.compile(
+OTHERS_SAY = compile_later(
     r"\b(?:said|says?|claim(?:s|ed)?|attribut\w+|thought|thinks|ask(?:s|ed|ing)?|wonder(?:s|ed|ing)?|torn|whether|if|someone|somebody|used to|formerly|previously|once|doubts?|wrong|"
     r"incorrect|misspell\w*|mistaken(?:ly)?|pretend|suppose|imagine|assum(?:e|ing)|some people|many people|confused|mistake|false|instead of|"
     r"too (?:high|low|big|small|large|few|many|much|long|short)|neither|either|nor|unless|deny|denied|rul(?:e|ed|ing) out|exclud(?:e|ed|ing)|anything but|far from|fails?|failed|hardly|barely|refus(?:e|es|ed) to|declin(?:e|es|ed) to|stopped|ceased|avoid(?:s|ed)?|(?:almost|nearly) [a-z]+ed)\b|"
     r"是否|曾经|曾是|有人|误以为|据称|以为|假设|假如|如果|要是|错误|排除|除了|除外|以外|而非|怀疑", re.IGNORECASE
 )  # fmt: skip
-DENIAL = re.compile(r"not\s[^.,;]{1,40}|(?:不是|并非)[^，,。]{1,20}", re.IGNORECASE)  # `Not Rome.`, before what it is
-NUMBER_OF_ITEM = re.compile(r"\s*\d{1,2}\.")
-TAKEN_BACK = re.compile(r"\b(?:incorrect|wrong|false|not|no|maybe|perhaps|guess)\b|[?？]|错|不", re.IGNORECASE)
-CONDITION = re.compile(r"(?:before|until)\b|if\b.{0,200}\b(?:were|would|had)\b", re.IGNORECASE)
+DENIAL = compile_later(
+    r"not\s[^.,;]{1,40}|(?:不是|并非)[^，,。]{1,20}", re.IGNORECASE
+)  # `Not Rome.`, before what it is
+NUMBER_OF_ITEM = compile_later(r"\s*\d{1,2}\.")
+TAKEN_BACK = compile_later(r"\b(?:incorrect|wrong|false|not|no|maybe|perhaps|guess)\b|[?？]|错|不", re.IGNORECASE)
+CONDITION = compile_later(r"(?:before|until)\b|if\b.{0,200}\b(?:were|would|had)\b", re.IGNORECASE)
 CONTRAST = (
     (
-        re.compile(
+        compile_later(
             r"^(?:many|some|most|people|everyone|others|it is often)[^,.;]{1,160},?\s(?:but|yet|however,?)\s(?:in fact\s|actually\s)?(?=(?:it|the|this)\b)",
             re.IGNORECASE,
         ),
         "",
     ),
     (
-        re.compile(
+        compile_later(
             r"^(?:有人|有些人|很多人|许多人|人们|不少人)[^，,。；]{1,40}[，,](?:但是?)?(?:其实|实际上|事实上)(?=[是为应])"
         ),
         "",
     ),
-    (re.compile(r"^not\s[^,.;]{1,40},\s(?:but\s)?", re.IGNORECASE), ""),
-    (re.compile(r"^.{0,80}(?:改|变更|推迟|提前|延期|调整)(?:到|为|成|至)了?"), "是"),
+    (compile_later(r"^not\s[^,.;]{1,40},\s(?:but\s)?", re.IGNORECASE), ""),
+    (compile_later(r"^.{0,80}(?:改|变更|推迟|提前|延期|调整)(?:到|为|成|至)了?"), "是"),
     (
-        re.compile(
+        compile_later(
             r"\bnot\s[^,.;]{1,80}?(?:,?\sbut|(?:,|\s[—-])\s(?:but\s)?it(?:['’]s|\sis|\swas))\s(?:rather\s|instead\s)?",
             re.IGNORECASE,
         ),
         "",
     ),
-    (re.compile(r"(?:并)?(?:不是|并非|非)[^，,。；]{1,40}?(?:[，,]\s?(?:而|却)?是|而是)"), "是"),
+    (compile_later(r"(?:并)?(?:不是|并非|非)[^，,。；]{1,40}?(?:[，,]\s?(?:而|却)?是|而是)"), "是"),
     (
-        re.compile(
+        compile_later(
             r"(?:,|\s[-–—]|\s\(|\sand)\s?(?:and\s|but\s)?(?:certainly\s|definitely\s)?not\s[^,.;]{1,80}\)?(?:,\s(?:as|which|although|though|despite)\s.*)?$",
             re.IGNORECASE,
         ),
         "",
     ),
-    (re.compile(r",?\s(?:rather than|instead of|as opposed to|unlike)\s[^,.;]{1,80}$", re.IGNORECASE), ""),
-    (re.compile(r"[，,(（](?:而|并)?(?:不是|非)[^，,。；]{1,40}$"), ""),
+    (compile_later(r",?\s(?:rather than|instead of|as opposed to|unlike)\s[^,.;]{1,80}$", re.IGNORECASE), ""),
+    (compile_later(r"[，,(（](?:而|并)?(?:不是|非)[^，,。；]{1,40}$"), ""),
 )
-SO = re.compile(
+SO = compile_later(
     r",\s(?:so|therefore|thus|hence|which (?:means|gives|yields|makes|leaves)|giving|making|leaving)\s(?!that)|[，,](?:所以|因此|故)"
 )
-HARMLESS = re.compile(
+HARMLESS = compile_later(
     "[南北]?非洲|非常|未来|无锡|无线|不锈钢|莫[扎斯尔泊]|[沉淹埋覆吞湮]没|没[收落]|不列颠|不幸|不得不|无[限穷疑理]|非[凡洲]|不等式|不同|不断|不久|无数|无论|不[但仅]|否则|非金属|无机|不丹"
 )
-GIVEN = re.compile(r"^if\s[^,]{1,120},\s?(?:then\s)?", re.IGNORECASE)
-ASIDE = re.compile(
+GIVEN = compile_later(r"^if\s[^,]{1,120},\s?(?:then\s)?", re.IGNORECASE)
+ASIDE = compile_later(
     r",?\s(?:because|since|when|whereas|while|although|though|even though|given that|so that)\s.*|,\s(?:which|who|whose|where|as|for|followed|ahead|right|just|unlike|behind|next)\s.*|"
     r"(?:\s|(?<=[\u3400-\u9fff]))\([^()]{0,200}\)\s?$|[，,](?:因为|由于|虽然|尽管|其中|它|其|并且|也就是).*|（[^（）]{0,200}）$", re.IGNORECASE
 )  # fmt: skip
-INSERTED = re.compile(
+INSERTED = compile_later(
     r",\s(?:[^,]|,\d{3}){1,60},(?=\s(?:is|are|was|were|has|had)\b)|\s\((?!(?:not|or)\b)[A-Za-z][^()=,;?]{0,60}\)(?=\s\w)|（[^（）不或？]{1,40}）(?=[\u3400-\u9fff])"
 )
-COPULA = re.compile(
+COPULA = compile_later(
     r"(?:\b(?:is|are|was|were|be|equals?|becomes?|became|remains?|means|called|named|gives|yields|produces|returns|prints|outputs|stands for|(?:amounts|comes|adds? up|sums?(?: up)?|evaluates|simplifies|reduces|refers) to)\b|(?<=[Ii]t|he|at|re|ho)['’]s\b(?=\s)|=(?!=)|≈)\s*[:：]?\s*|"
     r"(?:应该|应当|应|就|正|便)?(?:是(?!由)|为|比喻|形容|意味着|指的是|来自于?|属于|等于|叫做?|叫作|称为|即)[：:]?\s*|(?<![大小多少高低等快慢早晚])于|(?<=[发生活住长布建存落处])在",
     re.IGNORECASE,
 )
-CLAUSE = re.compile(
+CLAUSE = compile_later(
     r",(?!\d{3})\s?|[，;；]\s?|(?<!\ball)(?<!none)(?<!thing)\s(?:and|while|whereas|but)\s|而(?=[\u3400-\u9fff])",
     re.IGNORECASE,
 )
-ASKED_KIND = re.compile(
+ASKED_KIND = compile_later(
     r"\b(?:which|what) (?:year|month|day|date|percentage|city|country|colou?r|kind|type)\b|哪一?年", re.IGNORECASE
 )
 MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
@@ -145,33 +148,33 @@ ITEMS_OF = tuple(
         ),
     )
 )
-PIECE_END = re.compile(r"[.!;。！；]\s*(?=\S)|[,，\n]\s*")
-ASKS = re.compile(
+PIECE_END = compile_later(r"[.!;。！；]\s*(?=\S)|[,，\n]\s*")
+ASKS = compile_later(
     r"[^,，.。;；\n]{0,200}?(?:\b(?:what|which|who|whose|whom|where|when|why|how)\b|谁|什么|哪|多少|几|怎)",
     re.IGNORECASE,
 )
-HAN_ASKS = re.compile(r"(?:(?:多少|几)[名个位只]|什么时候|哪一?年)([\u3400-\u9fff]{2})的?[？?]")
-HAN_NOUN = re.compile(r"\d[名个位只年月日点]([\u3400-\u9fff]{2})的?$")
-ASCII_WORD = re.compile(r"[A-Za-z0-9][\w-]*")
-SUBJECT_OF = re.compile(r"(?:the |an? )?([A-Za-z][\w'-]+) ([a-z]\w+)\b(?=.*\d)", re.IGNORECASE)  # of amounts only
-ASKS_SUBJECT = re.compile(r"(?:who|which|what (?!is|are|was|were|do|does|did))", re.IGNORECASE)
+HAN_ASKS = compile_later(r"(?:(?:多少|几)[名个位只]|什么时候|哪一?年)([\u3400-\u9fff]{2})的?[？?]")
+HAN_NOUN = compile_later(r"\d[名个位只年月日点]([\u3400-\u9fff]{2})的?$")
+ASCII_WORD = compile_later(r"[A-Za-z0-9][\w-]*")
+SUBJECT_OF = compile_later(r"(?:the |an? )?([A-Za-z][\w'-]+) ([a-z]\w+)\b(?=.*\d)", re.IGNORECASE)  # of amounts only
+ASKS_SUBJECT = compile_later(r"(?:who|which|what (?!is|are|was|were|do|does|did))", re.IGNORECASE)
 COPULAS = frozenset(["is", "was", "are", "were", "has"])
 GENERIC_WORDS = (
     "both each all only about expression equation function answer total result sum difference price cost value number amount "
     "distance speed time height length weight mass size area volume age rate temperature date probability solution product"
 )
 GENERIC = frozenset(GENERIC_WORDS.split())
-RANKED = re.compile(
+RANKED = compile_later(
     r"\bleast\s(?=\w)(?!\d)|"
     r"\b(?:second|third|fourth|fifth|next)[ -](?:\w+est|most|person|man|woman|people|country|one)\b|第[二三四五]|次[高大长多]",
     re.IGNORECASE,
 )
-COMPARES = re.compile(
+COMPARES = compile_later(
     r"(\w+)[^,.;]{0,60}?\sthan\s(?:the\s)?(\w+)|(\w{2,4})比(\w{2,4}?)(?=[高低矮多少大小长短重轻快慢贵早晚])",
     re.IGNORECASE,
 )
-ENDING = re.compile(r"(?<=\w{3})(?:ings?|ed|es|e|s)$")
-ECHO_WORD = re.compile(rf"[{HAN}]|[^\W_{HAN}]+")
+ENDING = compile_later(r"(?<=\w{3})(?:ings?|ed|es|e|s)$")
+ECHO_WORD = compile_later(rf"[{HAN}]|[^\W_{HAN}]+")
 SMALL_WORDS = (
     "the a an it its he she they we i this that these those there in on at by from for with his her their our my your of to as when "
     "while after before during since because so therefore thus hence however one two both most all some many what which who yes no "

@@ -9,19 +9,20 @@ from proctor.answer_matching.numbers import read_number
 from proctor.answer_matching.text import negations
 from proctor.answer_matching.verdict import AnswerOptions, Match, accept, refuse, shown
 from proctor.core.sentence import say
+from proctor.runtime.patterns import compile_later
 
 RULE = "similarity"
 LONGEST = 4_000
-WORD = re.compile(
+WORD = compile_later(
     r"\d+(?:st|nd|rd|th)\b|(?<![\w)])-?\d+(?:[.,:]\d+)*%?|\d+(?:[.,:]\d+)*%?|[零〇一二两三四五六七八九十百千万亿]+(?=[个位名只条张本件次种人天年块章节页层楼台辆匹头棵朵支枝杯碗瓶双套间家座所部篇首幅队组班级岁步])|(?<=第)[零〇一二三四五六七八九十百千]+|[\u3400-\u9fff]|[^\W_]+(?:'[^\W\d_]+)?|[^\s\w.,;:!?'\"、。，]"
 )
 NUMBER_WORD = "|".join([*SMALL, *TENS, *(scale for scale in SCALES if len(scale) > 4), "hundred"])
-NUMBER_WORDS = re.compile(rf"\b(?:{NUMBER_WORD})(?:(?:[ -]|\s+and\s+)(?:{NUMBER_WORD}))+\b", re.IGNORECASE)
-CONTRACTED = re.compile(r"\b(\w+)(?:n't|not)\b", re.IGNORECASE)
+NUMBER_WORDS = compile_later(rf"\b(?:{NUMBER_WORD})(?:(?:[ -]|\s+and\s+)(?:{NUMBER_WORD}))+\b", re.IGNORECASE)
+CONTRACTED = compile_later(r"\b(\w+)(?:n't|not)\b", re.IGNORECASE)
 SHORTENED = {"ca": "can", "wo": "will", "sha": "shall"}
 ARTICLES = frozenset(["a", "an", "the"])
-HYPHEN = re.compile(r"(?<=[^\W_])-(?=[^\W\d_])|\s-+\s")
-OF = re.compile(r"(?<=[\u3400-\u9fff]{2})的(?=[\u3400-\u9fff])")
+HYPHEN = compile_later(r"(?<=[^\W_])-(?=[^\W\d_])|\s-+\s")
+OF = compile_later(r"(?<=[\u3400-\u9fff]{2})的(?=[\u3400-\u9fff])")
 
 
 def similarity(answer: str, target: str, options: AnswerOptions) -> Match:

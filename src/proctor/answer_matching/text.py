@@ -13,15 +13,16 @@ from importlib.resources import files
 from proctor.answer_matching.unit_table import read_unit
 from proctor.answer_matching.verdict import Match, accept, refuse
 from proctor.core.sentence import say
+from proctor.runtime.patterns import compile_later
 
 RULE = "quasi exact"
 KEPT = 500  # characters of the texts whose form is remembered; targets come again with every attempt
 MOST_LAYERS = 12
-INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
-SUPERSCRIPTS = re.compile("[⁺⁻]?[⁰¹²³⁴-⁹ⁿ]+")
+INVISIBLE = compile_later("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+SUPERSCRIPTS = compile_later("[⁺⁻]?[⁰¹²³⁴-⁹ⁿ]+")
 PLAIN_SCRIPT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n")
-VULGAR_FRACTION = re.compile("[¼-¾⅐-⅞]")
-FOREIGN_DIGIT = re.compile(r"(?![0-9])\d")
+VULGAR_FRACTION = compile_later("[¼-¾⅐-⅞]")
+FOREIGN_DIGIT = compile_later(r"(?![0-9])\d")
 ONE_SIGN = str.maketrans(
     {
         **dict.fromkeys("‐‑‒–—―−", "-"),
@@ -34,46 +35,46 @@ ONE_SIGN = str.maketrans(
     }
 )
 LATEX = (
-    (re.compile(r"\{,\}|,\\!"), ","),
-    (re.compile(r"\\([%$&#])"), r"\1"),
-    (re.compile(r"\\(?:text|mathrm|mathbf|operatorname|textrm|textbf|mbox)\s*\{([^{}]*)\}"), r" \1 "),
-    (re.compile(r"\\(?:left|right|displaystyle)(?![a-zA-Z])|\\[,;:! ]|\\q?quad(?![a-zA-Z])"), " "),
-    (re.compile(r"\s*\^\s*(?:\{\s*\\circ\s*\}|\\circ)\s*|\\degree\s*"), "°"),
-    (re.compile(r"\\times(?![a-zA-Z])"), "×"),
-    (re.compile(r"\\pi(?![a-zA-Z])"), "π"),
-    (re.compile(r"(?<=\w)\s+(?=\^)"), ""),
-    (re.compile(r"(?<=\w)\\(?=(?:log|ln|sin|cos|tan)(?![a-zA-Z]))"), " "),
-    (re.compile(r"\\(?=(?:log|ln|sin|cos|tan)(?![a-zA-Z]))"), ""),
-    (re.compile(r" {2,}"), " "),
+    (compile_later(r"\{,\}|,\\!"), ","),
+    (compile_later(r"\\([%$&#])"), r"\1"),
+    (compile_later(r"\\(?:text|mathrm|mathbf|operatorname|textrm|textbf|mbox)\s*\{([^{}]*)\}"), r" \1 "),
+    (compile_later(r"\\(?:left|right|displaystyle)(?![a-zA-Z])|\\[,;:! ]|\\q?quad(?![a-zA-Z])"), " "),
+    (compile_later(r"\s*\^\s*(?:\{\s*\\circ\s*\}|\\circ)\s*|\\degree\s*"), "°"),
+    (compile_later(r"\\times(?![a-zA-Z])"), "×"),
+    (compile_later(r"\\pi(?![a-zA-Z])"), "π"),
+    (compile_later(r"(?<=\w)\s+(?=\^)"), ""),
+    (compile_later(r"(?<=\w)\\(?=(?:log|ln|sin|cos|tan)(?![a-zA-Z]))"), " "),
+    (compile_later(r"\\(?=(?:log|ln|sin|cos|tan)(?![a-zA-Z]))"), ""),
+    (compile_later(r" {2,}"), " "),
 )
 WRAPPERS = (
     *(("**", "**"), ("__", "__"), ("`", "`"), ('"', '"'), ("'", "'"), ("$", "$"), ("*", "*")),
     *(("\\(", "\\)"), ("\\[", "\\]"), ("「", "」"), ("『", "』"), ("《", "》"), ("【", "】"), ("\\boxed{", "}")),
 )
-CHOICE = re.compile(
+CHOICE = compile_later(
     r"[(\[]\s*([^\W\d_][^\W\d_ ]*)\s*[)\]]"
     r"|(?:option|choice|answer|选项|选择|选|答案是?|答)?\s*:?\s*[(\[]?([A-Z])[)\]]?",
     re.IGNORECASE,
 )
-CHEMICAL = re.compile(r"\$?(?:[A-Z][a-z]?(?:_\{?\d{1,3}\}?)?|[()])*[A-Z][a-z]?(?:_\{?\d{1,3}\}?)?\$?")  # H_2O
+CHEMICAL = compile_later(r"\$?(?:[A-Z][a-z]?(?:_\{?\d{1,3}\}?)?|[()])*[A-Z][a-z]?(?:_\{?\d{1,3}\}?)?\$?")  # H_2O
 END = ".。,;、:?"
-FENCED = re.compile(r"```[\w+-]*[ \t]*\n(.*?)\n?```", re.DOTALL)
-LABEL = re.compile(
+FENCED = compile_later(r"```[\w+-]*[ \t]*\n(.*?)\n?```", re.DOTALL)
+LABEL = compile_later(
     r"(?:no\.|number|#)\s?(?=\d)|#{1,4} |(?:[-·*•]|\d{1,2}\.|>) (?=[*_\"]{0,3}[^\W\d_])", re.IGNORECASE
 )  # `#5`, `- Paris`
 LABEL_BEGINS = frozenset("nN#-·*•>0123456789")
-MATRIX = re.compile(r"\\begin\{([bpvBV]?matrix)\}(.*?)\\end\{\1\}", re.DOTALL)
-MEANING = re.compile(  # signs that text without them may be compared loosely
+MATRIX = compile_later(r"\\begin\{([bpvBV]?matrix)\}(.*?)\\end\{\1\}", re.DOTALL)
+MEANING = compile_later(  # signs that text without them may be compared loosely
     r"[\d=^_\\+*/<>|{}()\[\]√π∞±≤≥≠×÷%$€£¥°#~,;、&]|(?<![^\W\d_])-|-(?![^\W\d_])|\b[^\W\d_]['!](?![^\W\d_])"
 )
-LIGHT = re.compile(r"[.'\"!?…]")
-BLANKS = re.compile(r"\s+")
-LOOSE_BLANKS = re.compile(r"\s+(?!\w)|(?<![\w,;、])\s+")  # `1, 234` is not `1,234`
-HAN_BLANKS = re.compile(r"(?<=[\u3400-\u9fff])\s+|\s+(?=[\u3400-\u9fff])")
-ARTICLE = re.compile(r"(?:[Tt]he|THE|an?|An|A(?=\s[a-z]{3})(?!\s(?:minor|major|flat|sharp)))\s+")
-UNIT_LIKE = re.compile(r"\d\s?([A-Za-z/]{1,6})(?![A-Za-z])")
-SHORT_LETTERS = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,2}(?![^\W\d_])")
-NEGATIONS = re.compile(
+LIGHT = compile_later(r"[.'\"!?…]")
+BLANKS = compile_later(r"\s+")
+LOOSE_BLANKS = compile_later(r"\s+(?!\w)|(?<![\w,;、])\s+")  # `1, 234` is not `1,234`
+HAN_BLANKS = compile_later(r"(?<=[\u3400-\u9fff])\s+|\s+(?=[\u3400-\u9fff])")
+ARTICLE = compile_later(r"(?:[Tt]he|THE|an?|An|A(?=\s[a-z]{3})(?!\s(?:minor|major|flat|sharp)))\s+")
+UNIT_LIKE = compile_later(r"\d\s?([A-Za-z/]{1,6})(?![A-Za-z])")
+SHORT_LETTERS = compile_later(r"(?<![^\W\d_])[^\W\d_]{1,2}(?![^\W\d_])")
+NEGATIONS = compile_later(
     r"\b(?:not|no|non|never|none|neither|nor|without|cannot|nobody|nothing|nowhere|\w+n't|"
     r"(?:do|does|did|is|are|was|were|ca|wo|would|should|could|has|have|had)nt)\b"
     r"|[不没沒无無非未否莫勿]"

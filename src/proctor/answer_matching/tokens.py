@@ -3,6 +3,7 @@
 import re
 
 from proctor.answer_matching.tree import NotMathematics
+from proctor.runtime.patterns import compile_later
 
 MOST_TOKENS = 8_000
 LONGEST_NUMBER = 1_000
@@ -42,14 +43,14 @@ SIGNS = {
 SPELLINGS = {"**": "^", "==": "=", "+/-": "±"}
 WITHOUT_MEANING = "left right big Big bigl bigr displaystyle limits quad qquad , ; ! : ~"
 IGNORED = frozenset(WITHOUT_MEANING.split()) | {" "}
-TOKEN = re.compile(
+TOKEN = compile_later(
     r"(?P<number>\d+(?:,\d{3}(?!\d))*(?:\.\d+)?|\.\d+)|(?P<command>\\(?:[a-zA-Z]+|.))|(?P<name>[a-zA-Z]+)"
     r"|(?P<sign>\*\*|<=|>=|!=|==|\+/-|\S)|(?P<blank>\s+)",
     re.DOTALL,
 )
 SPELLED = (("dfrac", "frac"), ("tfrac", "frac"), ("cfrac", "frac"), ("dbinom", "binom"), ("tbinom", "binom"))
-CHOOSE = re.compile(r"(?<![A-Za-z\\])C(?:\(\s?(\d{1,3})\s?,\s?(\d{1,3})\s?\)|_\{?(\d{1,3})\}?\^\{?(\d{1,3})\}?)")
-LEADING_ZERO = re.compile(r"0\d")
+CHOOSE = compile_later(r"(?<![A-Za-z\\])C(?:\(\s?(\d{1,3})\s?,\s?(\d{1,3})\s?\)|_\{?(\d{1,3})\}?\^\{?(\d{1,3})\}?)")
+LEADING_ZERO = compile_later(r"0\d")
 ENUMERATIONS = (("(", ")"), ("[", "]"), ("\\{", "\\}"))
 
 

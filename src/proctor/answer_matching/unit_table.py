@@ -11,6 +11,8 @@ from importlib.resources import files
 
 import msgspec
 
+from proctor.runtime.patterns import compile_later
+
 Dimensions = tuple[tuple[str, int], ...]
 
 PREFIXES = {  # symbol: power of ten, English, Chinese
@@ -30,19 +32,19 @@ PREFIXES = {  # symbol: power of ten, English, Chinese
 }
 LONGEST = 60
 HIGHEST_EXPONENT = 9
-FACTOR = re.compile(r"(-?[\d.]+(?:e-?\d+)?)(?:/([\d.]+))?\s+(.+)")
-PART = re.compile(
+FACTOR = compile_later(r"(-?[\d.]+(?:e-?\d+)?)(?:/([\d.]+))?\s+(.+)")
+PART = compile_later(
     r"(square|sq\.?|cubic|cu\.?|平方|立方)?\s*([^\W\d_]+'?|[°$€£¥₹₩₽¢'\"%]|US\$)(?:\^?\(?\{?(-?\d)\}?\)?)?"
     r"(?:\s*(squared|cubed))?"
 )
-PER = re.compile(r"\s*(?:/|每|\s(?:per|an|a|each)\s)\s*")
-TIMES = re.compile(r"[\s·*×⋅.-]+")
+PER = compile_later(r"\s*(?:/|每|\s(?:per|an|a|each)\s)\s*")
+TIMES = compile_later(r"[\s·*×⋅.-]+")
 POWERS = {"s": 2, "c": 3, "平": 2, "立": 3}
 TEMPERATURES = {  # zero in kelvin, and the step
     "celsius": (Fraction(27315, 100), Fraction(1)),
     "fahrenheit": (Fraction(45967, 180), Fraction(5, 9)),
 }
-DEGREES = re.compile(
+DEGREES = compile_later(
     r"(?:(?:°|degrees?|deg\.?)?\s*(?:(c|celsius|centigrade)|(f|fahrenheit))|(摄氏度)|(华氏度))", re.IGNORECASE
 )
 

@@ -1,14 +1,13 @@
 """The rule for versions and numbered parts of a text: `Python 3.10` is not `Python 3.1`, and section 1.10 is the tenth."""
 
-import re
-
 from proctor.answer_matching.unit_table import read_unit
 from proctor.answer_matching.verdict import Match, accept, differ
 from proctor.core.sentence import say
+from proctor.runtime.patterns import compile_later
 
 RULE = "versions"
 LONGEST = 60
-NUMBERED = re.compile(
+NUMBERED = compile_later(
     r"(?P<label>[A-Za-z][A-Za-z0-9_.+#-]*(?: [A-Za-z][A-Za-z0-9_+#-]*){0,2}(?<!\d)(?<!\d\.)|版本|§|第)?\s?(?P<number>\d+(?:\.\d+)+)[节章条款版]?"
 )
 SAME_LABEL = {
@@ -21,7 +20,7 @@ SAME_LABEL = {
     "version": "",
     "release": "",
 }
-CURRENCY = re.compile(r"[A-Z]{3}|US|RMB")
+CURRENCY = compile_later(r"[A-Z]{3}|US|RMB")
 
 
 def versions(answer: str, target: str) -> Match | None:

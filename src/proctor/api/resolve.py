@@ -187,11 +187,14 @@ def is_file_of_samples(name: str) -> bool:
     if _is_plain_benchmark(name):
         return False
     from proctor.datasets import files
-    from proctor.evalsets.task import is_evalset
 
     if name.partition(":")[0] in JUDGED:
         return False
-    return files.is_data_file(name) or (not _is_benchmark(name) and (is_evalset(name) or files.is_data(name)))
+    if files.is_data_file(name):
+        return True
+    from proctor.evalsets.task import is_evalset
+
+    return not _is_benchmark(name) and (is_evalset(name) or files.is_data(name))
 
 
 def summarise_of(spec: RunSpec) -> Summarise | None:
@@ -228,9 +231,12 @@ def _task_by_name(name: str) -> tuple[Any, tuple[str, ...]]:
         folder, slash, rest = name.partition("/")
         return registry.BENCHMARKS.find(folder).task, (rest,) if slash else ()
     from proctor.datasets import files
-    from proctor.evalsets import task as eval_set_files
 
     kind, _, rest = name.partition(":")
+    if kind not in JUDGED and files.is_data_file(name) and not Path(name).is_dir():
+        return files.task_from_file, (name,)
+    from proctor.evalsets import task as eval_set_files  # slow to load
+
     if kind in JUDGED:
         from proctor.judging import items, pairs, probes
 

@@ -1,0 +1,37 @@
+"""Patterns that are compiled when they are first used."""
+
+import gc
+import pkgutil
+import re
+from importlib import import_module
+
+import pytest
+
+from proctor import answer_matching
+from proctor.runtime.patterns import LatePattern, compile_later
+
+
+def test_it_does_what_a_compiled_pattern_does() -> None:
+    late, now = (make(r"(a)(\d)?", re.IGNORECASE) for make in (compile_later, re.compile))
+    text = "A1 b a2 a"
+    assert [found.span() for found in late.finditer(text)] == [found.span() for found in now.finditer(text)]
+    assert late.findall(text) == now.findall(text)
+    assert late.split(text) == now.split(text)
+    assert late.sub("-", text, count=1) == now.sub("-", text, count=1)
+    assert late.subn("-", text) == now.subn("-", text)
+    assert (late.match("b"), late.fullmatch("b"), late.search("b", 1)) == (None, None, None)
+
+
+def test_a_wrong_one_is_found_when_it_is_used() -> None:
+    late = compile_later("(")
+    with pytest.raises(re.error):
+        late.search("a")
+
+
+def test_all_of_the_answer_rules_can_be_compiled() -> None:
+    for module in pkgutil.walk_packages(answer_matching.__path__, "proctor.answer_matching."):
+        import_module(module.name)
+    late = [one for one in gc.get_objects() if isinstance(one, LatePattern) and one.pattern != "("]
+    assert len(late) >= 200
+    for one in late:
+        assert one.compiled.pattern == one.pattern
