@@ -65,7 +65,7 @@ def test_a_file_that_changed_while_it_was_edited_stays_as_the_other_left_it(
     words: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from proctor.evalsets import write
-    from proctor.runtime import rewrite
+    from proctor.runtime import files
 
     path = tmp_path / "s.evalset.json"
     path.write_text(json.dumps({"eval_set_id": "s", "eval_cases": [GOOD]}), encoding="utf-8")
@@ -73,7 +73,7 @@ def test_a_file_that_changed_while_it_was_edited_stays_as_the_other_left_it(
 
     def late(file: Path) -> Any:
         path.write_text(theirs, encoding="utf-8")
-        return rewrite.locked(file)
+        return files.locked(file)
 
     monkeypatch.setattr(write, "locked", late)
     assert run("evalset", words[0], path, *words[1:]) == 2

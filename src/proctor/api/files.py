@@ -11,6 +11,7 @@ from proctor.core.parts import Tell
 from proctor.core.sample import Sample
 from proctor.core.trial import IN_THE_MEAN, Trial
 from proctor.reports.compare import Comparison
+from proctor.runtime.files import write_whole
 
 
 def export(run: Run, format: str, out: str | None, model: str | None = None) -> list[Path]:
@@ -53,12 +54,7 @@ def write_comparison(comparison: Comparison, path: Path, lang: str, runs: tuple[
             text = versus.as_json(comparison, samples)
         case _:
             raise BadInput("A comparison ends in .html, .md or .json, not '{name}'.", name=path.name)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise BadInput("{path} cannot be written: {error}.", path=path, error=error.strerror or error) from None
-    return path
+    return write_whole(path, text)
 
 
 def model_name(run: Run) -> str:

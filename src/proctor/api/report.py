@@ -9,6 +9,7 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.task import Store
+from proctor.runtime.files import write_whole
 
 
 def write_report(record: RunRecord, store: Store, estimates: Sequence[Estimate], path: Path, lang: str) -> Path:
@@ -17,17 +18,11 @@ def write_report(record: RunRecord, store: Store, estimates: Sequence[Estimate],
     Raises:
         BadInput: another suffix, or the file cannot be written.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.suffix == ".xml":
-            from proctor.exports import junit
+    if path.suffix == ".xml":
+        from proctor.exports import junit
 
-            return junit.write(record, store, path)[0]
-        text = _text(record, store, estimates, path, lang)
-        path.write_text(text, encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise BadInput("{path} cannot be written: {error}.", path=path, error=error.strerror or error) from None
-    return path
+        return junit.write(record, store, path)[0]
+    return write_whole(path, _text(record, store, estimates, path, lang))
 
 
 def _text(record: RunRecord, store: Store, estimates: Sequence[Estimate], path: Path, lang: str) -> str:

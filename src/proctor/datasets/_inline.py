@@ -14,6 +14,7 @@ from typing import Any
 from proctor.core.errors import BadInput
 from proctor.core.sample import File
 from proctor.folders import cache_folder
+from proctor.runtime.files import write_whole
 
 STORED = re.compile(r"inline:([0-9a-f]{64})\.([a-z0-9]{1,5})")
 ADDRESS = re.compile(r"https?://", re.IGNORECASE)
@@ -67,15 +68,12 @@ def stored(file: File) -> str:
     path = _folder() / f"{digest}.{suffix}"
     if not path.is_file():
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            part = path.with_name(f".{path.name}.part")
-            part.write_bytes(file.data)
-            part.replace(path)
-        except OSError as error:
+            write_whole(path, file.data)
+        except BadInput as error:
             raise BadInput(
                 "The cache folder {folder} cannot be written: {error}. Name another one in PROCTOR_CACHE.",
                 folder=path.parent,
-                error=error.strerror or error,
+                error=error.sentence.values["error"],
             ) from error
     return f"inline:{digest}.{suffix}"
 

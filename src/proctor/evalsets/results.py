@@ -21,6 +21,7 @@ from proctor.core.trial import Trial
 from proctor.core.validation import in_words
 from proctor.evalsets.custom import KEY
 from proctor.evalsets.outcomes import CaseOutcome, Status, TurnOutcome, outcomes, status_of
+from proctor.runtime.files import write_whole
 from proctor.scorers import adk
 from proctor.trajectory_matching.adk_rules import mean
 
@@ -108,8 +109,7 @@ def _file(folder: Path, app: str, set_id: str, results: list[dict[str, Any]], no
         "creation_timestamp": now,
     }
     path = folder / (_UNSAFE.sub("_", name) + SUFFIX)
-    path.write_text(json.dumps(value, indent=2, ensure_ascii=False, default=str), encoding="utf-8", errors="replace")
-    return path
+    return write_whole(path, json.dumps(value, indent=2, ensure_ascii=False, default=str))
 
 
 def _final(trial: Trial, statuses: Sequence[int]) -> int:

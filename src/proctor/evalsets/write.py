@@ -9,7 +9,7 @@ from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
 from proctor.evalsets.read import Loaded, read
 from proctor.evalsets.schema import EvalCase, EvalSet, builtins
-from proctor.runtime.rewrite import locked, replace
+from proctor.runtime.files import locked, write_whole
 
 
 def as_text(noun: EvalSet | EvalCase) -> str:
@@ -26,7 +26,7 @@ def create(path: Path, eval_set: EvalSet) -> Path:
     with locked(path):
         if path.exists():
             raise BadInput("{path} is there already; nothing was written.", path=path)
-        replace(path, as_text(eval_set).encode())
+        write_whole(path, as_text(eval_set).encode(), durable=True)
     return path
 
 
@@ -62,7 +62,7 @@ def append(path: Path, edit: Callable[[EvalSet], EvalSet], new: EvalSet) -> Path
     path = path.expanduser().resolve()
     with locked(path):
         if not path.exists():
-            replace(path, as_text(edit(new)).encode())
+            write_whole(path, as_text(edit(new)).encode(), durable=True)
             return None
         loaded = read(path)
         return _saved(path, edit(loaded.eval_set), loaded)
@@ -79,7 +79,7 @@ def _saved(path: Path, eval_set: EvalSet, loaded: Loaded) -> Path | None:
             "{path} was changed by someone else since it was read; nothing was written. Try again.", path=path
         )
     copy = _copied(path) if loaded.shape != "current" else None
-    replace(path, data)
+    write_whole(path, data, durable=True)
     return copy
 
 

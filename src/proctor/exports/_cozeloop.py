@@ -9,10 +9,7 @@ coze.loop.evaluation.openapi.thrift and domain_openapi/eval_set.thrift.
 """
 
 import json
-import os
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -24,6 +21,7 @@ from proctor.core.errors import BadInput, PartFailed, Refused
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words
 from proctor.evalsets.schema import EvalSet, Invocation, texts
+from proctor.runtime.files import write_whole
 from proctor.transport.client import Client
 from proctor.transport.faults import NotAccepted
 from proctor.transport.retry import Policy
@@ -159,17 +157,7 @@ class Uploaded:
         """
         self.keys.update(keys)
         everything = {**self._read(), self.place: sorted(self.keys)}
-        draft = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}")
-        try:
-            draft.write_text(json.dumps(everything, indent=1), encoding="utf-8")
-            os.replace(draft, self.path)  # noqa: PTH105 - one step
-        except OSError as error:
-            raise BadInput(
-                "{path} cannot be written: {error}.", path=self.path, error=error.strerror or error
-            ) from None
-        finally:
-            with suppress(OSError):
-                draft.unlink(missing_ok=True)
+        write_whole(self.path, json.dumps(everything, indent=1))
 
     def _read(self) -> dict[str, list[str]]:
         try:

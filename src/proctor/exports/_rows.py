@@ -6,11 +6,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, TextIO
 
-from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
 from proctor.core.task import Store
 from proctor.core.trial import Trial, Verdict
 from proctor.i18n import speak
+from proctor.runtime.files import draft_of
 
 Options = Mapping[str, Any]
 
@@ -44,31 +44,10 @@ def writing(target: Path | TextIO, *, newline: str | None = None) -> Iterator[Te
         yield target
         return
     with (
-        placing(target) as part,
-        part.open("w", encoding="utf-8", errors="backslashreplace", newline=newline) as file,
+        draft_of(target) as draft,
+        draft.open("w", encoding="utf-8", errors="backslashreplace", newline=newline) as file,
     ):
         yield file
-
-
-@contextmanager
-def placing(target: Path) -> Iterator[Path]:
-    """Where to write a file, which takes its place at the end; a pipe or device is written to directly.
-
-    Raises:
-        BadInput: the file cannot be written.
-    """
-    in_place = target.exists() and not target.is_file()  # such as /dev/stdout
-    part = target if in_place else target.with_name(target.name + ".part")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        yield part
-        if not in_place:
-            part.replace(target)
-    except OSError as error:
-        raise BadInput("{path} cannot be written: {error}.", path=target, error=error.strerror or error) from error
-    finally:
-        if not in_place and part.parent.is_dir():
-            part.unlink(missing_ok=True)
 
 
 def said(text: str | Sentence, lang: str) -> str:

@@ -10,7 +10,8 @@ from proctor.core.parts import ExportPart
 from proctor.core.run import RunRecord
 from proctor.core.task import Store
 from proctor.exports import table
-from proctor.exports._rows import Options, placing
+from proctor.exports._rows import Options
+from proctor.runtime.files import draft_of
 
 ROWS_AT_ONCE = 10_000
 NUMBERS = {
@@ -41,7 +42,7 @@ def write(record: RunRecord, store: Store, path: Path, *, options: Options | Non
     fields = [(name, getattr(pyarrow, NUMBERS.get(name, "string"))()) for name in table.COLUMNS]
     schema = pyarrow.schema([*fields, ("tags", pyarrow.map_(pyarrow.string(), pyarrow.string()))])
     rows = table.rows(record, store, (options or {}).get("lang", "en"))
-    with placing(path) as part, parquet.ParquetWriter(part, schema, compression="zstd") as writer:
+    with draft_of(path) as part, parquet.ParquetWriter(part, schema, compression="zstd") as writer:
         for chunk in _chunks(rows):
             writer.write_table(pyarrow.Table.from_pylist(chunk, schema=schema))
     return [path]

@@ -1,12 +1,11 @@
-"""Write files whole: beside their place first, then renamed into it."""
+"""Write files under names that are free, or that say when."""
 
 import json
-import os
 import time
 from pathlib import Path
 from typing import Any
 
-from proctor.core.errors import BadInput
+from proctor.runtime.files import write_whole
 
 
 def stamp() -> str:
@@ -45,15 +44,4 @@ def write(path: Path, text: str, *, replace: bool = False) -> Path:
     Raises:
         BadInput: it cannot be written.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        target = path if replace else unused(path)
-        part = target.with_name(f".{target.name}.{os.getpid()}.part")
-        try:
-            part.write_text(text, encoding="utf-8", errors="replace")
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
-    except OSError as error:
-        raise BadInput("{path} cannot be written: {error}.", path=path, error=error) from None
-    return target
+    return write_whole(path if replace else unused(path), text)

@@ -21,7 +21,7 @@ from proctor.review.items import Item, items, notes
 from proctor.review.labels import STATUSES, Entry, Record, Status
 from proctor.review.plan import Plan, Withdrawn
 from proctor.review.said import checked_comment, checked_scores, checked_status, name_of
-from proctor.runtime import rewrite
+from proctor.runtime.files import locked, write_whole
 
 T = TypeVar("T")
 State = Literal["todo", "changed", "approved", "rejected", "needs_revision"]
@@ -92,7 +92,7 @@ class Review:
         named = tuple(dict.fromkeys(name_of(one) for one in reviewers))
         decides = None if adjudicator is None else name_of(adjudicator)
         if self._other_plan(named, each, seed, decides) is not None:
-            with rewrite.locked(self.file):
+            with locked(self.file):
                 if (
                     agreed := self._other_plan(named, each, seed, decides)
                 ) is not None:  # somebody may have been quicker
@@ -106,7 +106,7 @@ class Review:
         Raises:
             BadInput: the labels cannot be written.
         """
-        with rewrite.locked(self.file):
+        with locked(self.file):
             pass
 
     # What there is to do
@@ -273,7 +273,7 @@ class Review:
 
     def _change(self, change: Callable[[dict[str, Record]], T]) -> T:
         """Change the records while nobody else does; those that stay keep every byte, and so what others put in them."""
-        with rewrite.locked(self.file):
+        with locked(self.file):
             data = labels.data_of(self.file) if self.file.exists() else b"{}"
             before = labels.decoded(data, self.file)
             after = dict(before)
@@ -281,7 +281,7 @@ class Review:
             if after != before:
                 raw = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
                 kept = {id: raw[id] if record is before.get(id) else record for id, record in after.items()}
-                rewrite.replace(self.file, msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n")
+                write_whole(self.file, msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n", durable=True)
         return done
 
     def _other_plan(self, named: Sequence[str], each: int | None, seed: int, decides: str | None) -> Plan | None:
@@ -302,7 +302,7 @@ class Review:
         return replace(found, reviewers=people, each=every, seed=draw, assigned=assigned)
 
     def _write(self, new: Plan) -> None:
-        rewrite.replace(self._plan.path, msgspec.json.format(msgspec.json.encode(new), indent=2) + b"\n")
+        write_whole(self._plan.path, msgspec.json.format(msgspec.json.encode(new), indent=2) + b"\n", durable=True)
 
 
 def _own(record: Record | None, reviewer: str) -> Entry | None:

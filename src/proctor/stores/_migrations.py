@@ -5,9 +5,9 @@ record)`, `samples (run, place, id, record)`, `trials (run, sample, attempt, out
 (number, run, sample, attempt, scorer, record)`.
 """
 
-import os
 import sqlite3
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 
@@ -16,6 +16,7 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.trial import Trial, Verdict
+from proctor.runtime.files import draft_of
 from proctor.stores import _plan
 from proctor.stores._accept import accept_one, addition, append_verdict, judged
 from proctor.stores._arrivals import prepare
@@ -47,14 +48,12 @@ def _backup(path: Path, version: int) -> Path:
     """Copy a store to `<name>.v<version>.bak` beside it, never over a file that is there."""
     names = (path.with_name(f"{path.name}.v{version}.bak{number or ''}") for number in count())
     target = next(name for name in names if not name.exists())
-    unfinished = target.with_name(f"{target.name}.{os.getpid()}.part")
-    source, copy = sqlite3.connect(path), sqlite3.connect(unfinished)
-    try:
+    with (
+        draft_of(target) as unfinished,
+        closing(sqlite3.connect(path)) as source,
+        closing(sqlite3.connect(unfinished)) as copy,
+    ):
         source.backup(copy)
-    finally:
-        source.close()
-        copy.close()
-    unfinished.replace(target)
     return target
 
 

@@ -18,6 +18,7 @@ from proctor.benchmarks.bfcl.replies import FAILED
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.trial import IN_THE_MEAN, Trial
+from proctor.runtime.files import write_whole
 
 
 def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> list[Path]:
@@ -72,12 +73,7 @@ def _spare_the_table(lines: dict[str, list[dict[str, Any]]]) -> None:
 
 def _write(folder: Path, model: str, category: str, lines: list[dict[str, Any]]) -> Path:
     path = result_folder(folder, model) / CATEGORIES[category].group / f"BFCL_v4_{category}_result.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    with part.open("w", encoding="utf-8") as file:
-        file.writelines(json.dumps(line) + "\n" for line in sorted(lines, key=_number))
-    part.replace(path)
-    return path
+    return write_whole(path, "".join(json.dumps(line) + "\n" for line in sorted(lines, key=_number)))
 
 
 def _number(line: dict[str, Any]) -> int:

@@ -8,6 +8,7 @@ import msgspec
 from proctor.benchmarks.gaia.answer import final_answer
 from proctor.core.sample import Sample
 from proctor.core.trial import Trial
+from proctor.runtime.files import draft_of, write_whole
 
 GUIDE = """# Submitting to the GAIA leaderboard
 
@@ -29,17 +30,15 @@ question is in the file. Questions that never got a reply have an empty answer, 
 
 def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> list[Path]:
     """The first attempt at every question as a line, and the guide beside it."""
-    folder.mkdir(parents=True, exist_ok=True)
     lines = folder / "gaia_result.jsonl"
     count = 0
-    with lines.open("wb") as file:
+    with draft_of(lines) as draft, draft.open("wb") as file:
         for sample, trial in trials:
             if trial.attempt == 0:
                 file.write(msgspec.json.encode(_line(sample, trial)) + b"\n")
                 count += 1
     guide = folder / "SUBMISSION_GUIDE.md"
-    guide.write_text(GUIDE.format(model=model, file=lines.name, lines=count), encoding="utf-8")
-    return [lines, guide]
+    return [lines, write_whole(guide, GUIDE.format(model=model, file=lines.name, lines=count))]
 
 
 def _line(sample: Sample, trial: Trial) -> dict[str, str]:

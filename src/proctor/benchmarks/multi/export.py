@@ -19,6 +19,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import File, Sample, Text
 from proctor.core.score import Score
 from proctor.core.trial import IN_THE_MEAN, Trial
+from proctor.runtime.files import write_whole
 
 Json = dict[str, Any]
 
@@ -46,7 +47,10 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
         raise BadInput("The run holds no scored trial to export.")
     folder.mkdir(parents=True, exist_ok=True)
     text = _json(predictions)
-    written = [_write(folder / "prediction.json", text), *(score_files(folder, details, rows, model) if rows else ())]
+    written = [
+        write_whole(folder / "prediction.json", text),
+        *(score_files(folder, details, rows, model) if rows else ()),
+    ]
     return [*written, _zip(folder, text)]
 
 
@@ -62,7 +66,7 @@ def score_files(
             "summary.md": summary(rows, pictures=can_draw()),
             "leaderboard.json": leaderboard_file(rows, model),
         }
-    written = [_write(folder / name, text) for name, text in texts.items()]
+    written = [write_whole(folder / name, text) for name, text in texts.items()]
     return [*written, *(draw(rows, folder, model) if summarised and can_draw() else ())]
 
 
@@ -130,11 +134,4 @@ def _zip(folder: Path, predictions: str) -> Path:
     path = folder / "submission.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("prediction.json", predictions.encode("utf-8", "replace"))
-    return path
-
-
-def _write(path: Path, text: str) -> Path:
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8", errors="replace")
-    part.replace(path)
     return path

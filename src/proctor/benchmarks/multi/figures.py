@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.benchmarks.multi.tables import Scored, Sums, by_slice
+from proctor.runtime.files import draft_of
 
 PICTURES = {"Education": "summary_education.png", "Image": "summary_image.png", "Type": "summary_type.png"}
 HEATMAP = "heatmap.png"
@@ -45,9 +46,8 @@ def _saved(path: Path, paint: Callable[[Any], None]) -> Path:
     figure = Figure(figsize=_SIZE, layout="tight")  # without pyplot: nothing global, so threads may draw
     FigureCanvasAgg(figure)
     paint(figure.add_subplot())
-    part = path.with_name(path.name + ".part")
-    figure.savefig(part, format="png", metadata={"Software": None})
-    part.replace(path)
+    with draft_of(path) as draft:
+        figure.savefig(draft, format="png", metadata={"Software": None})
     return path
 
 
