@@ -101,7 +101,7 @@ def test_a_run_that_its_budget_stopped_is_a_fair_part() -> None:
         from proctor.engine.progress import Progress
 
         prepared = prepare(TASK, RunOptions(agent=some, store=open_store(":memory:"), run_id="r", concurrency=1))
-        record = await run_job(prepared.job, prepared.store, progress=Progress(), stop=stop)
+        record = await run_job(prepared.job, prepared.store, Progress(), stop)
         assert record.state == "stopped"
         found = open_run("r", store=prepared.store)
         assert "what was run is a draw too" in notes(found)

@@ -113,7 +113,7 @@ def test_a_request_that_waits_is_shown_while_it_waits(workers: int) -> None:
 
     def watch() -> None:
         while not over.wait(0.02):
-            seen.extend(progress.waits())
+            seen.extend(progress.status.waits())
 
     watcher = threading.Thread(target=watch)
     with served(chat(), stray, chat(), stray, chat()) as endpoint:
@@ -133,7 +133,7 @@ def test_a_request_that_waits_is_shown_while_it_waits(workers: int) -> None:
             watcher.join()
     assert {(one.host.partition(":")[0], one.status, one.asked) for one in seen} == {("127.0.0.1", 503, 0.6)}
     assert len({one.until for one in seen}) == 2
-    assert not progress.waits()
+    assert not progress.status.waits()
 
 
 def test_a_failure_that_lasts_is_no_zero_and_makes_the_run_inconclusive() -> None:

@@ -329,7 +329,7 @@ async def test_the_same_sample_id_twice_is_found_before_the_first_call() -> None
 
 
 async def test_the_time_a_run_has_taken_is_kept_while_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proctor.engine.evaluate.KEPT_SECONDS", 0.01)
+    monkeypatch.setattr("proctor.engine.recording.KEPT_SECONDS", 0.01)
     store, seen = MemoryStore(), []
 
     async def agent(question: str) -> str:
@@ -412,13 +412,13 @@ async def test_a_key_that_is_refused_on_the_way_stops_at_once() -> None:
 
 async def test_a_first_request_that_is_not_accepted_is_told_at_once() -> None:
     async def agent(question: str) -> str:
-        assert question == "0?" or progress.warnings
+        assert question == "0?" or progress.status.warnings
         raise ProviderFailed("Status 400: no such parameter.", kind="http_400")
 
     progress, store = Progress(), MemoryStore()
     prepared = prepare(TASK, RunOptions(agent=agent, store=store, run_id="r", order="official"))
     record = await evaluate(prepared.job, store, progress=progress, stop=asyncio.Event())
-    assert "Status 400" in str(progress.warnings[0])
+    assert "Status 400" in str(progress.status.warnings[0])
     assert record.state == "inconclusive"
 
 

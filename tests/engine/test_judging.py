@@ -130,7 +130,7 @@ def test_a_spent_budget_ends_a_rescoring_and_what_was_judged_is_kept() -> None:
     run = proctor.evaluate(task("exact"), agent=agent, store=MemoryStore())
     progress = Progress(tell=lambda _: None)
     run = proctor.rescore(run, scorers=[judge], budget={"requests": 3}, concurrency=1, progress=progress)
-    assert [str(warning) for warning in progress.warnings] == ["The budget of 3 requests is spent (3)."]
+    assert [str(warning) for warning in progress.status.warnings] == ["The budget of 3 requests is spent (3)."]
     assert sum(1 for _ in run.verdicts(scorer="judge")) == 3
 
 

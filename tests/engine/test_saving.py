@@ -13,6 +13,7 @@ from proctor.core.trial import Trial, Verdict
 from proctor.engine.budget import BudgetTracker
 from proctor.engine.progress import Progress
 from proctor.engine.saving import GATHER_SECONDS, Saving
+from proctor.engine.status import RunStatus
 from proctor.stores.sqlite import SqliteStore
 
 
@@ -52,10 +53,10 @@ class Disk(SqliteStore):
             self._waiting.pop().set_exception(error)
 
 
-def with_in_flight(count: int) -> Progress:
-    progress = Progress()
-    progress.in_flight = count
-    return progress
+def with_in_flight(count: int) -> RunStatus:
+    status = RunStatus(Progress())
+    status.in_flight = count
+    return status
 
 
 async def save(saving: Saving, name: str) -> None:
@@ -78,36 +79,36 @@ async def test_so_many_are_not_waited_for(at_once: int, unwaited: int) -> None:
 
 
 async def test_with_a_budget_all_are_waited_for() -> None:
-    progress = with_in_flight(256)
-    progress.begin(100, 0, BudgetTracker(Budget(tokens=100)))
-    assert await ended(Saving(Disk(), progress), 256) == 0
+    status = with_in_flight(256)
+    status.begin(100, 0, BudgetTracker(Budget(tokens=100)))
+    assert await ended(Saving(Disk(), status), 256) == 0
 
 
 async def test_a_trial_counts_when_it_is_on_disk_and_not_before() -> None:
-    disk, progress = Disk(), with_in_flight(64)
-    async with Saving(disk, progress) as saving:
+    disk, status = Disk(), with_in_flight(64)
+    async with Saving(disk, status) as saving:
         for number in range(16):
             await save(saving, f"s{number}")
-        assert progress.done == 0
+        assert status.done == 0
         disk.works = True
     assert len(disk.asked) == 16
-    assert (progress.done, progress.scored) == (16, 16)
+    assert (status.done, status.scored) == (16, 16)
 
 
 async def test_a_few_do_not_wait_for_more_to_come() -> None:
-    disk, progress = Disk(), with_in_flight(64)
-    async with Saving(disk, progress) as saving:
+    disk, status = Disk(), with_in_flight(64)
+    async with Saving(disk, status) as saving:
         await save(saving, "alone")
         assert disk.asked == []
         await asyncio.sleep(4 * GATHER_SECONDS)
         assert disk.asked == ["alone"]
         disk.works = True
-    assert progress.done == 1
+    assert status.done == 1
 
 
 async def test_an_error_of_the_store_reaches_the_next_trial_and_the_end() -> None:
-    disk, progress = Disk(), with_in_flight(64)
-    saving = await Saving(disk, progress).__aenter__()
+    disk, status = Disk(), with_in_flight(64)
+    saving = await Saving(disk, status).__aenter__()
     for number in range(12):
         await save(saving, f"s{number}")
     disk.fail(BadInput("The disk is full."))
@@ -117,7 +118,7 @@ async def test_an_error_of_the_store_reaches_the_next_trial_and_the_end() -> Non
     disk.works = True
     with pytest.raises(BadInput, match="full"):
         await saving.__aexit__(None, None, None)
-    assert (len(disk.asked), progress.done) == (12, 3)  # what waited for company is not forgotten
+    assert (len(disk.asked), status.done) == (12, 3)  # what waited for company is not forgotten
 
 
 async def test_a_trial_that_the_store_refuses_at_once_is_no_silent_loss(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,10 +135,10 @@ async def test_a_trial_that_the_store_refuses_at_once_is_no_silent_loss(monkeypa
 
 
 async def test_what_ended_is_saved_also_where_the_run_breaks_off() -> None:
-    disk, progress = Disk(), with_in_flight(64)
+    disk, status = Disk(), with_in_flight(64)
     disk.works = True
-    saving = await Saving(disk, progress).__aenter__()
+    saving = await Saving(disk, status).__aenter__()
     await save(saving, "ended")
     error = ValueError("mine")
     await saving.__aexit__(ValueError, error, None)
-    assert (disk.asked, progress.done) == (["ended"], 1)
+    assert (disk.asked, status.done) == (["ended"], 1)

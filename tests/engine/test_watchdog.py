@@ -105,10 +105,10 @@ async def test_a_run_goes_on_and_keeps_the_warning(caplog: pytest.LogCaptureFixt
     task = Task(name="t", samples=samples, scorers=["exact"])
     progress = Progress()
     job = prepare(task, RunOptions(agent=blocks, store=store, run_id="r")).job
-    record = await evaluate(job, store, progress=progress, stop=asyncio.Event())
+    record = await evaluate(job, store, progress, asyncio.Event())
     assert (record.state, store.outcomes("r")) == ("finished", {"scored": 4})
     assert "blocks' (test_watchdog.py" in str(record.warnings[0])
-    assert progress.warnings == list(record.warnings)
+    assert progress.status.warnings == list(record.warnings)
     assert "blocks' (test_watchdog.py" in caplog.text
     job = prepare(task, RunOptions(agent=blocks, store=store, run_id="r")).job
-    assert (await evaluate(job, store, progress=Progress(), stop=asyncio.Event())).warnings == record.warnings
+    assert (await evaluate(job, store, Progress(), asyncio.Event())).warnings == record.warnings

@@ -24,7 +24,7 @@ from proctor.core.trial import INFRASTRUCTURE
 from proctor.engine.evaluate import evaluate as run_job
 from proctor.engine.progress import Progress
 from proctor.engine.rescore import rescore as rescore_trials
-from proctor.runtime.garbage import sought_seldom, unsought
+from proctor.runtime.garbage import unsought
 
 if TYPE_CHECKING:
     from proctor.reports.compare import Comparison
@@ -57,8 +57,9 @@ def run_task(task: TaskLike, options: RunOptions) -> Run:
         BadInput: anything the caller can fix, found before or by the first call of the agent.
         Stopped: Ctrl-C or SIGTERM; what was finished is kept.
     """
-    prepared = _prepared(task, options)
-    return run_in_loop(partial(_play, prepared, options.progress or Progress()))
+    prepared, progress = _prepared(task, options), options.progress or Progress()
+    record = run_in_loop(partial(run_job, prepared.job, prepared.store, progress))
+    return _ended(prepared, record, progress)
 
 
 @keywords(RunOptions)
@@ -80,7 +81,9 @@ def evaluate(task: TaskLike, options: RunOptions) -> Run:
 @keywords(RunOptions)
 async def evaluate_async(task: TaskLike, options: RunOptions) -> Run:
     """Do the same as `evaluate` in the running event loop. Cancelling it keeps what was finished."""
-    return await _play(_prepared(task, options), options.progress or Progress(), asyncio.Event())
+    prepared, progress = _prepared(task, options), options.progress or Progress()
+    record = await run_job(prepared.job, prepared.store, progress, asyncio.Event())
+    return _ended(prepared, record, progress)
 
 
 @keywords(RunOptions)
@@ -141,7 +144,7 @@ def rescore(
         nonlocal record
         await run.store.begin(record)
         try:
-            await rescore_trials(
+            record = await rescore_trials(
                 record,
                 run.store,
                 bound,
@@ -231,25 +234,13 @@ def _prepared(task: TaskLike, options: RunOptions) -> Prepared:
     return prepared
 
 
-async def _play(prepared: Prepared, progress: Progress, stop: asyncio.Event) -> Run:
-    job, store = prepared.job, prepared.store
-    try:
-        with sought_seldom():
-            record = await run_job(job, store, progress=progress, stop=stop)
-    except BadInput as error:
-        if progress.done:
-            error.run_id = job.record.id
-            error.add_note(f"Everything finished is kept; go on with run_id={job.record.id!r}.")
-        raise
-    except asyncio.CancelledError:
-        if stop.is_set():  # a second Ctrl-C
-            raise Stopped(job.record.id) from None
-        raise
-    if stop.is_set() and record.state == "stopped":
+def _ended(prepared: Prepared, record: RunRecord, progress: Progress) -> Run:
+    job, status = prepared.job, progress.status
+    if record.state == "stopped":
         raise Stopped(record.id)
-    if prepared.resumed and not progress.here and progress.done == progress.total:
-        progress.tell(_nothing_run(record, store, retried=job.retry_failed))
-    return Run(record, store, job.task.summarise)
+    if prepared.resumed and not status.here and status.is_complete:
+        progress.tell(_nothing_run(record, prepared.store, retried=job.retry_failed))
+    return Run(record, prepared.store, job.task.summarise)
 
 
 def _nothing_run(record: RunRecord, store: Store, *, retried: bool) -> Sentence:

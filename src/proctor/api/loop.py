@@ -18,20 +18,14 @@ def run_in_loop(make: Callable[[asyncio.Event], Coroutine[object, object, T]]) -
     the waiting for threads that block. Until the loop is closed they go through it: an interrupt anywhere else would
     leave it half closed.
     """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        pass  # and nothing runs in here: it would be the context of every error to come
-    else:
-        return _in_a_thread(lambda: _run(make))
-    return _run(make)
+    if _is_in_loop():
+        return _in_a_thread(lambda: run_in_loop(make))
+    results: list[T] = []
 
-
-def _run(make: Callable[[asyncio.Event], Coroutine[object, object, T]]) -> T:
-    made: list[T] = []
-
-    async def work() -> None:  # gives nothing back: asyncio takes the repr of a result, and that of a run is a query
-        made.append(await _watched(make))
+    async def work() -> None:  # returns nothing: asyncio takes the repr of a result, and that of a run is a query
+        stop = asyncio.Event()
+        _stop_at_signals(stop)
+        results.append(await make(stop))
 
     runner = asyncio.Runner(loop_factory=_fast_loop())
     with _handlers_put_back():
@@ -40,13 +34,21 @@ def _run(make: Callable[[asyncio.Event], Coroutine[object, object, T]]) -> T:
         finally:
             with suppress(KeyboardInterrupt):
                 runner.close()
-    return made[0]
+    return results[0]
 
 
-async def _watched(make: Callable[[asyncio.Event], Coroutine[object, object, T]]) -> T:
-    stop = asyncio.Event()
+def _is_in_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _stop_at_signals(stop: asyncio.Event) -> None:
+    """Let signals set the event, and the second one cancel the task that runs here."""
     if threading.current_thread() is not threading.main_thread():
-        return await make(stop)
+        return
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
     count = 0
@@ -64,7 +66,6 @@ async def _watched(make: Callable[[asyncio.Event], Coroutine[object, object, T]]
         if number == getattr(signal, "SIGHUP", None) and signal.getsignal(number) is signal.SIG_IGN:
             continue  # nohup asks for that
         loop.add_signal_handler(number, stopping)
-    return await make(stop)
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from proctor.core.errors import BadInput
 from proctor.core.judge import JudgeChoice, JudgeInfo
 from proctor.core.run import Budget, Price, RunRecord, RunSpec, Strata
 from proctor.core.task import Agent, Store, Task
-from proctor.engine.evaluate import Job
+from proctor.engine.job import Job
 from proctor.engine.scoring import BoundScorer
 from proctor.engine.selection import Chosen, chosen
 from proctor.stores.copy import check_whole

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from proctor.agents import replay
 from proctor.api.resolve import benchmark
 from proctor.core.run import Selection
-from proctor.engine.evaluate import Job
+from proctor.engine.job import Job
 from proctor.engine.recorded import Reply, collected
 from proctor.traces import is_trace
 from proctor.traces.replies import replies as in_traces

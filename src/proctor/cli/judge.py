@@ -115,7 +115,7 @@ def command(
         from proctor.cli.agree import held_against
 
         run = held_against(run, given["labels"], as_json=as_json)
-    output.print_judged(ctx, run, progress, as_json=as_json, reports=reports)
+    output.print_judged(ctx, run, as_json=as_json, reports=reports)
 
 
 def _show_plan(how: "RunOptions", file: str | None, chosen: list[str], *, as_json: bool) -> None:

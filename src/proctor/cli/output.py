@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from proctor.api import Run, RunOptions
     from proctor.engine.progress import Progress
+    from proctor.engine.status import RunStatus
 
 PLAIN_SECONDS = 10.0
 TIMES_A_SECOND = 4
@@ -101,14 +102,14 @@ def resumed(how: "RunOptions") -> "Run":
     return run_task(task, stored.changed({name: getattr(how, name) for name in names}))
 
 
-def print_judged(ctx: "Context", run: "Run", progress: "Progress", *, as_json: bool, reports: Sequence[str]) -> None:
+def print_judged(ctx: "Context", run: "Run", *, as_json: bool, reports: Sequence[str]) -> None:
     """The numbers of a judged run, its reports, and exit code 3 where too little was judged."""
     for path in reports:
         message(t("Wrote {path}.", path=run.report(path, lang=lang())))
     if not as_json:
         message(t("Run {run}. Look closer: proctor samples {run} · proctor report {run}", run=run.id))
     print_run(run, as_json=as_json)
-    if run.record.state == "inconclusive" or progress.done < progress.total:
+    if run.record.state == "inconclusive":
         ctx.exit(3)
 
 
@@ -121,7 +122,7 @@ def watching(progress: "Progress", *, quiet: bool) -> Iterator[None]:
         from rich.live import Live
 
         view = Live(
-            get_renderable=lambda: status(progress),
+            get_renderable=lambda: status(progress.status),
             console=console(stderr=True),
             refresh_per_second=TIMES_A_SECOND,
             transient=True,
@@ -143,39 +144,39 @@ FAILED = {  # short names for the status line
 }
 
 
-def status(progress: "Progress") -> str:
+def status(run: "RunStatus") -> str:
     """One line: done of total, rate, in flight, failures by class, spend, time left."""
-    if not progress.total:
+    if not run.total:
         return t("Getting ready …")
-    share = progress.done / progress.total
+    share = run.done / run.total
     bar = "━" * round(24 * share) + "╌" * (24 - round(24 * share))
-    parts = [f"{bar} {t('{done} of {total} samples', done=progress.done, total=progress.total)}"]
-    if progress.rate:
-        parts.append(t("{rate} a second", rate=f"{progress.rate:.3g}"))
-    if progress.in_flight:
-        parts.append(t("{count} in flight", count=progress.in_flight))
-    if progress.scored:
-        parts.append(t("mean {mean}", mean=f"{progress.points / progress.scored:.1%}"))
-    parts.extend(_waiting(progress))
-    failures = {name: count for name, count in progress.outcomes.items() if name != "scored"}
+    parts = [f"{bar} {t('{done} of {total} samples', done=run.done, total=run.total)}"]
+    if run.rate:
+        parts.append(t("{rate} a second", rate=f"{run.rate:.3g}"))
+    if run.in_flight:
+        parts.append(t("{count} in flight", count=run.in_flight))
+    if run.scored:
+        parts.append(t("mean {mean}", mean=f"{run.points / run.scored:.1%}"))
+    parts.extend(_waiting(run))
+    failures = {name: count for name, count in run.outcomes.items() if name != "scored"}
     parts.extend(f"{t(FAILED[name])} {count}" for name, count in failures.items())
-    spent, forecast = progress.tracker.spent, progress.forecast
+    spent, forecast = run.tracker.spent, run.forecast
     if tokens := spent.input_tokens + spent.output_tokens:
         parts.append(t("{tokens} tokens", tokens=f"{tokens:,}"))
     if spent.cost and forecast is not None and forecast.money is not None:
         parts.append(
             t("spent {spent} of about {forecast}", spent=f"{spent.cost:.4f}", forecast=f"{forecast.money:.4f}")
         )
-    if forecast is not None and forecast.above(progress.tracker.budget):
+    if forecast is not None and forecast.above(run.tracker.budget):
         parts.append(t("will not fit the budget"))
-    if progress.seconds_left is not None and progress.done < progress.total:
-        parts.append(t("{time} left", time=_clock(progress.seconds_left)))
+    if run.seconds_left is not None and run.done < run.total:
+        parts.append(t("{time} left", time=_clock(run.seconds_left)))
     return " · ".join(parts)
 
 
-def _waiting(progress: "Progress") -> Iterator[str]:
+def _waiting(run: "RunStatus") -> Iterator[str]:
     """How many requests wait to be sent again, why, and for how long."""
-    waits = progress.waits()
+    waits = run.waits()
     if not waits:
         return
     last = max(waits, key=lambda wait: wait.until)
@@ -206,7 +207,7 @@ def _plain_lines(progress: "Progress") -> Iterator[None]:
 
     def write() -> None:
         while not over.wait(PLAIN_SECONDS):
-            message(status(progress))
+            message(status(progress.status))
 
     writer = threading.Thread(target=write, name="proctor-progress", daemon=True)
     writer.start()

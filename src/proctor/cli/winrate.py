@@ -90,7 +90,7 @@ def command(
     with output.judging(quiet=quiet) as progress:
         how = replace(how, progress=progress)
         run = run_task(TASK, how) if sets else output.resumed(how)
-    output.print_judged(ctx, run, progress, as_json=as_json, reports=reports)
+    output.print_judged(ctx, run, as_json=as_json, reports=reports)
 
 
 def _task_options(sets: tuple[str, ...], given: dict[str, Any]) -> dict[str, Any]:

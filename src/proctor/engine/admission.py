@@ -9,6 +9,7 @@ import asyncio
 from collections import deque
 
 from proctor.engine.budget import BudgetTracker
+from proctor.engine.refusals import Refusals
 from proctor.transport.client import Client
 from proctor.transport.pace import START
 
@@ -82,6 +83,12 @@ class Admission:
                 raise
         self.close()
         return False
+
+    def follow(self, refusals: Refusals) -> None:
+        """Let samples in alone while a refusal is not understood, and nobody once the endpoint is of no use."""
+        self.is_alone = refusals.is_unknown
+        if refusals.reason is not None:
+            self.close()
 
     def leave(self) -> None:
         """Say that a sample is done, and what it cost is counted."""

@@ -8,7 +8,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Failure, Trial, Verdict
-from proctor.engine.scoring import judge
+from proctor.engine.scoring import score_trial
 from proctor.engine.trial import Work, as_judged
 from proctor.models import cache
 from proctor.transport import retry
@@ -58,5 +58,5 @@ async def score_recorded(work: Work, replies: Replies, sample: Sample, attempt: 
         seconds=sum(step.seconds for step in reply.steps),
         usage=reply.usage,
     )
-    verdicts = await judge(trial, sample, work.scorers)
+    verdicts = await score_trial(trial, sample, work.scorers)
     return as_judged(replace(trial, retries=tuple(calls)) if calls else trial, verdicts), verdicts

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from itertools import islice
 
+from msgspec.structs import replace
+
 from proctor.core.errors import Refused
 from proctor.core.run import Budget, RunRecord
 from proctor.core.score import Unscored
@@ -12,10 +14,12 @@ from proctor.core.task import Store
 from proctor.core.trial import Trial, Verdict
 from proctor.engine.admission import Admission
 from proctor.engine.budget import BudgetTracker
-from proctor.engine.evaluate import at_once
+from proctor.engine.evaluate import workers_until
 from proctor.engine.progress import Progress
+from proctor.engine.recording import state_at_the_end
 from proctor.engine.refusals import Refusals
-from proctor.engine.scoring import BoundScorer, judge
+from proctor.engine.scoring import BoundScorer, score_trial
+from proctor.engine.status import RunStatus
 from proctor.models import cache
 from proctor.models.named import Opened
 from proctor.transport import retry
@@ -36,16 +40,16 @@ async def rescore(
     stop: asyncio.Event,
     budget: Budget = Budget(),  # noqa: B008 - frozen
     concurrency: int | None = None,
-) -> None:
-    """Append the scorers' verdicts to every scored trial of a run; warns when the budget does not last to the end.
+) -> RunRecord:
+    """Append the scorers' verdicts to every scored trial of a run, and return its record; inconclusive where the budget did not last.
 
     Where scorers ask models, many trials are under way and each verdict is written as it comes: it was paid for.
     What was judged before comes from the reply cache when this is done again.
     """
-    tracker = BudgetTracker(budget)
-    progress.begin(store.outcomes(record.id).get("scored", 0), 0, tracker)
+    tracker, status = BudgetTracker(budget), RunStatus(progress)
+    status.begin(store.outcomes(record.id).get("scored", 0), 0, tracker)
     rest = store.trials(record.id, outcome="scored")
-    size, workers = (1, concurrency or JUDGED_AT_ONCE) if any(one.is_async for one in scorers) else (CHUNK, 1)
+    size, count = (1, concurrency or JUDGED_AT_ONCE) if any(one.is_async for one in scorers) else (CHUNK, 1)
 
     async def worker() -> None:
         while await admission.enter():
@@ -59,32 +63,36 @@ async def rescore(
                     admission.close()
                     continue
                 await store.judge(verdicts)
-                progress.done += len(chunk)
-                progress.here += len(chunk)
-                for verdict in verdicts:
-                    progress.judged(verdict)
+                status.add_verdicts(len(chunk), verdicts)
             finally:
                 admission.leave()
 
     client = Client(concurrency=concurrency, allowance=Allowance(budget.requests))
-    admission = Admission(client, tracker, stop, most=workers, is_paced=concurrency is None, places=START)
+    admission = Admission(client, tracker, stop, most=count, is_paced=concurrency is None, places=START)
     refusals = Refusals(answered=False)
-    progress.waits = client.waits
+    status.waits = client.waits
     async with client, Opened([scorer.function for scorer in scorers]):
-        with cache.opened(agents=False, warn=progress.warn):
-            await at_once(workers, worker, stop)
+        with cache.opened(agents=False, warn=status.warn):
+            async with workers_until(stop) as start:
+                for _ in range(count):
+                    start(worker())
     if refusals.reason is not None:
         raise Refused(refusals.reason)
-    spent = tracker.reached() or tracker.too_small()
-    if spent is not None and progress.done < progress.total:
-        progress.warn(spent)
+    spent = status.spent if not status.is_complete else None
+    if spent is not None:
+        status.warn(spent)
+        return replace(record, state="inconclusive", note=spent)
+    if record.state == "inconclusive" and status.is_complete and not store.outcomes(record.id).get("skipped"):
+        state, note = state_at_the_end(record, store, status, None)
+        return replace(record, state=state, note=note)
+    return record
 
 
 async def _judged(trial: Trial, store: Store, scorers: Sequence[BoundScorer]) -> list[Verdict]:
     cache.begin(trial.attempt)
     retry.record_calls()
     sample = store.sample(trial.run_id, trial.sample_id)
-    return await judge(trial, sample, scorers) if sample is not None else _without(trial, scorers)
+    return await score_trial(trial, sample, scorers) if sample is not None else _without(trial, scorers)
 
 
 def _without(trial: Trial, scorers: Sequence[BoundScorer]) -> list[Verdict]:

@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 from proctor.core.sample import Sample
 from proctor.core.task import Store
 from proctor.core.trial import Trial, Verdict
-from proctor.engine.progress import Progress
+from proctor.engine.status import RunStatus
 
 FEW = 32  # in flight; so few always wait
 SHARE = 4  # of more in flight, one in so many is not waited for
@@ -32,9 +32,9 @@ class Saving:
     With a budget every trial is waited for, as what it cost is only counted then.
     """
 
-    def __init__(self, store: Store, progress: Progress) -> None:
+    def __init__(self, store: Store, status: RunStatus) -> None:
         self._store = store
-        self._progress = progress
+        self._status = status
         self._held: list[_Kept] = []
         self._under_way: set[asyncio.Future[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
@@ -51,12 +51,12 @@ class Saving:
         """
         if self._error is not None:
             raise self._error
-        in_flight = self._progress.in_flight
-        most = 0 if in_flight <= FEW or self._progress.tracker.is_bounded else in_flight // SHARE
+        in_flight = self._status.in_flight
+        most = 0 if in_flight <= FEW or self._status.tracker.is_bounded else in_flight // SHARE
         if len(self._held) + len(self._under_way) >= most:
             self._hand_over()
             await self._store.add(trial, verdicts, sample)
-            self._progress.add(trial, verdicts)
+            self._status.add(trial, verdicts)
             return
         self._held.append(_Kept(trial, verdicts, sample))
         if len(self._held) > most // 2:
@@ -97,4 +97,4 @@ class Saving:
         if (error := saved.exception()) is not None:
             self._error = self._error or error
         else:
-            self._progress.add(kept.trial, kept.verdicts)
+            self._status.add(kept.trial, kept.verdicts)

@@ -54,44 +54,45 @@ class BoundScorer(msgspec.Struct, frozen=True, kw_only=True):
         return is_async(self.function)
 
 
-async def judge(trial: Trial, sample: Sample, scorers: Sequence[BoundScorer]) -> list[Verdict]:
-    """The verdicts of all scorers on one trial that was scored.
+async def score_trial(trial: Trial, sample: Sample, scorers: Sequence[BoundScorer]) -> list[Verdict]:
+    """Return the verdicts of all scorers on a trial that was scored.
 
     Where the budget does not hold what a judge would ask, its verdict is of the kind "budget".
     """
-    return [await _verdict(trial, sample, scorer) for scorer in scorers]
-
-
-async def _verdict(trial: Trial, sample: Sample, scorer: BoundScorer) -> Verdict:
-    spent: _Spent | None = None
-    result: Any
-    try:
-        if scorer.inline or inspect.iscoroutinefunction(scorer.function):
-            result = scorer.function(sample, trial.trajectory)
-        else:
-            result = in_thread(partial(scorer.function, sample, trial.trajectory))
-        if not isinstance(result, Score):  # the usual case goes on at once
-            if inspect.isawaitable(result):
-                spent = _Spent()
-                result = await _within_time(result)
-                if inspect.isawaitable(result):  # a plain function that returned what it should have awaited
+    verdicts = []
+    for scorer in scorers:
+        spent: _Spent | None = None
+        result: Any
+        try:
+            if scorer.inline or inspect.iscoroutinefunction(scorer.function):
+                result = scorer.function(sample, trial.trajectory)
+            else:
+                result = in_thread(partial(scorer.function, sample, trial.trajectory))
+            if not isinstance(result, Score):  # the usual case goes on at once
+                if inspect.isawaitable(result):
+                    spent = _Spent()
                     result = await _within_time(result)
-            result = _as_score(result)
-            if spent is not None:
-                result = spent.noted(result)
-        if result.reason and (short := short_reason(result.reason)) is not result.reason:
-            result = msgspec.structs.replace(result, reason=short)
-    except BaseException as error:  # noqa: BLE001 - raised again, or kept as the reason
-        result = _unscored(error)
-    return Verdict(
-        run_id=trial.run_id,
-        sample_id=trial.sample_id,
-        attempt=trial.attempt,
-        scorer=scorer.name,
-        scorer_version=scorer.version,
-        result=result,
-        usage=spent.usage() if spent is not None else None,
-    )
+                    if inspect.isawaitable(result):  # a plain function that returned what it should have awaited
+                        result = await _within_time(result)
+                result = _as_score(result)
+                if spent is not None:
+                    result = spent.noted(result)
+            if result.reason and (short := short_reason(result.reason)) is not result.reason:
+                result = msgspec.structs.replace(result, reason=short)
+        except BaseException as error:  # noqa: BLE001 - raised again, or kept as the reason
+            result = _unscored(error)
+        verdicts.append(
+            Verdict(
+                run_id=trial.run_id,
+                sample_id=trial.sample_id,
+                attempt=trial.attempt,
+                scorer=scorer.name,
+                scorer_version=scorer.version,
+                result=result,
+                usage=spent.usage() if spent is not None else None,
+            )
+        )
+    return verdicts
 
 
 class _Spent:

@@ -26,7 +26,7 @@ from proctor.core.trial import Failure, Outcome, Trial, Verdict
 from proctor.engine.blame import is_lack, is_of_the_agent
 from proctor.engine.episode import Episode
 from proctor.engine.refusals import OF_THE_KEY
-from proctor.engine.scoring import BUDGET, BoundScorer, from_outside, judge, trace_of
+from proctor.engine.scoring import BUDGET, BoundScorer, from_outside, score_trial, trace_of
 from proctor.models import cache, ledger
 from proctor.transport import retry
 from proctor.transport.deadline import Deadline
@@ -88,7 +88,7 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
     )
     if outcome != "scored":
         return trial, []
-    verdicts = await judge(trial, sample, work.scorers)
+    verdicts = await score_trial(trial, sample, work.scorers)
     if len(calls) > len(trial.retries):  # judges had to ask again
         trial = msgspec.structs.replace(trial, retries=tuple(calls))
     return as_judged(trial, verdicts), verdicts

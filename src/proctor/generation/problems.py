@@ -198,8 +198,7 @@ class ItemProgress(Progress):
         super().__init__(tell=tell)
         self._show = show
 
-    def add(self, trial: Trial, verdicts: list[Verdict]) -> None:
-        super().add(trial, verdicts)
+    def added(self, trial: Trial, verdicts: Sequence[Verdict]) -> None:
         if self._show is not None:
             mark = "✓" if verdicts and _item(verdicts[0]) is not None else "✗"
             self._show(" · ".join([f"{mark} {trial.sample_id}", *_told(trial, verdicts), f"{trial.seconds:.1f} s"]))

@@ -1,6 +1,6 @@
 """Play a task with an agent through the engine, and say how far it is; the agents of all tools here go this way."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -71,10 +71,10 @@ def name_of(agent: Any) -> str:
 
 
 class _Printed(Progress):
-    def add(self, trial: Trial, verdicts: list[Verdict]) -> None:
-        super().add(trial, verdicts)
-        if self.done % EVERY == 1 or self.done == self.total:
-            tell(say("Progress: {done}/{total}", done=self.done, total=self.total), indent=3)
+    def added(self, trial: Trial, verdicts: Sequence[Verdict]) -> None:
+        done, total = self.status.done, self.status.total
+        if done % EVERY == 1 or done == total:
+            tell(say("Progress: {done}/{total}", done=done, total=total), indent=3)
 
 
 def _played(run: Run) -> Iterator[Played]:

@@ -151,8 +151,8 @@ class _Checkpoint(ItemProgress):
         self._items = list(done)
         self._path = path
 
-    def add(self, trial: Trial, verdicts: list[Verdict]) -> None:
-        super().add(trial, verdicts)
+    def added(self, trial: Trial, verdicts: Sequence[Verdict]) -> None:
+        super().added(trial, verdicts)
         item = verdicts[0].result.known.item if verdicts else None
         if item is not None and self._path is not None:
             self._items.append({"id": trial.sample_id, **item})

@@ -1,0 +1,75 @@
+"""Look at the first trials of a run: what stops them would stop all others, so the run ends before it costs more."""
+
+from proctor.core.declared import AgentInfo, declared
+from proctor.core.errors import BadInput
+from proctor.core.sentence import say
+from proctor.core.trial import Trial
+from proctor.engine.job import Job
+from proctor.engine.scoring import with_place
+from proctor.engine.status import RunStatus
+
+FIRST = 10  # trials of a new run; where the agent fails in each of them it would fail in all
+NO_WAY = ("connect", "dns", "tls")  # kinds of failure of the first sample that would meet all others
+NOT_ACCEPTED = ("http_400", "http_422")  # of the first sample; others may be accepted, but a parameter never is
+CANNOT_GO_ON = (*NO_WAY, "timeout", "not_http", "not_json")  # the same where the endpoint has never been of use
+
+
+class FirstTrials:
+    """Checks each trial that is on disk; made when the run begins, as a resumed run is trusted more."""
+
+    def __init__(self, job: Job, status: RunStatus) -> None:
+        self._job = job
+        self._status = status
+        self._is_recorded = job.replies is not None
+        self._is_new = not status.done and not self._is_recorded
+        self._fatal = () if self._is_recorded else NO_WAY if status.done else CANNOT_GO_ON
+
+    def check(self, trial: Trial, *, is_probe: bool) -> None:
+        """Refuse to go on where the agent or its endpoint cannot work; `is_probe` for the trials that ran alone.
+
+        Raises:
+            BadInput: says what failed.
+        """
+        if self._is_new and trial.failure is not None and self._status.here >= FIRST:
+            self._check_agent(trial)
+        if is_probe:
+            self._check_endpoint(trial)
+            if not self._is_recorded:
+                self._warn_of_uncounted(trial)
+
+    def _check_agent(self, trial: Trial) -> None:
+        if trial.failure is not None and self._status.outcomes["agent_failed"] == self._status.here:
+            raise BadInput(
+                "The agent failed in each of the first {count} trials, so the rest was not run. {reason}",
+                count=self._status.here,
+                reason=with_place(trial.failure),
+            )
+
+    def _check_endpoint(self, trial: Trial) -> None:
+        if trial.failure is None:
+            return
+        if trial.failure.kind in NOT_ACCEPTED:
+            self._status.warn(
+                say(
+                    "The first sample's request was not accepted. If that is because of an option of the agent, stop here (Ctrl-C) and change it: {reason}",
+                    reason=trial.failure.reason,
+                )
+            )
+        if trial.outcome == "provider_failed" and trial.failure.kind in self._fatal:
+            raise BadInput(
+                "The first sample could not be run, so no other was tried: {reason}", reason=trial.failure.reason
+            )
+
+    def _warn_of_uncounted(self, trial: Trial) -> None:
+        """Say so where a bound will not be reached because the agent does not tell what it uses."""
+        if trial.outcome != "scored" or "cache_hits" in trial.notes:
+            return
+        if declared(AgentInfo, self._job.agent).reports_cost:
+            return
+        if kinds := self._status.tracker.uncounted(trial.usage):
+            self._status.warn(
+                say(
+                    "The agent does not tell what it uses, so the budget ({kinds}) counts only what judges use. Set a budget of minutes too.",
+                    kinds=", ".join(kinds),
+                )
+            )

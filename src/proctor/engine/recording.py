@@ -1,0 +1,184 @@
+"""The record of a run while it is open: begun and planned, saved against a kill, and ended with a state that is true."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager, suppress
+
+from msgspec.structs import replace
+
+from proctor.core.errors import BadInput, Stopped
+from proctor.core.run import RunRecord, RunState
+from proctor.core.sample import Sample
+from proctor.core.sentence import Sentence, say
+from proctor.core.task import Store
+from proctor.core.trajectory import Usage
+from proctor.core.trial import IN_THE_MEAN, INFRASTRUCTURE, Trial
+from proctor.engine.budget import BudgetTracker
+from proctor.engine.job import Job
+from proctor.engine.refusals import Refusals
+from proctor.engine.status import RunStatus
+from proctor.engine.watchdog import watched_loop
+from proctor.models import cache
+from proctor.runtime.concurrent import run_together
+from proctor.runtime.garbage import sought_seldom
+from proctor.transport.allowance import Allowance
+
+CHUNK = 256
+KEPT_SECONDS = 1.0
+
+
+class OpenRun:
+    """A run that is being played.
+
+    Attributes:
+        record: as it is saved next.
+        todo: the samples and attempts that are left.
+        allowance: how many requests it may send.
+        refusals: the trials whose refusal is not understood yet.
+    """
+
+    def __init__(self, job: Job, store: Store, status: RunStatus) -> None:
+        self.record = job.record
+        self.todo: Iterator[tuple[Sample, int]] = iter(())
+        self.allowance = Allowance()
+        self.refusals = Refusals(answered=False)
+        self._job = job
+        self._store = store
+        self._status = status
+        self._started = time.monotonic()
+
+    async def plan(self) -> None:
+        """Write the plan of a new run, and count what is done of an old one."""
+        job, store, status = self._job, self._store, self._status
+        if not self.record.planned:
+            samples = await store.plan(self.record.id, job.samples())
+            self.record = replace(self.record, planned=samples * self.record.spec.attempts)
+        record = self.record
+        if record.unbooked:
+            status.warn(
+                say(
+                    "When the run was cut off, at most {count} requests were under way whose results are lost: they are in no figure, but count against a budget of requests.",
+                    count=record.unbooked,
+                )
+            )
+        finished = store.finished(record.id, failed_too=not job.retry_failed)
+        spent = store.usage(record.id) + Usage(requests=record.unbooked)
+        if record.spec.budget.requests is not None:
+            self.allowance.most = max(0, record.spec.budget.requests - spent.requests)
+        tracker = BudgetTracker(record.spec.budget, spent=spent, trials=len(finished), seconds=record.seconds)
+        status.begin(job.total(record.planned), len(finished), tracker)
+        self.todo = job.todo(finished)
+        outcomes = store.outcomes(record.id)
+        answered = any(outcomes.get(outcome) for outcome in IN_THE_MEAN)
+        self.refusals = Refusals(answered=answered, before=set(record.refused))
+
+    async def save_now_and_then(self) -> None:
+        """Save what a kill would lose: how long the run has taken, and how many requests are in no trial yet."""
+        with suppress(BadInput):  # a store that cannot be written says so with the next trial
+            while True:
+                await asyncio.sleep(KEPT_SECONDS)
+                unbooked = self.record.unbooked + self._under_way()
+                await self._store.save(replace(self.record, seconds=self._seconds(), unbooked=unbooked))
+
+    async def end(self, state: RunState, note: Sentence | None, *, is_stopped: bool) -> None:
+        """Save how the run ended; one without any trial is removed, unless the user stopped it."""
+        record, refusals, status = self.record, self.refusals, self._status
+        refused = record.refused
+        if refusals.reason:
+            refused = tuple(dict.fromkeys((*refused, *(played.key for played in refusals.held))))
+        self.record = replace(
+            record,
+            state=state,
+            seconds=self._seconds(),
+            note=note,
+            warnings=(*record.warnings, *(one for one in status.warnings if one not in record.warnings)),
+            refused=refused,
+            unbooked=record.unbooked + max(0, self.allowance.sent - status.booked),
+        )
+        try:
+            self.record = self._job.conclude(self.record, self._store)
+        finally:
+            await self._store.end(self.record)
+        if state == "stopped" and not is_stopped and not self._store.outcomes(record.id):
+            self._store.delete(record.id)
+
+    def _seconds(self) -> float:
+        return self._job.record.seconds + time.monotonic() - self._started
+
+    def _under_way(self) -> int:
+        """Return how many requests are under way at most."""
+        if not self.allowance.sent:
+            return 0
+        in_flight = self._status.in_flight
+        samples = in_flight + in_flight // 4 + 1  # the pace may grow before the next time
+        most = samples * max(1, self._status.tracker.most_requests)
+        return max(most, self.allowance.sent - self._status.booked)
+
+
+@asynccontextmanager
+async def opened_run(job: Job, store: Store, status: RunStatus, stop: asyncio.Event) -> AsyncIterator[OpenRun]:
+    """Begin a run, and end it however the block ends. When the budget is spent, what is left is recorded as skipped."""
+    await store.begin(job.record)
+    run = OpenRun(job, store, status)
+    state: RunState = "stopped"
+    note: Sentence | None = None
+    try:
+        await run.plan()
+        with sought_seldom(), watched_loop(status.warn), cache.opened(agents=job.cache, warn=status.warn):
+            saving = asyncio.create_task(run.save_now_and_then())
+            try:
+                yield run
+            finally:
+                saving.cancel()
+        note = status.spent if not stop.is_set() else None
+        if note is not None:
+            await _skip(job.record.id, run.todo, store)
+        state, note = state_at_the_end(run.record, store, status, note)
+    except BadInput as error:
+        if status.done:
+            error.run_id = job.record.id
+            error.add_note(f"Everything finished is kept; go on with run_id={job.record.id!r}.")
+        raise
+    except asyncio.CancelledError:
+        if stop.is_set():  # a second Ctrl-C
+            raise Stopped(job.record.id) from None
+        raise
+    finally:
+        await run.end(state, note, is_stopped=stop.is_set())
+
+
+def state_at_the_end(
+    record: RunRecord, store: Store, status: RunStatus, spent: Sentence | None
+) -> tuple[RunState, Sentence | None]:
+    """Return how a run ended, and why where it is inconclusive."""
+    if spent is not None:
+        return "inconclusive", spent
+    if not status.is_complete:
+        return "stopped", None
+    failed = sum(count for outcome, count in store.outcomes(record.id).items() if outcome in INFRASTRUCTURE)
+    if status.judge_failed or status.here < status.done:  # those of before count too
+        failed = max([failed, *(_unjudged(record.id, scorer, store) for scorer in record.scorers)])
+    share, allowed = failed / record.planned, record.spec.max_failed
+    if share > allowed:
+        return "inconclusive", say(
+            "{share} of the trials failed for reasons outside the agent; more than {allowed} makes a run inconclusive.",
+            share=f"{share:.1%}",
+            allowed=f"{allowed:.1%}",
+        )
+    return "finished", None
+
+
+def _unjudged(run_id: str, scorer: str, store: Store) -> int:
+    return sum(value.why == "judge_failed" for value in store.values(run_id, scorer))
+
+
+async def _skip(run_id: str, todo: Iterable[tuple[Sample, int]], store: Store) -> None:
+    """Record what the budget left out, so that every planned trial has an outcome."""
+    chunk: list[Trial] = []
+    for sample, attempt in todo:
+        chunk.append(Trial(run_id=run_id, sample_id=sample.id, attempt=attempt, outcome="skipped"))
+        if len(chunk) >= CHUNK:
+            await run_together(*(store.add(trial) for trial in chunk))
+            chunk = []
+    await run_together(*(store.add(trial) for trial in chunk))
