@@ -6,7 +6,6 @@ import msgspec
 
 from proctor.answer_matching.dates import dates
 from proctor.answer_matching.lists import lists
-from proctor.answer_matching.mathematics import mathematics
 from proctor.answer_matching.names import names
 from proctor.answer_matching.numbers import numeric
 from proctor.answer_matching.ranges import ranges
@@ -49,7 +48,7 @@ def _slow(answer: str, target: str, options: AnswerOptions) -> Match:
     same = partial(match, options=_for_elements(options))
     verdict = (
         ranges(answer, target, options)
-        or mathematics(answer, target, options)
+        or _mathematics(answer, target, options)
         or lists(answer, target, options, same)
         or names(answer, target)
         or similarity(answer, target, options)
@@ -57,6 +56,12 @@ def _slow(answer: str, target: str, options: AnswerOptions) -> Match:
     if verdict.right or not (verdict.ambiguous or verdict.rule == WORDS):
         return verdict
     return _asked(answer, target, options) or verdict
+
+
+def _mathematics(answer: str, target: str, options: AnswerOptions) -> Match | None:
+    from proctor.answer_matching.mathematics import mathematics  # slow to load, and most answers are settled before
+
+    return mathematics(answer, target, options)
 
 
 def _asked(answer: str, target: str, options: AnswerOptions) -> Match | None:

@@ -4,6 +4,7 @@ Exit codes: 0 fine, 1 a gate, threshold or parity failed, 2 bad input or usage, 
 ours, 130 stopped by Ctrl-C.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -19,6 +20,7 @@ from proctor.cli.encoding import write_any_character
 from proctor.cli.words import t
 from proctor.core.errors import BadInput, ProctorError, Stopped
 
+SELDOM = 5_000  # objects until the next look for garbage; a short command makes hardly any, but imports a lot
 JUDGING = ("score", "judge", "winrate", "probe")  # go on only with what they were given
 HELP_BY_COMMAND = {
     "demo": "See a real run in about two minutes: a local model on BFCL, with a report.",
@@ -126,6 +128,7 @@ def _say(text: str) -> None:
 
 def main() -> None:
     """The program `proctor`: runs a command and leaves with its exit code."""
+    gc.set_threshold(SELDOM)
     try:
         app.main(prog_name="proctor")
     except Exception as error:

@@ -34,7 +34,6 @@ from proctor.datasets._sampling import (
 from proctor.datasets.columns import Columns, is_companion, told, understood
 from proctor.datasets.formats import Reading, is_empty, kind_of
 from proctor.datasets.rows import rows
-from proctor.trajectory_matching.arguments import check_code
 
 SPREAD = ("category", "subject", "type", "level", "difficulty", "topic", "domain")
 DEEPEST = 3  # levels of objects in a cell whose keys can be mapped
@@ -330,7 +329,7 @@ def _checked(path: Path, reading: Reading, shape: Shape, *, allow_code: bool) ->
             )
         row_by_id[sample.id] = row.number
         if not allow_code:
-            check_code(sample.target, sample.meta.get("trajectory"), where=row.where)
+            _check_code(sample, row.where)
         with_options += "options" in sample.meta
         for name in sample.meta.get("files", ()):
             if name not in attached:
@@ -342,6 +341,14 @@ def _checked(path: Path, reading: Reading, shape: Shape, *, allow_code: bool) ->
         with_options=with_options,
         attachments={"attachments_sha256": together} if attached else {},
     )
+
+
+def _check_code(sample: Sample, where: object) -> None:
+    references = [one for one in (sample.target, sample.meta.get("trajectory")) if not isinstance(one, str | None)]
+    if references:
+        from proctor.trajectory_matching.arguments import check_code  # slow to load, and most targets are texts
+
+        check_code(*references, where=where)
 
 
 def _scorers(columns: Columns, checked: _Checked) -> tuple[str, ...]:

@@ -13,9 +13,7 @@ from proctor.core.sentence import Sentence
 from proctor.core.trajectory import Trajectory, Usage
 from proctor.core.trial import Call, Failure, Outcome, Trial, Verdict
 from proctor.reports.pairs import Pair, Shown, call_text, calls_in, found_pairs, pairs, value_text
-from proctor.scorers import adk
 from proctor.trajectory_matching.expectation import answer
-from proctor.trajectory_matching.options import compared
 
 Kind = Literal["text", "reasoning", "file", "call", "result"]
 SHOWN_LINES = 60
@@ -222,6 +220,9 @@ def _compared(sample: Sample | None, trajectory: Trajectory, verdicts: Sequence[
         return next((one for one in told if any(pair.marked for pair in one)), told[0])
     if sample is None or not any(map(_is_trajectory, (sample.target, *(turn.reference for turn in sample.turns)))):
         return None
+    from proctor.scorers import adk  # these are slow to load, and few samples say which calls are expected
+    from proctor.trajectory_matching.options import compared
+
     metric = next((verdict.scorer for verdict in verdicts if verdict.scorer.startswith("adk:")), None)
     try:
         return found_pairs(compared(sample, trajectory) if metric is None else adk.sides(sample, trajectory, metric))
