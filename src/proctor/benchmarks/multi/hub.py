@@ -5,13 +5,13 @@ data folder: problem, knowledge and caption files, and `images/`.
 """
 
 import shutil
-import stat
 import zipfile
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
 from proctor.downloads import hub
+from proctor.downloads.archive import unpack
 from proctor.folders import cache_folder
 
 DATA_SET = "OpenDFM/MULTI-Benchmark"
@@ -48,7 +48,7 @@ def _unpack(source: Path, folder: Path) -> None:
     part.mkdir(parents=True)
     try:
         for archive in sorted(source.rglob("*.zip")):
-            _unpack_one(archive, part)
+            unpack(archive, part, most_files=MOST_FILES, most_bytes=MOST_BYTES)
         for file in source.rglob("*"):
             if file.is_file() and file.suffix in (".json", ".csv"):
                 shutil.copy2(file, part / file.name)
@@ -57,22 +57,6 @@ def _unpack(source: Path, folder: Path) -> None:
         raise BadInput("{path} cannot be unpacked: {error}.", path=source, error=error) from error
     finally:
         shutil.rmtree(part, ignore_errors=True)
-
-
-def _unpack_one(path: Path, folder: Path) -> None:
-    with zipfile.ZipFile(path) as archive:
-        entries = [entry for entry in archive.infolist() if not entry.is_dir()]
-        if len(entries) > MOST_FILES or sum(entry.file_size for entry in entries) > MOST_BYTES:
-            raise BadInput("{path} unpacks to more than we accept.", path=path)
-        for entry in entries:
-            name = PurePosixPath(entry.filename)
-            unsafe = name.is_absolute() or ".." in name.parts or "\\" in entry.filename or ":" in entry.filename
-            if unsafe or stat.S_ISLNK(entry.external_attr >> 16):
-                raise BadInput("{path} holds a file that would leave its folder: {name}.", path=path, name=ascii(entry.filename))  # fmt: skip
-            target = folder / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with archive.open(entry) as source, target.open("wb") as copy:
-                shutil.copyfileobj(source, copy, 1 << 20)
 
 
 def _data_folder(folder: Path) -> Path:
