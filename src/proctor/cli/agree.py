@@ -35,7 +35,7 @@ MOST_SHOWN = 5
         "What the lower end of alpha has to reach, so that a judge is no longer called uncalibrated (default 0.667)."
     ),
 )
-@click.option("--out", "-o", metavar="FILE", help=t("Write a page too: .md."))
+@options.page
 @options.store
 @options.as_json
 def command(

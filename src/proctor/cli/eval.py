@@ -99,12 +99,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 @options.agent_set
 @options.time_limit
 @adk_flags
-@click.option("--concurrency", type=options.AT_LEAST_ONE, help=t("How many samples at once."))
-@click.option("--run", "run_id", metavar="ID", help=t("The name of the run; that of a stored run goes on with it."))
-@options.accept_changes
-@options.store
-@options.as_json
-@options.quiet
+@options.concurrency
+@options.resuming
+@options.showing
 @click.pass_context
 def command(ctx: click.Context, /, places: tuple[str, ...], as_json: bool, quiet: bool, **given: Any) -> None:
     from proctor.evalsets.outcomes import outcomes
@@ -260,7 +257,7 @@ def _show(cases: Sequence["CaseOutcome"], runs: Sequence["Run"], *, as_json: boo
     if detailed:
         details([case for case in cases if case.status != "passed"], lang(), output.console())
     for run in runs:
-        output.message(t("Run {run}. Look closer: proctor show {run} --failures · proctor report {run}", run=run.id))
+        output.look_closer(run)
 
 
 def _write_results(run: "Run", cases: Sequence["CaseOutcome"], folder: Path, plan: Plan) -> list[Path]:

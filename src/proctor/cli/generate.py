@@ -60,11 +60,8 @@ EXITS = {"met": 0, "missed": 1, "open": 3}
     help=t("How many items are compared with reference items (default: all)."),
 )
 @click.option("--solver", metavar="AGENT", help=t("An agent that solves the items again, to check the stated answers."))
-@click.option(
-    "--solver-set",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help=t("An option of the solver; may be given several times."),
+@options.several(
+    "--solver-set", "solver_options", t("An option of the solver; may be given several times."), read=options.pairs
 )
 @click.option(
     "--votes",
@@ -77,16 +74,12 @@ EXITS = {"met": 0, "missed": 1, "open": 3}
     metavar="FILE",
     help=t("What people said of the items (default: the verification file beside the data)."),
 )
-@click.option("--seed", type=int, help=t("The seed of every draw (default 0)."))
+@options.seed
 @options.concurrency
 @options.time_limit
 @options.budget
-@click.option(
-    "--cache",
-    is_flag=True,
-    help=t("Take the model's replies from the reply cache of this machine where it has them, and keep new ones there."),
-)
-@click.option("--run", "run_id", metavar="ID", help=t("The name of the run; that of a stored run goes on with it."))
+@options.cache
+@options.run
 @options.accept_changes
 @click.option(
     "--out",
@@ -95,9 +88,8 @@ EXITS = {"met": 0, "missed": 1, "open": 3}
     help=t("The folder for all files (default: generated_data, and evaluation_results/TIME)."),
 )
 @options.store
-@click.option("--dry-run", is_flag=True, help=t("Show the plan and the first prompt; call nothing."))
-@options.as_json
-@options.quiet
+@options.dry_run
+@options.showing
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -201,7 +193,7 @@ def _assess(data: str, plan: "Plan | None", given: dict[str, Any]) -> "Quality":
         rubric=given["rubric"],
         comparisons=given["comparisons"],
         solver=given["solver"],
-        solver_options=options.pairs(given["solver_set"], "--solver-set") or None,
+        solver_options=given["solver_options"],
         votes=given["votes"],
         verifications=given["labels"],
         meaning=plan.meaning,
@@ -229,14 +221,8 @@ def _tell_generated(made: "Generated") -> None:
     for path in (made.path, made.report):
         if path is not None:
             output.message(t("Wrote {path}.", path=path))
-    output.message(
-        t(
-            "{made} of {planned} items. Run {run}. Look closer: proctor show {run} --failures",
-            made=len(made.items),
-            planned=made.plan.count,
-            run=made.run.id,
-        )
-    )
+    output.message(t("{made} of {planned} items.", made=len(made.items), planned=made.plan.count))
+    output.look_closer(made.run)
 
 
 def _show(found: "Quality") -> None:

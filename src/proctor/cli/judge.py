@@ -50,8 +50,7 @@ if TYPE_CHECKING:
 @options.limit
 @options.first
 @options.seed
-@options.concurrency
-@options.budget
+@options.spending
 @click.option(
     "--run",
     "run_id",
@@ -62,8 +61,7 @@ if TYPE_CHECKING:
 @options.store
 @options.reports
 @options.dry_run
-@options.as_json
-@options.quiet
+@options.showing
 @click.pass_context
 def command(
     ctx: click.Context,

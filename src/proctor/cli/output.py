@@ -71,6 +71,11 @@ def print_run(run: "Run", *, as_json: bool, more: Mapping[str, Any] | None = Non
     terminal(build(run.record, run.store, run.estimates), lang(), console())
 
 
+def look_closer(run: "Run") -> None:
+    """Say which commands show more of a run."""
+    message(t("Run {run}. Look closer: proctor samples {run} · proctor report {run}", run=run.id))
+
+
 def print_few_samples(run: "Run") -> None:
     """The samples of a run where there are only a few."""
     from proctor.reports.samples import Wanted, listed, print_sample
@@ -107,7 +112,7 @@ def print_judged(ctx: "Context", run: "Run", *, as_json: bool, reports: Sequence
     for path in reports:
         message(t("Wrote {path}.", path=run.report(path, lang=lang())))
     if not as_json:
-        message(t("Run {run}. Look closer: proctor samples {run} · proctor report {run}", run=run.id))
+        look_closer(run)
     print_run(run, as_json=as_json)
     if run.record.state == "inconclusive":
         ctx.exit(3)

@@ -46,15 +46,11 @@ PROBES = "position, length, style, self, stability, labels, injection"
     help=t("How large a bias matters: beyond it the judge is biased, within it fine (default 0.15)."),
 )
 @options.judge_set
-@options.concurrency
-@options.budget
-@options.run
-@options.accept_changes
-@options.store
-@click.option("--out", "-o", metavar="FILE", help=t("Write a page too: .md."))
+@options.spending
+@options.resuming
+@options.page
 @options.dry_run
-@options.as_json
-@options.quiet
+@options.showing
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -106,9 +102,7 @@ def command(
         )
     else:
         _tables.show([table(found)])
-        output.message(
-            t("Run {run}. Look closer: proctor show {run} --failures · proctor report {run}", run=found.run.id)
-        )
+        output.look_closer(found.run)
     if out is not None:
         _tables.write(out, t("Probes of {judge}", judge=found.judge), [table(found)])
         output.message(t("Wrote {path}.", path=out))

@@ -51,17 +51,12 @@ if TYPE_CHECKING:
     "--retry-failed", is_flag=True, help=t("When going on with a run, run its infrastructure failures again.")
 )
 @options.accept_changes
-@click.option(
-    "--cache",
-    is_flag=True,
-    help=t("Take the model's replies from the reply cache of this machine where it has them, and keep new ones there."),
-)
+@options.cache
 @gate.minimum
 @options.run
 @options.store
-@click.option("--dry-run", is_flag=True, help=t("Show the plan and the first prompt; call nothing."))
-@options.as_json
-@options.quiet
+@options.dry_run
+@options.showing
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -93,7 +88,7 @@ def command(
     with output.watching(progress, quiet=quiet), redirect_stdout(sys.stderr):  # an agent may print; results stay alone
         run = run_task(task, how)
     if not as_json:
-        output.message(t("Run {run}. Look closer: proctor samples {run} · proctor report {run}", run=run.id))
+        output.look_closer(run)
         output.print_few_samples(run)
     code = gate.print_compared(run, wanted, min_by, as_json=as_json)
     if gate.nothing_measured(run):

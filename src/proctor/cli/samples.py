@@ -13,13 +13,7 @@ from proctor.core.trial import OUTCOMES
 @click.command(help=t("List the samples of a run, with answer, reference answer and scores."))
 @click.argument("run_id", metavar="RUN")
 @click.option("--outcome", type=click.Choice(OUTCOMES), help=t("Only trials that ended so."))
-@click.option(
-    "--tag",
-    "tags",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help=t("Only samples with this tag; may be given several times."),
-)
+@options.several("--tag", "tags", t("Only samples with this tag; may be given several times."))
 @click.option("--scorer", metavar="NAME", help=t("Only trials with a score of this scorer."))
 @click.option(
     "--max-score",
@@ -37,7 +31,7 @@ from proctor.core.trial import OUTCOMES
 def command(
     run_id: str,
     outcome: str | None,
-    tags: tuple[str, ...],
+    tags: dict[str, str] | None,
     scorer: str | None,
     max_score: float | None,
     search: str | None,
@@ -57,7 +51,7 @@ def command(
         outcome=outcome,  # type: ignore[arg-type]  # one of the outcomes, as the option checked
         scorer=scorer,
         max_score=max_score,
-        tags=options.texts(tags, "--tag"),
+        tags=tags or {},
         search=search,
         limit=limit,
     )

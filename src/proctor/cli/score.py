@@ -27,11 +27,9 @@ from proctor.core.errors import BadInput
 @options.task_set
 @options.scorer
 @options.judge
-@options.concurrency
-@options.budget
+@options.spending
 @options.store
-@options.as_json
-@options.quiet
+@options.showing
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -62,6 +60,6 @@ def command(
             raise BadInput("Use either: proctor score TASK --replies FILE, or: proctor score --run ID --scorer NAME")
     output.print_run(run, as_json=as_json)
     if not as_json:
-        output.message(t("Run {run}. Look closer: proctor show {run} --failures · proctor report {run}", run=run.id))
+        output.look_closer(run)
     if run.record.state == "inconclusive":
         ctx.exit(3)

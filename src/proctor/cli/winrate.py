@@ -43,15 +43,11 @@ TASK = "judged-pairs:"
 @options.items
 @options.limit
 @options.seed
-@options.concurrency
-@options.budget
-@options.run
-@options.accept_changes
-@options.store
+@options.spending
+@options.resuming
 @options.reports
 @options.dry_run
-@options.as_json
-@options.quiet
+@options.showing
 @click.pass_context
 def command(
     ctx: click.Context,
