@@ -64,6 +64,23 @@ print("loaded:", *sorted(set(sys.modules) - before))
     assert set(loaded) <= {f"proctor{name}" for name in ours} | {"click._textwrap", "gc", "locale", "_locale"}
 
 
+def test_a_run_loads_only_what_it_needs(tmp_path: Path) -> None:
+    script = """
+import sys
+from proctor import Sample, Task, evaluate
+task = Task(name="t", samples=[Sample.ask("1", "?", target="?")], scorers=["exact"])
+run = evaluate(task, agent=lambda question: question, store=":memory:")
+assert run.estimate("accuracy").value == 1
+third = {name.partition(".")[0] for name in sys.modules} - sys.stdlib_module_names
+rooms = {name for name in sys.modules if name.startswith("proctor.") and name.count(".") == 1}
+print(*sorted(third), *sorted(rooms), *sorted({"email", "html", "importlib.metadata", "sysconfig"} & set(sys.modules)))
+"""
+    loaded = set(_python(script, cwd=tmp_path).split())
+    assert not loaded & {"aiohttp", "jinja2", "rich", "yaml", "email", "html", "importlib.metadata", "sysconfig"}
+    rooms = ("answer_matching", "benchmarks", "cli", "datasets", "evalsets", "reports", "traces", "trajectory_matching")
+    assert not loaded & {f"proctor.{room}" for room in rooms}
+
+
 def test_no_module_opens_a_connection_when_imported() -> None:
     script = """
 import pkgutil, socket, importlib
