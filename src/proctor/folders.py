@@ -1,4 +1,4 @@
-"""The folders of this user, as the system has them: for what can be fetched again, and for what cannot."""
+"""Find the folders of this user: the one for what can be fetched again, and the one for what cannot."""
 
 import os
 import sys
