@@ -27,7 +27,7 @@ def measure() -> Iterator[Figure]:
         try:
             server.tell("/config", {"latency_ms": 10.0})
             few_floor, few_ours, floor, ours = in_turn(
-                *(lambda count=count, how=how: _cpu(how, server.root, count) for count in (0, COUNT) for how in HOW)  # type: ignore[misc]  # the lambda's defaults
+                *(lambda count=count, how=how: _cpu(how, server.root, count) for count in (0, COUNT) for how in HOW)
             )
         finally:
             server.stop()

@@ -11,10 +11,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from endpoint import Endpoint, data
+from endpoint import Endpoint, chat, data
 from proxy import Proxy
 
 from proctor.core.errors import BadInput, ProviderFailed, Refused
+from proctor.core.sample import Message
+from proctor.models.openai import make
 from proctor.transport.address import parse
 from proctor.transport.client import Client
 from proctor.transport.retry import Policy
@@ -296,3 +298,11 @@ async def test_a_handshake_without_end_ends_with_the_time_for_connecting() -> No
             with pytest.raises(ProviderFailed, match="it took too long") as raised:
                 await post(client, Target(url, connect_seconds=0.2))
     assert raised.value.kind == "connect"
+
+
+@pytest.mark.usefixtures("_trusted")
+async def test_a_model_takes_a_client_certificate_as_an_option() -> None:
+    async with Endpoint(chat(), tls=server_tls(asks_for_certificate=True)) as endpoint, Client(policy=ONCE):
+        options = {"base_url": endpoint.url, "client_certificate": str(CERTIFICATE)}
+        step = await make("m", options).complete([Message.of("user", "Hello")])
+    assert step.message.text == "Paris"

@@ -49,7 +49,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             answer, output, text, response or content is taken, or the reply itself where that is a text.
         calls: where a list of tool calls stands, each with name and arguments.
         headers: a value `env:NAME` is read from the environment, so that no key is stored with the run.
-        timeout, retries, retry_seconds, concurrency, requests_per_minute: as for `openai:`.
+        timeout, client_certificate, retries, retry_seconds, concurrency, requests_per_minute: as for `openai:`.
     """
 
     method: Literal["POST", "PUT", "GET"] = "POST"
@@ -60,6 +60,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     timeout: Positive | None = None
     first_byte_timeout: Positive | None = None
     connect_timeout: Positive | None = None
+    client_certificate: str | None = None
     retries: Annotated[int, msgspec.Meta(ge=0)] | None = None
     retry_seconds: Annotated[float, msgspec.Meta(ge=0)] | None = None
     concurrency: Annotated[int, msgspec.Meta(ge=1)] | None = None
@@ -96,6 +97,7 @@ class HttpAgent:
             seconds=options.timeout,
             first_byte_seconds=options.first_byte_timeout,
             connect_seconds=options.connect_timeout,
+            certificate=options.client_certificate,
             bounds=Bounds(concurrency=options.concurrency, requests_per_minute=options.requests_per_minute),
             advice=say("Check the address, and the key that the option 'headers' names with env:NAME."),
             policy=policy_of(options.retries, options.retry_seconds),

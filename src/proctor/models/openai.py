@@ -54,6 +54,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         base_url: the address up to `/v1`; else OPENAI_BASE_URL, LLM_BASE_URL, or that of OpenAI.
         api_key_env: the environment variable that holds the key; else OPENAI_API_KEY or LLM_API_KEY.
         timeout, first_byte_timeout, connect_timeout: seconds, of one request; else LLM_TIMEOUT and our defaults.
+        client_certificate: a PEM file with a certificate and its key, for an endpoint that asks for one.
         headers: more headers; a value `env:NAME` is read from the environment.
         extra_body: more fields of the request, as they are.
         stream: ask for a stream, and measure the time to the first token.
@@ -74,6 +75,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     timeout: Positive | None = None
     first_byte_timeout: Positive | None = None
     connect_timeout: Positive | None = None
+    client_certificate: str | None = None
     headers: Mapping[str, str] = {}
     extra_body: Mapping[str, Any] = {}
     stream: bool = False
@@ -171,6 +173,7 @@ class ChatModel:
             seconds=options.timeout or _seconds_of_the_environment(),
             first_byte_seconds=options.first_byte_timeout,
             connect_seconds=options.connect_timeout,
+            certificate=options.client_certificate,
             bounds=Bounds(
                 concurrency=options.concurrency,
                 requests_per_minute=options.requests_per_minute,

@@ -11,6 +11,7 @@ from proctor.transport.faults import shown
 from proctor.transport.pace import Bounds
 from proctor.transport.redact import SHORTEST
 from proctor.transport.retry import Policy
+from proctor.transport.tls import check_certificate
 from proctor.transport.wire import check_headers
 
 CONNECT_SECONDS = 15.0
@@ -61,6 +62,8 @@ class Target:
         self.key = f"{self.url.scheme}://{self.host} {bounds}"
         self.proxy = proxy_of(self.url)
         self.certificate = certificate
+        if certificate is not None:
+            check_certificate(certificate)
         self.secrets = tuple(_secrets(self.headers))
         self.secret_bytes = tuple(secret.encode() for secret in self.secrets)
 

@@ -14,9 +14,6 @@ def context_of(certificate: str | None = None) -> ssl.SSLContext:
 
     Args:
         certificate: a PEM file with a client certificate and its key.
-
-    Raises:
-        BadInput: the client certificate cannot be read.
     """
     if _openssl_finds_authorities():
         context = ssl.create_default_context()
@@ -25,15 +22,28 @@ def context_of(certificate: str | None = None) -> ssl.SSLContext:
 
         context = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if certificate is not None:
-        try:
-            context.load_cert_chain(certificate, password="")  # without one, OpenSSL would ask on the terminal
-        except (OSError, ValueError) as error:
-            raise BadInput(
-                "The client certificate {path} cannot be used: {error}. It has to be a PEM file with the certificate and its key, without a password.",
-                path=certificate,
-                error=shown(str(error)),
-            ) from None
+        _load(context, certificate)
     return context
+
+
+def check_certificate(path: str) -> None:
+    """Refuse a client certificate that cannot be used.
+
+    Raises:
+        BadInput: the file cannot be read, or is not a certificate with its key.
+    """
+    try:
+        _load(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), path)
+    except (OSError, ValueError) as error:
+        raise BadInput(
+            "The client certificate {path} cannot be used: {error}. It has to be a PEM file with the certificate and its key, without a password.",
+            path=path,
+            error=shown(str(error)),
+        ) from None
+
+
+def _load(context: ssl.SSLContext, certificate: str) -> None:
+    context.load_cert_chain(certificate, password="")  # without a password here, OpenSSL would ask on the terminal
 
 
 def _openssl_finds_authorities() -> bool:
