@@ -1,5 +1,6 @@
-"""Run the scripts of an original by name: modules with `parser() -> ArgumentParser` and `run(args) -> (text, exit code)`."""
+"""Run the scripts of an original by name: modules with `add_flags(parser)` and `run(args) -> (text, exit code)`."""
 
+import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -21,7 +22,9 @@ def run_script(package: str, modules: Mapping[str, str], arguments: Sequence[str
         print(f"usage: python -m {package} {{{','.join(modules)}}} [--help] …", file=sys.stderr)
         return 2
     module = import_module(f"{package}.{modules[given[0]]}")
-    args = module.parser().parse_args(given[1:])
+    flags = argparse.ArgumentParser(prog=f"python -m {package} {given[0]}", description=module.__doc__)
+    module.add_flags(flags)
+    args = flags.parse_args(given[1:])
     try:
         text, code = module.run(args)
     except ProctorError as error:

@@ -1,26 +1,28 @@
-"""What the judges of HelloAgents share: problems as items, runs of them, numbers with intervals."""
+"""Share what the judges of HelloAgents need: problems as items, runs of them, numbers with intervals."""
 
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import proctor
 from proctor.api.run import Run
 from proctor.calibration.figures import on_scale
+from proctor.compat.hello_agents._llm import model_of, name_of
+from proctor.compat.hello_agents._settings import judge_model as usual_judge
 from proctor.compat.hello_agents._words import tell
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
 from proctor.core.judge import Figure
 from proctor.core.run import Estimate
 from proctor.core.sample import Sample
-from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.tally import Case, tally
 from proctor.core.task import Task
-from proctor.core.trajectory import Trajectory
+from proctor.core.trial import Trial, Verdict
+from proctor.engine.progress import Progress
 from proctor.generation.files import write
 from proctor.generation.generator import as_text
 from proctor.judges.pairwise import PairwiseJudge
@@ -33,62 +35,68 @@ Problem = Mapping[str, Any]
 Dict = dict[str, Any]
 
 
-class Timed:
-    """A judge that notes how long each item took, and says what came of it."""
+class Evaluator:
+    """What both evaluators are given: a judge, other names of fields, and the run that they left.
 
-    inline = False
+    Attributes:
+        field_mapping: standard names of fields with those of the data.
+        run: the stored run of the last evaluation of a batch; None before, and where there were several.
+    """
 
-    def __init__(
-        self, judge: RubricJudge | PairwiseJudge, done: Callable[[str, Score | Unscored], None] | None = None
-    ) -> None:
-        self.name, self.version, self.judge = judge.name, judge.version, judge.judge
+    def __init__(self, llm: Any, judge_model: str | None, field_mapping: Mapping[str, str] | None) -> None:
+        self.llm = llm
+        self.judge_model = usual_judge(judge_model) if llm is None else name_of(llm)
+        self.field_mapping = dict(field_mapping or {})
+        self.run: Run | None = None
+        self._model = model_of(llm, self.judge_model)
+
+    def export_results(self, results: Mapping[str, Any], output_path: str | Path) -> None:
+        """Write results as JSON."""
+        text = json.dumps(results, ensure_ascii=False, indent=2, default=str)
+        tell(say("✅ Results written: {path}", path=write(Path(output_path), text, replace=True)))
+
+    def _renamed(self, problems: Iterable[Problem]) -> list[Dict]:
+        return [renamed(problem, self.field_mapping) for problem in problems]
+
+    def _item(self, problem: Problem, usual: str = "unknown") -> Item:
+        return item(renamed(problem, self.field_mapping), id_of(problem, usual))
+
+
+class Judging(Progress):
+    """Notes how many seconds each item took, one item after the other, and reports its verdict."""
+
+    def __init__(self, report: Callable[[Verdict], None] | None = None) -> None:
+        super().__init__()
         self.seconds: dict[str, float] = {}
-        self._judge = judge
-        self._done = done
+        self._report = report
+        self._since = time.perf_counter()
 
-    async def __aenter__(self) -> Self:
-        await self._judge.__aenter__()
-        return self
-
-    async def __aexit__(self, *error: Any) -> None:
-        await self._judge.__aexit__(*error)
-
-    async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
-        started = time.perf_counter()
-        try:
-            result = await self._judge(sample, trajectory)
-        finally:
-            self.seconds[sample.id] = time.perf_counter() - started
-        if self._done is not None:
-            self._done(sample.id, result)
-        return result
+    def add(self, trial: Trial, verdicts: list[Verdict]) -> None:
+        super().add(trial, verdicts)
+        now = time.perf_counter()
+        self.seconds[trial.sample_id], self._since = now - self._since, now
+        if self._report is not None:
+            for verdict in verdicts:
+                self._report(verdict)
 
 
-def play(name: str, samples: Sequence[Sample], judge: Timed) -> Run:
+def play(name: str, samples: Sequence[Sample], judge: RubricJudge | PairwiseJudge, progress: Judging) -> Run:
     """Judge samples in order, one at a time, as a run in the default store."""
     task = Task(name=name, version=digest([list(samples), judge.version])[:12], samples=samples, scorers=[judge])
-    return proctor.evaluate(task, agent="recorded:", concurrency=1, order="official")
-
-
-def export(results: Mapping[str, Any], output_path: str | Path) -> None:
-    """Write results as JSON."""
-    path = write(Path(output_path), json.dumps(results, ensure_ascii=False, indent=2, default=str), replace=True)
-    tell(say("✅ Results written: {path}", path=path))
+    return proctor.evaluate(task, agent="recorded:", concurrency=1, order="official", progress=progress)
 
 
 def now() -> str:
-    """The moment as results tell it: ISO, local."""
+    """Return the moment as results have it: ISO, local."""
     return datetime.now().astimezone().replace(tzinfo=None).isoformat()
 
 
 def mean(values: Sequence[float], planned: int, low: float = 0.0, high: float = 1.0) -> Estimate:
-    """The mean of values on a scale, with its interval."""
+    """Return the mean of values on a scale, with its interval."""
     width = high - low
     cases = [Case(cluster=str(place), values=((value - low) / width,), planned=1) for place, value in enumerate(values)]
-    found = estimate(
-        "mean", tally([*cases, *(Case(cluster="-", values=(), planned=1) for _ in range(planned - len(values)))])
-    )
-    return on_scale(found, Figure(name="mean", low=low, high=high))
+    missing = [Case(cluster="-", values=(), planned=1)] * (planned - len(values))
+    return on_scale(estimate("mean", tally([*cases, *missing])), Figure(name="mean", low=low, high=high))
 
 
 def from_cache(runs: Iterable[Run]) -> int:
@@ -100,15 +108,15 @@ def from_cache(runs: Iterable[Run]) -> int:
 
 
 def items(problems: Iterable[Mapping[str, Any]]) -> list[Item]:
-    """Problems as items, with ids that are different."""
-    found: list[Item] = []
+    """Return problems as items, with ids that are different."""
+    made: list[Item] = []
     seen: set[str] = set()
     for number, problem in enumerate(problems):
         id = id_of(problem, f"problem-{number}")
         id = f"{id}-{number}" if id in seen else id
         seen.add(id)
-        found.append(item(problem, id))
-    return found
+        made.append(item(problem, id))
+    return made
 
 
 def item(problem: Mapping[str, Any], id: str) -> Item:
@@ -119,5 +127,16 @@ def item(problem: Mapping[str, Any], id: str) -> Item:
 
 
 def id_of(problem: Mapping[str, Any], usual: str) -> str:
-    found = problem.get("problem_id", problem.get("id"))
-    return usual if found in (None, "") else str(found)
+    id = problem.get("problem_id", problem.get("id"))
+    return usual if id in (None, "") else str(id)
+
+
+def renamed(problem: Problem, mapping: Mapping[str, str]) -> Dict:
+    """Return a problem with its fields under the standard names; `mapping` goes from standard to source.
+
+    >>> renamed({"code": "x = 1", "id": 7}, {"problem": "code"})
+    {'problem': 'x = 1', 'id': 7}
+    """
+    taken = {standard: problem[source] for standard, source in mapping.items() if source in problem}
+    rest = {key: value for key, value in problem.items() if key not in mapping.values() and key not in taken}
+    return {**taken, **rest}

@@ -5,18 +5,14 @@ import argparse
 from proctor.compat.hello_agents.generation import run_complete_evaluation
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the arguments of the original."""
-    flags = argparse.ArgumentParser(
-        prog="python -m proctor.compat.hello_agents run_complete_evaluation", description=__doc__
-    )
+def add_flags(flags: argparse.ArgumentParser) -> None:
+    """Add the arguments of the original."""
     flags.add_argument("num_problems", type=int, nargs="?", default=30, help="problems to write (default: %(default)s)")
     flags.add_argument(
         "delay_seconds", type=float, nargs="?", default=3.0, help="seconds between requests (default: %(default)s)"
     )
     flags.add_argument("--reference", metavar="FILE", help="real problems; those of the hub when not given")
     flags.add_argument("--judge-model", metavar="NAME", help="model that judges; that of LLM_MODEL_ID when not given")
-    return flags
 
 
 def run(args: argparse.Namespace) -> tuple[str, int]:

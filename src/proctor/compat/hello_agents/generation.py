@@ -26,6 +26,7 @@ from proctor.generation.report import report as comprehensive
 from proctor.generation.report import write_generation_report, write_report
 from proctor.i18n import language
 from proctor.reports.visible import visible
+from proctor.runtime.json_file import read_json
 
 GENERATED = "data_generation/generated_data"
 EVALUATED = "data_generation/evaluation_results"
@@ -242,14 +243,16 @@ def _read(checkpoint: Path) -> list[Dict]:
     if not checkpoint.is_file():
         return []
     try:
-        found = json.loads(checkpoint.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        found = read_json(checkpoint)
+    except BadInput as error:
         raise BadInput(
-            "{path} is no checkpoint: {error}. Move it away to begin anew.", path=checkpoint, error=error
+            "{path} is no checkpoint: {error} Move it away to begin again.", path=checkpoint, error=error.sentence
         ) from None
     if not isinstance(found, list) or not all(isinstance(one, dict) and one.get("problem") for one in found):
         raise BadInput(
-            "{path} is no checkpoint: {error}. Move it away to begin anew.", path=checkpoint, error="no problems"
+            "{path} is no checkpoint: {error} Move it away to begin again.",
+            path=checkpoint,
+            error=say("it holds no problems."),
         )
     return found
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.compat.hello_agents._judged import Dict, Problem
+from proctor.compat.hello_agents._judged import Dict, Problem, renamed
 from proctor.compat.hello_agents._words import tell
 from proctor.compat.hello_agents.llm_judge import EXCELLENT, PASS, LLMJudgeEvaluator
 from proctor.compat.hello_agents.win_rate import WinRateEvaluator
@@ -81,7 +81,7 @@ class EvaluationConfig:
     @classmethod
     def from_names(cls, dimension_names: Sequence[str]) -> "EvaluationConfig":
         """Dimensions by name; one that is not known is judged by its name alone."""
-        known = {name: one.description for name, one in ((one.name, one) for one in _of_template("math"))}
+        known = {one.name: one.description for one in _of_template("math")}
         return cls([EvaluationDimension(name, known.get(name, name.replace("_", " "))) for name in dimension_names])
 
     @classmethod
@@ -188,30 +188,12 @@ class UniversalLLMJudgeEvaluator(LLMJudgeEvaluator):
         data_format: str = "standard",
     ) -> None:
         self.eval_config = eval_config or EvaluationConfig()
-        self.field_mapping = dict(field_mapping or {})
         self.data_format = data_format
-        super().__init__(llm, judge_model, rubrics=self.eval_config.rubrics())
-
-    def evaluate_single(self, problem: Problem, reference: Problem | None = None) -> Dict:
-        """As in `LLMJudgeEvaluator`, after renaming."""
-        other = renamed(reference, self.field_mapping) if reference else None
-        return super().evaluate_single(renamed(problem, self.field_mapping), other)
-
-    def evaluate_batch(
-        self,
-        problems: Sequence[Problem],
-        references: Sequence[Problem] | None = None,
-        *,
-        max_samples: int | None = None,
-    ) -> Dict:
-        """As in `LLMJudgeEvaluator`, after renaming."""
-        own = [renamed(one, self.field_mapping) for one in problems]
-        others = [renamed(one, self.field_mapping) for one in references] if references else None
-        return super().evaluate_batch(own, others, max_samples=max_samples)
+        super().__init__(llm, judge_model, rubrics=self.eval_config.rubrics(), field_mapping=field_mapping)
 
 
 class UniversalWinRateEvaluator(WinRateEvaluator):
-    """`WinRateEvaluator` with dimensions and fields of one's own; the rates stand on top, too."""
+    """`WinRateEvaluator` with dimensions and fields of one's own; the rates are on top, too."""
 
     def __init__(
         self,
@@ -221,16 +203,9 @@ class UniversalWinRateEvaluator(WinRateEvaluator):
         field_mapping: Mapping[str, str] | None = None,
     ) -> None:
         self.eval_config = eval_config or EvaluationConfig()
-        self.field_mapping = dict(field_mapping or {})
-        whole = EvaluationConfig(
-            [EvaluationDimension(one.name, one.description) for one in self.eval_config.dimensions]
-        )
-        super().__init__(llm, judge_model, criteria=whole.rubrics()[0])  # which is better needs no scale
-
-    def compare_pair(self, problem_a: Problem, problem_b: Problem, label_a: str = "A", label_b: str = "B") -> Dict:
-        """As in `WinRateEvaluator`, after renaming."""
-        one, other = (renamed(problem, self.field_mapping) for problem in (problem_a, problem_b))
-        return super().compare_pair(one, other, label_a, label_b)
+        without_scales = [EvaluationDimension(one.name, one.description) for one in self.eval_config.dimensions]
+        criteria = EvaluationConfig(without_scales).rubrics()[0]  # which is better needs no scale
+        super().__init__(llm, judge_model, criteria=criteria, field_mapping=field_mapping)
 
     def evaluate_win_rate(
         self,
@@ -238,24 +213,9 @@ class UniversalWinRateEvaluator(WinRateEvaluator):
         reference_problems: Sequence[Problem],
         num_comparisons: int | None = None,
     ) -> Dict:
-        """As in `WinRateEvaluator`, after renaming."""
-        own = [renamed(one, self.field_mapping) for one in generated_problems]
-        others = [renamed(one, self.field_mapping) for one in reference_problems]
-        results = super().evaluate_win_rate(own, others, num_comparisons)
+        """Return what `WinRateEvaluator` does, with the metrics on top too."""
+        results = super().evaluate_win_rate(generated_problems, reference_problems, num_comparisons)
         return {**results, **results["metrics"], "dimensions": self.eval_config.get_dimension_names()}
-
-
-def renamed(problem: Problem, mapping: Mapping[str, str]) -> Dict:
-    """A problem with its fields under the standard names; `mapping` goes from standard to source.
-
-    >>> renamed({"code": "x = 1", "id": 7}, {"problem": "code"})
-    {'problem': 'x = 1', 'id': 7}
-    """
-    taken = {standard: problem[source] for standard, source in mapping.items() if source in problem}
-    return {
-        **taken,
-        **{key: value for key, value in problem.items() if key not in mapping.values() and key not in taken},
-    }
 
 
 def _of_template(name: str, only: Sequence[str] | None = None) -> list[EvaluationDimension]:

@@ -3,16 +3,13 @@
 import random
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from proctor.api.loop import run_in_loop
 from proctor.api.run import Run
-from proctor.compat.hello_agents._judged import Dict, Problem, Timed, export, from_cache, id_of, item, items, now, play
-from proctor.compat.hello_agents._llm import model_of, name_of
-from proctor.compat.hello_agents._settings import judge_model as usual_judge
+from proctor.compat.hello_agents._judged import Dict, Evaluator, Judging, Problem, from_cache, items, now, play
 from proctor.compat.hello_agents._tool import whole
 from proctor.compat.hello_agents._words import percent, tell
 from proctor.compat.hello_agents.llm_judge import RUBRIC
@@ -30,21 +27,20 @@ from proctor.reply_parsing import loose_json
 LABELS = ("Problem A", "Problem B")
 
 
-class WinRateEvaluator:
-    """Compares generated problems with real ones, blind and in both orders; only who wins both times has won.
-
-    Attributes:
-        run: the stored run behind the last `evaluate_win_rate`.
-    """
+class WinRateEvaluator(Evaluator):
+    """Compares generated problems with real ones, blind and in both orders; only who wins both times has won."""
 
     def __init__(
-        self, llm: Any = None, judge_model: str | None = None, *, criteria: Rubric | None = None, seed: int = 0
+        self,
+        llm: Any = None,
+        judge_model: str | None = None,
+        *,
+        criteria: Rubric | None = None,
+        seed: int = 0,
+        field_mapping: Mapping[str, str] | None = None,
     ) -> None:
-        self.llm = llm
-        self.judge_model = usual_judge(judge_model) if llm is None else name_of(llm)
-        self.run: Run | None = None
+        super().__init__(llm, judge_model, field_mapping)
         self._criteria = criteria or rubric(RUBRIC)
-        self._model = model_of(llm, self.judge_model)
         self._seed = seed
 
     def compare_pair(
@@ -54,9 +50,9 @@ class WinRateEvaluator:
         label_a: str = "A",
         label_b: str = "B",
     ) -> Dict:
-        """Which of two is better; `winner` is a label or "Tie", None with `error` where the judge gave no verdict."""
+        """Say which of two is better; `winner` is a label or "Tie", None with `error` where the judge gave no verdict."""
         started = time.perf_counter()
-        one, other = item(problem_a, id_of(problem_a, "unknown")), item(problem_b, id_of(problem_b, "unknown"))
+        one, other = self._item(problem_a), self._item(problem_b)
         roles = _shared([one], [other])
         rival = Rival(id=other.id, text=other.text(roles))
 
@@ -85,7 +81,9 @@ class WinRateEvaluator:
         Raises:
             BadInput: nothing to compare, or a number below 1.
         """
-        generated, references = items(generated_problems), items(reference_problems)
+        generated, references = (
+            items(self._renamed(problems)) for problems in (generated_problems, reference_problems)
+        )
         pairs = _drawn(generated, references, num_comparisons, self._seed)
         tell(say("🏆 Judge of pairs: {model}, {count} comparisons", model=self.judge_model, count=len(pairs)))
         roles = _shared(generated, references)
@@ -95,9 +93,9 @@ class WinRateEvaluator:
             if rivals:
                 meta = {"item": {}, "recorded": mine.text(roles), "rivals": rivals}
                 samples.append(msgspec.structs.replace(item_sample(mine), meta=meta))
-        timed = Timed(self._judge())
-        self.run = play("win-rate", samples, timed)
-        comparisons = list(_comparisons(self.run, samples, timed.seconds))
+        progress = Judging()
+        self.run = play("win-rate", samples, self._judge(), progress)
+        comparisons = list(_comparisons(self.run, samples, progress.seconds))
         metrics = {**self._metrics(comparisons), "replies_from_cache": from_cache([self.run])}
         tell(say("🏆 Win rate: {rate}", rate=percent(metrics["win_rate"])))
         return {
@@ -107,19 +105,15 @@ class WinRateEvaluator:
             "judge_model": self.judge_model,
         }
 
-    def export_results(self, results: Mapping[str, Any], output_path: str | Path) -> None:
-        """Write results as JSON."""
-        export(results, output_path)
-
     def _judge(self) -> PairwiseJudge:
         return PairwiseJudge(
             self._criteria, Asker(self._model, name=self.judge_model), Options(rubric=self._criteria.name)
         )
 
     def _metrics(self, comparisons: Sequence[Dict]) -> Dict:
-        told = [one for one in comparisons if one["actual_winner"] is not None]
+        decided = [one for one in comparisons if one["actual_winner"] is not None]
         counts = {
-            name: sum(one["actual_winner"] == winner for one in told)
+            name: sum(one["actual_winner"] == winner for one in decided)
             for name, winner in (("wins", "Generated"), ("losses", "Reference"), ("ties", "Tie"))
         }
         run = self.run
@@ -128,14 +122,14 @@ class WinRateEvaluator:
         intervals = {name: [found[name].low, found[name].high] for name in ("win_rate", "loss_rate", "tie_rate")}
         consistency = found["consistency"].value
         rates = {
-            rate: counts[count] / len(told) if told else None
+            rate: counts[count] / len(decided) if decided else None
             for rate, count in (("win_rate", "wins"), ("loss_rate", "losses"), ("tie_rate", "ties"))
         }
         return {
             **rates,
             **counts,
-            "total_comparisons": len(told),
-            "judge_failed": len(comparisons) - len(told),
+            "total_comparisons": len(decided),
+            "judge_failed": len(comparisons) - len(decided),
             "consistency": consistency,
             "intervals": intervals,
             "uncalibrated": True,

@@ -20,14 +20,12 @@ _OCR = "请按阅读顺序逐行写出这张图片中的全部文字，不要加
 _NOTHING = ("无", "无。")
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the flags."""
-    flags = argparse.ArgumentParser(prog="python -m proctor.compat.multi caption", description=__doc__)
+def add_flags(flags: argparse.ArgumentParser) -> None:
+    """Add the flags."""
     flags.add_argument("--image_dir", required=True, help="the folder 'images' of the data")
     flags.add_argument("--ocr", action="store_true", help="only the text in the images, its lines joined with 、")
     flags.add_argument("--output", help="csv file; captions_MODEL.csv or ocr_MODEL.csv next to the folder if not given")
     add_endpoint(flags, model="gpt-4o-mini")
-    return flags
 
 
 def run(args: argparse.Namespace) -> tuple[str, int]:

@@ -53,12 +53,10 @@ class _Problem(msgspec.Struct):
     img_paths: list[str] = []
 
 
-def parser() -> argparse.ArgumentParser:
-    """A file in, a file or the terminal out."""
-    flags = argparse.ArgumentParser(prog="python -m proctor.compat.multi convert", description=__doc__)
+def add_flags(flags: argparse.ArgumentParser) -> None:
+    """Add the flags: a file in, a file or the terminal out."""
     flags.add_argument("input", help="a problem file (.json), or a text with pictures")
     flags.add_argument("--output", "-o", help="where to write; printed if not given")
-    return flags
 
 
 def run(args: argparse.Namespace) -> tuple[str, int]:

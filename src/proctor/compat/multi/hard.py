@@ -9,14 +9,12 @@ from proctor.compat.multi.running import write_json
 from proctor.core.errors import BadInput
 
 
-def parser() -> argparse.ArgumentParser:
-    """The flags of the original's `extract_response_on_hard.py`."""
-    flags = argparse.ArgumentParser(prog="python -m proctor.compat.multi hard", description=__doc__)
+def add_flags(flags: argparse.ArgumentParser) -> None:
+    """Add the flags of the original's `extract_response_on_hard.py`."""
     flags.add_argument("--input_list", "-j", required=True, help="a JSON list of question ids")
     flags.add_argument("--input_folder", "-i", required=True, help="the folder of a run, below --input_dir")
     flags.add_argument("--input_dir", "-d", default="../results")
     flags.add_argument("--output_dir", "-o", default="../results_on_hard")
-    return flags
 
 
 def run(args: argparse.Namespace) -> tuple[str, int]:

@@ -8,13 +8,11 @@ from proctor.benchmarks.multi.predictions import objects
 from proctor.compat.multi.running import write_json
 
 
-def parser() -> argparse.ArgumentParser:
-    """The files that the original's `merge_two_json.py` has in its text."""
-    flags = argparse.ArgumentParser(prog="python -m proctor.compat.multi merge", description=__doc__)
+def add_flags(flags: argparse.ArgumentParser) -> None:
+    """Add the files that the original's `merge_two_json.py` has in its text."""
     flags.add_argument("first", help="prediction.json, or the folder of a run")
     flags.add_argument("second", help="the same; where both have a question, this one counts")
     flags.add_argument("--output", "-o", required=True, help="where to write, for example merged/prediction.json")
-    return flags
 
 
 def run(args: argparse.Namespace) -> tuple[str, int]:

@@ -30,9 +30,8 @@ class Report(msgspec.Struct, kw_only=True):
     dropped: int = 0
 
 
-def parser() -> argparse.ArgumentParser:
-    """The flags of the original's `metrics.py`."""
-    flags = argparse.ArgumentParser(prog="python -m proctor.compat.multi metrics", description=__doc__)
+def add_flags(flags: argparse.ArgumentParser) -> None:
+    """Add the flags of the original's `metrics.py`."""
     flags.add_argument("--label_file", help="the problem file with answers")
     flags.add_argument("--prediction_file", help="prediction.json, or the folder of a run")
     flags.add_argument("--score_file", help="only add up this score.json")
@@ -44,7 +43,6 @@ def parser() -> argparse.ArgumentParser:
     flags.add_argument("--answer_position", choices=official.POSITIONS, default="start")
     flags.add_argument("--only_past", action="store_true", help="accepted, and without effect, as upstream")
     flags.add_argument("--model_list", "-l", action="store_true", help="print which models can be run")
-    return flags
 
 
 def run(args: argparse.Namespace) -> tuple[str, int]:

@@ -37,9 +37,8 @@ openai-compatible: any model behind an OpenAI-compatible endpoint; docs/multi.md
 path.py:NAME: an object with generate_answer(question), given as --model ./path.py:NAME"""
 
 
-def parser() -> argparse.ArgumentParser:
-    """The flags of the original's `eval.py`."""
-    flags = argparse.ArgumentParser(prog="python -m proctor.compat.multi eval", description=__doc__)
+def add_flags(flags: argparse.ArgumentParser) -> None:
+    """Add the flags of the original's `eval.py`."""
     for name in (
         "problem_file",
         "knowledge_file",
@@ -73,7 +72,6 @@ def parser() -> argparse.ArgumentParser:
     flags.add_argument("--save_every", type=int, default=100, help="not used: every answer is saved as it comes")
     flags.add_argument("--lang", choices=("zh", "en"), default="zh")
     flags.add_argument("--model_list", "-l", action="store_true")
-    return flags
 
 
 def run(args: argparse.Namespace) -> tuple[str, int]:

@@ -10,19 +10,14 @@ from proctor.core.errors import BadInput, MissingExtra
 from proctor.i18n import language, speak
 
 
-def parser() -> argparse.ArgumentParser:
-    """The flags of the service; the original has none."""
-    flags = argparse.ArgumentParser(
-        prog="python -m proctor.compat.multi serve",
-        description="Serve scoring over HTTP, so that those who submit predictions never see the answers.",
-    )
+def add_flags(flags: argparse.ArgumentParser) -> None:
+    """Add the flags of the service; the original has none."""
     flags.add_argument("--label-folder", required=True, help="a folder with problem*.json that have answers")
     flags.add_argument("--host", default="127.0.0.1")
     flags.add_argument("--port", type=int, default=5000)
     flags.add_argument("--token", help="what callers have to send; a new one is made and printed if not given")
     flags.add_argument("--no-token", action="store_true", help="serve everybody, as the original does")
     flags.add_argument("--seconds", type=float, default=300.0, help="time limit of one submission")
-    return flags
 
 
 def run(args: argparse.Namespace) -> tuple[str, int]:

@@ -15,9 +15,8 @@ _EACH = 2  # of every question type and image class
 _LINE = "-" * 60
 
 
-def parser() -> argparse.ArgumentParser:
-    """The flags of the original's `model_tester.py`, whose letters are not those of `eval`, and the endpoint."""
-    flags = argparse.ArgumentParser(prog="python -m proctor.compat.multi test", description=__doc__)
+def add_flags(flags: argparse.ArgumentParser) -> None:
+    """Add the flags of the original's `model_tester.py`, whose letters are not those of `eval`, and the endpoint."""
     flags.add_argument("--model", "-m", default="viscpm", help="a model, or ./path.py:NAME with generate_answer")
     flags.add_argument("--model_dir", "-p", help="not used: serve the model, and give --api_url")
     flags.add_argument("--lang", "-l", choices=("en", "zh"), default="zh")
@@ -31,7 +30,6 @@ def parser() -> argparse.ArgumentParser:
     flags.add_argument("--cuda_device", "-c", default="cpu", help="not used")
     flags.add_argument("--api_key", help="better in OPENAI_API_KEY")
     flags.add_argument("--api_url", default="https://api.openai.com/v1/chat/completions")
-    return flags
 
 
 def run(args: argparse.Namespace) -> tuple[str, int]:
