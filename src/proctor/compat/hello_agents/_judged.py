@@ -71,8 +71,7 @@ class Judging(Progress):
         self._report = report
         self._since = time.perf_counter()
 
-    def add(self, trial: Trial, verdicts: list[Verdict]) -> None:
-        super().add(trial, verdicts)
+    def added(self, trial: Trial, verdicts: Sequence[Verdict]) -> None:
         now = time.perf_counter()
         self.seconds[trial.sample_id], self._since = now - self._since, now
         if self._report is not None:
