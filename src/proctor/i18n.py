@@ -45,7 +45,9 @@ def is_spoken(asked: str) -> bool:
 
 
 def speak(sentence: Sentence | str, lang: str, /, **values: Any) -> str:
-    """The sentence in a language, with its values in place; a text that is in no catalogue stays English.
+    """Return the sentence in a language, with its values set in; a text that is in no catalogue stays English.
+
+    Never raises: a stored sentence that lacks a value is returned with its braces.
 
     >>> speak("{done} of {total} samples", "zh", done=1, total=2)
     '1 / 2 个样本'
@@ -55,9 +57,11 @@ def speak(sentence: Sentence | str, lang: str, /, **values: Any) -> str:
     text = catalogue(lang).get(sentence.text, sentence.text)
     if not sentence.values:
         return text
-    return text.format_map(
-        {key: speak(value, lang) if isinstance(value, Sentence) else value for key, value in sentence.values.items()}
-    )
+    values = {name: speak(one, lang) if isinstance(one, Sentence) else one for name, one in sentence.values.items()}
+    try:
+        return text.format_map(values)
+    except (LookupError, ValueError, AttributeError, TypeError):
+        return sentence.text
 
 
 @cache

@@ -273,7 +273,7 @@ def _message(run: "Run", found: "Check") -> str:
     from rich.console import Console
 
     from proctor.i18n import language, speak
-    from proctor.reports.build import one_story
+    from proctor.reports.story import stored_story
     from proctor.reports.terminal import failure
 
     lang = language()
@@ -294,7 +294,7 @@ def _message(run: "Run", found: "Check") -> str:
     text = StringIO()
     console = Console(file=text, width=WIDTH, no_color=True, force_terminal=False, highlight=False)
     for sample_id, attempt in [*failed.items()][:SHOWN_FAILURES]:
-        one = one_story(run.record, run.store, sample_id, attempt)
+        one = stored_story(run.store, run.id, sample_id, attempt, characters=100_000)
         console.print()
         if one is None:
             console.print(speak("{sample}: not run", lang, sample=sample_id), markup=False)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.core.sentence import say
+from proctor.core.sentence import Sentence, say
 from proctor.i18n import language, speak
 
 
@@ -54,3 +54,8 @@ def test_without_a_language_of_the_project_the_locale_is_spoken(
 def test_a_sentence_inside_a_sentence_is_translated_too() -> None:
     inner = say("{done} of {total} samples", done=1, total=2)
     assert speak(say("Not in any catalogue: {what}", what=inner), "zh") == "Not in any catalogue: 1 / 2 个样本"
+
+
+def test_a_stored_sentence_without_its_values_is_shown_with_its_braces() -> None:
+    for broken in (Sentence("{a} of {b}", {"a": 1}), Sentence("{a[0]}", {"a": 1}), Sentence("{a", {"a": 1})):
+        assert speak(broken, "en") == broken.text

@@ -12,15 +12,15 @@ from proctor.core.errors import BadInput, Refused
 from proctor.core.sentence import Sentence
 from proctor.evalsets.read import parsed
 from proctor.evalsets.schema import EvalSet
-from proctor.exports import _cozeloop
-from proctor.exports._cozeloop import Destination, Rejected, Uploaded, body_of, items_of, upload
+from proctor.exports import cozeloop
+from proctor.exports.cozeloop import Destination, Rejected, Uploaded, body_of, items_of, upload
 from proctor.transport.retry import Policy
 
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Send again, but without long waits."""
-    monkeypatch.setattr(_cozeloop, "POLICY", Policy(attempts=3, attempts_at_first=2, wait_seconds=0.01))
+    monkeypatch.setattr(cozeloop, "POLICY", Policy(attempts=3, attempts_at_first=2, wait_seconds=0.01))
 
 
 def made(*cases: dict[str, Any]) -> EvalSet:

@@ -19,6 +19,7 @@ from proctor.core.tally import Case, tally
 from proctor.core.trial import IN_THE_MEAN, Verdict
 from proctor.stats.estimate import estimate
 from proctor.stats.rate import wilson
+from proctor.stores.reading import verdicts_by_trial
 
 Thresholds = float | Mapping[str, float]
 Decision = Literal["met", "missed", "inconclusive"]
@@ -147,10 +148,7 @@ def _number(run: Run, name: str) -> Estimate:
 
 
 def _trials(run: Run, wanted: Mapping[str, float]) -> Iterator[Trialled]:
-    by_trial = {
-        key: list(found)
-        for key, found in groupby(run.verdicts(), key=lambda verdict: (verdict.sample_id, verdict.attempt))
-    }
+    by_trial = dict(verdicts_by_trial(run.store, run.id))
     outcomes = {(trial.sample_id, trial.attempt): trial.outcome for trial in run.trials()}
     for sample in run.store.planned(run.id):
         for attempt in range(run.record.spec.attempts):

@@ -28,6 +28,7 @@ from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Verdict
 from proctor.engine.scoring import BoundScorer
 from proctor.judges._ask import Asked, rehearsing
+from proctor.stores.reading import trial_of, verdicts_of
 
 COUNTED = 1_000  # samples whose requests are counted; those of more are estimated from them
 
@@ -91,11 +92,11 @@ def rehearse_again(
 
 def behind(run: Run, sample_id: str, attempt: int = 0) -> list[Behind]:
     """What judges were asked about one attempt, and said."""
-    trial = next((one for one in run.store.trials(run.id, sample_id=sample_id) if one.attempt == attempt), None)
+    trial = trial_of(run.store, run.id, sample_id, attempt)
     sample = run.store.sample(run.id, sample_id)
     if trial is None or sample is None:
         return []
-    verdicts = [one for one in run.store.verdicts(run.id, sample_id=sample_id) if one.attempt == attempt]
+    verdicts = verdicts_of(run.store, run.id, sample_id, attempt)
     return [
         _behind(run, one, (sample, trial.trajectory)) for one in verdicts if about(run.record, one.scorer) is not None
     ]

@@ -268,9 +268,9 @@ def _write_results(run: "Run", cases: Sequence["CaseOutcome"], folder: Path, pla
 
 
 def _write_tables(cases: Sequence["CaseOutcome"], given: Mapping[str, Any]) -> None:
-    from proctor.exports import _cases
+    from proctor.exports import case_files
 
     if given["csv_file"] is not None:
-        _cases.append_csv(cases, given["csv_file"])
+        case_files.append_csv(cases, given["csv_file"])
     if given["junit_file"] is not None:
-        _cases.write_junit(cases, given["junit_file"], lang())
+        case_files.write_junit(cases, given["junit_file"], lang())

@@ -10,7 +10,7 @@ from proctor.cli.words import t
 from proctor.core.errors import BadInput
 
 if TYPE_CHECKING:
-    from proctor.exports._cozeloop import Destination
+    from proctor.exports.cozeloop import Destination
 
 PREFIX = "OBSERVABILITY_OPENTELEMETRY_COZELOOP_"
 
@@ -67,27 +67,27 @@ def command(
 ) -> None:
     from proctor.api.loop import run_in_loop
     from proctor.evalsets.read import read
-    from proctor.exports import _cozeloop
+    from proctor.exports import cozeloop
     from proctor.reports.visible import visible
 
     loaded = read(file)
-    items, notes = _cozeloop.items_of(loaded.eval_set, tool_calls_field)
+    items, notes = cozeloop.items_of(loaded.eval_set, tool_calls_field)
     for note in (*loaded.notes, *notes):
         output.tell(note)
     if not items:
         raise BadInput("{path} has no turn that could be uploaded.", path=file)
     if dry_run:
-        output.print_json(_cozeloop.body_of(items, workspace_id or ""))
-        batches = -(-len(items) // _cozeloop.BATCH)
+        output.print_json(cozeloop.body_of(items, workspace_id or ""))
+        batches = -(-len(items) // cozeloop.BATCH)
         output.message(t("{count} items in {batches} requests; nothing was sent.", count=len(items), batches=batches))
         return
-    to = _destination(workspace_id, evalset_id, api_key, url or _cozeloop.URL)
-    uploaded = _cozeloop.Uploaded(_cozeloop.state_file(file), to.place)
+    to = _destination(workspace_id, evalset_id, api_key, url or cozeloop.URL)
+    uploaded = cozeloop.Uploaded(cozeloop.state_file(file), to.place)
     if again:
         uploaded.keys.clear()
     before = sum(item.key in uploaded.keys for item in items)
     try:
-        rejected = run_in_loop(lambda _: _cozeloop.upload(items, to, uploaded))
+        rejected = run_in_loop(lambda _: cozeloop.upload(items, to, uploaded))
     except BadInput:
         done = sum(item.key in uploaded.keys for item in items)
         output.message(
@@ -119,7 +119,7 @@ def command(
 
 
 def _destination(workspace_id: str | None, evalset_id: str | None, api_key: str | None, url: str) -> "Destination":
-    from proctor.exports._cozeloop import Destination
+    from proctor.exports.cozeloop import Destination
 
     for value, option, variable in (
         (workspace_id, "--cozeloop-workspace-id", f"{PREFIX}SERVICE_NAME"),

@@ -1,4 +1,4 @@
-"""A run as JUnit XML, as build servers show it: a test case for each sample (and attempt).
+"""Tests as JUnit XML, as build servers show them; of a run, a test case for each sample (and attempt).
 
 Below full marks is a failure, an agent that failed an error; what was not measured is skipped, never failed.
 """
@@ -8,10 +8,12 @@ import shutil
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Literal, TextIO
 from xml.sax.saxutils import escape, quoteattr
+
+import msgspec
 
 from proctor.core.parts import ExportPart
 from proctor.core.run import RunRecord
@@ -19,106 +21,150 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.task import Store
 from proctor.core.trial import Trial, Verdict
-from proctor.exports._rows import Options, judged, said, writing
+from proctor.exports._writing import Options, writing
+from proctor.i18n import speak
+from proctor.stores.reading import trials_with_verdicts
 
 IN_MEMORY = 8_000_000
 ANSWER_CHARACTERS = 4_000
 _ILLEGAL = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
+class TestResult(msgspec.Struct, frozen=True, kw_only=True):
+    """How a test case ended; `type` and `text` belong to a failure or an error."""
+
+    status: Literal["passed", "failure", "error", "skipped"]
+    message: str = ""
+    type: str = ""
+    text: str = ""
+
+
+class TestCase(msgspec.Struct, frozen=True, kw_only=True):
+    """A test case of a suite."""
+
+    classname: str
+    name: str
+    seconds: float
+    result: TestResult
+
+
+class Suite(msgspec.Struct, frozen=True, kw_only=True):
+    """A suite of test cases, which are read once; the number and time of the cases are counted unless given."""
+
+    name: str
+    cases: Iterable[TestCase]
+    attributes: Mapping[str, str] = {}
+    properties: Mapping[str, str] = {}
+
+
 def write(record: RunRecord, store: Store, path: Path | TextIO, *, options: Options | None = None) -> list[Path]:
-    """Write the suite and say where; `options["lang"]` is the language of the messages (default en).
+    """Write the suite of a run and return the file; `options["lang"]` is the language of the messages (default en).
 
     Raises:
         BadInput: the file cannot be written.
     """
     lang = (options or {}).get("lang", "en")
-    count: Counter[str] = Counter()
-    with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY, mode="w+", encoding="utf-8") as cases:
-        for trial, verdicts in judged(store, record.id):
-            kind, body = _result(trial, verdicts, lang)
-            count[kind] += 1
-            cases.write(_case(record, trial, store.sample(record.id, trial.sample_id), body))
-        cases.seek(0)
-        with writing(path) as file:
-            file.write('<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n')
-            file.write(f"<testsuite {_head(record, count)}>\n{_properties(record, lang)}")
-            shutil.copyfileobj(cases, file)
-            file.write("</testsuite>\n</testsuites>\n")
-    return [path] if isinstance(path, Path) else []
-
-
-def _head(record: RunRecord, count: Counter[str]) -> str:
-    values = {
-        "name": f"{record.task} · {record.agent}",
+    attributes = {
         "id": record.id,
-        "tests": count.total(),
-        "failures": count["failure"],
-        "errors": count["error"],
-        "skipped": count["skipped"],
         "time": f"{record.seconds:.3f}",
         "timestamp": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)),
     }
-    return " ".join(f"{name}={_quoted(str(value))}" for name, value in values.items())
-
-
-def _properties(record: RunRecord, lang: str) -> str:
-    """How the run ended, where it did not end as it should."""
-    if record.state == "finished":
-        return ""
-    note = "" if record.note is None else said(record.note, lang)
-    values = (
-        f"<property name={_quoted(name)} value={_quoted(value)}/>"
-        for name, value in (("state", record.state), ("note", note))
+    note = "" if record.note is None else speak(record.note, lang)
+    ended = {"state": record.state, "note": note} if record.state != "finished" else {}
+    cases = (
+        _case(record, trial, store.sample(record.id, trial.sample_id), _result(trial, verdicts, lang))
+        for trial, verdicts in trials_with_verdicts(store, record.id)
     )
-    return f"<properties>{''.join(values)}</properties>\n"
+    name = f"{record.task} · {record.agent}"
+    return write_suites(path, [Suite(name=name, cases=cases, attributes=attributes, properties=ended)])
 
 
-def _case(record: RunRecord, trial: Trial, sample: Sample | None, body: str) -> str:
+def write_suites(path: Path | TextIO, suites: Iterable[Suite]) -> list[Path]:
+    """Write suites as one file, and return it; memory does not grow with the number of cases.
+
+    Raises:
+        BadInput: the file cannot be written.
+    """
+    with writing(path) as file:
+        file.write('<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n')
+        for suite in suites:
+            _write_suite(file, suite)
+        file.write("</testsuites>\n")
+    return [path] if isinstance(path, Path) else []
+
+
+def _write_suite(file: TextIO, suite: Suite) -> None:
+    count: Counter[str] = Counter()
+    seconds = 0.0
+    with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY, mode="w+", encoding="utf-8") as spool:
+        for case in suite.cases:  # counted before the head is written
+            count[case.result.status] += 1
+            seconds += case.seconds
+            spool.writelines(_case_xml(case))
+        counts = {"tests": count.total(), "failures": count["failure"], "errors": count["error"], "skipped": count["skipped"]}  # fmt: skip
+        head = {"name": suite.name, **counts, "time": f"{seconds:.3f}", **suite.attributes}
+        file.write(f"<testsuite {_attributes(head)}>\n")
+        if suite.properties:
+            found = (f"<property {_attributes({'name': k, 'value': v})}/>" for k, v in suite.properties.items())
+            file.write(f"<properties>{''.join(found)}</properties>\n")
+        spool.seek(0)
+        shutil.copyfileobj(spool, file)
+        file.write("</testsuite>\n")
+
+
+def _case_xml(case: TestCase) -> Iterator[str]:
+    result = case.result
+    head = {"classname": case.classname, "name": case.name, "time": f"{case.seconds:.3f}"}
+    if result.status == "passed":
+        yield f"<testcase {_attributes(head)}/>\n"
+        return
+    told = {"message": result.message.strip()} | ({} if result.status == "skipped" else {"type": result.type})
+    yield f"<testcase {_attributes(head)}><{result.status} {_attributes(told)}>"
+    yield f"{escape(_legal(result.text))}</{result.status}></testcase>\n"
+
+
+def _attributes(values: Mapping[str, object]) -> str:
+    return " ".join(f"{name}={quoteattr(_legal(str(value)))}" for name, value in values.items())
+
+
+def _legal(text: str) -> str:
+    """Return the text without what XML 1.0 cannot hold."""
+    return _ILLEGAL.sub("", text)
+
+
+def _case(record: RunRecord, trial: Trial, sample: Sample | None, result: TestResult) -> TestCase:
     category = sample.tags.get("category") if sample is not None else None
     of_task = f"{record.task}.{category}" if category and not record.task.endswith(f"/{category}") else record.task
     name = f"{trial.sample_id} #{trial.attempt + 1}" if record.spec.attempts > 1 else trial.sample_id
-    head = f'<testcase classname={_quoted(of_task)} name={_quoted(name)} time="{trial.seconds:.3f}"'
-    return f"{head}>{body}</testcase>\n" if body else f"{head}/>\n"
+    return TestCase(classname=of_task, name=name, seconds=trial.seconds, result=result)
 
 
-def _result(trial: Trial, verdicts: Sequence[Verdict], lang: str) -> tuple[str, str]:
-    """What the case counts as, and its element; '' for a sample that passed."""
+def _result(trial: Trial, verdicts: Sequence[Verdict], lang: str) -> TestResult:
+    failure = trial.failure
     if trial.outcome != "scored":
-        kind = "error" if trial.outcome == "agent_failed" else "skipped"
-        why = said(trial.failure.reason, lang) if trial.failure is not None else trial.outcome
-        named = trial.failure.kind if trial.failure is not None else trial.outcome
-        detail = trial.failure.detail if trial.failure is not None and kind == "error" else ""
-        return kind, _element(kind, f"{trial.outcome}: {why}", named, detail)
+        why = speak(failure.reason, lang) if failure is not None else trial.outcome
+        kind = failure.kind if failure is not None else trial.outcome
+        message = f"{trial.outcome}: {why}"
+        if trial.outcome != "agent_failed":
+            return TestResult(status="skipped", message=message)
+        return TestResult(status="error", message=message, type=kind, text="" if failure is None else failure.detail)
     scores = [(verdict.scorer, verdict.result) for verdict in verdicts if isinstance(verdict.result, Score)]
     wrong = [(name, score) for name, score in scores if not score.passed]
     if wrong:
-        known = wrong[0][1].known
-        kind = known.error_type or known.error_class or wrong[0][0]
-        sentences = [
-            f"{name}: {score.points:g} / {score.out_of:g}. {said(score.reason, lang)}" for name, score in wrong
-        ]
-        answer = wrong[0][1].answer
-        text = trial.trajectory.answer if answer is None else answer
-        return "failure", _element("failure", "; ".join(sentences), kind, text[:ANSWER_CHARACTERS])
+        name, first = wrong[0]
+        text = trial.trajectory.answer if first.answer is None else first.answer
+        return TestResult(
+            status="failure",
+            message="; ".join(
+                f"{name}: {score.points:g} / {score.out_of:g}. {speak(score.reason, lang)}" for name, score in wrong
+            ),
+            type=first.known.error_type or first.known.error_class or name,
+            text=text[:ANSWER_CHARACTERS],
+        )
     if not scores:
-        reasons = [f"{one.scorer}: {said(one.result.reason, lang)}" for one in verdicts]
-        return "skipped", _element("skipped", "; ".join(reasons) or "unscored", "unscored", "")
-    return "passed", ""
-
-
-def _element(kind: str, message: str, type: str, text: str) -> str:
-    named = "" if kind == "skipped" else f" type={_quoted(type)}"
-    return f"<{kind} message={_quoted(message.strip())}{named}>{escape(legal(text))}</{kind}>"
-
-
-def _quoted(text: str) -> str:
-    return quoteattr(legal(text))
-
-
-def legal(text: str) -> str:
-    """The text without what XML 1.0 cannot hold."""
-    return _ILLEGAL.sub("", text)
+        reasons = [f"{verdict.scorer}: {speak(verdict.result.reason, lang)}" for verdict in verdicts]
+        return TestResult(status="skipped", message="; ".join(reasons) or "unscored")
+    return TestResult(status="passed")
 
 
 PART = ExportPart(write=write, suffix=".xml")

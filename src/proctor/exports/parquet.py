@@ -10,7 +10,7 @@ from proctor.core.parts import ExportPart
 from proctor.core.run import RunRecord
 from proctor.core.task import Store
 from proctor.exports import table
-from proctor.exports._rows import Options
+from proctor.exports._writing import Options
 from proctor.runtime.files import draft_of
 
 ROWS_AT_ONCE = 10_000

@@ -19,7 +19,8 @@ from proctor.core.parts import ExportPart
 from proctor.core.run import RunRecord
 from proctor.core.task import Store
 from proctor.evalsets.outcomes import CaseOutcome, MetricOutcome, outcomes
-from proctor.exports._rows import Options, said, writing
+from proctor.exports._writing import Options, writing
+from proctor.i18n import speak
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -139,7 +140,9 @@ def _case(case: CaseOutcome, lang: str) -> Mapping[str, str]:
         "actual_output": "\n".join(turn.response for turn in first),
         "expected_output": "\n".join(turn.expected_response or "" for turn in first),
         "score": _mean(case.metrics),
-        "reason": "; ".join(said(text, lang) for text in (*(one.reason for one in case.metrics), case.failure) if text),
+        "reason": "; ".join(
+            speak(text, lang) for text in (*(one.reason for one in case.metrics), case.failure) if text
+        ),
         "status": {"passed": "PASSED", "failed": "FAILURE", "not_evaluated": "NOT_EVALUATED"}[case.status],
         "latency": str(sum(turn.seconds for turn in case.turns) * 1000),
     }

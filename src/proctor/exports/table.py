@@ -17,7 +17,9 @@ from proctor.core.run import RunRecord
 from proctor.core.score import Score, Unscored
 from proctor.core.task import Store
 from proctor.core.trial import Trial, Verdict
-from proctor.exports._rows import Options, judged, said, writing
+from proctor.exports._writing import Options, writing
+from proctor.i18n import speak
+from proctor.stores.reading import trials_with_verdicts
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # spreadsheets read the wide ones too
 COLUMNS = (
@@ -75,7 +77,7 @@ def _write_csv(file: TextIO, rows: Iterator[Row], columns: Sequence[str]) -> Non
 
 def rows(record: RunRecord, store: Store, lang: str) -> Iterator[Row]:
     """The rows, lazily, with the keys of `COLUMNS` and `tags`."""
-    for trial, verdicts in judged(store, record.id):
+    for trial, verdicts in trials_with_verdicts(store, record.id):
         shared = _of_trial(record, store, trial, lang)
         for verdict in verdicts or (None,):
             yield shared | _of_verdict(verdict, trial, lang)
@@ -94,7 +96,7 @@ def _of_trial(record: RunRecord, store: Store, trial: Trial, lang: str) -> Row:
         "question": sample.question if sample is not None else None,
         "target": sample.target if sample is not None else None,
         "failure_kind": failure.kind if failure is not None else None,
-        "failure_reason": said(failure.reason, lang) if failure is not None else None,
+        "failure_reason": speak(failure.reason, lang) if failure is not None else None,
         "started": trial.started,
         "seconds": trial.seconds,
         "requests": usage.requests,
@@ -112,7 +114,7 @@ def _of_verdict(verdict: Verdict | None, trial: Trial, lang: str) -> Row:
     named: Row = {"scorer": verdict.scorer, "scorer_version": verdict.scorer_version}
     match verdict.result:
         case Unscored(why=why, reason=reason):
-            return answer | named | {"unscored": why, "reason": said(reason, lang)}
+            return answer | named | {"unscored": why, "reason": speak(reason, lang)}
         case Score() as score:
             judged_answer: Row = {"answer": score.answer} if score.answer is not None else answer
             return (
@@ -122,7 +124,7 @@ def _of_verdict(verdict: Verdict | None, trial: Trial, lang: str) -> Row:
                     "points": score.points,
                     "out_of": score.out_of,
                     "value": score.value,
-                    "reason": said(score.reason, lang),
+                    "reason": speak(score.reason, lang),
                 }
                 | {"error_class": score.known.error_class or None, "error_type": score.known.error_type or None}
             )

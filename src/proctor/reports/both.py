@@ -10,7 +10,7 @@ from proctor.core.sentence import Sentence
 from proctor.core.task import Store
 from proctor.core.trial import Value
 from proctor.reports.listing import Listing, Tables, packed, text_characters
-from proctor.reports.story import Story, story
+from proctor.reports.story import Story, stored_story
 from proctor.reports.visible import visible
 from proctor.reports.words import Words
 
@@ -83,7 +83,7 @@ def both(first: Side, second: Side, *, characters: int | None = None) -> Iterato
                 values=(_mean(old.get(id)), _mean(new.get(id))),
                 attempts=(len(old.get(id, ())), len(new.get(id, ()))),
                 shown=shown,
-                stories=(_story(*first, id, shown[0], characters), _story(*second, id, shown[1], characters)),
+                stories=(_story(first, id, shown[0], characters), _story(second, id, shown[1], characters)),
             )
 
 
@@ -186,10 +186,5 @@ def _group(old: float | None, new: float | None) -> Group:
     return "both_right" if new == 1 else "both_wrong"
 
 
-def _story(record: RunRecord, store: Store, sample_id: str, attempt: int, characters: int) -> Story | None:
-    trials = store.trials(record.id, sample_id=sample_id)
-    trial = next((one for one in trials if one.attempt == attempt), None)
-    if trial is None:
-        return None
-    verdicts = [one for one in store.verdicts(record.id, sample_id=sample_id) if one.attempt == trial.attempt]
-    return story(trial, store.sample(record.id, sample_id), verdicts, characters=characters)
+def _story(side: Side, sample_id: str, attempt: int, characters: int) -> Story | None:
+    return stored_story(side[1], side[0].id, sample_id, attempt, characters=characters)

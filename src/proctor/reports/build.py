@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby, islice
+from itertools import islice
 from statistics import quantiles
 from typing import Any
 
@@ -16,7 +16,8 @@ from proctor.core.trial import IN_THE_MEAN, OUTCOMES
 from proctor.reports.counts import Beside, Key, Rule, TrialCounts, Unmeasured, VerdictCounts, grouped, spread
 from proctor.reports.drawn import part, target
 from proctor.reports.pairs import value_text
-from proctor.reports.story import Story, story
+from proctor.reports.story import Story, stored_story
+from proctor.stores.reading import verdicts_by_trial
 from proctor.transport.redact import KEY_NAME
 
 METRICS = ("accuracy", "score", "points")
@@ -111,12 +112,16 @@ def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, fai
     trials, verdicts = TrialCounts(failures), VerdictCounts(failures)
     for trial in islice(store.trials(record.id), LOOKED_AT):
         trials.add(trial)
-    by_trial = groupby(store.verdicts(record.id), key=lambda verdict: (verdict.sample_id, verdict.attempt))
-    for _, group in islice(by_trial, LOOKED_AT):
-        verdicts.add(list(group))
+    for _, of_trial in islice(verdicts_by_trial(store, record.id), LOOKED_AT):
+        verdicts.add(of_trial)
     errors = trials.errors + verdicts.errors
     kept = {**verdicts.kept, **trials.kept}
     median, p95 = _middle(trials.seconds)
+
+    def stories(keys: Iterable[Key]) -> Iterator[Story]:
+        found = (stored_story(store, record.id, sample_id, attempt) for sample_id, attempt in keys)
+        return (story for story in found if story is not None)
+
     return Report(
         record=record,
         target=target(record),
@@ -132,11 +137,9 @@ def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, fai
         ),
         beside=verdicts.beside(record, store),
         unmeasured=(*trials.unmeasured(), *verdicts.unmeasured()),
-        failures=tuple(
-            _stories(record.id, store, spread([kept.get(rule, []) for rule, _ in grouped(errors)], failures))
-        ),
+        failures=tuple(stories(spread([kept.get(rule, []) for rule, _ in grouped(errors)], failures))),
         failed=errors.total(),
-        judged=tuple(_stories(record.id, store, verdicts.judged)),
+        judged=tuple(stories(verdicts.judged)),
         notes=tuple(_notes(record, outcomes, verdicts.lost, estimates)),
         options=tuple(_options(record)),
         provenance=tuple(_facts(record.provenance)),
@@ -161,23 +164,6 @@ def json_summary(record: RunRecord, store: Store, estimates: Sequence[Estimate])
         }
     )
     return dict(plain)
-
-
-def one_story(record: RunRecord, store: Store, sample_id: str, attempt: int) -> Story | None:
-    """One trial of a run told in full; None when there is no such trial."""
-    trial = next((one for one in store.trials(record.id, sample_id=sample_id) if one.attempt == attempt), None)
-    if trial is None:
-        return None
-    verdicts = [one for one in store.verdicts(record.id, sample_id=sample_id) if one.attempt == attempt]
-    return story(trial, store.sample(record.id, sample_id), verdicts, characters=100_000)
-
-
-def _stories(run_id: str, store: Store, keys: Iterable[Key]) -> Iterator[Story]:
-    for sample_id, attempt in keys:
-        verdicts = [one for one in store.verdicts(run_id, sample_id=sample_id) if one.attempt == attempt]
-        for trial in store.trials(run_id, sample_id=sample_id):
-            if trial.attempt == attempt:
-                yield story(trial, store.sample(run_id, sample_id), verdicts)
 
 
 def _headline(estimates: Sequence[Estimate]) -> tuple[Estimate, ...]:

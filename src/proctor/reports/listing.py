@@ -6,18 +6,18 @@ characters that are missing. `samples.js` reads what is written here.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
 from typing import Any
 
 import msgspec
 
 from proctor.core.run import RunRecord
 from proctor.core.task import Store
-from proctor.core.trial import IN_THE_MEAN, Verdict
+from proctor.core.trial import IN_THE_MEAN
 from proctor.reports.pairs import Pair
 from proctor.reports.story import Finding, Line, Story, cut, story
 from proctor.reports.visible import visible
 from proctor.reports.words import Words
+from proctor.stores.reading import trials_with_verdicts
 
 CHARACTERS = 20_000_000  # of all texts of a page, shared out over its samples
 LEAST, MOST = 300, 8_000  # of one text
@@ -44,14 +44,8 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
 def stories(record: RunRecord, store: Store) -> Iterator[Story]:
     """Every trial of a run in the order of the plan, its texts cut so that all of them fit on a page."""
     characters = text_characters(sum(store.outcomes(record.id).values()))
-    by_trial = groupby(store.verdicts(record.id), key=lambda verdict: (verdict.sample_id, verdict.attempt))
-    key, verdicts = _next(by_trial)
-    for trial in store.trials(record.id):
-        own: list[Verdict] = []
-        if key == (trial.sample_id, trial.attempt):
-            own = verdicts
-            key, verdicts = _next(by_trial)
-        yield story(trial, store.sample(record.id, trial.sample_id), own, characters=characters)
+    for trial, verdicts in trials_with_verdicts(store, record.id):
+        yield story(trial, store.sample(record.id, trial.sample_id), verdicts, characters=characters)
 
 
 def text_characters(trials: int) -> int:
@@ -222,13 +216,6 @@ class Tables:
             self._number_by_rule[error] = len(self.rules)
             self.rules.append((visible(self.words.error(error[0])) if error[0] else "", visible(error[1])))
         return self._number_by_rule[error]
-
-
-def _next(
-    by_trial: Iterator[tuple[tuple[str, int], Iterator[Verdict]]],
-) -> tuple[tuple[str, int] | None, list[Verdict]]:
-    found = next(by_trial, None)
-    return (None, []) if found is None else (found[0], list(found[1]))
 
 
 def _number(text: str, table: list[str], number_by_text: dict[str, int]) -> int:

@@ -1,7 +1,6 @@
 """The samples of a run, one after another: answer, reference answer and scores, read from the store as they are asked for."""
 
-from collections.abc import Iterator, Mapping
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,6 +12,7 @@ from proctor.reports.both import expected_text, made_text
 from proctor.reports.story import Story, story
 from proctor.reports.visible import one_line, visible
 from proctor.reports.words import Words
+from proctor.stores.reading import trials_with_verdicts, verdicts_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,35 +40,18 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
 def listed(record: RunRecord, store: Store, wanted: Wanted) -> Iterator[Story]:
     """The trials that were asked for, in the order of the plan; one at a time is in memory."""
-    trials = store.trials(record.id, outcome=wanted.outcome, scorer=wanted.scorer, max_value=wanted.max_score)
+    pairs: Iterable[tuple[Trial, Sequence[Verdict]]] = trials_with_verdicts(store, record.id)
+    if wanted.is_narrow:  # few are left, and their verdicts are looked up
+        trials = store.trials(record.id, outcome=wanted.outcome, scorer=wanted.scorer, max_value=wanted.max_score)
+        pairs = ((trial, verdicts_of(store, record.id, trial.sample_id, trial.attempt)) for trial in trials)
     count = 0
-    for trial, verdicts in _with_verdicts(trials, record, store, wanted):
+    for trial, verdicts in pairs:
         if wanted.limit is not None and count >= wanted.limit:
             return
         found = story(trial, store.sample(record.id, trial.sample_id), verdicts, characters=CHARACTERS)
         if _is_wanted(found, wanted):
             count += 1
             yield found
-
-
-def _with_verdicts(
-    trials: Iterator[Trial], record: RunRecord, store: Store, wanted: Wanted
-) -> Iterator[tuple[Trial, list[Verdict]]]:
-    """Each trial with its verdicts: looked up where few trials are left, else read alongside, which is quicker."""
-    if wanted.is_narrow:
-        for trial in trials:
-            found = store.verdicts(record.id, sample_id=trial.sample_id)
-            yield trial, [one for one in found if one.attempt == trial.attempt]
-        return
-    groups = groupby(store.verdicts(record.id), key=lambda one: (one.sample_id, one.attempt))
-    key, verdicts = None, []
-    for trial in trials:
-        if key is None:
-            key, verdicts = next(((key, list(group)) for key, group in groups), (None, []))
-        own = key == (trial.sample_id, trial.attempt)
-        yield trial, verdicts if own else []
-        if own:
-            key = None
 
 
 def _is_wanted(one: Story, wanted: Wanted) -> bool:

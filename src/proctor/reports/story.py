@@ -10,9 +10,11 @@ from proctor.core.known import KnownDetails
 from proctor.core.sample import File, Message, Reasoning, Sample, Text, ToolCall, ToolResult
 from proctor.core.score import Score, Unscored, short_reason
 from proctor.core.sentence import Sentence
+from proctor.core.task import Store
 from proctor.core.trajectory import Trajectory, Usage
 from proctor.core.trial import Call, Failure, Outcome, Trial, Verdict
 from proctor.reports.pairs import Pair, Shown, call_text, calls_in, found_pairs, pairs, value_text
+from proctor.stores.reading import trial_of, verdicts_of
 from proctor.trajectory_matching.expectation import answer
 
 Kind = Literal["text", "reasoning", "file", "call", "result"]
@@ -111,6 +113,15 @@ def story(trial: Trial, sample: Sample | None, verdicts: Sequence[Verdict], *, c
         usage=trial.usage,
         retries=trial.retries,
     )
+
+
+def stored_story(store: Store, run_id: str, sample_id: str, attempt: int, *, characters: int = 4_000) -> Story | None:
+    """Tell one trial of a stored run; None when it has no such trial."""
+    trial = trial_of(store, run_id, sample_id, attempt)
+    if trial is None:
+        return None
+    verdicts = verdicts_of(store, run_id, sample_id, attempt)
+    return story(trial, store.sample(run_id, sample_id), verdicts, characters=characters)
 
 
 def finding(verdict: Verdict) -> Finding:

@@ -12,11 +12,11 @@ from proctor.core.run import Estimate, RunRecord, Selection
 from proctor.core.task import Store
 from proctor.registry import unknown
 from proctor.reports import plot
-from proctor.reports.build import Report, one_story
+from proctor.reports.build import Report
 from proctor.reports.fitting import print_table
 from proctor.reports.pairs import Pair
 from proctor.reports.render import lines
-from proctor.reports.story import Finding, Story
+from proctor.reports.story import Finding, Story, stored_story
 from proctor.reports.visible import one_line, visible
 from proctor.reports.words import Words
 
@@ -129,7 +129,7 @@ def explain(record: RunRecord, store: Store, sample_id: str, attempt: int, lang:
         BadInput: the run has no such trial.
     """
     words = Words(lang)
-    one = one_story(record, store, sample_id, attempt)
+    one = stored_story(store, record.id, sample_id, attempt, characters=100_000)
     if one is None:
         raise _not_there(record, store, sample_id, attempt)
     console.print(_title(one, words, with_attempt=record.spec.attempts > 1))

@@ -149,10 +149,7 @@ class Words:
 
     def t(self, sentence: str | Sentence, /, **values: Any) -> str:
         """A sentence in the language."""
-        try:
-            return speak(sentence, self.lang, **values)
-        except (KeyError, IndexError, ValueError, AttributeError):  # a stored sentence whose places have no values
-            return sentence if isinstance(sentence, str) else sentence.text
+        return speak(sentence, self.lang, **values)
 
     def outcome(self, name: str) -> str:
         return self.t(_OUTCOMES[name]) if name in _OUTCOMES else _spaced(name)

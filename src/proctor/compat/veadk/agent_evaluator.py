@@ -23,7 +23,7 @@ from proctor.evalsets.criteria import of as criteria_of
 from proctor.evalsets.outcomes import CaseOutcome, outcomes
 from proctor.evalsets.read import Loaded, read_session
 from proctor.evalsets.task import Source, task_from
-from proctor.exports._cases import append_csv
+from proctor.exports.case_files import append_csv
 
 NUM_RUNS = 2
 

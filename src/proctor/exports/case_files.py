@@ -8,13 +8,12 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
 from proctor.core.errors import BadInput
 from proctor.evalsets.outcomes import Call, CaseOutcome
-from proctor.exports._rows import said, writing
-from proctor.exports.junit import legal
+from proctor.exports.junit import Suite, TestCase, TestResult, write_suites
 from proctor.exports.table import safe_cell
+from proctor.i18n import speak
 
 COLUMNS = (
     "eval_set_id", "eval_id", "metric_name", "threshold", "score", "eval_status", "prompt", "expected_response",
@@ -45,11 +44,14 @@ def write_junit(cases: Sequence[CaseOutcome], path: Path, lang: str = "en") -> N
     Raises:
         BadInput: the file cannot be written.
     """
-    with writing(path) as file:
-        file.write('<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n')
-        for set_id in dict.fromkeys(case.set_id for case in cases):
-            file.writelines(_suite(set_id, [case for case in cases if case.set_id == set_id], lang))
-        file.write("</testsuites>\n")
+    set_ids = dict.fromkeys(case.set_id for case in cases)
+    write_suites(
+        path,
+        [
+            Suite(name=set_id, cases=[_test_case(case, lang) for case in cases if case.set_id == set_id])
+            for set_id in set_ids
+        ],
+    )
 
 
 def _rows(cases: Sequence[CaseOutcome]) -> Iterator[dict[str, Any]]:
@@ -75,35 +77,20 @@ def _calls(calls: Sequence[Call] | None) -> str:
     return "\n".join(json.dumps(call, ensure_ascii=False, default=str) for call in calls or ())
 
 
-def _suite(set_id: str, cases: Sequence[CaseOutcome], lang: str) -> Iterator[str]:
-    statuses = [case.status for case in cases]
-    counts = {
-        "tests": len(cases),
-        "failures": statuses.count("failed"),
-        "skipped": statuses.count("not_evaluated"),
-        "time": f"{sum(case.seconds for case in cases):.3f}",
-    }
-    head = " ".join(f'{name}="{value}"' for name, value in counts.items())
-    yield f"<testsuite name={_quoted(set_id)} {head}>\n"
-    for case in cases:
-        name = f'<testcase classname={_quoted(set_id)} name={_quoted(case.id)} time="{case.seconds:.3f}"'
-        yield f"{name}/>\n" if case.status == "passed" else f"{name}>{_element(case, lang)}</testcase>\n"
-    yield "</testsuite>\n"
+def _test_case(case: CaseOutcome, lang: str) -> TestCase:
+    return TestCase(classname=case.set_id, name=case.id, seconds=case.seconds, result=_result(case, lang))
 
 
-def _element(case: CaseOutcome, lang: str) -> str:
+def _result(case: CaseOutcome, lang: str) -> TestResult:
+    if case.status == "passed":
+        return TestResult(status="passed")
     wrong = [metric for metric in case.metrics if metric.status != "passed"]
-    told = [
-        f"{metric.name}: {'-' if metric.score is None else f'{metric.score:.4g}'} < {metric.threshold:g}. {said(metric.reason, lang)}".strip()
+    reasons = [
+        f"{metric.name}: {'-' if metric.score is None else f'{metric.score:.4g}'} < {metric.threshold:g}. {speak(metric.reason, lang)}".strip()
         for metric in wrong
     ]
-    message = _quoted("; ".join([*told, *([said(case.failure, lang)] if case.failure else [])]) or case.status)
+    message = "; ".join([*reasons, *([speak(case.failure, lang)] if case.failure else [])]) or case.status
     if case.status == "not_evaluated":
-        return f"<skipped message={message}/>"
+        return TestResult(status="skipped", message=message)
     made = "\n\n".join(f"{turn.response}\n{_calls(turn.calls)}".strip() for turn in case.turns)
-    kind = wrong[0].name if wrong else "agent_failed"
-    return f"<failure message={message} type={_quoted(kind)}>{escape(legal(made))}</failure>"
-
-
-def _quoted(text: str) -> str:
-    return quoteattr(legal(text))
+    return TestResult(status="failure", message=message, type=wrong[0].name if wrong else "agent_failed", text=made)
