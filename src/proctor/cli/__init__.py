@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 import click
+import click.formatting
 
 from proctor.cli import words
 from proctor.cli.click_words import speak_as_click
@@ -100,7 +101,7 @@ class Commands(click.Group):
         speak_as_click()
         self.help = t("Evaluate agents and language models, with numbers that can be defended.")
         self.params[0].help = t("Show the version and exit.")
-        return super().main(given, *rest, **more)
+        return super().main(given, *rest, terminal_width=_width_of_help(), **more)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -118,6 +119,17 @@ class Commands(click.Group):
 @click.option("--lang", metavar="en|zh", expose_value=False, help="en | zh")
 def app() -> None:
     """The commands; their texts are in `HELP_BY_COMMAND`."""
+
+
+def _width_of_help() -> int | None:
+    """Return the width that click would find, which for that loads `shutil` with all its compressors; None leaves it to click."""
+    if click.formatting.FORCED_WIDTH is not None or "COLUMNS" in os.environ:
+        return None
+    try:
+        columns = os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ is not None else 80
+    except (OSError, ValueError):  # not a terminal, or closed
+        columns = 80
+    return max(min(columns or 80, 80) - 2, 50)
 
 
 def _say(text: str) -> None:
