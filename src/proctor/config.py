@@ -67,7 +67,7 @@ def judge_name(found: Settings) -> str | None:
     return os.environ.get("PROCTOR_JUDGE") or found.judge
 
 
-def converted(values: Mapping[str, Any], kind: type[T], what: str) -> T:
+def converted(values: Mapping[str, object], kind: type[T], what: str) -> T:
     """Options as the type that describes them.
 
     Raises:
@@ -97,7 +97,7 @@ def unknown_option(what: str, name: str, known: list[str]) -> BadInput:
     )
 
 
-def _checked(path: str, table: Mapping[str, Any]) -> Settings:
+def _checked(path: str, table: Mapping[str, object]) -> Settings:
     try:
         return msgspec.convert(table, Settings)
     except msgspec.ValidationError as error:

@@ -110,7 +110,7 @@ class Proctor:
             raise pytest.UsageError("proctor.run belongs to a test with the marker proctor; call proctor.evaluate(...)")
         return self._item.stash[_run_of]
 
-    def evaluate(self, task: Any, *, agent: Any, **how: Any) -> "Run":
+    def evaluate(self, task: Any, *, agent: object, **how: object) -> "Run":
         """Run a task with an agent and fail where it is not good enough; gives back the run.
 
         runs: how often each case. thresholds: the least mean of a number, by the name of its scorer, or one for all.
@@ -122,7 +122,7 @@ class Proctor:
         task, given, wanted = _arguments(task, agent, how, self._item.path.parent)
         return self._good(evaluate(task, **given), wanted)
 
-    async def evaluate_async(self, task: Any, *, agent: Any, **how: Any) -> "Run":
+    async def evaluate_async(self, task: Any, *, agent: object, **how: object) -> "Run":
         """The same in an async test."""
         from proctor import evaluate_async
 

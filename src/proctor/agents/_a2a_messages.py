@@ -33,7 +33,7 @@ def message_of(turn: Turn, **ids: str) -> "types.Message":
     return message
 
 
-def steps_of(parts: Sequence[Part], metadata: Mapping[str, Any] = {}) -> list[Step]:
+def steps_of(parts: Sequence[Part], metadata: Mapping[str, object] = {}) -> list[Step]:
     """The parts of one message as the agent's words and calls, and what its tools gave back."""
     author = str(metadata.get("adk_author") or "agent")
     said = tuple(part for part in parts if not isinstance(part, ToolResult))
@@ -52,11 +52,11 @@ def parts_of(parts: "Iterable[types.Part]") -> tuple[Part, ...]:
     return tuple(map(_part, parts))
 
 
-def plain(struct: Any) -> dict[str, Any]:
+def plain(struct: object) -> dict[str, object]:
     """Metadata as plain data."""
     from google.protobuf.json_format import MessageToDict
 
-    made: dict[str, Any] = _whole_numbers(MessageToDict(struct))
+    made: dict[str, object] = _whole_numbers(MessageToDict(struct))
     return made
 
 
@@ -85,7 +85,7 @@ def _part(part: "types.Part") -> Part:
     return Text(text=clean(_as_json(data)))
 
 
-def _file(file: File) -> dict[str, Any]:
+def _file(file: File) -> dict[str, object]:
     about = {"filename": file.name, "mediaType": file.media_type}
     if file.data is None and file.url is not None:
         return {"url": file.url, **about}
@@ -96,7 +96,7 @@ def _file(file: File) -> dict[str, Any]:
     return {"raw": base64.b64encode(data).decode(), **about}
 
 
-def _usage(used: Any) -> Usage | None:
+def _usage(used: object) -> Usage | None:
     if not isinstance(used, dict):
         return None
     counts = {name: value for name, value in used.items() if isinstance(value, int)}
@@ -111,7 +111,7 @@ def _usage(used: Any) -> Usage | None:
     )
 
 
-def _whole_numbers(value: Any) -> Any:
+def _whole_numbers(value: object) -> Any:
     """The same with 1 for 1.0, as every number of the protocol is a double, and with keys in an order of their own."""
     match value:
         case dict():
@@ -123,5 +123,5 @@ def _whole_numbers(value: Any) -> Any:
     return value
 
 
-def _as_json(value: Any) -> str:
+def _as_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)

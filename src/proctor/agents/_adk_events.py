@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from proctor.agents._session import question
 from proctor.chat.agent_replies import call_of, clean
@@ -91,7 +91,7 @@ def content_of(turn: Turn) -> "types.Content":
     return types.Content(role="user", parts=parts or [types.Part(text="")])
 
 
-def as_json(value: Any) -> str:
+def as_json(value: object) -> str:
     """JSON of anything; what is none in it becomes text."""
     try:
         return _json.encode(value)
@@ -99,7 +99,7 @@ def as_json(value: Any) -> str:
         return str(value)
 
 
-def as_object(text: str) -> dict[str, Any]:
+def as_object(text: str) -> dict[str, object]:
     """What a tool gave back as the object that ADK wants it to be.
 
     >>> as_object('{"price": 100}'), as_object("100 euros")
@@ -112,11 +112,11 @@ def as_object(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {"result": value}
 
 
-def plain(value: Mapping[str, Any]) -> dict[str, Any]:
+def plain(value: Mapping[str, object]) -> dict[str, object]:
     """The same as JSON can hold it, such as the state of a session."""
     try:
         text = json.dumps(value, default=str, skipkeys=True)
-        made: dict[str, Any] = json.loads(clean(text))
+        made: dict[str, object] = json.loads(clean(text))
     except (ValueError, RecursionError):
         return {str(key): str(one)[:1000] for key, one in value.items()}
     return made
@@ -178,7 +178,7 @@ def _read(path: str | None) -> bytes:
 
 
 def _stop(event: "Event") -> Stop:
-    reasons: Sequence[Any] = (event.finish_reason, event.error_code)
+    reasons: Sequence[object] = (event.finish_reason, event.error_code)
     names = [str(getattr(reason, "name", reason)) for reason in reasons if reason]
     if "MAX_TOKENS" in names:
         return "length"

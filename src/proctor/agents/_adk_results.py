@@ -36,7 +36,7 @@ class Results:
         self._left = msgspec.convert(sample.meta.get(KEY, ()), list[ToolResult])
         self._is_strict = wanted == "recorded"
 
-    def of(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    def of(self, name: str, arguments: Mapping[str, object]) -> dict[str, object] | None:
         """Return the result of a call; None where the tool itself has to run."""
         for place, one in enumerate(self._left):
             if one.name == name and (one.args or {}) == arguments:
@@ -53,8 +53,8 @@ def player() -> "BasePlugin":
 
     class Player(BasePlugin):
         async def before_tool_callback(
-            self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any
-        ) -> dict[str, Any] | None:
+            self, *, tool: Any, tool_args: dict[str, object], tool_context: object
+        ) -> dict[str, object] | None:
             recorded = results.get()
             return None if recorded is None or tool.name in STEERING else recorded.of(tool.name, plain(tool_args))
 

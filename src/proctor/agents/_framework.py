@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from importlib.util import find_spec
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec.structs import replace
@@ -53,7 +53,7 @@ class FrameworkAgent:
         return nullcontext(self._start())
 
 
-def made(kind: str, argument: str, options: Mapping[str, Any], *, package: str) -> Agent:
+def made(kind: str, argument: str, options: Mapping[str, object], *, package: str) -> Agent:
     """The agent behind `KIND:./file.py:object` or `KIND:package.module:object`.
 
     Raises:

@@ -73,8 +73,8 @@ class Record:
     def __init__(self, most: int) -> None:
         self.most = most
         self.over = self.has_begun = False
-        self.state: Mapping[str, Any] = {}
-        self.questions: list[Any] = []
+        self.state: Mapping[str, object] = {}
+        self.questions: list[object] = []
         self._events: list[Joined | ToolRun] = []
         self._reply_by_run: dict[Any, Reply] = {}
         self._tool_by_run: dict[Any, ToolRun] = {}

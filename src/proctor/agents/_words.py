@@ -94,7 +94,7 @@ def _between(text: str, opening: str, closing: str) -> Iterator[str]:
         end += len(closing)
 
 
-def _is_call(value: Any, names: set[str]) -> bool:
+def _is_call(value: object, names: set[str]) -> bool:
     return (
         isinstance(value, dict)
         and value.get("name") in names

@@ -65,7 +65,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     requests_per_minute: Positive | None = None
 
 
-def make(argument: str, options: Mapping[str, Any]) -> "A2aAgent":
+def make(argument: str, options: Mapping[str, object]) -> "A2aAgent":
     """The agent `a2a:URL`; the URL is that of the agent, or of its card.
 
     Raises:
@@ -278,14 +278,14 @@ class _Heard:
         self.task_id = getattr(update, "id", "") or getattr(update, "task_id", "") or self.task_id
         self.tells_calls |= any(key.startswith("adk_") for key in plain(update.metadata))
 
-    def _be(self, status: "types.TaskStatus", metadata: Mapping[str, Any] | None = None) -> None:
+    def _be(self, status: "types.TaskStatus", metadata: Mapping[str, object] | None = None) -> None:
         from a2a.types import TaskState
 
         self.state = TaskState.Name(status.state)
         if status.HasField("message"):
             self._say(status.message, metadata)
 
-    def _say(self, message: "types.Message", metadata: Mapping[str, Any] | None = None) -> None:
+    def _say(self, message: "types.Message", metadata: Mapping[str, object] | None = None) -> None:
         from a2a.types import Role
 
         about = {**plain(message.metadata), **(metadata or {})}

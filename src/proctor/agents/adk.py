@@ -75,7 +75,7 @@ class Begin(msgspec.Struct, frozen=True, kw_only=True):
     state: dict[str, Any] | None = None
 
 
-def make(argument: str, options: Mapping[str, Any]) -> "AdkAgent":
+def make(argument: str, options: Mapping[str, object]) -> "AdkAgent":
     """The agent `adk:DIR`, `adk:./file.py:object` or `adk:package.module:object`; the object's name may be left out.
 
     Raises:
@@ -200,7 +200,7 @@ class AdkSession:
     ) -> None:
         self.tools = tools
         self.received: list[Step] = []
-        self.state: Mapping[str, Any] | None = None
+        self.state: Mapping[str, object] | None = None
         self._runner = runner
         self._user_id = user_id
         self._session_id = session_id
@@ -271,7 +271,7 @@ class AdkSession:
             _check(last, self.received)
         return False
 
-    async def _state(self) -> Mapping[str, Any] | None:
+    async def _state(self) -> Mapping[str, object] | None:
         from google.adk.sessions.base_session_service import GetSessionConfig
 
         session = await self._runner.session_service.get_session(

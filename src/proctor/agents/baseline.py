@@ -45,7 +45,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 0
 
 
-def make(argument: str, options: Mapping[str, Any]) -> Agent:
+def make(argument: str, options: Mapping[str, object]) -> Agent:
     """`baseline:null`, `:echo`, `:oracle` or `:random`.
 
     Raises:

@@ -38,7 +38,7 @@ Takes = Literal["text", "messages", "messages and tools"]
 Call = Callable[..., Awaitable[Any]]
 
 
-def make(argument: str, options: Mapping[str, Any]) -> Agent:
+def make(argument: str, options: Mapping[str, object]) -> Agent:
     """`function:package.module:object` or `function:./file.py:object`; the same as the path alone."""
     name = f"function:{argument}"
     for option in options:
@@ -115,7 +115,7 @@ class _Runs(Protocol):
 class FunctionAgent:
     """Calls a function, or `run` of an object made for the sample."""
 
-    def __init__(self, function: Callable[..., Any], *, name: str, takes: Takes) -> None:
+    def __init__(self, function: Callable[..., object], *, name: str, takes: Takes) -> None:
         self.name = name
         self.tools: ToolStyle = "native" if takes == "messages and tools" else "text"
         self._takes = takes
@@ -155,12 +155,12 @@ class _TextSession:
         return clock.timed(steps_of(await self._call(question(turn.messages))))
 
 
-def _caller(function: Callable[..., Any]) -> Call:
+def _caller(function: Callable[..., object]) -> Call:
     """`called` for a function of which we look only once whether it is async."""
     return partial(called, function, is_async=_is_async(function))
 
 
-async def called(function: Callable[..., Any], *arguments: Any, is_async: bool | None = None) -> Any:
+async def called(function: Callable[..., object], *arguments: object, is_async: bool | None = None) -> Any:
     """The result of a person's function, async or not, with the pieces of a generator joined.
 
     Raises:
@@ -180,13 +180,13 @@ async def called(function: Callable[..., Any], *arguments: Any, is_async: bool |
     return result
 
 
-def _collected(function: Callable[..., Any], *arguments: Any) -> Any:
+def _collected(function: Callable[..., object], *arguments: object) -> Any:
     result = function(*arguments)
     return _pieces(result) if isinstance(result, GeneratorType) else result
 
 
 def _pieces(generator: Iterator[Any]) -> Any:
-    pieces: list[Any] = []
+    pieces: list[object] = []
     size = 0
     for piece in generator:
         pieces.append(piece)
@@ -195,7 +195,7 @@ def _pieces(generator: Iterator[Any]) -> Any:
 
 
 async def _joined(generator: AsyncIterator[Any]) -> Any:
-    pieces: list[Any] = []
+    pieces: list[object] = []
     size = 0
     async for piece in generator:
         pieces.append(piece)
@@ -214,7 +214,7 @@ def _whole(pieces: list[Any]) -> Any:
     return "".join(pieces) if pieces and all(isinstance(piece, str) for piece in pieces) else pieces or None
 
 
-def _takes(function: Callable[..., Any], name: str) -> Takes:
+def _takes(function: Callable[..., object], name: str) -> Takes:
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # built-in functions have no signature

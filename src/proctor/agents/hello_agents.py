@@ -27,12 +27,12 @@ FAILED = ("❌", "错误")  # how the framework begins the result of a tool that
 SHARED = ("tool_registry", "token_counter", "skill_loader", "session_store")
 
 
-def make(argument: str, options: Mapping[str, Any]) -> Agent:
+def make(argument: str, options: Mapping[str, object]) -> Agent:
     """`hello_agents:./file.py:object` or `hello_agents:package.module:object`."""
     return made("hello_agents", argument, options, package="hello_agents")
 
 
-def wrap(target: Any, *, name: str, options: Options = Options()) -> Agent:  # noqa: B008 - frozen
+def wrap(target: object, *, name: str, options: Options = Options()) -> Agent:  # noqa: B008 - frozen
     """The agent of an `Agent` that is there already."""
     expects(target, name, "hello_agents", "run", "llm")
     return FrameworkAgent(name, partial(CopySession, target, options))
@@ -100,19 +100,19 @@ class _Model:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._model, name)
 
-    def invoke(self, messages: Any, **given: Any) -> Any:
+    def invoke(self, messages: object, **given: object) -> Any:
         return self._asked(self._model.invoke, messages, given, _of_text)
 
-    def invoke_with_tools(self, messages: Any, *args: Any, **given: Any) -> Any:
+    def invoke_with_tools(self, messages: object, *args: object, **given: object) -> Any:
         return self._asked(self._model.invoke_with_tools, messages, given, _of_choice, args)
 
-    def think(self, messages: Any, *args: Any, **given: Any) -> Iterator[str]:
+    def think(self, messages: object, *args: object, **given: object) -> Iterator[str]:
         return self._streamed(self._model.think, messages, given, args)
 
-    def stream_invoke(self, messages: Any, **given: Any) -> Iterator[str]:
+    def stream_invoke(self, messages: object, **given: object) -> Iterator[str]:
         return self._streamed(self._model.stream_invoke, messages, given)
 
-    def tool_ran(self, name: str, arguments: Any, output: Any, started: float) -> None:
+    def tool_ran(self, name: str, arguments: object, output: object, started: float) -> None:
         """A tool was called: by the last reply, or in its text alone."""
         id = next((id for id, waiting in self._tool_by_call.items() if waiting == name), "")
         if self._tool_by_call.pop(id, None) is None:
@@ -121,7 +121,7 @@ class _Model:
         self._keep_result(name, id, output, started)
 
     def _asked(
-        self, ask: Callable[..., Any], messages: Any, given: Any, read: Callable[[Any], Step], args: Any = ()
+        self, ask: Callable[..., object], messages: object, given: Any, read: Callable[[Any], Step], args: Any = ()
     ) -> Any:
         started = self._before(messages)
         try:

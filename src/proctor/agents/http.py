@@ -67,7 +67,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     requests_per_minute: Positive | None = None
 
 
-def make(argument: str, options: Mapping[str, Any]) -> "HttpAgent":
+def make(argument: str, options: Mapping[str, object]) -> "HttpAgent":
     """The agent `http:URL`; `http://host/…` and `https://host/…` are written after the colon in full."""
     if argument.startswith("//"):  # http://host/path was given as it is
         argument = f"http:{argument}"
@@ -140,7 +140,7 @@ class HttpSession:
         self._history.append(message)
         return [Step(message=message, started=started, seconds=time.perf_counter() - clock, usage=Usage(requests=1))]
 
-    async def _ask(self, client: Client, values: Mapping[str, Any]) -> Message:
+    async def _ask(self, client: Client, values: Mapping[str, object]) -> Message:
         agent = self._agent
         if agent.options.method == "GET":
             target = agent.target.at(_filled_url(agent.url, values))
@@ -160,7 +160,7 @@ def _template(options: Options) -> Any:
     return {"question": "{question}"} if template is None else template
 
 
-def _check_places(template: Any) -> None:
+def _check_places(template: object) -> None:
     for name in _PLACE.findall(str(template)):
         if name not in PLACES:
             raise BadInput(
@@ -170,7 +170,7 @@ def _check_places(template: Any) -> None:
             )
 
 
-def _filled(template: Any, values: Mapping[str, Any]) -> Any:
+def _filled(template: object, values: Mapping[str, object]) -> Any:
     """The template with its places filled: a text that is one place becomes its value, others get it as text."""
     match template:
         case dict():
@@ -184,16 +184,16 @@ def _filled(template: Any, values: Mapping[str, Any]) -> Any:
     return template
 
 
-def _filled_url(url: str, values: Mapping[str, Any]) -> str:
+def _filled_url(url: str, values: Mapping[str, object]) -> str:
     url = _VARIABLE.sub(lambda found: quote(header_value("http", f"env:{found[1]}"), safe=""), url)
     return _PLACE.sub(lambda place: quote(_as_text(values.get(place[1], "")), safe=""), url)
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def _encoded(body: Any) -> bytes:
+def _encoded(body: object) -> bytes:
     try:
         return _encoder.encode(body)
     except UnicodeEncodeError:
@@ -236,7 +236,7 @@ def _path(text: str | None) -> list[str | int] | None:
     return steps
 
 
-def _at(reply: Any, path: Sequence[str | int]) -> Any:
+def _at(reply: object, path: Sequence[str | int]) -> Any:
     """What stands at a path; None where there is nothing."""
     for step in path:
         if isinstance(reply, list) and str(step).isdecimal() and int(step) < len(reply):
@@ -248,7 +248,9 @@ def _at(reply: Any, path: Sequence[str | int]) -> Any:
     return reply
 
 
-def _message(reply: Any, answer: Sequence[str | int] | None, calls: Sequence[str | int] | None, number: int) -> Message:
+def _message(
+    reply: object, answer: Sequence[str | int] | None, calls: Sequence[str | int] | None, number: int
+) -> Message:
     found_calls = _at(reply, calls) if calls is not None else None
     parts: list[Part] = []
     for index, call in enumerate(found_calls if isinstance(found_calls, list) else ()):
@@ -272,7 +274,7 @@ def _message(reply: Any, answer: Sequence[str | int] | None, calls: Sequence[str
     return Message(role="assistant", parts=tuple(parts))
 
 
-def _usual(reply: Any) -> Any:
+def _usual(reply: object) -> Any:
     if not isinstance(reply, dict):
         return reply if isinstance(reply, str) else None
     return next((reply[name] for name in ANSWERS if reply.get(name) is not None), None)

@@ -25,12 +25,12 @@ from proctor.runtime.threads import in_thread
 SPARE_STEPS = 2  # of a graph beyond a reply and its tools each, so that it is we who say when it is enough
 
 
-def make(argument: str, options: Mapping[str, Any]) -> Agent:
+def make(argument: str, options: Mapping[str, object]) -> Agent:
     """`langgraph:./file.py:object` or `langgraph:package.module:object`."""
     return made("langgraph", argument, options, package="langchain_core")
 
 
-def wrap(target: Any, *, name: str, options: Options = Options()) -> Agent:  # noqa: B008 - frozen
+def wrap(target: object, *, name: str, options: Options = Options()) -> Agent:  # noqa: B008 - frozen
     """The agent of a graph or runnable that is there already."""
     expects(target, name, "langchain_core", "ainvoke")
     has_state = "messages" in getattr(target, "channels", ()) and "messages" in _keys(target, "output_channels")
@@ -78,7 +78,7 @@ class GraphSession(_Session):
 
     replies_join = False
 
-    def __init__(self, target: Any, options: Options) -> None:
+    def __init__(self, target: object, options: Options) -> None:
         super().__init__(target, options)
         checkpointer = getattr(target, "checkpointer", None)
         self._is_kept = checkpointer is not None and not isinstance(checkpointer, bool)
@@ -99,7 +99,7 @@ class GraphSession(_Session):
         steps = record.steps()
         return answered(steps, "\n".join(map(as_text, record.questions))) if self._asks else steps
 
-    def _play_plain(self, given: Any, config: Any, modes: Mapping[str, Any], record: Record) -> None:
+    def _play_plain(self, given: object, config: object, modes: Mapping[str, object], record: Record) -> None:
         for event in self._target.stream(given, config, **modes):
             record.streamed(*event)
 
@@ -119,9 +119,9 @@ class GraphSession(_Session):
 class RunnableSession(_Session):
     """A conversation with any other runnable; its history is kept here."""
 
-    def __init__(self, target: Any, options: Options) -> None:
+    def __init__(self, target: object, options: Options) -> None:
         super().__init__(target, options)
-        self._history: list[Any] = []
+        self._history: list[object] = []
 
     async def _play(self, turn: Turn, record: Record) -> Sequence[Step]:
         from langchain_core.messages import AIMessage, BaseMessage, convert_to_messages
@@ -145,7 +145,7 @@ class RunnableSession(_Session):
         return steps
 
 
-def _keys(target: Any, attribute: str) -> Sequence[str]:
+def _keys(target: object, attribute: str) -> Sequence[str]:
     keys = getattr(target, attribute, ())
     return (keys,) if isinstance(keys, str) else keys
 

@@ -6,7 +6,7 @@ The server starts with the run and ends with it.
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from proctor.agents.openai import ChatSession
 from proctor.config import converted
@@ -17,7 +17,7 @@ from proctor.core.trajectory import ToolStyle
 from proctor.models.local import LocalModel, Options
 
 
-def make(argument: str, options: Mapping[str, Any]) -> Agent:
+def make(argument: str, options: Mapping[str, object]) -> Agent:
     """The agent `local:MODEL` with the options of `proctor.models.local.Options`; nothing is started yet.
 
     Raises:

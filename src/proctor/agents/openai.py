@@ -5,7 +5,7 @@ With an environment it calls tools until it answers; without one its first reply
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import Any, Protocol
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -28,7 +28,7 @@ class Model(Protocol):
     async def complete(self, messages: Sequence[Message], tools: Sequence[Tool] = ()) -> Step: ...
 
 
-def make(argument: str, options: Mapping[str, Any]) -> "ChatAgent":
+def make(argument: str, options: Mapping[str, object]) -> "ChatAgent":
     """The agent `openai:MODEL` with the options of `proctor.models.openai.Options`."""
     checked = options_of(options)
     model = ChatModel(argument, checked)

@@ -23,12 +23,12 @@ FAILED = "An error occurred while running the tool"  # how the SDK's default han
 REFUSALS = ("InputGuardrailTripwireTriggered", "OutputGuardrailTripwireTriggered", "ModelRefusalError")
 
 
-def make(argument: str, options: Mapping[str, Any]) -> Agent:
+def make(argument: str, options: Mapping[str, object]) -> Agent:
     """`openai_agents:./file.py:object` or `openai_agents:package.module:object`."""
     return made("openai_agents", argument, options, package="agents")
 
 
-def wrap(target: Any, *, name: str, options: Options = Options()) -> Agent:  # noqa: B008 - frozen
+def wrap(target: object, *, name: str, options: Options = Options()) -> Agent:  # noqa: B008 - frozen
     """The agent of an `Agent` that is there already."""
     return FrameworkAgent(name, partial(RunnerSession, target, options))
 
@@ -85,7 +85,7 @@ def _quiet() -> Any:
     return RunConfig(tracing_disabled=True)
 
 
-def _item(message: Message) -> dict[str, Any]:
+def _item(message: Message) -> dict[str, object]:
     role = message.role if message.role != "tool" else "user"
     return {"role": role, "content": question([message])}
 
@@ -111,17 +111,19 @@ def _hooks(received: list[Step]) -> Any:
         def __init__(self) -> None:
             self.began: dict[Any, tuple[float, float]] = {}
 
-        def begin(self, what: Any) -> None:
+        def begin(self, what: object) -> None:
             self.began[what] = time.time(), time.perf_counter()
 
-        def end(self, what: Any) -> tuple[float, float]:
+        def end(self, what: object) -> tuple[float, float]:
             started, clock = self.began.pop(what, (time.time(), time.perf_counter()))
             return started, time.perf_counter() - clock
 
-        async def on_llm_start(self, context: Any, agent: Any, system_prompt: Any, input_items: Any) -> None:
+        async def on_llm_start(
+            self, context: object, agent: object, system_prompt: object, input_items: object
+        ) -> None:
             self.begin(id(agent))
 
-        async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
+        async def on_llm_end(self, context: object, agent: Any, response: Any) -> None:
             started, seconds = self.end(id(agent))
             usage = usage_of(response.usage)
             if not usage.requests:

@@ -20,7 +20,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import msgspec
 
@@ -55,7 +55,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     tools: ToolStyle = "native"
 
 
-def make(argument: str, options: Mapping[str, Any]) -> Agent:
+def make(argument: str, options: Mapping[str, object]) -> Agent:
     """The agent behind a command line; it is split as a shell would, but no shell runs it.
 
     Raises:

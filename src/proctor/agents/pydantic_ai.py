@@ -32,12 +32,12 @@ STOP_BY_REASON: Mapping[str, Stop] = {"length": "length", "content_filter": "fil
 OUTPUT_TOOL = "final_result"
 
 
-def make(argument: str, options: Mapping[str, Any]) -> Agent:
+def make(argument: str, options: Mapping[str, object]) -> Agent:
     """`pydantic_ai:./file.py:object` or `pydantic_ai:package.module:object`."""
     return made("pydantic_ai", argument, options, package="pydantic_ai")
 
 
-def wrap(target: Any, *, name: str, options: Options = Options()) -> Agent:  # noqa: B008 - frozen
+def wrap(target: object, *, name: str, options: Options = Options()) -> Agent:  # noqa: B008 - frozen
     """The agent of an `Agent` that is there already."""
     expects(target, name, "pydantic_ai", "run", "iter")
     return FrameworkAgent(name, partial(RunSession, target, options))
@@ -49,8 +49,8 @@ class RunSession:
     def __init__(self, agent: Any, options: Options) -> None:
         self._agent = agent
         self._options = options
-        self._history: list[Any] = []
-        self._captured: Sequence[Any] = ()
+        self._history: list[object] = []
+        self._captured: Sequence[object] = ()
 
     @property
     def received(self) -> Sequence[Step]:
@@ -76,7 +76,7 @@ class RunSession:
         return with_usage(steps, _usage(run.usage, run.usage.requests))
 
 
-def _steps(agent: Any, messages: Sequence[Any]) -> Iterator[Step]:
+def _steps(agent: object, messages: Sequence[Any]) -> Iterator[Step]:
     sent: float | None = None
     outputs = _output_tools(agent)
     for message in messages:

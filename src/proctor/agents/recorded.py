@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import Any
 
 from proctor.agents._session import Recorded
 from proctor.config import unknown_option
@@ -13,7 +12,7 @@ from proctor.core.task import Environment, Session
 from proctor.core.trajectory import ToolStyle, Trajectory
 
 
-def make(argument: str, options: Mapping[str, Any]) -> "RecordedAgent":
+def make(argument: str, options: Mapping[str, object]) -> "RecordedAgent":
     """The agent `recorded:`.
 
     Raises:

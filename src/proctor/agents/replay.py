@@ -26,7 +26,7 @@ from proctor.core.trajectory import Step, ToolStyle, Trajectory
 from proctor.core.validation import in_words
 
 
-def make(argument: str, options: Mapping[str, Any]) -> Agent:
+def make(argument: str, options: Mapping[str, object]) -> Agent:
     """The recorded replies as an agent; the file is read, and checked, at once.
 
     Raises:
@@ -116,7 +116,7 @@ def _record(record: Any) -> tuple[str, Trajectory]:
     raise _Malformed(say("expected an object with an 'id'."))
 
 
-def _trajectory(record: Mapping[str, Any]) -> Trajectory:
+def _trajectory(record: Mapping[str, object]) -> Trajectory:
     match record:
         case {"trajectory": dict() as trajectory}:
             try:
@@ -145,7 +145,7 @@ def _trajectory(record: Mapping[str, Any]) -> Trajectory:
     )
 
 
-def _is_call(call: Any) -> bool:
+def _is_call(call: object) -> bool:
     return isinstance(call, dict) and isinstance(call.get("name"), str)
 
 

@@ -27,12 +27,12 @@ INTERPRETER = "python_interpreter"
 NO_REPLY = "Error in generating final LLM output"  # how smolagents begins when even the last model call fails
 
 
-def make(argument: str, options: Mapping[str, Any]) -> Agent:
+def make(argument: str, options: Mapping[str, object]) -> Agent:
     """`smolagents:./file.py:object` or `smolagents:package.module:object`."""
     return made("smolagents", argument, options, package="smolagents")
 
 
-def wrap(target: Any, *, name: str, options: Options = Options()) -> Agent:  # noqa: B008 - frozen
+def wrap(target: object, *, name: str, options: Options = Options()) -> Agent:  # noqa: B008 - frozen
     """The agent of a `MultiStepAgent` that is there already."""
     expects(target, name, "smolagents", "run", "memory")
     return FrameworkAgent(name, partial(CopySession, target, options))
@@ -41,7 +41,7 @@ def wrap(target: Any, *, name: str, options: Options = Options()) -> Agent:  # n
 class CopySession:
     """A conversation with a copy of the agent."""
 
-    def __init__(self, agent: Any, options: Options) -> None:
+    def __init__(self, agent: object, options: Options) -> None:
         self.received: list[Step] = []
         self._options = options
         self._agent = _copied(agent, self._keep, "agent")

@@ -142,12 +142,12 @@ def _coordinate(name: str, place: int, *, negative: bool) -> Fraction:
 class _Evaluation:
     """The values at one point, and `peak`: the largest number that may have left rounding noise in a sum or function."""
 
-    def __init__(self, arithmetic: Arithmetic, point: Mapping[str, Any], *, real: bool) -> None:
+    def __init__(self, arithmetic: Arithmetic, point: Mapping[str, object], *, real: bool) -> None:
         self.arithmetic = arithmetic
         self.functions = arithmetic.functions
         self.point = point
         self.real = real
-        self.peak: Any = 0
+        self.peak: object = 0
 
     def same(self, one: Any, other: Any) -> bool:
         """Relative to their size, or within the noise of what was computed on the way."""

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Self
 
 import msgspec
 
@@ -56,7 +56,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
             if not (math.isfinite(value) and value >= 0):
                 raise BadInput("The option '{name}' is a number from 0 up, not {value}.", name=name, value=value)
 
-    def of_sample(self, meta: Mapping[str, Any], room: str = "answer") -> Self:
+    def of_sample(self, meta: Mapping[str, object], room: str = "answer") -> Self:
         """These options with those a sample brings, by themselves or in a table named like the scorer.
 
         Raises:

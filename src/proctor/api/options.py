@@ -127,7 +127,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     def changed(self, given: Mapping[str, Any]) -> Self:
         """Return these options with those that were given, where None and an empty list are not; mappings are merged."""
-        moved: dict[str, Any] = {}
+        moved: dict[str, object] = {}
         for name, value in given.items():
             before = getattr(self, name)
             if isinstance(before, Limits):
@@ -191,7 +191,7 @@ def keywords(
 
     def decorate(function: Callable[[TaskLike, RunOptions], R]) -> Callable[Concatenate[TaskLike, P], R]:
         @wraps(function)
-        def call(task: TaskLike, **given: Any) -> R:
+        def call(task: TaskLike, **given: object) -> R:
             return function(task, RunOptions.of(given))
 
         given, made = signature(function), signature(make)
@@ -203,8 +203,8 @@ def keywords(
 
 
 def judge_of(
-    asked: str | None, options: Mapping[str, Any] | None, stored: RunRecord | None
-) -> tuple[str | None, Mapping[str, Any]]:
+    asked: str | None, options: Mapping[str, object] | None, stored: RunRecord | None
+) -> tuple[str | None, Mapping[str, object]]:
     """Return the model that judges, with its options: asked for, else that of the stored run, else that of the settings."""
     if asked is not None:
         return asked, options or {}
@@ -214,12 +214,12 @@ def judge_of(
     return judge_name(found), {**found.judge_options, **(options or {})}
 
 
-def budget_of(given: Budget | Mapping[str, Any] | None) -> Budget:
+def budget_of(given: Budget | Mapping[str, object] | None) -> Budget:
     """Return the bounds of a run; none where nothing is given."""
     return given if isinstance(given, Budget) else converted(given or {}, Budget, "budget")
 
 
-def limits_over(usual: Limits, given: Limits | Mapping[str, Any] | None) -> Limits:
+def limits_over(usual: Limits, given: Limits | Mapping[str, object] | None) -> Limits:
     """Return the bounds of an attempt, where a mapping changes only what it names.
 
     Raises:

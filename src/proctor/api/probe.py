@@ -1,7 +1,6 @@
 """Probe a judge: run the probes as a task, and read what was found."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
 
@@ -42,7 +41,7 @@ class Probed(msgspec.Struct, frozen=True, kw_only=True):
 def probe(
     judge: str | None = None,
     *,
-    judge_options: Mapping[str, Any] | None = None,
+    judge_options: Mapping[str, object] | None = None,
     rubric: str = "",
     items: str = "",
     probes: Sequence[str] = (),
@@ -51,7 +50,7 @@ def probe(
     margin: float = MARGIN,
     level: float = 0.95,
     concurrency: int | None = None,
-    budget: Budget | Mapping[str, Any] | None = None,
+    budget: Budget | Mapping[str, object] | None = None,
     store: str | Store | None = None,
     run_id: str | None = None,
     accept_changes: bool = False,
@@ -88,7 +87,7 @@ def probe(
 
 def how_to_probe(
     judge: str | None,
-    judge_options: Mapping[str, Any] | None = None,
+    judge_options: Mapping[str, object] | None = None,
     *,
     rubric: str = "",
     items: str = "",

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from proctor.api import resolve
 from proctor.core.task import Agent
 from proctor.evalsets.recording import Recorder
 
 
-def record(agent: resolve.AgentLike, path: Path | str, *, agent_options: Mapping[str, Any] | None = None) -> Agent:
+def record(agent: resolve.AgentLike, path: Path | str, *, agent_options: Mapping[str, object] | None = None) -> Agent:
     """The agent, but that each of its conversations becomes a case of an eval-set file.
 
         proctor.evaluate("questions.jsonl", agent=proctor.record(my_agent, "shop.evalset.json"))

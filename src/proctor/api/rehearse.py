@@ -7,7 +7,6 @@ as long as the judge is still the one that gave it.
 from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, islice
-from typing import Any
 
 import msgspec
 
@@ -78,7 +77,7 @@ def rehearse_again(
     scorers: Sequence[str | Scorer],
     *,
     judge: str | None = None,
-    judge_options: Mapping[str, Any] | None = None,
+    judge_options: Mapping[str, object] | None = None,
 ) -> Rehearsal:
     """What the judges among the scorers would be asked of the stored answers of a run.
 

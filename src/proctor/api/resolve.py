@@ -48,7 +48,7 @@ class Named(msgspec.Struct, frozen=True, kw_only=True):
     files: Mapping[str, str] = {}
 
 
-def task(given: TaskLike, options: Mapping[str, Any]) -> tuple[Task, Named]:
+def task(given: TaskLike, options: Mapping[str, object]) -> tuple[Task, Named]:
     """The task behind a name (`bfcl`, `bfcl/simple_python`), a path (`./mine.py:task`), a Task or a function."""
     if isinstance(given, Task):
         if options:
@@ -71,7 +71,7 @@ def task(given: TaskLike, options: Mapping[str, Any]) -> tuple[Task, Named]:
     return result, named
 
 
-def agent(given: AgentLike, options: Mapping[str, Any]) -> tuple[Agent, Named]:
+def agent(given: AgentLike, options: Mapping[str, object]) -> tuple[Agent, Named]:
     """The agent behind a name (`openai:gpt-x`), a path (`./agent.py:answer`), a function or an object."""
     if isinstance(given, Recorded):
         return given, Named(name=given.name, source=given.source, files=files_of(given.name))
@@ -150,7 +150,7 @@ def files_of_scorers(bound: Sequence[BoundScorer]) -> dict[str, str]:
     return found
 
 
-def files_of_judges(options: Mapping[str, Any], judges: Mapping[str, JudgeInfo]) -> dict[str, str]:
+def files_of_judges(options: Mapping[str, object], judges: Mapping[str, JudgeInfo]) -> dict[str, str]:
     """The user's files behind the models that scorers ask, and those that the options of judges name."""
     return files_of(_files_in([*(about.model for about in judges.values()), *map(str, options.values())]))
 
@@ -254,7 +254,9 @@ def _task_by_name(name: str) -> tuple[Any, tuple[str, ...]]:
     return registry.BENCHMARKS.find(folder).task, (rest,) if slash else ()
 
 
-def _check_options(made: Callable[..., Any], arguments: tuple[str, ...], options: Mapping[str, Any], name: str) -> None:
+def _check_options(
+    made: Callable[..., object], arguments: tuple[str, ...], options: Mapping[str, object], name: str
+) -> None:
     signature = inspect.signature(made)
     known = [
         key for key, one in signature.parameters.items() if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD)
@@ -296,7 +298,7 @@ def _scorer(given: str | Scorer, make: Make) -> BoundScorer:
 def _maker(judge: JudgeChoice) -> Make:
     """Return what makes a scorer by name, also deep in one that is made of others; those that ask a model ask this judge."""
 
-    def make(name: str, options: Mapping[str, Any] | None = None, *, find: Find | None = None) -> Scorer:
+    def make(name: str, options: Mapping[str, object] | None = None, *, find: Find | None = None) -> Scorer:
         kind, _, argument = name.partition(":")
         if _is_judge(kind):
             return registry.JUDGES.find(kind).make(argument, options or {}, judge)
@@ -317,7 +319,7 @@ def _metric_wrapped(given: Scorer) -> Scorer:
     return deepeval.wrap(given) if deepeval.is_metric(given) else given
 
 
-def _bound(found: Any, reference: str, name: str) -> BoundScorer:
+def _bound(found: object, reference: str, name: str) -> BoundScorer:
     if not callable(found):
         raise BadInput("'{name}' is no scorer: expected a function (sample, trajectory) -> Score.", name=reference)
     version = checked(ScorerInfo, found, reference).version or _source(found) or "1"

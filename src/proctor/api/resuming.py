@@ -81,7 +81,7 @@ def check_code(stored: RunRecord, asked: RunRecord, *, accept: bool) -> RunRecor
     )
 
 
-def with_code(provenance: Mapping[str, Any], parts: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+def with_code(provenance: Mapping[str, Any], parts: Mapping[str, Mapping[str, str]]) -> dict[str, object]:
     """Provenance with the digests of files by part, in addition to those that it has."""
     known = dict(provenance.get(CODE, {}))
     for part, files in parts.items():
@@ -90,7 +90,7 @@ def with_code(provenance: Mapping[str, Any], parts: Mapping[str, Mapping[str, st
     return {**provenance, CODE: known} if known else dict(provenance)
 
 
-def _code_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Sentence]:
+def _code_changes(before: Mapping[str, object], now: Mapping[str, object]) -> Iterator[Sentence]:
     """What changed, a sentence for each part; a run of an earlier release knows its functions and no files."""
     seen: set[str] = set()
     for part, word in PARTS.items():
@@ -116,7 +116,7 @@ def movable(stored: RunRecord) -> Sequence[str]:
     return MOVABLE if stored.strata is not None else (*MOVABLE, "order")
 
 
-def _judges(stored: RunRecord, asked: RunRecord) -> dict[str, Any]:
+def _judges(stored: RunRecord, asked: RunRecord) -> dict[str, object]:
     """What is recorded of each judge: how it was checked against people holds only for one that did not change."""
     before, now = (one.provenance.get(PROVENANCE, {}) for one in (stored, asked))
     is_other = _digests(stored.provenance, "judge") != _digests(asked.provenance, "judge")
@@ -134,7 +134,7 @@ def _rubric_files(record: RunRecord) -> Collection[str]:
     return [name for name in record.provenance.get(PROVENANCE, {}) if Path(name.partition(":")[2]).name in known]
 
 
-def _conditions(record: RunRecord, movable: Sequence[str], rubric_files: Collection[str]) -> dict[str, Any]:
+def _conditions(record: RunRecord, movable: Sequence[str], rubric_files: Collection[str]) -> dict[str, object]:
     spec = msgspec.to_builtins(record.spec)
     for bound in movable:
         del spec[bound]
@@ -151,7 +151,7 @@ def _conditions(record: RunRecord, movable: Sequence[str], rubric_files: Collect
     }
 
 
-def _difference(key: str, before: Any, now: Any) -> Sentence | None:
+def _difference(key: str, before: object, now: object) -> Sentence | None:
     """What an option was and is; of options with names of their own, those that differ."""
     if before == now:
         return None
@@ -166,7 +166,7 @@ def _difference(key: str, before: Any, now: Any) -> Sentence | None:
     return say("{option}: {before} → {now}", option=FLAGS[key], before=_shown(before), now=_shown(now))
 
 
-def _shown(value: Any) -> str | Sentence:
+def _shown(value: object) -> str | Sentence:
     match value:
         case None | "" | () | []:
             return say("not set")

@@ -90,7 +90,7 @@ def _step(one: object) -> Step:
     )
 
 
-def _plain_answer(reply: Mapping[str, Any]) -> str | None:
+def _plain_answer(reply: Mapping[str, object]) -> str | None:
     """The text of `{"answer": ...}`, as agents behind HTTP and programs write it; None for a message or anything else."""
     answer = reply.get("answer")
     return answer if isinstance(answer, str) and not {"role", "content", "tool_calls"} & reply.keys() else None
@@ -100,7 +100,7 @@ def _message(role: Role, parts: Sequence[Part]) -> Message:
     return Message(role=role, parts=tuple(parts))
 
 
-def _text_of(reply: Mapping[str, Any], content: object) -> str:
+def _text_of(reply: Mapping[str, object], content: object) -> str:
     if content is None:
         return ""
     if not isinstance(content, list | tuple):
@@ -109,14 +109,14 @@ def _text_of(reply: Mapping[str, Any], content: object) -> str:
     return "".join(one["text"] for one in parts)
 
 
-def _call(reply: Mapping[str, Any], call: object) -> ToolCall:
+def _call(reply: Mapping[str, object], call: object) -> ToolCall:
     function = call.get("function", call) if isinstance(call, Mapping) else None
     if not isinstance(call, Mapping) or not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
         raise _no_message(reply)
     return call_of(function["name"], function.get("arguments"), str(call.get("id") or ""))
 
 
-def _no_message(reply: Mapping[str, Any]) -> AgentFailed:
+def _no_message(reply: Mapping[str, object]) -> AgentFailed:
     return AgentFailed(
         "The agent returned a dict that is no message: {keys}. A message has 'content' or 'tool_calls', and a 'role'.",
         kind="wrong_type",

@@ -287,7 +287,7 @@ def _of_parts(message: Message, names: Mapping[str, str]) -> Iterator[Json]:
     yield from results
     if message.role == "tool" and results:
         return
-    content: Any = texts
+    content: object = texts
     if all(part["type"] == "text" for part in texts):
         content = "".join(part["text"] for part in texts)
     made: Json = {"role": message.role, "content": content}

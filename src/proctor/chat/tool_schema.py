@@ -40,7 +40,7 @@ def schema_of(tools: Sequence[Tool], *, answer: bool = True, calls: int = 1) -> 
     [['name', 'arguments'], ['answer']]
     """
     one_call = [_object({"name": {"const": tool.name}, "arguments": bounded(tool.parameters)}) for tool in tools]
-    ways: list[dict[str, Any]] = one_call
+    ways: list[dict[str, object]] = one_call
     if calls > 1:
         ways = [{"type": "array", "items": _any_of(one_call), "minItems": 1, "maxItems": calls}]
     if answer:
@@ -73,7 +73,7 @@ def message_of(text: str, names: Sequence[str]) -> Message:
     return Message(role="assistant", parts=tuple(parts))
 
 
-def bounded(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def bounded(parameters: Mapping[str, object]) -> dict[str, Any]:
     """A schema of type object that allows what `parameters` allows, within limits.
 
     >>> bounded({"type": "dict", "properties": {"x": {"type": "string"}}})["properties"]
@@ -84,7 +84,7 @@ def bounded(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return _bounded_object(schema, definitions, DEPTH)
 
 
-def _bounded(schema: Any, definitions: Mapping[str, Any], depth: int) -> dict[str, Any]:
+def _bounded(schema: object, definitions: Mapping[str, object], depth: int) -> dict[str, object]:
     if not isinstance(schema, Mapping) or depth <= 0:
         return _any_of([_scalar(kind, {}) for kind in _SCALARS])
     if isinstance(reference := schema.get("$ref"), str):
@@ -114,7 +114,7 @@ def _bounded(schema: Any, definitions: Mapping[str, Any], depth: int) -> dict[st
     return _any_of([_scalar(kind, {}) for kind in _SCALARS])
 
 
-def _bounded_object(schema: Mapping[str, Any], definitions: Mapping[str, Any], depth: int) -> dict[str, Any]:
+def _bounded_object(schema: Mapping[str, object], definitions: Mapping[str, object], depth: int) -> dict[str, object]:
     properties = _mapping(schema.get("properties"))
     if not properties and depth < DEPTH:  # any keys; only the parameters themselves may be none at all
         values = _bounded(schema.get("additionalProperties"), definitions, min(depth - 1, 1))
@@ -126,7 +126,7 @@ def _bounded_object(schema: Mapping[str, Any], definitions: Mapping[str, Any], d
     )
 
 
-def _scalar(kind: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+def _scalar(kind: str, schema: Mapping[str, object]) -> dict[str, object]:
     if kind == "string":
         return {"type": "string", "maxLength": _limit(schema.get("maxLength"), CHARACTERS)}
     if kind in ("integer", "number"):
@@ -135,31 +135,31 @@ def _scalar(kind: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": kind}
 
 
-def _kind(schema: Mapping[str, Any]) -> str:
+def _kind(schema: Mapping[str, object]) -> str:
     kind = schema.get("type")
     if isinstance(kind, str):
         return _JSON_TYPE.get(kind.lower(), kind.lower())
     return "object" if "properties" in schema else "array" if "items" in schema else "any"
 
 
-def _object(properties: dict[str, Any], required: list[str] | None = None) -> dict[str, Any]:
+def _object(properties: dict[str, object], required: list[str] | None = None) -> dict[str, object]:
     needed = list(properties) if required is None else required
     return {"type": "object", "properties": properties, "required": needed, "additionalProperties": False}
 
 
-def _any_of(ways: list[dict[str, Any]]) -> dict[str, Any]:
+def _any_of(ways: list[dict[str, object]]) -> dict[str, object]:
     return ways[0] if len(ways) == 1 else {"anyOf": ways}
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _mapping(value: object) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _limit(asked: Any, most: int) -> int:
+def _limit(asked: object, most: int) -> int:
     return min(asked, most) if isinstance(asked, int) and asked >= 0 else most
 
 
-def _number(asked: Any, default: float) -> float:
+def _number(asked: object, default: float) -> float:
     if not isinstance(asked, int | float) or isinstance(asked, bool):
         return default
     return min(max(asked, -LARGEST), LARGEST) if asked <= 0 or asked > 0 else default  # NaN is neither

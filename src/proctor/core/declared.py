@@ -86,7 +86,7 @@ class Underway(SessionInfo, frozen=True, kw_only=True):
 
 
 Info = TypeVar("Info", bound=msgspec.Struct)
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def scorer(*, name: str = "", version: str = "", inline: bool | None = None) -> Callable[[Function], Function]:
@@ -149,7 +149,7 @@ def refuse_misspelt(kind: type[msgspec.Struct], part: object, name: str) -> None
             )
 
 
-def _values(kind: type[msgspec.Struct], part: object) -> dict[str, Any]:
+def _values(kind: type[msgspec.Struct], part: object) -> dict[str, object]:
     return {key: value for key in kind.__struct_fields__ if (value := getattr(part, key, None)) is not None}
 
 

@@ -2,14 +2,13 @@
 
 import hashlib
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 _encoder = msgspec.json.Encoder(order="deterministic")
 
 
-def digest(value: Any) -> str:
+def digest(value: object) -> str:
     """A 32-digit hexadecimal fingerprint of any of our types or of JSON data; the order of keys is irrelevant.
 
     >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})

@@ -13,15 +13,13 @@ ProctorError
     └── JudgeFailed       a judge refused, was unreachable or could not be parsed
 """
 
-from typing import Any
-
 from proctor.core.sentence import Sentence
 
 
 class ProctorError(Exception):
     """An error with a sentence for people: English as `str(error)`, other languages at the doors."""
 
-    def __init__(self, text: str | Sentence, /, **values: Any) -> None:
+    def __init__(self, text: str | Sentence, /, **values: object) -> None:
         self.sentence = text if isinstance(text, Sentence) else Sentence(text, values)
         super().__init__(str(self.sentence))
 
@@ -65,7 +63,7 @@ class Refused(BadInput):
         kind: a short name to count by: `http_` and the status, else "refused".
     """
 
-    def __init__(self, text: str | Sentence, /, *, status: int = 0, kind: str = "", **values: Any) -> None:
+    def __init__(self, text: str | Sentence, /, *, status: int = 0, kind: str = "", **values: object) -> None:
         super().__init__(text, **({"status": status} if status else {}), **values)
         self.kind = kind or (f"http_{status}" if status else "refused")
 
@@ -79,7 +77,7 @@ class PartFailed(ProctorError):
 
     kind = "part"
 
-    def __init__(self, text: str | Sentence, /, *, kind: str | None = None, **values: Any) -> None:
+    def __init__(self, text: str | Sentence, /, *, kind: str | None = None, **values: object) -> None:
         super().__init__(text, **values)
         if kind is not None:
             self.kind = kind

@@ -59,7 +59,7 @@ def _member(text: str, place: int, step: str | int, decoder: json.JSONDecoder) -
     place = _behind_blanks(text, place + 1)
     count = 0
     while text[place : place + 1] not in ("}", "]", ""):
-        key: Any = count
+        key: object = count
         if opening == "{":
             key, place = decoder.raw_decode(text, place)
             place = _behind_blanks(text, _behind_blanks(text, place) + 1)
@@ -78,5 +78,5 @@ def _behind_blanks(text: str, place: int) -> int:
     return found.end() if found else place
 
 
-def _snake(key: Any) -> Any:
+def _snake(key: object) -> Any:
     return _CAPITAL.sub(lambda found: "_" + found[1].lower(), key) if isinstance(key, str) else key

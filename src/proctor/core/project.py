@@ -18,7 +18,7 @@ _HAS_TABLE = (
 )
 
 
-def project_table(folder: str) -> tuple[str, Mapping[str, Any]] | None:
+def project_table(folder: str) -> tuple[str, Mapping[str, object]] | None:
     """Return the path of the nearest file and the settings in it; None where no folder above has any.
 
     Raises:
@@ -48,7 +48,7 @@ def _toml(path: str, needed: bytes = b"") -> Mapping[str, Any]:
 
 
 @lru_cache(maxsize=8)
-def _parsed(path: str, needed: bytes, _changed: int, _size: int) -> Mapping[str, Any]:
+def _parsed(path: str, needed: bytes, _changed: int, _size: int) -> Mapping[str, object]:
     """The tables of a file as it was when it had this time and size; none where the pattern is not in it."""
     with open(path, "rb") as file:
         content = file.read()

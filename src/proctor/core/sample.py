@@ -149,10 +149,10 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
         id: str,
         question: str,
         *,
-        target: Any = None,
+        target: object = None,
         cluster: str | None = None,
         tags: Mapping[str, str] | None = None,
-        meta: Mapping[str, Any] | None = None,
+        meta: Mapping[str, object] | None = None,
         files: Sequence[File] = (),
     ) -> Self:
         """A sample of one question.

@@ -31,13 +31,13 @@ class Sentence(msgspec.Struct, frozen=True, tag="sentence"):
         return self.text.format_map(self.values) if self.values else self.text
 
 
-def _revived(value: Any) -> Any:
+def _revived(value: object) -> Any:
     if isinstance(value, dict) and value.get("type") == "sentence":
         return msgspec.convert(value, Sentence)
     return value
 
 
-def say(text: str, /, **values: Any) -> Sentence:
+def say(text: str, /, **values: object) -> Sentence:
     """Make a `Sentence`; `text` is a literal, so that a test can hold the catalogues complete."""
     return Sentence(text, values)
 

@@ -20,7 +20,7 @@ class Environment(Protocol):
 
     async def call(self, call: ToolCall) -> ToolResult: ...
 
-    def state(self) -> Mapping[str, Any]: ...
+    def state(self) -> Mapping[str, object]: ...
 
 
 class Session(Protocol):
@@ -62,7 +62,7 @@ class Model(Protocol):
         messages: Sequence[Message],
         tools: Sequence[Tool] = (),
         *,
-        response_format: Mapping[str, Any] | None = None,
+        response_format: Mapping[str, object] | None = None,
     ) -> Step:
         """Return the model's next message; `response_format` is that of chat completions (a JSON schema)."""
         ...

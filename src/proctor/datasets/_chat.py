@@ -34,7 +34,7 @@ class Chat(msgspec.Struct, frozen=True, kw_only=True):
     answer: str | None = None
 
 
-def chat_of(value: Any, where: Sentence, column: str) -> Chat | None:
+def chat_of(value: object, where: Sentence, column: str) -> Chat | None:
     """Read a conversation; None where the cell holds something else.
 
     Raises:
@@ -52,7 +52,7 @@ def chat_of(value: Any, where: Sentence, column: str) -> Chat | None:
     return Chat(before=tuple(read), question=asked.text, files=files, answer=answer)
 
 
-def _listed(value: Any) -> Sequence[Mapping[str, Any]] | None:
+def _listed(value: object) -> Sequence[Mapping[str, object]] | None:
     if isinstance(value, str) and value.lstrip().startswith("[{"):
         try:
             value = json.loads(value)
@@ -63,7 +63,7 @@ def _listed(value: Any) -> Sequence[Mapping[str, Any]] | None:
     return value if all(isinstance(one, Mapping) and ("role" in one or "from" in one) for one in value) else None
 
 
-def _message(message: Mapping[str, Any], where: Sentence, column: str) -> Message:
+def _message(message: Mapping[str, object], where: Sentence, column: str) -> Message:
     name = str(message.get("role", message.get("from")))
     role = ROLES.get(name)
     if role is None or message.get("tool_calls"):

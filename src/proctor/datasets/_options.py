@@ -42,7 +42,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     answer: Any
 
 
-def choices_of(value: Any, where: Sentence, column: str) -> Choices | None:
+def choices_of(value: object, where: Sentence, column: str) -> Choices | None:
     """Read options; None for an empty cell.
 
     They may be a list, an object by letter, `{"text": […], "label": […]}`, `{"choices": […], "labels": [1, 0, …]}`
@@ -113,7 +113,7 @@ def style_of(asked: Iterable[Asked], column: str) -> Style:
     return fitting[0]
 
 
-def as_letters(answer: Any, choices: Choices, style: Style, where: Sentence, column: str) -> str:
+def as_letters(answer: object, choices: Choices, style: Style, where: Sentence, column: str) -> str:
     """Return the right options as letters.
 
     Raises:
@@ -125,7 +125,7 @@ def as_letters(answer: Any, choices: Choices, style: Style, where: Sentence, col
     return "".join(LETTERS[index] for index in sorted(chosen))
 
 
-def meant(answer: Any, choices: Choices, style: Style) -> frozenset[int]:
+def meant(answer: object, choices: Choices, style: Style) -> frozenset[int]:
     """Return the indexes of the options that an answer names; empty where it names none, or not clearly.
 
     >>> red = Choices(texts=("red", "blue"))
@@ -141,7 +141,7 @@ def meant(answer: Any, choices: Choices, style: Style) -> frozenset[int]:
     return frozenset(found)
 
 
-def _by_number(answer: Any, choices: Choices, style: Style) -> set[int]:
+def _by_number(answer: object, choices: Choices, style: Style) -> set[int]:
     text = str(answer).strip()
     if isinstance(answer, bool) or choices.labels or not NUMBER.fullmatch(text):
         return set()
@@ -149,7 +149,7 @@ def _by_number(answer: Any, choices: Choices, style: Style) -> set[int]:
     return {index} if 0 <= index < len(choices.texts) else set()
 
 
-def _by_name(answer: Any, choices: Choices, style: Style) -> set[int]:
+def _by_name(answer: object, choices: Choices, style: Style) -> set[int]:
     text = str(answer).strip()
     by_text = {index for index, option in enumerate(choices.texts) if option == text} if style != "letter" else set()
     by_label = _by_label(text, choices) if style != "text" else set()
@@ -181,7 +181,7 @@ def _refuse(asked: Asked, column: str) -> None:
     )
 
 
-def _read(value: Any, where: Sentence, column: str) -> Choices:
+def _read(value: object, where: Sentence, column: str) -> Choices:
     if isinstance(value, str):
         text = value.strip()
         if text[:1] in ("[", "{"):

@@ -235,7 +235,7 @@ def _files(row: Row, column: str | None, folder: Path) -> list[str]:
     return [_file_name(value, row, folder) for value in _cells_of(row.cell(column))]
 
 
-def _cells_of(value: Any) -> list[Any]:
+def _cells_of(value: object) -> list[object]:
     if isinstance(value, list):
         return value
     if not isinstance(value, str) or _inline.file_of(value) is not None:
@@ -243,7 +243,7 @@ def _cells_of(value: Any) -> list[Any]:
     return [name.strip() for name in value.replace(";", "|").split("|")]
 
 
-def _file_name(value: Any, row: Row, folder: Path) -> str:
+def _file_name(value: object, row: Row, folder: Path) -> str:
     file = _inline.file_of(value)
     if file is not None:
         if file.data is not None and len(file.data) > MOST_ATTACHMENT_BYTES:
@@ -280,12 +280,12 @@ def attachment_digest(name: str, folder: Path) -> str:
     return _inline.digest_of(name) or hashlib.sha256((folder / name).read_bytes()).hexdigest()
 
 
-def _tag(value: Any) -> str:
+def _tag(value: object) -> str:
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     return text.strip()[:TAG_CHARACTERS]
 
 
-def _plain(value: Any, row: Row, column: str) -> Any:
+def _plain(value: object, row: Row, column: str) -> Any:
     """A cell as JSON data: times and decimal numbers of Parquet become texts."""
     try:
         return msgspec.to_builtins(value.strip() if isinstance(value, str) else value, str_keys=True)

@@ -13,7 +13,7 @@ from proctor.core.sentence import Sentence, say
 BATCH = 1_000
 MOST_UNPACKED = 1_000_000_000  # of a workbook, which is a zip file
 
-Placed = Iterator[tuple[Sentence, Mapping[str, Any]]]
+Placed = Iterator[tuple[Sentence, Mapping[str, object]]]
 
 
 def parquet(path: Path) -> Placed:
@@ -82,7 +82,7 @@ def excel(path: Path, sheet: str | None, *, header: bool) -> Placed:
         book.close()
 
 
-def _numbered(path: Path, batches: Iterator[list[dict[str, Any]]]) -> Placed:
+def _numbered(path: Path, batches: Iterator[list[dict[str, object]]]) -> Placed:
     number = 0
     for batch in batches:
         for cells in batch:
@@ -142,8 +142,8 @@ def _check_names(names: list[str], path: Path) -> None:
             raise BadInput("{path}: two columns are called '{column}'.", path=path.name, column=name)
 
 
-def _cells(values: tuple[Any, ...], names: list[str], where: Sentence) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _cells(values: tuple[object, ...], names: list[str], where: Sentence) -> dict[str, object]:
+    found: dict[str, object] = {}
     for index, value in enumerate(values):
         name = names[index] if index < len(names) else ""
         if name:
@@ -153,7 +153,7 @@ def _cells(values: tuple[Any, ...], names: list[str], where: Sentence) -> dict[s
     return found
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """A cell as a value of JSON; Excel keeps whole numbers and dates as floats and times."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)

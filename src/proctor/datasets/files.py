@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -297,7 +296,7 @@ def _surveyed(path: Path, reading: Reading, files: tuple[tuple[Path, int, int], 
     )
 
 
-def _note_keys(prefix: str, value: Mapping[str, Any], nested: dict[str, None], depth: int = 1) -> None:
+def _note_keys(prefix: str, value: Mapping[str, object], nested: dict[str, None], depth: int = 1) -> None:
     for key, inner in value.items():
         if len(nested) < MOST_NESTED:
             nested[f"{prefix}.{key}"] = None

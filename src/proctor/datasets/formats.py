@@ -36,7 +36,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     split: str | None = None
 
 
-Placed = Iterator[tuple[Sentence, Mapping[str, Any]]]
+Placed = Iterator[tuple[Sentence, Mapping[str, object]]]
 
 
 def kind_of(path: Path) -> str:
@@ -52,7 +52,7 @@ def kind_of(path: Path) -> str:
     return suffix if suffix in READERS else ""
 
 
-def is_empty(value: Any) -> bool:
+def is_empty(value: object) -> bool:
     """True if a cell holds nothing: no value, whitespace, or the NaN that tables use for it."""
     return value is None or (isinstance(value, str) and not value.strip()) or value != value  # noqa: PLR0124 - NaN
 
@@ -143,7 +143,7 @@ def _listed(value: Any, path: Path, reading: Reading) -> Placed:
         yield where, cells if ids is None or "id" in cells else {"id": ids[number - 1], **cells}
 
 
-def _rows_of_object(value: Mapping[str, Any], path: Path, reading: Reading) -> tuple[Any, list[str] | None]:
+def _rows_of_object(value: Mapping[str, object], path: Path, reading: Reading) -> tuple[Any, list[str] | None]:
     """The rows in an object, and their ids where they are its keys.
 
     `{"data": [{…}]}`, `{"train": [{…}], "test": [{…}]}` with a split named, `{"id1": {…}, "id2": {…}}`, or columns
@@ -218,7 +218,7 @@ def _header(names: list[str], path: Path) -> list[str]:
     return names
 
 
-def _named(cells: list[str], names: list[str], where: Sentence) -> Mapping[str, Any]:
+def _named(cells: list[str], names: list[str], where: Sentence) -> Mapping[str, object]:
     extra = [cell for cell in cells[len(names) :] if cell.strip()]
     if extra or len(cells) < len(names):
         raise BadInput(
@@ -253,7 +253,7 @@ def _excel(path: Path, reading: Reading) -> Placed:
     return excel(path, reading.sheet, header=reading.header)
 
 
-def _object(value: Any, where: Sentence) -> Mapping[str, Any]:
+def _object(value: object, where: Sentence) -> Mapping[str, object]:
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
         raise BadInput(
             "{where}: expected an object with columns as keys, got {kind}.", where=where, kind=type(value).__name__

@@ -27,7 +27,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
         """Return what a column holds; `data.question` is looked for in the object of the column `data`."""
         if column in self.cells:
             return self.cells[column]
-        value: Any = self.cells
+        value: object = self.cells
         for key in column.split("."):
             if not isinstance(value, Mapping) or key not in value:
                 return None

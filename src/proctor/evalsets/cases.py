@@ -5,7 +5,6 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -124,14 +123,14 @@ def split(eval_set: EvalSet, parts: int) -> list[EvalSet]:
 
 
 def asked(
-    case_id: str, ask: str, answer: str | None, calls: Sequence[tuple[str, Mapping[str, Any]]] | None
+    case_id: str, ask: str, answer: str | None, calls: Sequence[tuple[str, Mapping[str, object]]] | None
 ) -> EvalCase:
     """A case of one turn."""
     return changed(EvalCase(eval_id=case_id, conversation=[Invocation(user_content=Content())]), ask, answer, calls)
 
 
 def changed(
-    case: EvalCase, ask: str | None, answer: str | None, calls: Sequence[tuple[str, Mapping[str, Any]]] | None
+    case: EvalCase, ask: str | None, answer: str | None, calls: Sequence[tuple[str, Mapping[str, object]]] | None
 ) -> EvalCase:
     """A case with other words, another answer or other calls in its first turn.
 

@@ -1,7 +1,7 @@
 """Convert JSON with the keys of the schema to its nouns, and say where it does not fit."""
 
 import re
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -14,7 +14,7 @@ _FAULT = re.compile(r"(?P<said>.*?)(?: - at `(?P<path>\$[^`]*)`)?", re.DOTALL)
 _STEP = re.compile(r"\.(\w+)|\[(\d+|\.\.\.)\]")
 
 
-def converted(value: Any, kind: type[T], at: Path = ()) -> T:
+def converted(value: object, kind: type[T], at: Path = ()) -> T:
     """JSON with the keys of the schema as a noun of it.
 
     Raises:

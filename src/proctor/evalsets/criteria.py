@@ -122,7 +122,7 @@ def read(path: Path, *, allow_code: bool = False) -> Criteria:
     return of_config(value, str(path), allow_code=allow_code)
 
 
-def of_config(given: Mapping[str, Any], where: str = "eval_config", *, allow_code: bool = False) -> Criteria:
+def of_config(given: Mapping[str, object], where: str = "eval_config", *, allow_code: bool = False) -> Criteria:
     """Return the criteria of an eval config, the object that such a file holds.
 
     Raises:
@@ -138,7 +138,11 @@ def of_config(given: Mapping[str, Any], where: str = "eval_config", *, allow_cod
 
 
 def of(
-    given: Any, where: str = "criteria", *, custom: Mapping[str, Any] = MappingProxyType({}), allow_code: bool = False
+    given: object,
+    where: str = "criteria",
+    *,
+    custom: Mapping[str, object] = MappingProxyType({}),
+    allow_code: bool = False,
 ) -> Criteria:
     """The criteria of an object: a threshold, or an object with one, for each metric.
 
@@ -190,7 +194,7 @@ def of(
     return Criteria(thresholds=thresholds, match_type=how, judged=judged, custom=own, notes=tuple(notes), **flags)
 
 
-def _custom(name: str, given: Any, threshold: float, where: str, *, allow_code: bool) -> CustomMetric:
+def _custom(name: str, given: object, threshold: float, where: str, *, allow_code: bool) -> CustomMetric:
     """Return a metric that is a function of the user.
 
     Raises:
@@ -262,7 +266,7 @@ def _judged(name: str, criterion: Mapping[str, Any], threshold: float, where: st
         raise BadInput("{what}: {error}.", what=where, error=in_words(error)) from error
 
 
-def _of_judge(given: Any, where: str) -> Iterator[Sentence]:
+def _of_judge(given: object, where: str) -> Iterator[Sentence]:
     """Yield what a criterion says of its judge without effect."""
     for key in ("judge_model", "judge_model_config"):
         if _options(given, JUDGE_KEYS, where).get(key) is not None:
@@ -270,7 +274,7 @@ def _of_judge(given: Any, where: str) -> Iterator[Sentence]:
             yield _without_effect(f"{where}: {key}", reason)
 
 
-def _simulated_user(given: Any, where: str) -> tuple[int | None, tuple[Sentence, ...]]:
+def _simulated_user(given: object, where: str) -> tuple[int | None, tuple[Sentence, ...]]:
     """Return how many turns a simulated user has at most, and which settings have no effect.
 
     Raises:
@@ -297,7 +301,7 @@ def _simulated_user(given: Any, where: str) -> tuple[int | None, tuple[Sentence,
     return (sys.maxsize if most == -1 else most), tuple(notes)
 
 
-def _options(given: Any, known: set[str], where: str) -> dict[str, Any]:
+def _options(given: object, known: set[str], where: str) -> dict[str, Any]:
     """Return an object of the file with keys in snake_case; {} where there is none.
 
     Raises:

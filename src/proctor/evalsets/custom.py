@@ -47,7 +47,7 @@ class CustomScorer:
 
     inline = False  # code of the user runs in a thread
 
-    def __init__(self, name: str, path: str, function: Callable[..., Any]) -> None:
+    def __init__(self, name: str, path: str, function: Callable[..., object]) -> None:
         self.name = name
         self._path = path
         self._function = function
@@ -86,7 +86,7 @@ def scorer_of(name: str, path: str, folder: Path) -> CustomScorer:
     return CustomScorer(name, path, function)
 
 
-def _source(function: Callable[..., Any]) -> str | None:
+def _source(function: Callable[..., object]) -> str | None:
     try:
         return digest_bytes(inspect.getsource(function).encode("utf-8", "replace"))
     except (OSError, TypeError):
@@ -116,7 +116,7 @@ def _arguments(name: str, metric: CustomMetric, sample: Sample, trajectory: Traj
     )
 
 
-def _scenario(given: Mapping[str, Any] | None) -> Any:
+def _scenario(given: Mapping[str, object] | None) -> Any:
     if given is None:
         return None
     from google.adk.evaluation.eval_case import ConversationScenario
@@ -128,7 +128,7 @@ async def _later(result: Awaitable[Any], metric: CustomMetric, trajectory: Traje
     return _score(await result, metric, trajectory)
 
 
-def _score(result: Any, metric: CustomMetric, trajectory: Trajectory) -> Score | Unscored:
+def _score(result: object, metric: CustomMetric, trajectory: Trajectory) -> Score | Unscored:
     """Return the score of a case: the share of the way from the least to the most; thresholds compare with the raw value.
 
     The metric's own verdict counts; where it gives none, the threshold decides.
@@ -154,7 +154,7 @@ def _score(result: Any, metric: CustomMetric, trajectory: Trajectory) -> Score |
     verdict = result.overall_eval_status.name
     passed = reached if verdict not in ("PASSED", "FAILED") else verdict == "PASSED"
     turns = _of_turns(result, value, 1 + max((step.turn for step in trajectory.steps), default=0))
-    details: dict[str, Any] = {"turns": turns, "threshold": metric.threshold, "passed": passed}
+    details: dict[str, object] = {"turns": turns, "threshold": metric.threshold, "passed": passed}
     if passed != reached:  # a rule of its own
         details["passed_turns"] = [passed] * len(turns)
     return Score(points=(value - metric.least) / (metric.most - metric.least), details=details)

@@ -24,7 +24,7 @@ NAMES = {
 }
 
 
-def cases(value: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def cases(value: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
     """The cases of the nested list, as JSON of the current schema.
 
     Raises:
@@ -38,14 +38,14 @@ def cases(value: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return made
 
 
-def case(name: str, turns: Sequence[Any], session: Any = None, at: Path = ("eval_cases", 0)) -> dict[str, Any]:
+def case(name: str, turns: Sequence[object], session: object = None, at: Path = ("eval_cases", 0)) -> dict[str, object]:
     """One case out of its turns; a session that is empty is none.
 
     Raises:
         Invalid: as above.
     """
     conversation = [_turn(turn, (*at, "conversation", place), f"{name} {place}") for place, turn in enumerate(turns)]
-    made: dict[str, Any] = {"eval_id": name, "conversation": conversation}
+    made: dict[str, object] = {"eval_id": name, "conversation": conversation}
     if session:
         if not isinstance(session, Mapping):
             raise Invalid((*at, "session_input"), mismatch("object", session))
@@ -72,7 +72,7 @@ def old_path(path: Path, *, flat: bool) -> Path:
     return tuple(found)
 
 
-def _turn(turn: Any, at: Path, seed: str) -> dict[str, Any]:
+def _turn(turn: object, at: Path, seed: str) -> dict[str, object]:
     if not isinstance(turn, Mapping):
         raise Invalid(at, mismatch("object", turn))
     query = _text(turn, "query", (*at, "user_content"))
@@ -96,14 +96,14 @@ def _turn(turn: Any, at: Path, seed: str) -> dict[str, Any]:
     }
 
 
-def _call(old: Any, at: Path) -> dict[str, Any]:
+def _call(old: Any, at: Path) -> dict[str, object]:
     name = _text(old, "tool_name", at)
     if "tool_input" not in old:
         raise Invalid(at, say("'{field}' is missing", field="tool_input"))
     return {"name": name, "args": old["tool_input"]}
 
 
-def _text(old: Any, key: str, at: Path) -> str:
+def _text(old: object, key: str, at: Path) -> str:
     if not isinstance(old, Mapping) or key not in old:
         raise Invalid(at, say("'{field}' is missing", field=key))
     if not isinstance(old[key], str):
@@ -112,7 +112,7 @@ def _text(old: Any, key: str, at: Path) -> str:
     return text
 
 
-def _list(old: Mapping[str, Any], key: str, at: Path, *, needed: bool = True) -> list[Any]:
+def _list(old: Mapping[str, object], key: str, at: Path, *, needed: bool = True) -> list[object]:
     found = old.get(key, None if needed else [])
     if not isinstance(found, list):
         raise Invalid(at, mismatch("array", found))

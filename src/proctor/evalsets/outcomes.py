@@ -6,7 +6,7 @@ attempt in which the agent failed scores 0; one that could not be measured leave
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -25,7 +25,7 @@ from proctor.trajectory_matching.adk_rules import mean
 Status = Literal["passed", "failed", "not_evaluated"]
 SUMMARY = "adk:passed"  # says of all metrics what is counted here
 PREFIX = "adk:"
-Call = Mapping[str, Any]
+Call = Mapping[str, object]
 
 
 class TurnOutcome(msgspec.Struct, frozen=True, kw_only=True):

@@ -37,7 +37,7 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:  # n
                 raise BadInput("{path}, line {line}: {error}.", path=path, line=number, error=error) from None
 
 
-def _checked(line: Mapping[str, Any]) -> Checked:
+def _checked(line: Mapping[str, object]) -> Checked:
     metric = line["metric"]
     official = line["error"] if line.get("error") else {key: line[key] for key in _VERDICTS if key in line}
     match metric:
@@ -56,7 +56,7 @@ def _checked(line: Mapping[str, Any]) -> Checked:
 _VERDICTS = ("scores", "overall_score", "score", "status", "resolved")
 
 
-def _trajectory(line: Mapping[str, Any]) -> tuple[dict[str, Any] | str, Sentence]:
+def _trajectory(line: Mapping[str, object]) -> tuple[dict[str, object] | str, Sentence]:
     rule = say("calls compared as {match_type}", match_type=line.get("match_type", "EXACT"))
     try:
         how = match_type(line.get("match_type", "EXACT"))
@@ -72,7 +72,7 @@ def _trajectory(line: Mapping[str, Any]) -> tuple[dict[str, Any] | str, Sentence
     return {"scores": scores, "overall_score": overall, "status": _status(overall, line)}, rule
 
 
-def _response(line: Mapping[str, Any]) -> tuple[dict[str, Any] | str, Sentence]:
+def _response(line: Mapping[str, object]) -> tuple[dict[str, object] | str, Sentence]:
     score = rouge_1(_text(line, "response"), _text(line, "reference"))
     return {"score": score, "status": _status(score, line)}, say("ROUGE-1 of the texts")
 

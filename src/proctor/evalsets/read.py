@@ -134,7 +134,7 @@ def set_id(path: FilePath) -> str:
     return next((path.name.removesuffix(end) for end in SUFFIXES if path.name.endswith(end)), path.name)
 
 
-def _without(scenario: Any) -> Any:
+def _without(scenario: object) -> Any:
     """Return a scenario without what `proctor generate scenario` writes beside it."""
     if not isinstance(scenario, Mapping):
         return scenario
@@ -152,7 +152,7 @@ def _case(data: bytes, path: FilePath) -> EvalCase:
     return case
 
 
-def _loaded(value: Any, path: FilePath) -> tuple[Shape, EvalSet, tuple[Sentence, ...]]:
+def _loaded(value: object, path: FilePath) -> tuple[Shape, EvalSet, tuple[Sentence, ...]]:
     if isinstance(value, dict):
         return _object(value)
     if not isinstance(value, list):
@@ -165,14 +165,14 @@ def _loaded(value: Any, path: FilePath) -> tuple[Shape, EvalSet, tuple[Sentence,
     return kind, converted({"eval_set_id": name, "name": name, "eval_cases": cases}, EvalSet), ()
 
 
-def _object(value: Mapping[str, Any]) -> tuple[Shape, EvalSet, tuple[Sentence, ...]]:
+def _object(value: Mapping[str, object]) -> tuple[Shape, EvalSet, tuple[Sentence, ...]]:
     if not {"eval_cases", "evalCases", "eval_set_id", "evalSetId"} & value.keys():
         raise Invalid((), say("expected an eval set: there is neither 'eval_set_id' nor 'eval_cases'"))
     made = normal(value, EvalSet)
     return "mixed" if made.renamed else "current", converted(made.value, EvalSet), made.notes
 
 
-def _kind_of_list(value: Sequence[Any]) -> Shape:
+def _kind_of_list(value: Sequence[object]) -> Shape:
     known: dict[str, Shape] = {"data": "nested list", "query": "flat list", "trace_id": "spans"}
     first: Shape | None = None
     for place, element in enumerate(value):
@@ -220,7 +220,7 @@ def _check_case(case: EvalCase, at: Path) -> Iterator[Sentence]:
             yield say("{path}: an expected call has no name, so no call can be like it.", path=here)
 
 
-def _bad(path: FilePath, text: str, error: Invalid, original: Any) -> BadInput:
+def _bad(path: FilePath, text: str, error: Invalid, original: object) -> BadInput:
     at = _old_path(error.path, original)
     return BadInput(
         "{file}, line {line}: {problem} at {path}.",
@@ -231,7 +231,7 @@ def _bad(path: FilePath, text: str, error: Invalid, original: Any) -> BadInput:
     )
 
 
-def _old_path(path: Path, original: Any) -> Path:
+def _old_path(path: Path, original: object) -> Path:
     """Where the same stands in an older shape."""
     if not isinstance(original, list) or path[:1] != ("eval_cases",):
         return path
@@ -251,7 +251,7 @@ def _json(data: bytes, path: FilePath) -> tuple[str, Any, set[str]]:
     """The text, the data, and the keys that occur twice in one object."""
     doubled: set[str] = set()
 
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
         made = dict(pairs)
         if len(made) < len(pairs):
             doubled.update(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)

@@ -133,7 +133,7 @@ class Heard:
         return declared(SessionInfo, self._session).tools
 
     @property
-    def state(self) -> Mapping[str, Any] | None:
+    def state(self) -> Mapping[str, object] | None:
         return declared(SessionInfo, self._session).state
 
     @property
@@ -194,7 +194,7 @@ def case_of(eval_id: str, played: Played, begin: SessionInput | None = None) -> 
     )
 
 
-def session_input(given: Any) -> SessionInput | None:
+def session_input(given: object) -> SessionInput | None:
     """The session of a case out of plain data; None where there is none."""
     if not isinstance(given, Mapping) or not given:
         return None
@@ -202,7 +202,7 @@ def session_input(given: Any) -> SessionInput | None:
     return converted(normal(about, SessionInput).value, SessionInput)
 
 
-def played_in(session: Any) -> tuple[list[tuple[Turn, Sequence[Step]]], dict[str, Any]]:
+def played_in(session: Any) -> tuple[list[tuple[Turn, Sequence[Step]]], dict[str, object]]:
     """The turns of a session of google-adk, and its last state."""
     by_invocation: dict[str, tuple[list[Message], list[Step]]] = {}
     for event in session.events:
@@ -215,7 +215,7 @@ def played_in(session: Any) -> tuple[list[tuple[Turn, Sequence[Step]]], dict[str
     return [(Turn(messages=tuple(asked)), steps) for asked, steps in by_invocation.values() if asked], state
 
 
-async def _session_of(source: Any, session_id: str | None, user_id: str | None) -> Any:
+async def _session_of(source: object, session_id: str | None, user_id: str | None) -> Any:
     if hasattr(source, "events") and hasattr(source, "app_name"):
         return source
     service, app_name = getattr(source, "session_service", None), getattr(source, "app_name", None)
@@ -232,7 +232,7 @@ async def _session_of(source: Any, session_id: str | None, user_id: str | None) 
     return session
 
 
-def _untouched(session: Any, state: Mapping[str, Any]) -> dict[str, Any]:
+def _untouched(session: Any, state: Mapping[str, object]) -> dict[str, object]:
     """What of the state no event changed, so that it was there when the session began."""
     changed = {key for event in session.events for key in (event.actions.state_delta if event.actions else None) or ()}
     return {key: value for key, value in state.items() if key not in changed}

@@ -70,7 +70,7 @@ class _Walk:
         self._names: dict[tuple[str, str], str] = {}
         self._numbers: dict[str, int] = {}
 
-    def value(self, value: Any, *, free: bool) -> Any:
+    def value(self, value: object, *, free: bool) -> Any:
         match value:
             case str():
                 return self.text(value)
@@ -91,9 +91,9 @@ class _Walk:
             text = pattern.regex.sub(partial(self._named, pattern.name), text)
         return text
 
-    def _object(self, value: dict[str, Any], *, free: bool) -> dict[str, Any]:
+    def _object(self, value: dict[str, object], *, free: bool) -> dict[str, object]:
         """Texts before ids, so that the first value of a case is the first that is said."""
-        made: dict[str, Any] = {}
+        made: dict[str, object] = {}
         for key in sorted(value, key=lambda key: key.endswith("id") and not free):
             name = self.text(key) if free else key
             if name in made:  # two names that were different only in what was taken out

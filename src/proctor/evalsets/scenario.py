@@ -9,7 +9,7 @@ turns at most (src/google/adk/evaluation/simulation/llm_backed_user_simulator.py
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
@@ -79,7 +79,7 @@ class ScenarioUser(named.Opened):
         return Turn(messages=(Message.of("user", said),))
 
 
-def user_of(given: str | Mapping[str, Any], max_turns: int | None = None) -> ScenarioUser:
+def user_of(given: str | Mapping[str, object], max_turns: int | None = None) -> ScenarioUser:
     """Return the user behind `openai:MODEL`, or behind an object with the model, `max_turns` and the options of the model.
 
     Args:
@@ -94,7 +94,7 @@ def user_of(given: str | Mapping[str, Any], max_turns: int | None = None) -> Sce
     return ScenarioUser(named.model(options.model, given), options.max_turns or max_turns or MAX_TURNS)
 
 
-def _instructions(scenario: Mapping[str, Any]) -> str:
+def _instructions(scenario: Mapping[str, object]) -> str:
     persona = scenario.get("user_persona")
     if isinstance(persona, str):
         persona = PERSONAS.get(persona, persona)

@@ -23,7 +23,7 @@ class _Noun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Members that say nothing new are left out when written, as ADK does; code made for ADK's classes finds their words."""
 
     @classmethod
-    def model_validate(cls, value: Any) -> Self:
+    def model_validate(cls, value: object) -> Self:
         """Data with keys in either spelling, as a noun.
 
         Raises:
@@ -39,12 +39,12 @@ class _Noun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """The same out of JSON text."""
         return cls.model_validate(json.loads(text))
 
-    def model_dump(self, **_: Any) -> dict[str, Any]:
+    def model_dump(self, **_: object) -> dict[str, object]:
         """Plain data."""
-        plain: dict[str, Any] = builtins(self)
+        plain: dict[str, object] = builtins(self)
         return plain
 
-    def model_dump_json(self, *, indent: int | None = None, **_: Any) -> str:
+    def model_dump_json(self, *, indent: int | None = None, **_: object) -> str:
         """JSON text."""
         return json.dumps(builtins(self), indent=indent, ensure_ascii=False)
 
@@ -259,7 +259,7 @@ class Normal(msgspec.Struct, frozen=True, kw_only=True):
     renamed: bool = False
 
 
-def normal(value: Any, kind: type, path: Path = ()) -> Normal:
+def normal(value: object, kind: type, path: Path = ()) -> Normal:
     """The same JSON with every key in snake_case, and unknown keys under `extra` where they are kept.
 
     Raises:
@@ -297,12 +297,12 @@ class _Walk:
         self.notes: list[Sentence] = []
         self.renamed = False
 
-    def noun(self, value: Any, kind: type[msgspec.Struct], path: Path) -> Any:
+    def noun(self, value: object, kind: type[msgspec.Struct], path: Path) -> Any:
         if not isinstance(value, dict):
             return value  # the conversion tells what was expected
         spellings, shapes = _spellings(kind), _shapes(kind)
-        made: dict[str, Any] = {}
-        extra: dict[str, Any] = {}
+        made: dict[str, object] = {}
+        extra: dict[str, object] = {}
         for key, inner in value.items():
             name = spellings.get(key)
             if name is None:
@@ -331,7 +331,7 @@ class _Walk:
             raise Invalid(path, say("the key '{key}' is not known here.{near}", key=key, near=near))
         self.notes.append(say("{path}: the key is not known to ADK; it is kept.{near}", path=shown(path), near=near))
 
-    def _inner(self, value: Any, shape: Any, path: Path) -> Any:
+    def _inner(self, value: object, shape: Any, path: Path) -> Any:
         match shape:
             case ("noun", kind):
                 return self.noun(value, kind, path)
@@ -356,7 +356,7 @@ def inline(data: str) -> bytes:
     return base64.b64decode(data.replace("-", "+").replace("_", "/") + "=" * (-len(data) % 4), validate=True)
 
 
-def _check(kind: type, made: Mapping[str, Any], path: Path) -> None:
+def _check(kind: type, made: Mapping[str, object], path: Path) -> None:
     """What types cannot say.
 
     Raises:
@@ -387,7 +387,7 @@ def _near(key: str, known: list[str]) -> Sentence | str:
     return say(" Did you mean '{near}'?", near=found[0]) if found else ""
 
 
-def _number(value: Any, name: str) -> Any:
+def _number(value: object, name: str) -> Any:
     """Times may be numbers in quotes."""
     if name == "creation_timestamp" and isinstance(value, str | bool):
         try:
@@ -404,7 +404,7 @@ def _spellings(kind: type[msgspec.Struct]) -> Mapping[str, str]:
 
 
 @cache
-def _shapes(kind: type) -> Mapping[str, Any]:
+def _shapes(kind: type) -> Mapping[str, object]:
     return {name: _shape(hint) for name, hint in get_type_hints(kind).items()}
 
 

@@ -24,7 +24,7 @@ from proctor.evalsets.schema import EvalSet
 SET_ID = "default"
 
 
-def read(value: Sequence[Mapping[str, Any]], file: str) -> tuple[EvalSet, tuple[Sentence, ...]]:
+def read(value: Sequence[Mapping[str, object]], file: str) -> tuple[EvalSet, tuple[Sentence, ...]]:
     """Return the set, with a note for each trace or conversation that is left out.
 
     Raises:
@@ -40,12 +40,12 @@ def read(value: Sequence[Mapping[str, Any]], file: str) -> tuple[EvalSet, tuple[
     return found.eval_set, found.broken
 
 
-def converted(value: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], tuple[Sentence, ...]]:
+def converted(value: Sequence[Mapping[str, object]]) -> tuple[dict[str, object], tuple[Sentence, ...]]:
     """The set, as JSON of the current schema, with a note for each trace that is left out.
 
     A trace without the text of the user or of the answer is no turn.
     """
-    traces: dict[str, list[Mapping[str, Any]]] = {}
+    traces: dict[str, list[Mapping[str, object]]] = {}
     for span in value:
         traces.setdefault(str(span["trace_id"]), []).append(span)
     turns, notes = [], []
@@ -65,7 +65,7 @@ def converted(value: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], tuple
     return {"eval_set_id": SET_ID, "name": SET_ID, "eval_cases": [case], "creation_timestamp": began}, tuple(notes)
 
 
-def _turn(trace_id: str, spans: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+def _turn(trace_id: str, spans: Sequence[Mapping[str, object]]) -> dict[str, Any] | None:
     asked = _asked(spans)
     if not asked:
         return None
@@ -83,11 +83,11 @@ def _turn(trace_id: str, spans: Sequence[Mapping[str, Any]]) -> dict[str, Any] |
     }
 
 
-def _asked(spans: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _asked(spans: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
     return [span for span in spans if span.get("name") == "call_llm"]
 
 
-def _call(span: Mapping[str, Any]) -> dict[str, Any]:
+def _call(span: Mapping[str, object]) -> dict[str, object]:
     parameters = _inside(span, "gen_ai.tool.input").get("parameters", {})
     call_id = _inside(span, "gen_ai.tool.output").get("id")
     return {
@@ -97,18 +97,18 @@ def _call(span: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _session(traces: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+def _session(traces: Mapping[str, Sequence[Mapping[str, object]]]) -> dict[str, object]:
     first = next((span for spans in traces.values() for span in _asked(spans)), {})
     return {"app_name": _said(first, "gen_ai.app.name"), "user_id": _said(first, "gen_ai.user.id"), "state": {}}
 
 
-def _said(span: Mapping[str, Any], name: str) -> str:
+def _said(span: Mapping[str, object], name: str) -> str:
     attributes = span.get("attributes")
     value = attributes.get(name) if isinstance(attributes, Mapping) else None
     return value if isinstance(value, str) else ""
 
 
-def _inside(span: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _inside(span: Mapping[str, object], name: str) -> Mapping[str, object]:
     try:
         value = json.loads(_said(span, name))
     except (ValueError, RecursionError):
@@ -116,7 +116,7 @@ def _inside(span: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _seconds(span: Mapping[str, Any]) -> float:
+def _seconds(span: Mapping[str, object]) -> float:
     start = span.get("start_time")
     return start / 1e9 if isinstance(start, int | float) else 0.0
 

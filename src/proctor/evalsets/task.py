@@ -48,8 +48,8 @@ def task_of(
     path: str | Path,
     *,
     config: str | None = None,
-    criteria: Mapping[str, Any] | None = None,
-    user: str | Mapping[str, Any] | None = None,
+    criteria: Mapping[str, object] | None = None,
+    user: str | Mapping[str, object] | None = None,
     allow_code: bool = False,
 ) -> Task:
     """The task of a file, of some cases of one, or of all files in a folder and those in it.
@@ -131,8 +131,8 @@ def task_from(name: str, sources: Sequence[Source], user: ScenarioUser | None = 
 def _task(
     name: str,
     config: str | None,
-    given: Mapping[str, Any] | None,
-    user: str | Mapping[str, Any] | None,
+    given: Mapping[str, object] | None,
+    user: str | Mapping[str, object] | None,
     *,
     allow_code: bool,
 ) -> Task:
@@ -166,7 +166,7 @@ def _source(
     root: Path,
     ids: Sequence[str],
     config: str | None,
-    given: Mapping[str, Any] | None,
+    given: Mapping[str, object] | None,
     *,
     allow_code: bool,
 ) -> Source:
@@ -234,10 +234,10 @@ def _turns(case: EvalCase, where: str, *, thoughts: bool) -> tuple[Turn, ...]:
     )
 
 
-def _meta(case: EvalCase, eval_set_id: str, chosen: Criteria) -> dict[str, Any]:
+def _meta(case: EvalCase, eval_set_id: str, chosen: Criteria) -> dict[str, object]:
     """What scorers and result files need, and all that a judge may want to know."""
     thresholds = chosen.thresholds
-    adk: dict[str, Any] = {"match_type": chosen.match_type, "criteria": list(thresholds)}
+    adk: dict[str, object] = {"match_type": chosen.match_type, "criteria": list(thresholds)}
     flags = {"ignore_args": chosen.ignore_args, "count_thoughts": chosen.count_thoughts}
     adk |= {key: True for key, wanted in flags.items() if wanted}
     for name, key in (
@@ -294,7 +294,7 @@ def _turn(turn: Invocation, where: str, *, thoughts: bool) -> Turn:
     return Turn(messages=(Message(role="user", parts=parts),), reference=reference)
 
 
-def _call(call: Mapping[str, Any]) -> dict[str, Any]:
+def _call(call: Mapping[str, object]) -> dict[str, object]:
     names = {"name": "name", "args": "arguments", "id": "id"}
     return {"name": "", **{names[key]: value for key, value in call.items() if key in names}}
 

@@ -54,7 +54,7 @@ def write(record: RunRecord, store: Store, path: Path | TextIO, *, options: Opti
     return [path] if isinstance(path, Path) else []
 
 
-def safe_cell(value: Any) -> Any:
+def safe_cell(value: object) -> Any:
     """A cell that no spreadsheet runs: text that begins like a formula gets an apostrophe; numbers stay.
 
     >>> safe_cell("=1+1"), safe_cell(" @x"), safe_cell(-1), safe_cell("a-b")
@@ -135,7 +135,7 @@ def _tag_columns(record: RunRecord, store: Store) -> list[str]:
     return [f"tag.{key}" for key in dict.fromkeys(slice.partition("=")[0] for slice in slices if slice)]
 
 
-def cell_text(value: Any) -> Any:
+def cell_text(value: object) -> Any:
     """A value as one cell holds it: lists and objects as JSON, the rest as it is."""
     if isinstance(value, Mapping | list | tuple):
         return json.dumps(value, ensure_ascii=False, default=str)

@@ -15,19 +15,19 @@ class BoundedEnvironment(SandboxedEnvironment):
 
     intercepted_binops = frozenset({"*", "**", "%"})
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options: object) -> None:
         super().__init__(**options)
         for name in ("center", "indent"):
             self.filters[name] = _bounded(self.filters[name])
         self.globals.pop("lipsum")
 
-    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+    def is_safe_attribute(self, obj: object, attr: str, value: object) -> bool:
         return attr not in PADDING and super().is_safe_attribute(obj, attr, value)
 
-    def wrap_str_format(self, value: Any) -> None:
+    def wrap_str_format(self, value: object) -> None:
         """Nothing: with it `format` would be let through, whose widths have no bound."""
 
-    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+    def call_binop(self, context: Context, operator: str, left: object, right: object) -> Any:
         if operator == "%" and isinstance(left, str):
             raise ValueError("a text with % is not filled in here")
         if operator == "**" and isinstance(left, int) and isinstance(right, int):
@@ -40,7 +40,7 @@ class BoundedEnvironment(SandboxedEnvironment):
 
 
 def _bounded(filter: Any) -> Any:
-    def bounded(text: Any, width: Any = 4, *more: Any, **named: Any) -> Any:
+    def bounded(text: object, width: object = 4, *more: object, **named: object) -> Any:
         _check(width if isinstance(width, int) else len(str(width)))
         return filter(text, width, *more, **named)
 

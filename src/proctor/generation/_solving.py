@@ -5,7 +5,6 @@ half of all tries gave is its answer. An item on which it has none is told apart
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
 
@@ -53,7 +52,7 @@ class Solved(msgspec.Struct, frozen=True, kw_only=True):
     unsolved: Sequence[str]
 
 
-def task(items: Sequence[Mapping[str, Any]], kind: Generator, name: str, version: str) -> Task:
+def task(items: Sequence[Mapping[str, object]], kind: Generator, name: str, version: str) -> Task:
     """The items as problems to solve, each with its stated answer."""
     answer = kind.answer
     assert answer is not None
@@ -93,7 +92,7 @@ def solved(run: Run, stated: Mapping[str, str], votes: int) -> Solved:
     )
 
 
-def own_doubts(items: Sequence[Mapping[str, Any]], kind: Generator) -> list[Doubt]:
+def own_doubts(items: Sequence[Mapping[str, object]], kind: Generator) -> list[Doubt]:
     r"""Items whose solution ends in another answer than the one stated (`\boxed{…}`, `the answer is …`)."""
     if kind.answer is None or "solution" not in kind.schema["properties"]:
         return []
@@ -123,7 +122,7 @@ def _majority(given: Sequence[str], votes: int) -> str | None:
     return next((group[0] for group in groups if 2 * len(group) > votes), None)
 
 
-def _problem(item: Mapping[str, Any], kind: Generator) -> dict[str, str]:
+def _problem(item: Mapping[str, object], kind: Generator) -> dict[str, str]:
     """What a solver is shown: the problem, never the answer or its solution."""
     shown = {name: as_text(item[name]) for name in kind.main if name in item}
     return {"problem": "\n\n".join(shown.values()), **shown}

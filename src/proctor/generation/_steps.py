@@ -121,7 +121,7 @@ class Steps:
         criteria = rubric(self._wish.rubric or self._kind.rubric)
         if "judge" in self._runs:
             return self._runs["judge"], self._judged(self._runs["judge"], criteria)
-        options: dict[str, Any] = {}
+        options: dict[str, object] = {}
         if self._wish.reference is not None:
             options = {"reference": str(reference_set.located(self._wish.reference)[0]), "seed": self._wish.seed}
         run = self._run(f"judged-items:{self._wish.data}", [f"rubric:{criteria.name}"], options)
@@ -211,7 +211,7 @@ class Steps:
             agreement = self.attempt("agreement", lambda: agree([run, path]))
         return _people(path, mine, len(given) - len(mine), agreement, len(ids))
 
-    def _run(self, task: str, scorers: Sequence[str], options: Mapping[str, Any], limit: int | None = None) -> Run:
+    def _run(self, task: str, scorers: Sequence[str], options: Mapping[str, object], limit: int | None = None) -> Run:
         run = evaluate(
             task,
             agent="recorded:",

@@ -69,11 +69,11 @@ class Generator(msgspec.Struct, frozen=True, kw_only=True):
         shown = {name: _sample(part) for name, part in self.schema.get("properties", {}).items()}
         return json.dumps(shown, ensure_ascii=False, indent=4)
 
-    def text(self, item: Mapping[str, Any]) -> str:
+    def text(self, item: Mapping[str, object]) -> str:
         """What of an item has to be new."""
         return "\n\n".join(as_text(item[name]) for name in self.main if name in item)
 
-    def read(self, reply: str) -> dict[str, Any]:
+    def read(self, reply: str) -> dict[str, object]:
         """The item in a reply.
 
         Raises:
@@ -91,7 +91,7 @@ class Generator(msgspec.Struct, frozen=True, kw_only=True):
                 raise Rejected("placeholder", say("'{name}' only repeats the form that was shown.", name=name))
         return item
 
-    def checked(self, item: Mapping[str, Any]) -> dict[str, Any]:
+    def checked(self, item: Mapping[str, object]) -> dict[str, object]:
         """An item that fits the schema: whole numbers as such, also where they came as text.
 
         Raises:
@@ -138,7 +138,7 @@ def known() -> list[str]:
     return sorted(path.stem for path in _FOLDER.glob("*.toml"))
 
 
-def rendered(template: str, **values: Any) -> str:
+def rendered(template: str, **values: object) -> str:
     """A prompt with its values in place. A user's template can call nothing of Python's.
 
     Raises:
@@ -157,7 +157,7 @@ def rendered(template: str, **values: Any) -> str:
         ) from None
 
 
-def as_text(value: Any) -> str:
+def as_text(value: object) -> str:
     """A field as a person reads it; lists line by line."""
     if isinstance(value, str):
         return value
@@ -212,11 +212,11 @@ def _check(found: Generator) -> None:
         rendered(found.solve, **dict.fromkeys(found.schema["properties"], ""))
 
 
-def _wants_integer(part: Any) -> bool:
+def _wants_integer(part: object) -> bool:
     return isinstance(part, Mapping) and part.get("type") == "integer"
 
 
-def _whole(value: Any) -> Any:
+def _whole(value: object) -> Any:
     """A whole number that came as text, or as 5.0; other values as they are.
 
     >>> _whole("042"), _whole(5.0), _whole("4.5"), _whole(True)
@@ -232,7 +232,7 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _sample(part: Any) -> Any:
+def _sample(part: object) -> Any:
     """What stands for a property in the example of the reply."""
     if not isinstance(part, Mapping):
         return "..."

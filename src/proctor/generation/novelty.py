@@ -14,7 +14,7 @@ import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -68,7 +68,7 @@ class Novelty:
         self._by_hash: dict[int, list[int]] = {}
         self._ids: list[str] = []
         self._texts: list[str] = []
-        self._rows: list[Any] = []
+        self._rows: list[object] = []
 
     def __len__(self) -> int:
         return self._count

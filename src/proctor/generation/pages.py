@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -76,7 +76,7 @@ def html(page: Page, lang: str) -> str:
 
 def _rendered(template: str, page: Page, lang: str) -> str:
     words = Words(lang)
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "page": page, "lang": lang, "t": words.t, "kind": lambda block: type(block).__name__, "policy": policy()
     }  # fmt: skip
     return _environment(template.endswith(".html.jinja")).get_template(template).render(values)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -42,7 +41,7 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
     items: Sequence[Example]
     source: Mapping[str, str] = {}
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> dict[str, object]:
         """What is recorded of it with a run."""
         return {"name": self.name, "digest": self.digest, "items": len(self.items), **self.source}
 

@@ -22,7 +22,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -71,7 +71,7 @@ class Use:
         self.hits += 1
         self.saved = self.saved + usage
 
-    def notes(self) -> dict[str, Any]:
+    def notes(self) -> dict[str, object]:
         """For the notes of a trial; empty without a hit."""
         if not self.hits:
             return {}
@@ -260,7 +260,7 @@ def place_of(endpoint: str, request: Json) -> Place | None:
     return place
 
 
-def _digest(value: Mapping[str, Any]) -> str:
+def _digest(value: Mapping[str, object]) -> str:
     try:
         return digest(value)
     except UnicodeEncodeError:  # half a character

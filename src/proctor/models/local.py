@@ -150,7 +150,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     must_call: bool = False
 
 
-def make(argument: str, options: Mapping[str, Any]) -> "LocalModel":
+def make(argument: str, options: Mapping[str, object]) -> "LocalModel":
     """The model `local:NAME` or `local:./model.gguf` with `Options`."""
     return LocalModel(argument, converted(options, Options, f"local:{argument}"))
 
@@ -217,7 +217,7 @@ class LocalModel:
         messages: Sequence[Message],
         tools: Sequence[Tool] = (),
         *,
-        response_format: Mapping[str, Any] | None = None,
+        response_format: Mapping[str, object] | None = None,
         seed: int | None = None,
     ) -> Step:
         """The model's next message; with tools, a call of one of them or an answer.

@@ -7,7 +7,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from proctor import registry
 from proctor.core.declared import ModelInfo, checked
@@ -15,7 +15,7 @@ from proctor.core.errors import BadInput
 from proctor.core.task import Model
 
 
-def model(name: str, options: Mapping[str, Any] = {}, *, defaults: Mapping[str, Any] = {}) -> Model:
+def model(name: str, options: Mapping[str, object] = {}, *, defaults: Mapping[str, object] = {}) -> Model:
     """The model behind a name; nothing is started or asked yet.
 
     Args:
@@ -59,7 +59,7 @@ class Opened:
             await self._stack.__aexit__(kind, error, trace)
 
 
-def _of_a_person(name: str, options: Mapping[str, Any]) -> Model:
+def _of_a_person(name: str, options: Mapping[str, object]) -> Model:
     if options:
         raise BadInput("The model '{name}' takes no options; give the object its values where it is made.", name=name)
     found = registry.load_object(name, "model")

@@ -88,7 +88,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     tokens_per_minute: Positive | None = None
 
 
-def options_of(values: Mapping[str, Any]) -> Options:
+def options_of(values: Mapping[str, object]) -> Options:
     """Options as a person gives them.
 
     Raises:
@@ -102,7 +102,7 @@ def options_of(values: Mapping[str, Any]) -> Options:
     return converted(values, Options, "openai")
 
 
-def make(argument: str, options: Mapping[str, Any]) -> "ChatModel":
+def make(argument: str, options: Mapping[str, object]) -> "ChatModel":
     """The model `openai:MODEL` with `Options`."""
     return ChatModel(argument, options_of(options))
 
@@ -190,7 +190,7 @@ class ChatModel:
         messages: Sequence[Message],
         tools: Sequence[Tool] = (),
         *,
-        response_format: Mapping[str, Any] | None = None,
+        response_format: Mapping[str, object] | None = None,
         seed: int | None = None,
     ) -> Step:
         """The model's next message, with times, usage, and why it stopped.
@@ -252,7 +252,7 @@ class ChatModel:
         messages: Sequence[Message],
         tools: Sequence[Tool],
         names: Mapping[str, str],
-        response_format: Mapping[str, Any] | None,
+        response_format: Mapping[str, object] | None,
     ) -> Json:
         body: Json = {**self._fixed, "messages": to_messages(messages, names)}
         if tools:

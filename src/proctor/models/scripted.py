@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import cycle
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -25,7 +24,7 @@ Said = str | Message | Step | Exception
 Script = Iterable[Said] | Callable[[Sequence[Message], Sequence[Tool]], Said]
 
 
-def make(argument: str, options: Mapping[str, Any]) -> "ScriptedModel":
+def make(argument: str, options: Mapping[str, object]) -> "ScriptedModel":
     """The model `scripted:FILE`.
 
     Raises:
@@ -57,7 +56,7 @@ class ScriptedModel:
         messages: Sequence[Message],
         tools: Sequence[Tool] = (),
         *,
-        response_format: Mapping[str, Any] | None = None,
+        response_format: Mapping[str, object] | None = None,
     ) -> Step:
         """The next reply."""
         self.asked.append(tuple(messages))
@@ -119,7 +118,7 @@ def _from_file(path: Path) -> Callable[[Sequence[Message], Sequence[Tool]], Said
     return reply
 
 
-def _said(value: Any) -> Said:
+def _said(value: object) -> Said:
     if isinstance(value, str):
         return value
     if isinstance(value, dict) and value.keys() & {"content", "tool_calls"}:

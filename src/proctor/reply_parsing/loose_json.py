@@ -62,7 +62,7 @@ def read(text: str) -> Any:
         raise Unreadable(error.reason) from None
 
 
-def read_all(text: str) -> list[Any]:
+def read_all(text: str) -> list[object]:
     """Every object, or list of objects, in a reply that `read` can read: it takes one, and the others may say otherwise.
 
     >>> read_all('{"a": 1} and not {"a": 5}')
@@ -192,8 +192,8 @@ class _Parser:
                 raise self._broken(position)
         return _Object(members), position + 1
 
-    def _list(self, start: int, depth: int) -> tuple[list[Any], int]:
-        items: list[Any] = []
+    def _list(self, start: int, depth: int) -> tuple[list[object], int]:
+        items: list[object] = []
         position = self._blank(start + 1)
         while not self._is(position, "]"):
             item, position = self.value(position, depth + 1)
@@ -249,14 +249,14 @@ def _number(found: re.Match[str]) -> int | float:
     return number
 
 
-def _built(value: Any) -> Any:
+def _built(value: object) -> Any:
     """The value with its strings decoded, all with the habits of the whole."""
     bodies: list[Body] = []
     _collect(value, bodies)
     return _filled(value, iter(decode_all(bodies)))
 
 
-def _collect(value: Any, bodies: list[Body]) -> None:
+def _collect(value: object, bodies: list[Body]) -> None:
     match value:
         case Body():
             bodies.append(value)
@@ -269,12 +269,12 @@ def _collect(value: Any, bodies: list[Body]) -> None:
                 _collect(one, bodies)
 
 
-def _filled(value: Any, texts: Iterator[str]) -> Any:
+def _filled(value: object, texts: Iterator[str]) -> Any:
     match value:
         case Body():
             return next(texts)
         case _Object(members=members):
-            made: dict[str, Any] = {}
+            made: dict[str, object] = {}
             for _, one in members:
                 key = next(texts)
                 if key in made:

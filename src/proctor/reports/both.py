@@ -1,7 +1,7 @@
 """The samples of two runs with both answers: which ones the second run broke or fixed, and which both have wrong."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import msgspec
 
@@ -143,7 +143,7 @@ def _reason(one: Story) -> str | Sentence:
     return next((found.reason for found in one.findings if found.reason), "")
 
 
-def _row(one: Both, tables: Tables) -> dict[str, Any]:
+def _row(one: Both, tables: Tables) -> dict[str, object]:
     known = one.any_story
     return {
         "n": visible(one.sample_id),

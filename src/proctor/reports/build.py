@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from statistics import quantiles
-from typing import Any
 
 import msgspec
 
@@ -146,7 +145,7 @@ def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, fai
     )
 
 
-def json_summary(record: RunRecord, store: Store, estimates: Sequence[Estimate]) -> dict[str, Any]:
+def json_summary(record: RunRecord, store: Store, estimates: Sequence[Estimate]) -> dict[str, object]:
     """A run as the one JSON object that commands print: run, task, agent, state, note, outcomes, estimates, usage, seconds, target."""
     plain = msgspec.to_builtins(
         {
@@ -247,7 +246,7 @@ def _options(record: RunRecord) -> Iterator[Fact]:
             yield Fact(name=f"{prefix}.{name}", text="•••" if hidden else _text(value))
 
 
-def _facts(provenance: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterator[Fact]:
+def _facts(provenance: Mapping[str, object], prefix: str = "", depth: int = 0) -> Iterator[Fact]:
     is_judge = prefix.startswith("judges · ") and depth == 2
     for name, value in provenance.items():
         if (name == "warnings" and not prefix) or (is_judge and name not in JUDGE_FACTS):
@@ -260,5 +259,5 @@ def _facts(provenance: Mapping[str, Any], prefix: str = "", depth: int = 0) -> I
             yield Fact(name=f"{prefix}{name}", text=_text(value))
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return value if isinstance(value, str) else value_text(value)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from proctor.core.sentence import Sentence, say
 from proctor.evalsets.outcomes import Call, CaseOutcome, MetricOutcome, Status, TurnOutcome
@@ -44,7 +44,7 @@ def summary(cases: Sequence[CaseOutcome], lang: str, console: "Console") -> None
                 console.print(Text(f"  {line}"))
 
 
-def as_data(cases: Sequence[CaseOutcome], lang: str) -> dict[str, Any]:
+def as_data(cases: Sequence[CaseOutcome], lang: str) -> dict[str, object]:
     """The same as plain data: how many, and each case with its metrics."""
     statuses = [case.status for case in cases]
     return {

@@ -5,7 +5,6 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import Any
 
 import msgspec
 
@@ -119,7 +118,7 @@ class VerdictCounts:
         for (why, scorer), count in self.lost.most_common():
             yield Unmeasured(what=why, kind=scorer, count=count, example=self.examples[why, scorer])
 
-    def _add_details(self, verdict: Verdict, details: Mapping[str, Any]) -> None:
+    def _add_details(self, verdict: Verdict, details: Mapping[str, object]) -> None:
         if OF_CALLS & details.keys():
             self.compared.add(verdict.scorer)
         for name in BESIDE:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import msgspec
 
@@ -51,7 +50,7 @@ class Shown(msgspec.Struct, frozen=True):
     arguments: Mapping[str, tuple[str, ...]]
 
 
-def calls_in(value: Any, *, allowed: bool = False) -> tuple[Shown, ...] | None:
+def calls_in(value: object, *, allowed: bool = False) -> tuple[Shown, ...] | None:
     """The calls that a reference, a target or decoded output stands for; None when it is something else.
 
     Knows tool calls, `[{"name": ..., "arguments": {...}}]` (or `args`), and `[{function: {parameter: value}}]`.
@@ -96,7 +95,7 @@ def pairs(
     return tuple(_marked(found, function, parameter))
 
 
-def found_pairs(sides: Any) -> tuple[Pair, ...]:
+def found_pairs(sides: object) -> tuple[Pair, ...]:
     """The pairs that a scorer of trajectories found, out of `details["sides"]`; none where these are something else.
 
     >>> found_pairs([{"kind": "missing", "expected": "pay()"}])[0].expected
@@ -139,7 +138,7 @@ def call_text(call: Shown) -> str:
     return f"{call.name}({', '.join(f'{name}={_either(texts)}' for name, texts in call.arguments.items())})"
 
 
-def value_text(value: Any) -> str:
+def value_text(value: object) -> str:
     """A value as JSON text, cut to a length; never raises."""
     try:
         text = json.dumps(value, ensure_ascii=False, default=str)
@@ -148,7 +147,7 @@ def value_text(value: Any) -> str:
     return text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…"
 
 
-def _call(item: Any, *, allowed: bool) -> Shown | None:
+def _call(item: object, *, allowed: bool) -> Shown | None:
     if isinstance(item, ToolCall):
         return _shown(item.name, item.arguments if item.raw is None else {"": item.raw})
     if not isinstance(item, Mapping):
@@ -160,7 +159,7 @@ def _call(item: Any, *, allowed: bool) -> Shown | None:
     return None
 
 
-def _shown(name: Any, arguments: Any, *, allowed: bool = False) -> Shown | None:
+def _shown(name: object, arguments: object, *, allowed: bool = False) -> Shown | None:
     if not isinstance(arguments, Mapping):
         return None
     many = allowed and all(isinstance(value, list) and value for value in arguments.values())
@@ -222,7 +221,7 @@ def _differs(row: Row) -> bool:
     return row.made is None or row.expected is None or row.made not in row.expected.split(EITHER)
 
 
-def _key(key: Any) -> str:
+def _key(key: object) -> str:
     return "" if key is None else str(key)
 
 

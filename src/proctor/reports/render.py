@@ -47,7 +47,7 @@ def html(report: Report, lang: str, stories: Iterable[Story] = ()) -> str:
     return _render("report.html.jinja", report, lang, **script_values(found, "samples.js"))
 
 
-def script_values(found: Listing, name: str) -> dict[str, Any]:
+def script_values(found: Listing, name: str) -> dict[str, object]:
     """What the base page needs to list samples by a script; nothing of it where none are listed."""
     from markupsafe import Markup
 
@@ -127,7 +127,7 @@ def methods(report: Report, words: Words) -> str:
     return ", ".join(words.t(method) for method in dict.fromkeys(used) if method)
 
 
-def _render(template: str, report: Report, lang: str, **more: Any) -> str:
+def _render(template: str, report: Report, lang: str, **more: object) -> str:
     words = Words(lang)
     numbers = {(one.error_class, one.error_type): number for number, one in enumerate(report.errors, 1)}
     return (

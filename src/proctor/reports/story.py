@@ -1,7 +1,7 @@
 """One trial as a person would tell it: what was asked, what was expected, what came, and what scorers said."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -241,7 +241,7 @@ def _compared(sample: Sample | None, trajectory: Trajectory, verdicts: Sequence[
         return None
 
 
-def _is_trajectory(reference: Any) -> bool:
+def _is_trajectory(reference: object) -> bool:
     return isinstance(reference, Mapping) and bool({"calls", "alternatives"} & reference.keys())
 
 
@@ -267,7 +267,7 @@ def _expected(sample: Sample | None) -> tuple[tuple[Shown, ...], str]:
     if sample is None:
         return (), ""
     references = [turn.reference for turn in sample.turns if turn.reference is not None]
-    wanted: Any = sample.target
+    wanted: object = sample.target
     if wanted is None and references:
         wanted = references[0] if len(references) == 1 else references
     if calls := calls_in(wanted, allowed=True):

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -235,7 +235,7 @@ class _Moved:
             yield one
 
 
-def _page(template: str, comparison: Comparison, lang: str, moved: _Moved, **more: Any) -> str:
+def _page(template: str, comparison: Comparison, lang: str, moved: _Moved, **more: object) -> str:
     words = Words(lang)
     return (
         environment(template.endswith(".html.jinja"))

@@ -1,7 +1,6 @@
 """Names and numbers as people read them, in the language of the reader."""
 
 import time
-from typing import Any
 
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence
@@ -147,7 +146,7 @@ class Words:
     def __init__(self, lang: str) -> None:
         self.lang = lang
 
-    def t(self, sentence: str | Sentence, /, **values: Any) -> str:
+    def t(self, sentence: str | Sentence, /, **values: object) -> str:
         """A sentence in the language."""
         return speak(sentence, self.lang, **values)
 

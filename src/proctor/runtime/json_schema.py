@@ -31,7 +31,7 @@ REMARKS = {
 }  # fmt: skip
 
 
-def check(schema: Any, path: str = "$") -> None:
+def check(schema: object, path: str = "$") -> None:
     """Refuse a schema that cannot be followed to the letter.
 
     Raises:
@@ -48,7 +48,7 @@ def check(schema: Any, path: str = "$") -> None:
         ) from None
 
 
-def fault(schema: Any, value: Any) -> Sentence | None:
+def fault(schema: object, value: object) -> Sentence | None:
     """Return why a value does not fit a checked schema; None where it does.
 
     Raises:
@@ -76,11 +76,13 @@ def _validator() -> Any:
     from jsonschema import Draft202012Validator, validators
     from jsonschema.exceptions import ValidationError
 
-    def pattern(_: Any, pattern: str, value: Any, __: Any) -> Iterator[ValidationError]:
+    def pattern(_: object, pattern: str, value: object, __: object) -> Iterator[ValidationError]:
         if isinstance(value, str) and search(pattern, value) is None:
             yield ValidationError("")
 
-    def pattern_properties(validator: Any, named: Mapping[str, Any], value: Any, _: Any) -> Iterator[ValidationError]:
+    def pattern_properties(
+        validator: Any, named: Mapping[str, object], value: object, _: object
+    ) -> Iterator[ValidationError]:
         if isinstance(value, dict):
             for pattern, part in named.items():
                 for key, one in value.items():

@@ -33,7 +33,7 @@ async def in_thread(function: Callable[[], Any]) -> Any:
     future: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
     context = copy_context()
 
-    def put(result: Any, error: BaseException | None) -> None:
+    def put(result: object, error: BaseException | None) -> None:
         if not future.done():
             future.set_result((result, error))
 

@@ -9,7 +9,7 @@ breaks a constraint, and with it the whole statement.
 import sqlite3
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from proctor.stores.blobs import LONG_BYTES, pack
 from proctor.stores.schema import SPENT
@@ -98,7 +98,7 @@ def arrive(db: sqlite3.Connection, additions: Sequence[Addition]) -> None:
 
 def _arrive(db: sqlite3.Connection, additions: Sequence[Addition], long: Sequence[Addition]) -> None:
     known = _known(db, long) if long else frozenset()
-    rows: list[tuple[Any, ...]] = []
+    rows: list[tuple[object, ...]] = []
     for one in additions:
         head = _packed(one, known)[:-1]
         verdicts = [_packed_verdict(verdict) for verdict in one.verdicts]
@@ -133,7 +133,7 @@ def _packed_verdict(one: Judged) -> Judged:
     return one if len(one.verdict) <= LONG_BYTES else one._replace(verdict=pack(one.verdict))
 
 
-def insert(db: sqlite3.Connection, statement: str, rows: Sequence[tuple[Any, ...]]) -> int:
+def insert(db: sqlite3.Connection, statement: str, rows: Sequence[tuple[object, ...]]) -> int:
     """Run a statement with `{rows}` in it for up to 64 rows at a time; says how many rows it changed.
 
     A statement is only prepared for powers of two: where rows are missing, it is given some of zeros, which it has to
@@ -144,7 +144,7 @@ def insert(db: sqlite3.Connection, statement: str, rows: Sequence[tuple[Any, ...
     )
 
 
-def _execute(db: sqlite3.Connection, statement: str, rows: Sequence[tuple[Any, ...]]) -> sqlite3.Cursor:
+def _execute(db: sqlite3.Connection, statement: str, rows: Sequence[tuple[object, ...]]) -> sqlite3.Cursor:
     count, columns = 1 << (len(rows) - 1).bit_length(), len(rows[0])
     values = [value for row in rows for value in row]
     values.extend([0] * ((count - len(rows)) * columns))

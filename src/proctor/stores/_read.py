@@ -6,7 +6,6 @@ Lazy queries give pages of rows that begin with (sample, attempt), behind `:samp
 # ruff: noqa: S608 - the queries are put together from constants in this file
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any
 
 import msgspec
 
@@ -112,7 +111,7 @@ DELETE = (
 )
 
 
-def trials_query(filters: Mapping[str, Any]) -> str:
+def trials_query(filters: Mapping[str, object]) -> str:
     """The query for trials; bounds on the value hold for the scorer, or for any."""
     chosen = [_FILTER["outcome"]] if filters["outcome"] is not None else []
     if filters["min_value"] is not None or filters["max_value"] is not None:

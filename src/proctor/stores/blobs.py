@@ -23,7 +23,7 @@ def _as_text(value: object) -> str:
 _encoder = msgspec.json.Encoder(order="deterministic", enc_hook=_as_text)
 
 
-def encode(value: Any) -> bytes:
+def encode(value: object) -> bytes:
     """One of our types as JSON, the same bytes for the same value.
 
     >>> encode({"text": "a\\ud800b"}).decode()
@@ -35,7 +35,7 @@ def encode(value: Any) -> bytes:
         return _encoder.encode(_cleaned(value))
 
 
-def encode_without(keys: Sequence[bytes], value: Any) -> bytes:
+def encode_without(keys: Sequence[bytes], value: object) -> bytes:
     """Encode a record; where it holds one of these keys of the user, a mark takes its place.
 
     >>> encode_without([b"abc123"], {"answer": "my key is abc123"}).decode()
@@ -74,7 +74,7 @@ def clean(text: str) -> str:
     return text
 
 
-def _cleaned(value: Any) -> Any:
+def _cleaned(value: object) -> Any:
     match value:
         case str():
             return clean(value)

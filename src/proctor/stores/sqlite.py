@@ -221,7 +221,7 @@ class SqliteStore:
             raise unknown("run", run_id, names, paths=False, most=8)
         return rows[0][0], _read.record(rows[0][1])
 
-    def _range(self, run_id: str, sample_id: str | None = None) -> dict[str, Any]:
+    def _range(self, run_id: str, sample_id: str | None = None) -> dict[str, object]:
         """The numbers of the samples of a run, or of one: from `first` up to `last`, without it."""
         number, _ = self._found(run_id)
         if sample_id is None:
@@ -229,11 +229,11 @@ class SqliteStore:
         rows = self._rows(_read.NUMBER, {"run": number, "name": clean(sample_id)})
         return {"first": rows[0][0], "last": rows[0][0] + 1} if rows else {"first": 0, "last": 0}
 
-    def _rows(self, query: str, values: Mapping[str, Any]) -> list[Any]:
+    def _rows(self, query: str, values: Mapping[str, object]) -> list[Any]:
         with self._reading() as db:
             return db.execute(query, values).fetchall()
 
-    def _pages(self, query: str, values: Mapping[str, Any], *, size: int = _read.PAGE) -> Iterator[Any]:
+    def _pages(self, query: str, values: Mapping[str, object], *, size: int = _read.PAGE) -> Iterator[Any]:
         """Rows that begin with (sample, attempt), page by page, each behind the last one."""
         sample, attempt = values["first"], -1
         while rows := self._rows(query, {**values, "sample": sample, "attempt": attempt, "size": size}):

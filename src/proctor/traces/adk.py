@@ -26,7 +26,7 @@ def kind(span: Span) -> Kind:
     return found.get(first, "")
 
 
-def sent(span: Span) -> list[Any]:
+def sent(span: Span) -> list[object]:
     return listed(_member(span, "gcp.vertex.agent.llm_request", "contents"))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from proctor.chat.agent_replies import clean
 
 DEEPEST = 100
-Tree = Mapping[str, Any]
+Tree = Mapping[str, object]
 
 
 class TooDeep(ValueError):
@@ -18,7 +18,7 @@ class TooDeep(ValueError):
 _WHOLE = re.compile(r"-?[0-9]{1,300}")  # Python refuses to read a few thousand digits
 
 
-def plain(value: Any, depth: int = 0) -> Any:
+def plain(value: object, depth: int = 0) -> Any:
     """A typed value of OTLP-JSON (`{"intValue": "5"}`) as the value itself; anything else stays what it is.
 
     >>> plain({"arrayValue": {"values": [{"stringValue": "a"}, {"intValue": "5"}]}})
@@ -41,7 +41,7 @@ def plain(value: Any, depth: int = 0) -> Any:
     return value
 
 
-def named(attributes: Any) -> dict[str, Any]:
+def named(attributes: object) -> dict[str, object]:
     """The attributes of a span: an object, or OTLP's list of keys with typed values.
 
     Raises:
@@ -56,13 +56,13 @@ def named(attributes: Any) -> dict[str, Any]:
     raise ValueError
 
 
-def tree(attributes: Mapping[str, Any]) -> dict[str, Any]:
+def tree(attributes: Mapping[str, Any]) -> dict[str, object]:
     """Dotted names as a tree; where a name is both a value and a branch, the value stands under ''.
 
     >>> tree({"a.0.b": 1, "a.0.c": 2, "a": 3})
     {'a': {'0': {'b': 1, 'c': 2}, '': 3}}
     """
-    made: dict[str, Any] = {}
+    made: dict[str, object] = {}
     for name, value in attributes.items():
         *path, last = name.split(".")
         if len(path) > DEEPEST:
@@ -83,7 +83,7 @@ def tree(attributes: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def at(branch: Any, path: str) -> Any:
+def at(branch: object, path: str) -> Any:
     """What stands at a dotted path; the value itself where it is also a branch; None where there is nothing."""
     for step in path.split("."):
         if not isinstance(branch, dict):
@@ -92,13 +92,13 @@ def at(branch: Any, path: str) -> Any:
     return branch
 
 
-def leaf(branch: Any, path: str) -> Any:
+def leaf(branch: object, path: str) -> Any:
     """The value at a path, not the branch below it."""
     found = at(branch, path)
     return found.get("") if isinstance(found, dict) and "" in found else found
 
 
-def text(branch: Any, *paths: str) -> str:
+def text(branch: object, *paths: str) -> str:
     """The first of these paths that holds a text that is not empty."""
     for path in paths:
         found = leaf(branch, path)
@@ -107,7 +107,7 @@ def text(branch: Any, *paths: str) -> str:
     return ""
 
 
-def identity(branch: Any, *paths: str) -> str:
+def identity(branch: object, *paths: str) -> str:
     """The first of these paths that holds an id; `<unknown_user_id>` and the like are none."""
     for path in paths:
         found = text(branch, path)
@@ -116,7 +116,7 @@ def identity(branch: Any, *paths: str) -> str:
     return ""
 
 
-def number(branch: Any, *paths: str) -> int:
+def number(branch: object, *paths: str) -> int:
     """The first of these paths that holds a number, as a whole one; else 0."""
     for path in paths:
         found = leaf(branch, path)
@@ -125,7 +125,7 @@ def number(branch: Any, *paths: str) -> int:
     return 0
 
 
-def items(value: Any) -> list[Any]:
+def items(value: object) -> list[Any]:
     """A list, however it was written: a list, a branch with numbers for names, or JSON text.
 
     >>> items({"1": "b", "0": "a"}), items('[1]'), items("x")

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -50,7 +49,7 @@ class Placed:
     talk: str = ""
 
     @cached_property
-    def raw(self) -> list[Any]:
+    def raw(self) -> list[object]:
         """What a model was sent, as the span has it."""
         told = (dialect.sent(self.span) for dialect in DIALECTS)
         return next((found for found in told if any(message(one) is not None for one in reversed(found))), [])

@@ -107,7 +107,7 @@ def answered(span: Span) -> str:
     return next((one.text for one in reversed(said(span)) if one.text), "")
 
 
-def _places(span: Span) -> list[Mapping[str, Any]]:
+def _places(span: Span) -> list[Mapping[str, object]]:
     """Where messages may stand: the span itself, and the event that holds its details."""
     return [span.attributes, *(event.attributes for event in span.events if event.name == DETAILS)]
 
@@ -134,7 +134,7 @@ def _first_choice(choices: list[Any]) -> list[Message]:
     return made
 
 
-def _arguments(given: Any) -> Any:
+def _arguments(given: object) -> Any:
     """The arguments out of what a decorated function was called with: its keywords, else what it was given."""
     for name in ("kwargs", "inputs"):
         if isinstance(given, dict) and isinstance(given.get(name), dict) and given[name]:

@@ -22,7 +22,7 @@ ROLES: Mapping[str, Role] = {
 }  # fmt: skip
 
 
-def listed(value: Any, role: Role = "user") -> list[Any]:
+def listed(value: object, role: Role = "user") -> list[object]:
     """The messages of a list as they stand there, for `message`; of one text, a message of that role."""
     found = decoded(value)
     if isinstance(found, dict) and any(key in found for key in ("role", "content", "parts", "message")):
@@ -32,13 +32,13 @@ def listed(value: Any, role: Role = "user") -> list[Any]:
     return items(found)
 
 
-def messages(value: Any, role: Role = "user") -> list[Message]:
+def messages(value: object, role: Role = "user") -> list[Message]:
     """The messages of a list in any of the shapes, or of one text, which is of that role."""
     made = (message(one, role) for one in listed(value, role))
     return [one for one in made if one is not None]
 
 
-def message(value: Any, role: Role = "user") -> Message | None:
+def message(value: object, role: Role = "user") -> Message | None:
     """One message; None when there is nothing in it that we know."""
     if isinstance(value, Message):
         return value
@@ -75,7 +75,7 @@ def joined(found: Iterable[Message]) -> list[Message]:
     return made
 
 
-def behind(sent: Sequence[Any], known: Callable[[Message], bool]) -> tuple[Message | None, list[Message]]:
+def behind(sent: Sequence[object], known: Callable[[Message], bool]) -> tuple[Message | None, list[Message]]:
     """The last message of the assistant that is known, and all behind it; from the end, as what is old may be long."""
     found: list[Message] = []
     said: Message | None = None  # messages of the assistant that follow each other, as one
@@ -129,7 +129,7 @@ def _parts(value: Mapping[str, Any], role: Role) -> Iterator[Part]:
         yield _call(value["function_call"], name)
 
 
-def _content(value: Any) -> Iterator[Part]:
+def _content(value: object) -> Iterator[Part]:
     """Text, or a list of parts, perhaps as JSON text."""
     found = decoded(value)
     if isinstance(found, dict) and "" in found and len(found) > 1:
@@ -147,7 +147,7 @@ def _content(value: Any) -> Iterator[Part]:
     yield from known
 
 
-def _part(value: Any) -> Part | None:
+def _part(value: object) -> Part | None:
     if isinstance(value, str):
         return Text(text=clean(value)) if value else None
     if not isinstance(value, dict):
@@ -174,7 +174,7 @@ def _part(value: Any) -> Part | None:
     return _file(value) if any(key in value for key in ("inline_data", "file_data", "image")) else None
 
 
-def _call(value: Mapping[str, Any], name: str) -> ToolCall:
+def _call(value: Mapping[str, object], name: str) -> ToolCall:
     given = next(
         (
             one
@@ -186,7 +186,7 @@ def _call(value: Mapping[str, Any], name: str) -> ToolCall:
     return call_of(clean(name), given, clean(identity(value, "id", "call_id", "tool_call_id")))
 
 
-def _result(value: Mapping[str, Any]) -> ToolResult:
+def _result(value: Mapping[str, object]) -> ToolResult:
     content = next(
         (value[key] for key in ("response", "result", "output", "content") if value.get(key) is not None), ""
     )
@@ -195,7 +195,7 @@ def _result(value: Mapping[str, Any]) -> ToolResult:
     return ToolResult(name=clean(text(value, "name")), content=shown(content), id=clean(call_id), is_error=failed)
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """What a tool gave back, as text; a list of text parts is their texts."""
     if isinstance(value, str):
         return clean(value)
@@ -206,7 +206,7 @@ def shown(value: Any) -> str:
     return clean(json.dumps(value, ensure_ascii=False, default=str))
 
 
-def _file(value: Mapping[str, Any]) -> File:
+def _file(value: Mapping[str, object]) -> File:
     media_type = text(value, "mime_type", "inline_data.mime_type", "file_data.mime_type", "media_type")
     url = text(value, "uri", "file_data.file_uri", "image_url.url", "image.image.url", "image_url", "url")
     return File(

@@ -32,7 +32,7 @@ def covers_run(span: Span) -> bool:
     return span.name.startswith("invoke_agent") and kind(span) == "model"
 
 
-def sent(span: Span) -> list[Any]:
+def sent(span: Span) -> list[object]:
     found = listed(at(span.attributes, "llm.input_messages"))
     if found and not covers_run(span):
         return found
@@ -102,7 +102,7 @@ def _first(span: Span, *paths: str) -> Any:
     return next((one for path in paths if (one := leaf(span.attributes, path)) is not None), None)
 
 
-def _words(value: Any, keys: tuple[str, ...], role: str) -> str:
+def _words(value: object, keys: tuple[str, ...], role: str) -> str:
     """The words of a person in what an agent was given or gave: plain text, messages, or the member that has them."""
     value = decoded(value)
     if isinstance(value, str):

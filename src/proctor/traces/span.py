@@ -1,6 +1,6 @@
 """What one span tells, in no dialect."""
 
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -24,7 +24,7 @@ class Dialect(Protocol):
 
     def kind(self, span: Span) -> Kind: ...
 
-    def sent(self, span: Span) -> list[Any]:
+    def sent(self, span: Span) -> list[object]:
         """What a model was sent, from the first message on, as `_messages.message` can read it."""
         ...
 

@@ -42,7 +42,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     """Something that was noted within a span."""
 
     name: str
-    attributes: Mapping[str, Any]
+    attributes: Mapping[str, object]
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +57,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
     start: float = 0.0
     end: float = 0.0
-    attributes: Mapping[str, Any] = {}
+    attributes: Mapping[str, object] = {}
     events: tuple[Event, ...] = ()
     failed: str | None = None
     is_log: bool = False
@@ -206,14 +206,14 @@ def _behind_blanks(text: str, place: int) -> int:
     return found.end() if found else place
 
 
-def _listed(line: _Line, value: Any) -> Iterator[tuple[_Line, Any]]:
+def _listed(line: _Line, value: object) -> Iterator[tuple[_Line, Any]]:
     if isinstance(value, list):
         yield from ((_Line(line.number, (place,)), one) for place, one in enumerate(value))
     else:
         yield line, value
 
 
-def _raw(path: Path, line: _Line, value: Any) -> Iterator[tuple[Place, Mapping[str, Any]]]:
+def _raw(path: Path, line: _Line, value: Any) -> Iterator[tuple[Place, Mapping[str, object]]]:
     """The spans of a value, each with its JSON path in it."""
     if _is_envelope(value):
         yield from _unpacked(path, line, value, (), _ENVELOPE)
@@ -238,17 +238,17 @@ _LOGS = (("resourceLogs", "resource_logs"), ("scopeLogs", "scope_logs"), ("logRe
 _BESIDE = ("resourceMetrics", "resource_metrics")  # a collector may write all into one file
 
 
-def _is_envelope(value: Any) -> bool:
+def _is_envelope(value: object) -> bool:
     return isinstance(value, dict) and any(key in value for names in _ENVELOPE for key in names)
 
 
-def _is_span(value: Any) -> bool:
+def _is_span(value: object) -> bool:
     return isinstance(value, dict) and bool(_trace_of(value))
 
 
 def _unpacked(
-    path: Path, line: _Line, value: Any, here: Place, levels: Sequence[Sequence[str]]
-) -> Iterator[tuple[Place, Mapping[str, Any]]]:
+    path: Path, line: _Line, value: object, here: Place, levels: Sequence[Sequence[str]]
+) -> Iterator[tuple[Place, Mapping[str, object]]]:
     if not isinstance(value, dict):
         raise _bad(path, line, here, mismatch("object", value))
     if not levels:
@@ -266,7 +266,7 @@ def _unpacked(
             return
 
 
-def _span(raw: Mapping[str, Any]) -> Span:
+def _span(raw: Mapping[str, object]) -> Span:
     trace = _trace_of(raw)
     if not trace:
         raise _Wrong((), say("'{field}' is missing", field="traceId"))
@@ -284,13 +284,13 @@ def _span(raw: Mapping[str, Any]) -> Span:
     )
 
 
-def _is_log(raw: Mapping[str, Any]) -> bool:
+def _is_log(raw: Mapping[str, object]) -> bool:
     return "name" not in raw and any(
         key in raw for key in ("eventName", "event_name", "severityNumber", "severity_number", "body")
     )
 
 
-def _log(raw: Mapping[str, Any]) -> Span | None:
+def _log(raw: Mapping[str, object]) -> Span | None:
     """Return a log record that tells of a model call; None for any other."""
     said = {
         "name": _text(raw, "eventName", "event_name"),
@@ -305,11 +305,11 @@ def _log(raw: Mapping[str, Any]) -> Span | None:
     return Span(trace=trace, id=span_id, events=(msgspec.structs.replace(event, name=name),), is_log=True)
 
 
-def _trace_of(raw: Mapping[str, Any]) -> str:
+def _trace_of(raw: Mapping[str, object]) -> str:
     return _id(raw, "traceId", "trace_id") or _id(raw.get("context"), "trace_id", "traceId")
 
 
-def _text(raw: Any, *names: str) -> str:
+def _text(raw: object, *names: str) -> str:
     """An id or a name; numbers are ids too, as VeADK writes them."""
     for name in names:
         found = raw.get(name) if isinstance(raw, dict) else None
@@ -318,13 +318,13 @@ def _text(raw: Any, *names: str) -> str:
     return ""
 
 
-def _id(raw: Any, *names: str) -> str:
+def _id(raw: object, *names: str) -> str:
     """An id in hexadecimal, however it was written: with `0x`, or in base64 as other writers of protobuf do."""
     found = _text(raw, *names).removeprefix("0x")
     return base64.b64decode(found).hex() if _BASE64.fullmatch(found) else found
 
 
-def _attributes(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+def _attributes(raw: Mapping[str, object]) -> Mapping[str, object]:
     try:
         return tree(named(raw.get("attributes")))
     except TooDeep:
@@ -333,7 +333,7 @@ def _attributes(raw: Mapping[str, Any]) -> Mapping[str, Any]:
         raise _Wrong(("attributes",), mismatch("object", raw.get("attributes"))) from None
 
 
-def _events(raw: Mapping[str, Any]) -> Iterator[Event]:
+def _events(raw: Mapping[str, object]) -> Iterator[Event]:
     given = raw.get("events")
     if given is None:
         return
@@ -351,7 +351,7 @@ def _events(raw: Mapping[str, Any]) -> Iterator[Event]:
             raise _Wrong(("events", place), problem) from None
 
 
-def _failed(raw: Mapping[str, Any]) -> str | None:
+def _failed(raw: Mapping[str, object]) -> str | None:
     status = raw.get("status")
     code = status.get("code", status.get("status_code")) if isinstance(status, dict) else raw.get("status_code")
     if code not in (2, "2", "ERROR", "STATUS_CODE_ERROR", "Error"):
@@ -360,7 +360,7 @@ def _failed(raw: Mapping[str, Any]) -> str | None:
     return said if isinstance(said, str) else ""
 
 
-def _seconds(raw: Mapping[str, Any], *names: str) -> float:
+def _seconds(raw: Mapping[str, object], *names: str) -> float:
     """Unix seconds out of nano-, micro- or milliseconds, a date, or seconds with nanoseconds; 0 where it is none."""
     value = next((raw[name] for name in names if raw.get(name) not in (None, "")), 0)
     if isinstance(value, list) and len(value) == 2 and all(isinstance(one, int) for one in value):

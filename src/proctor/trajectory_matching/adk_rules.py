@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import msgspec
 
@@ -27,7 +27,7 @@ class AdkCall(msgspec.Struct, frozen=True):
     """A call as ADK compares it; `args` may be missing, which is not the same as empty."""
 
     name: str | None = None
-    args: Mapping[str, Any] | None = None
+    args: Mapping[str, object] | None = None
 
 
 def match_type(value: object) -> MatchType:

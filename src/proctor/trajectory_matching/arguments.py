@@ -20,7 +20,7 @@ ABSENT = object()
 MATCHERS = ("any", "ignore", "regex", "tolerance", "absolute", "one_of", "schema", "function")
 
 
-def check_code(*references: Any, where: object) -> None:
+def check_code(*references: object, where: object) -> None:
     """Refuse matchers that run a function: a data file may not name code unless the user allowed it.
 
     Raises:
@@ -35,7 +35,7 @@ def check_code(*references: Any, where: object) -> None:
             )
 
 
-def _functions(value: Any, *, in_match: bool = False) -> Iterator[str]:
+def _functions(value: object, *, in_match: bool = False) -> Iterator[str]:
     """Yield the functions that matchers in a reference name; arguments are only compared, so nothing in them is one."""
     if isinstance(value, list | tuple):
         for one in value:
@@ -60,8 +60,8 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     policy_of: Mapping[str, Policy] = {}
     ignore: frozenset[str] = frozenset()
     tolerance: float = 0.0
-    match: Mapping[str, Any] = {}
-    defaults: Mapping[str, Mapping[str, Any]] = {}
+    match: Mapping[str, object] = {}
+    defaults: Mapping[str, Mapping[str, object]] = {}
 
     def plain(self, call: ExpectedCall) -> bool:
         """Whether a call is matched by equal arguments alone, so that equal calls can be counted."""
@@ -83,8 +83,8 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: str
     argument: str
-    expected: Any = ABSENT
-    made: Any = ABSENT
+    expected: object = ABSENT
+    made: object = ABSENT
 
 
 class Closeness(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,13 +100,13 @@ def closeness(call: ExpectedCall, made: ToolCall, rules: Rules) -> Closeness:
     return max(options, key=lambda one: one.similarity)
 
 
-def key_of(name: str, arguments: Mapping[str, Any], rules: Rules) -> Hashable:
+def key_of(name: str, arguments: Mapping[str, object], rules: Rules) -> Hashable:
     """The same for two calls exactly when they are equal under plain rules."""
     full = {**rules.defaults.get(name, {}), **arguments} if rules.defaults else arguments
     return name, frozenset((key, canonical(full[key])) for key in full if not _ignored(name, key, rules))
 
 
-def canonical(value: Any) -> Hashable:
+def canonical(value: object) -> Hashable:
     """A value that can be looked up, equal for equal JSON.
 
     >>> canonical({"a": [1]}) == canonical({"a": [1.0]}), canonical(1) == canonical(True)
@@ -125,7 +125,7 @@ def canonical(value: Any) -> Hashable:
     return ("other", repr(value))
 
 
-def arguments_of(made: ToolCall) -> Mapping[str, Any] | None:
+def arguments_of(made: ToolCall) -> Mapping[str, object] | None:
     """The arguments of a made call; None where they are no JSON object. Nothing, and `null`, is an empty one."""
     if made.raw is None:
         return made.arguments
@@ -153,7 +153,7 @@ def _closeness(call: ExpectedCall, made: ToolCall, rules: Rules) -> Closeness:
     return Closeness(similarity=(counted - len(faults)) / counted if counted else 1.0, faults=tuple(faults))
 
 
-def counts(expected: Any, got: Any, matcher: Any, policy: Policy) -> bool:
+def counts(expected: object, got: object, matcher: object, policy: Policy) -> bool:
     """Whether one argument is looked at; `expected` and `got` are ABSENT where a call does not have it."""
     if policy == "ignore" or matcher == "ignore":
         return False
@@ -162,7 +162,7 @@ def counts(expected: Any, got: Any, matcher: Any, policy: Policy) -> bool:
     return not (expected is ABSENT and matcher is None and policy == "superset")
 
 
-def right(expected: Any, got: Any, matcher: Any, tolerance: float) -> bool:
+def right(expected: object, got: object, matcher: object, tolerance: float) -> bool:
     """Whether one argument is as it should be.
 
     Raises:
@@ -183,7 +183,7 @@ def right(expected: Any, got: Any, matcher: Any, tolerance: float) -> bool:
     raise BadInput("{matcher} is no matcher. Known: {known}.", matcher=repr(matcher), known=", ".join(MATCHERS))
 
 
-def same(one: Any, other: Any, tolerance: float = 0.0) -> bool:
+def same(one: object, other: object, tolerance: float = 0.0) -> bool:
     """Equal as JSON; numbers may differ by a relative tolerance."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
@@ -200,7 +200,7 @@ def _ignored(name: str, key: str, rules: Rules) -> bool:
     return bool(rules.ignore) and (key in rules.ignore or f"{name}.{key}" in rules.ignore)
 
 
-def _fault(key: str, expected: Any, got: Any, matcher: Any) -> Fault:
+def _fault(key: str, expected: object, got: object, matcher: object) -> Fault:
     if got is ABSENT:
         return Fault(kind="missing_param", argument=key, expected=matcher if expected is ABSENT else expected)
     if expected is ABSENT and matcher is None:
@@ -208,7 +208,7 @@ def _fault(key: str, expected: Any, got: Any, matcher: Any) -> Fault:
     return Fault(kind="wrong_param_value", argument=key, expected=expected if matcher is None else matcher, made=got)
 
 
-def _regex(pattern: Any, expected: Any, got: Any) -> bool:  # noqa: ARG001 - as the others
+def _regex(pattern: object, expected: object, got: object) -> bool:  # noqa: ARG001 - as the others
     return isinstance(got, str) and _found(str(pattern), got)
 
 
@@ -220,7 +220,7 @@ def _found(pattern: str, text: str) -> bool:
         return False
 
 
-def _relative(value: Any, expected: Any, got: Any) -> bool:
+def _relative(value: Any, expected: object, got: object) -> bool:
     return _near(expected, got, float(value), expected)
 
 

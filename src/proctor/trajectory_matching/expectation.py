@@ -27,8 +27,8 @@ class ExpectedCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """A call that is expected; arguments that are None are those of ADK files that have none."""
 
     name: str
-    arguments: Mapping[str, Any] | None = None
-    match: Mapping[str, Any] = {}
+    arguments: Mapping[str, object] | None = None
+    match: Mapping[str, object] = {}
     policy: Policy | None = None
     label: str = ""
     optional: bool = False
@@ -66,7 +66,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     expected: Expected
     made: tuple[ToolCall, ...]
     answer: str
-    tools: Mapping[str, Mapping[str, Any]]
+    tools: Mapping[str, Mapping[str, object]]
 
 
 def turns(sample: Sample, trajectory: Trajectory) -> list[Turn]:
@@ -97,7 +97,7 @@ def turns(sample: Sample, trajectory: Trajectory) -> list[Turn]:
     ]
 
 
-def expected_of(reference: Any, where: str = "reference") -> Expected:
+def expected_of(reference: object, where: str = "reference") -> Expected:
     """A reference as what it says; a text is an answer, and None expects nothing.
 
     Raises:
@@ -132,7 +132,7 @@ def answer(trajectory: Trajectory, place: int) -> str:
     return ""
 
 
-def _is_call(one: Any) -> bool:
+def _is_call(one: object) -> bool:
     if isinstance(one, list | tuple):
         return all(map(_is_call, one))
     return isinstance(one, ToolCall) or (isinstance(one, Mapping) and "name" in one)
@@ -167,7 +167,7 @@ def _object(reference: Mapping[str, Any], where: str) -> Expected:
         raise BadInput("{what}: {error}.", what=where, error=in_words(error)) from None
 
 
-def _grouped(given: Any, where: str) -> tuple[list[ExpectedCall], list[int]]:
+def _grouped(given: object, where: str) -> tuple[list[ExpectedCall], list[int]]:
     if not isinstance(given, Sequence) or isinstance(given, str):
         raise BadInput("{what}: {error}.", what=where, error="calls: expected a list")
     calls, groups = [], []
@@ -178,7 +178,7 @@ def _grouped(given: Any, where: str) -> tuple[list[ExpectedCall], list[int]]:
     return calls, groups
 
 
-def _call(given: Any, where: str) -> ExpectedCall:
+def _call(given: object, where: str) -> ExpectedCall:
     if isinstance(given, ExpectedCall):
         return given
     if isinstance(given, ToolCall):
@@ -195,7 +195,7 @@ def _call(given: Any, where: str) -> ExpectedCall:
     return call
 
 
-def _defaults(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+def _defaults(parameters: Mapping[str, object]) -> Mapping[str, object]:
     properties = parameters.get("properties")
     if not isinstance(properties, Mapping):
         return {}

@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
 
@@ -57,7 +56,7 @@ def diff(rows: Sequence[Shown | int]) -> list[str]:
     return [f"… +{one}" if isinstance(one, int) else f"{SIGNS[one.entry.kind]} {_line(one)}" for one in rows]
 
 
-def sides(rows: Sequence[Shown | int], turn: int | None = None) -> list[dict[str, Any]]:
+def sides(rows: Sequence[Shown | int], turn: int | None = None) -> list[dict[str, object]]:
     """The same as data, an expected call beside the one made in its place, for those who lay it out.
 
     {"kind": "wrong arguments", "expected": "book(day=4)", "made": "book(day=3)", "faults": [["day", "4", "3"]]}
@@ -100,7 +99,7 @@ def errors(found: Comparison) -> Mapping[str, int]:
     return count
 
 
-def call_text(name: str, arguments: Mapping[str, Any] | None) -> str:
+def call_text(name: str, arguments: Mapping[str, object] | None) -> str:
     """A call as code, with long values cut.
 
     >>> call_text("book", {"day": 4, "who": "Ann"})
@@ -111,7 +110,7 @@ def call_text(name: str, arguments: Mapping[str, Any] | None) -> str:
     return text if len(text) <= CALL_CHARACTERS else text[:CALL_CHARACTERS] + "…)"
 
 
-def value_text(value: Any) -> str:
+def value_text(value: object) -> str:
     """A value as JSON, cut where it is long."""
     if value is ABSENT:
         return "-"
@@ -146,8 +145,8 @@ def _shown(entry: Entry, found: Comparison) -> Shown:
     )
 
 
-def _side(one: Shown) -> dict[str, Any]:
-    row: dict[str, Any] = {"kind": one.entry.kind}
+def _side(one: Shown) -> dict[str, object]:
+    row: dict[str, object] = {"kind": one.entry.kind}
     if one.expected is not None:
         row["expected"] = one.expected
     if one.made is not None:
@@ -157,7 +156,7 @@ def _side(one: Shown) -> dict[str, Any]:
     return row
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     return "" if value is ABSENT else value_text(value)
 
 

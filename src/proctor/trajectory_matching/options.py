@@ -37,7 +37,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     arguments: Policy | dict[str, Policy] = "equal"
     ignore: tuple[str, ...] = ()
     tolerance: float = 0.0
-    match: dict[str, Any] = {}
+    match: dict[str, object] = {}
     partial: bool = False
     pure: tuple[str, ...] = ()
     before: tuple[tuple[str, str], ...] = ()
@@ -57,7 +57,7 @@ def options_of(sample: Sample, **fixed: Any) -> Options:
     return Options(**fixed) if fixed else Options()
 
 
-def how_of(options: Options, defaults: Mapping[str, Mapping[str, Any]]) -> How:
+def how_of(options: Options, defaults: Mapping[str, Mapping[str, object]]) -> How:
     """The options as rules of comparing; `defaults` are those of the schemas of tools."""
     by_tool = options.arguments if isinstance(options.arguments, dict) else {}
     rules = Rules(
@@ -88,8 +88,8 @@ def says_something(expected: expectation.Expected) -> bool:
 
 
 def compared(
-    sample: Sample, trajectory: Trajectory, *, check: Check | None = None, **fixed: Any
-) -> list[dict[str, Any]]:
+    sample: Sample, trajectory: Trajectory, *, check: Check | None = None, **fixed: object
+) -> list[dict[str, object]]:
     """The calls of every turn with those it expects, as `details["sides"]` has them, for runs that another scorer scored.
 
     Args:

@@ -60,7 +60,7 @@ class _Values:
     def __init__(self, numpy: Any, given: Sequence[Any], places: Sequence[int]) -> None:
         self._numpy = numpy
         self._code: dict[Hashable, int] = {}
-        self.values: list[Any] = []
+        self.values: list[object] = []
         codes = []
         for value in given:
             codes.append(self._code.setdefault(canonical(value), len(self.values)))
@@ -107,7 +107,7 @@ class _Asked(msgspec.Struct, frozen=True):
 
     place: int
     expected: Any
-    matcher: Any
+    matcher: object
     seen: bool
     missed: bool
 

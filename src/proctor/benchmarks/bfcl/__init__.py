@@ -123,7 +123,7 @@ def _provenance(digests: Mapping[str, str], notes: Sequence[str]) -> dict[str, A
     }
 
 
-def _one_of(option: str, value: Any, allowed: tuple[Any, ...]) -> Any:
+def _one_of(option: str, value: object, allowed: tuple[Any, ...]) -> Any:
     if value not in allowed:
         raise BadInput(
             "The option '{option}' of BFCL cannot be '{value}'. It can be: {known}.",

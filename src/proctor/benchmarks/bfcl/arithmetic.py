@@ -112,7 +112,7 @@ class _Evaluation:
     def _values(self, nodes: list[ast.expr] | list[ast.expr | None]) -> list[Any]:
         return [self.value(node) for node in nodes]
 
-    def _binary(self, op: ast.operator, left: Any, right: Any) -> Any:
+    def _binary(self, op: ast.operator, left: object, right: object) -> Any:
         self._spend(_size_after(op, left, right))
         return self._sized(_BINARY[type(op)](left, right))  # a missing operator is a KeyError: matrices
 
@@ -173,7 +173,7 @@ def _size(value: Any) -> int:
     return 1
 
 
-def _size_after(op: ast.operator, left: Any, right: Any) -> int:
+def _size_after(op: ast.operator, left: object, right: object) -> int:
     """How large the result can get, before it is computed."""
     both = _size(left) + _size(right)
     if isinstance(op, ast.Mult):

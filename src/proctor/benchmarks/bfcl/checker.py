@@ -23,7 +23,7 @@ from proctor.benchmarks.bfcl.fault import Fault, Near, Rule
 from proctor.core.sentence import Sentence
 
 Document = Mapping[str, Any]
-Answer = Mapping[str, Mapping[str, Sequence[Any]]]
+Answer = Mapping[str, Mapping[str, Sequence[object]]]
 
 BREAKS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 """What the official code can raise on strange documents, answers and values, which would end its run."""
@@ -58,7 +58,7 @@ def check(
     functions: Sequence[Document],
     answers: Sequence[Answer] | None,
     category: str,
-    model_output: Any,
+    model_output: object,
     *,
     mode: Mode,
     underscores: bool,

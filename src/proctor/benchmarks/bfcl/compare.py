@@ -14,7 +14,7 @@ Match = Literal["exact", "variable", "type_error:simple", "type_error:nested"]
 _DROPPED = str.maketrans("", "", " ,./-_*^")
 
 
-def fault_of(value: Any, allowed: Sequence[Any], expected: type, element: type | None) -> Fault | None:
+def fault_of(value: Any, allowed: Sequence[object], expected: type, element: type | None) -> Fault | None:
     """What is wrong with a value of a parameter, or None.
 
     Args:
@@ -42,7 +42,7 @@ def fault_of(value: Any, allowed: Sequence[Any], expected: type, element: type |
     return Fault(error_type="value_error:others", rule="variable" if match == "variable" else "")
 
 
-def type_match(value: Any, allowed: Sequence[Any], expected: type, element: type | None) -> Match:
+def type_match(value: Any, allowed: Sequence[object], expected: type, element: type | None) -> Match:
     """Whether a value has the declared type, that of the first allowed value (a variable), or neither.
 
     Types are compared exactly: True is no integer. Elements are checked one level deep, and not at all when an
@@ -82,11 +82,11 @@ def write(value: object) -> None:
     repr(value)
 
 
-def _elements_match(values: Sequence[Any], allowed: Sequence[Any], element: type) -> bool:
+def _elements_match(values: Sequence[object], allowed: Sequence[object], element: type) -> bool:
     return all(type_match(value, allowed, element, None) != "type_error:simple" for value in values)
 
 
-def _string_fault(value: str, allowed: Sequence[Any]) -> Fault | None:
+def _string_fault(value: str, allowed: Sequence[object]) -> Fault | None:
     given = standard(value)
     for one in allowed:
         if type(one) is str and standard(one) == given:
@@ -94,7 +94,7 @@ def _string_fault(value: str, allowed: Sequence[Any]) -> Fault | None:
     return Fault(error_type="value_error:string")
 
 
-def _list_fault(value: Sequence[Any], allowed: Sequence[Any]) -> Fault | None:
+def _list_fault(value: Sequence[object], allowed: Sequence[object]) -> Fault | None:
     wanted = [_standard_items(one) for one in allowed]  # all of them first: one that is no sequence breaks off
     if _standard_items(value) in wanted:
         return None
@@ -102,7 +102,7 @@ def _list_fault(value: Sequence[Any], allowed: Sequence[Any]) -> Fault | None:
     return Fault(error_type="value_error:list/tuple")
 
 
-def _dict_fault(value: dict[Any, Any], allowed: Sequence[Any]) -> Fault | None:
+def _dict_fault(value: dict[Any, Any], allowed: Sequence[object]) -> Fault | None:
     """The fault against the last of the allowed dicts, or None when one matches."""
     fault: Fault | None = Fault(error_type="dict_checker:unclear")
     for one in allowed:

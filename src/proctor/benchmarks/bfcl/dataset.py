@@ -292,7 +292,7 @@ def _check(path: Path, data: bytes, category: str, questions: list[_Question]) -
             raise _bad_line(path, data, index, reason)
 
 
-def _is_document(function: dict[str, Any]) -> bool:
+def _is_document(function: dict[str, object]) -> bool:
     parameters = function.get("parameters")
     properties = parameters.get("properties") if type(parameters) is dict else None
     named = type(function.get("name")) is str and type(function.get("description")) is str

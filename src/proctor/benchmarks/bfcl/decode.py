@@ -3,7 +3,7 @@
 Source: bfcl-eval 2026.3.23, `bfcl_eval/model_handler/utils.py`, `default_decode_ast_prompting`.
 """
 
-from typing import Any, Literal
+from typing import Literal
 
 from proctor.benchmarks.bfcl import decode_java, decode_javascript, decode_native, decode_python
 from proctor.benchmarks.bfcl.calls import Call, Undecodable, checked, show
@@ -13,7 +13,7 @@ Mode = Literal["prompt", "native"]
 Language = Literal["python", "java", "javascript"]
 
 
-def decode(output: Any, mode: Mode, language: Language = "python") -> list[Call]:
+def decode(output: object, mode: Mode, language: Language = "python") -> list[Call]:
     """The calls in an output; `output` is what stands under `result` in an official result file.
 
     Raises:

@@ -4,13 +4,12 @@ Source: bfcl-eval 2026.3.23, `bfcl_eval/model_handler/api_inference/openai_compl
 """
 
 import json
-from typing import Any
 
 from proctor.benchmarks.bfcl.calls import Undecodable, clipped, show
 from proctor.core.sentence import Sentence, say
 
 
-def decode(output: Any) -> list[dict[str, Any]]:
+def decode(output: object) -> list[dict[str, object]]:
     """The calls with their arguments; of an item only the first key counts. An empty text or object is no call.
 
     Raises:
@@ -26,7 +25,7 @@ def decode(output: Any) -> list[dict[str, Any]]:
     return [_call(item) for item in output]
 
 
-def _call(item: Any) -> dict[str, Any]:
+def _call(item: object) -> dict[str, object]:
     if not isinstance(item, dict) or not item:
         raise Undecodable(say("The output holds something that is no call: {got}.", got=show(item)))
     name, arguments = next(iter(item.items()))

@@ -36,7 +36,7 @@ def explain(fault: Fault) -> Sentence:
     return _call_sentence(fault, what)
 
 
-def nearest(near: Sequence[Near], answer: Any) -> Near | None:
+def nearest(near: Sequence[Near], answer: object) -> Near | None:
     """The made call that comes nearest to an expected one: of the same function, and with the most values allowed."""
     return max(near, key=lambda one: _likeness(one, answer), default=None)
 
@@ -195,7 +195,7 @@ def _allowed(values: Any) -> str:
     return _listed([value for value in values if value != ""] or values)
 
 
-def _counts(allowed: Sequence[Any]) -> str:
+def _counts(allowed: Sequence[object]) -> str:
     counts = {len(one) for one in allowed if isinstance(one, list)}
     return " / ".join(map(str, sorted(counts))) or "0"
 

@@ -71,7 +71,7 @@ def _array(text: str, element: str | None) -> Any:
         return text
 
 
-def _rows(text: str) -> list[list[Any]] | None:
+def _rows(text: str) -> list[list[object]] | None:
     """The rows of `[[1, 2], [3]]` or `new Array([1], [2])`; None when it is no such thing."""
     start = _ROWS.match(text)
     if start is None:

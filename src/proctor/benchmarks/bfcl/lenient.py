@@ -58,7 +58,7 @@ def _arguments(given: Arguments, document: Document, answers: Sequence[Answer], 
     }
 
 
-def _value(value: Any, schema: Mapping[str, Any], rules: Rules) -> Any:
+def _value(value: object, schema: Mapping[str, Any], rules: Rules) -> Any:
     if rules.language != "python":
         return _text(value, schema.get("type"))
     match schema.get("type"), value:
@@ -73,7 +73,7 @@ def _value(value: Any, schema: Mapping[str, Any], rules: Rules) -> Any:
     return value
 
 
-def _text(value: Any, declared: Any) -> Any:
+def _text(value: object, declared: object) -> Any:
     match value:
         case bool():
             value = str(value).lower()

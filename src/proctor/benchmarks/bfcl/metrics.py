@@ -19,8 +19,8 @@ from proctor.benchmarks.bfcl.fault import Fault
 
 MOST_CALLS = 64  # as many of the calls made are compared with those expected
 
-_RIGHT: dict[str, Any] = {"parameter_accuracy": 1.0, "precision": 1.0, "recall": 1.0, "f1": 1.0}
-_NOTHING: dict[str, Any] = {"parameter_accuracy": 0.0, "precision": 0.0, "recall": 0.0, "f1": 0.0}
+_RIGHT: dict[str, object] = {"parameter_accuracy": 1.0, "precision": 1.0, "recall": 1.0, "f1": 1.0}
+_NOTHING: dict[str, object] = {"parameter_accuracy": 0.0, "precision": 0.0, "recall": 0.0, "f1": 0.0}
 _CLASS = {
     "ast_decoder": "unparsable",
     "irrelevance_error": "call_not_wanted",
@@ -49,7 +49,7 @@ def details(
     `parameter_accuracy` is the share of the expected parameters that were given as allowed, or left out where that is
     allowed. They are there where calls are expected.
     """
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     if result.fault is not None:
         place = _innermost(result.fault)
         found = {"error_type": result.error_type, "error_class": error_class(result.fault)}
@@ -174,7 +174,7 @@ def _right_parameters(document: Document | None, call: Call, answer: Answer, rul
 def _is_right(
     parameter: str,
     given: Mapping[str | None, Any],
-    schemas: Mapping[str, Any],
+    schemas: Mapping[str, object],
     allowed: Mapping[str, Any],
     rules: Rules,
 ) -> bool:

@@ -38,7 +38,7 @@ def text(sample: Sample) -> Trajectory:
 class _Given:
     """A value with the schema it is declared by."""
 
-    def __init__(self, value: Any, schema: Mapping[str, Any]) -> None:
+    def __init__(self, value: object, schema: Mapping[str, Any]) -> None:
         self.value = value
         self.type = schema.get("type", "any")
         self.items: Mapping[str, Any] = schema.get("items", {})
@@ -63,7 +63,7 @@ def _calls(sample: Sample) -> list[tuple[str, dict[str, _Given]]]:
     return calls
 
 
-def _first(allowed: Any) -> Any:
+def _first(allowed: object) -> Any:
     """The first allowed value that is given, with dicts of allowed values resolved the same way."""
     if not isinstance(allowed, list):
         return allowed
@@ -73,18 +73,18 @@ def _first(allowed: Any) -> Any:
     return _resolved(value)
 
 
-def _resolved(value: Any) -> Any:
+def _resolved(value: object) -> Any:
     if not isinstance(value, dict):
         return value
     return {key: _first(allowed) for key, allowed in value.items() if not _may_be_left_out(allowed)}
 
 
-def _may_be_left_out(allowed: Any) -> bool:
+def _may_be_left_out(allowed: object) -> bool:
     # upstream asks `"" in allowed`, which holds for every bare text: simple_java_64
     return isinstance(allowed, list | str) and "" in allowed
 
 
-def _arguments(given: Mapping[str, _Given], category: str) -> dict[str, Any]:
+def _arguments(given: Mapping[str, _Given], category: str) -> dict[str, object]:
     language = language_of(category)
     if language == "python":
         return {key: one.value for key, one in given.items()}

@@ -22,7 +22,7 @@ from proctor.downloads import fetch
 _WORDS = Path("constants", "default_prompts.py")
 
 
-def words(folder: Path) -> Mapping[str, Any]:
+def words(folder: Path) -> Mapping[str, object]:
     """The constants of the official prompts, for a data folder: of its own package, else of the cached one.
 
     Raises:
@@ -42,7 +42,7 @@ def words(folder: Path) -> Mapping[str, Any]:
 
 
 def messages_of(
-    question: Sequence[Message], functions: Sequence[dict[str, Any]], constants: Mapping[str, Any]
+    question: Sequence[Message], functions: Sequence[dict[str, object]], constants: Mapping[str, object]
 ) -> tuple[Message, ...]:
     """The messages of prompting mode: a system message of the question goes below the official one.
 
@@ -55,7 +55,7 @@ def messages_of(
     return (Message.of("system", prompt), *question)
 
 
-def system_prompt(functions: Sequence[dict[str, Any]], constants: Mapping[str, Any]) -> str:
+def system_prompt(functions: Sequence[dict[str, object]], constants: Mapping[str, Any]) -> str:
     """The system message of ordinary samples: Python calls, no tag, documents in JSON, plain text, classic style."""
     try:
         style = constants["PROMPT_STYLE_TEMPLATES"]["classic"]
@@ -82,13 +82,13 @@ def system_prompt(functions: Sequence[dict[str, Any]], constants: Mapping[str, A
 
 
 @cache
-def _literals(path: Path) -> Mapping[str, Any]:
+def _literals(path: Path) -> Mapping[str, object]:
     """Every constant of the file that is a literal, or made of literals and earlier constants."""
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError, RecursionError) as error:
         raise BadInput("The official prompts in {path} cannot be read: {error}.", path=path, error=error) from error
-    known: dict[str, Any] = {}
+    known: dict[str, object] = {}
     for node in tree.body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             try:
@@ -101,7 +101,7 @@ def _literals(path: Path) -> Mapping[str, Any]:
 class _Filled(ast.NodeTransformer):
     """Puts text constants that were seen before in the place of their names."""
 
-    def __init__(self, known: Mapping[str, Any]) -> None:
+    def __init__(self, known: Mapping[str, object]) -> None:
         self._known = known
 
     def visit_Name(self, node: ast.Name) -> ast.expr:

@@ -104,7 +104,7 @@ def files(path: Path) -> dict[str, Path]:
     return {category: found[category][0] for category in dataset.CATEGORIES if category in found}
 
 
-def trajectory_of(result: Any, tools: ToolStyle) -> Trajectory:
+def trajectory_of(result: object, tools: ToolStyle) -> Trajectory:
     """What stands in `result` as a trajectory that gets the official verdict.
 
     >>> [call.name for call in trajectory_of([{"f": "{}"}], "native").calls()]
@@ -129,12 +129,12 @@ def _trajectory(line: _Line, tools: ToolStyle) -> Trajectory:
     return Trajectory(steps=(step,), tools=tools, state={"failed_when_generated": True} if failed else None)
 
 
-def _text_parts(result: Any) -> tuple[Text, ...]:
+def _text_parts(result: object) -> tuple[Text, ...]:
     """Prompting mode: what is no text cannot be decoded, exactly as null cannot."""
     return (Text(text=_clean(result)),) if isinstance(result, str) else ()
 
 
-def _native_parts(result: Any) -> tuple[Text | ToolCall, ...]:
+def _native_parts(result: object) -> tuple[Text | ToolCall, ...]:
     """Native mode: the official decoder takes the first key of each item, and fails on all when it fails on one."""
     if result is None:
         return ()

@@ -87,7 +87,7 @@ def _as_string(schema: dict[str, Any], language: str) -> None:
     schema["type"] = "string"
 
 
-def _as_json_schema(parameters: dict[str, Any]) -> dict[str, Any]:
+def _as_json_schema(parameters: dict[str, Any]) -> dict[str, object]:
     parameters["type"] = "object"
     _convert_all(parameters["properties"])
     return parameters

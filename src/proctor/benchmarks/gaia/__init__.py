@@ -99,7 +99,7 @@ def _samples(found: Sequence[Item], fallback: Fallback) -> list[Sample]:
 
 
 def _sample(item: Item, fallback: Fallback) -> Sample:
-    meta: dict[str, Any] = {"fallback": fallback}
+    meta: dict[str, object] = {"fallback": fallback}
     if item.attachment is not None:
         meta["attachment"] = str(item.attachment)
     if item.steps is not None:

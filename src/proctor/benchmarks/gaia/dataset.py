@@ -97,7 +97,7 @@ def attachment_part(path: Path) -> File:
     return File(name=path.name, media_type=media_type, data=path.read_bytes(), path=str(path))
 
 
-def records(folder: Path) -> Iterator[tuple[str, Mapping[str, Any] | bytes]]:
+def records(folder: Path) -> Iterator[tuple[str, Mapping[str, object] | bytes]]:
     """Where each record of a split stands, and the record: JSON lines not decoded yet, see `decoded`."""
     lines = folder / "metadata.jsonl"
     if lines.is_file():
@@ -111,7 +111,7 @@ def records(folder: Path) -> Iterator[tuple[str, Mapping[str, Any] | bytes]]:
             yield f"{table}, row {number}", record
 
 
-def decoded(raw: Mapping[str, Any] | bytes, where: str) -> Mapping[str, Any]:
+def decoded(raw: Mapping[str, object] | bytes, where: str) -> Mapping[str, object]:
     """A record as a mapping.
 
     Raises:
@@ -125,7 +125,7 @@ def decoded(raw: Mapping[str, Any] | bytes, where: str) -> Mapping[str, Any]:
         raise BadInput("{where}: {error}.", where=where, error=in_words(error)) from None
 
 
-def _parquet(path: Path) -> Iterator[Mapping[str, Any]]:
+def _parquet(path: Path) -> Iterator[Mapping[str, object]]:
     try:
         from pyarrow import ArrowException, parquet
     except ImportError:
@@ -137,7 +137,7 @@ def _parquet(path: Path) -> Iterator[Mapping[str, Any]]:
     yield from table.to_pylist()
 
 
-def item_of(record: Mapping[str, Any], where: str, folder: Path, root: Path) -> Item:
+def item_of(record: Mapping[str, object], where: str, folder: Path, root: Path) -> Item:
     """A record as a question.
 
     Raises:
@@ -160,7 +160,7 @@ def item_of(record: Mapping[str, Any], where: str, folder: Path, root: Path) -> 
     )
 
 
-def _first(record: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
+def _first(record: Mapping[str, object], keys: tuple[str, ...]) -> Any:
     return next((record[key] for key in keys if key in record), None)
 
 
@@ -176,7 +176,7 @@ def _count(value: object) -> int | None:
     return int(text) if text.isdecimal() else None
 
 
-def _attachment(name: Any, path: Any, where: str, folder: Path, root: Path) -> Path | None:
+def _attachment(name: object, path: object, where: str, folder: Path, root: Path) -> Path | None:
     """The file, which must lie in the folder of the split (or, by `file_path`, of the data set)."""
     if not name and not path:
         return None

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import msgspec
 
@@ -110,7 +110,7 @@ def _splits(root: Path) -> Iterator[tuple[Split, Path]]:
 
 
 def _findings(
-    item: Item, record: Mapping[str, Any], where: str, split: Split, seen: dict[str, str]
+    item: Item, record: Mapping[str, object], where: str, split: Split, seen: dict[str, str]
 ) -> Iterator[Finding]:
     if item.id in seen:
         yield _wrong(

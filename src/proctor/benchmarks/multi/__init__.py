@@ -152,7 +152,7 @@ def _answers(path: Path) -> dict[str, str | None]:
     return {id: text_of(answered.prediction) for id, answered in predictions(path).items()}
 
 
-def _one_of(option: str, value: Any, allowed: tuple[Any, ...]) -> None:
+def _one_of(option: str, value: object, allowed: tuple[object, ...]) -> None:
     if value not in allowed or isinstance(value, bool):
         raise BadInput(
             "The option '{option}' of MULTI cannot be '{value}'. It can be: {known}.",
@@ -172,7 +172,7 @@ def _scorers(scoring: Scoring, *, rejections: bool, reference: bool) -> list[Sco
 def _sample(
     question: dataset.Question, shown: Prompted, position: official.Position, others: dict[str, str | None]
 ) -> Sample:
-    meta: dict[str, Any] = {
+    meta: dict[str, object] = {
         "type": question.type,
         "education": question.education,
         "subject": question.subject,

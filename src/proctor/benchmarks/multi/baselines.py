@@ -4,8 +4,6 @@ Source: OpenDFM/MULTI-Benchmark, `docs/leaderboard.json` at 116ba59. The figures
 (version 1.3), or of its MULTI-Elite, so they cannot be compared with a run on a part of it or on other questions.
 """
 
-from typing import Any
-
 SOURCE = "OpenDFM/MULTI-Benchmark, docs/leaderboard.json at 116ba59: whole official set"
 _LEVELS = ("JuH", "SeH", "Uni", "Driv", "AAT")
 _CLASSES = ("NI", "SI", "MI")
@@ -27,7 +25,7 @@ _PUBLISHED: dict[str, tuple[str, str]] = {
 NAMES = tuple(_PUBLISHED)
 
 
-def rows(model_fields: tuple[str, ...]) -> list[dict[str, Any]]:
+def rows(model_fields: tuple[str, ...]) -> list[dict[str, object]]:
     """The published rows as leaderboard entries; what a model would say of itself is '-'.
 
     >>> [(row["Model"], row["MULTI"]["Overall"], row["MULTI-Elite"]["Type"]["SA"]) for row in rows(("Date",))]
@@ -40,7 +38,7 @@ def rows(model_fields: tuple[str, ...]) -> list[dict[str, Any]]:
     ]
 
 
-def _block(text: str) -> dict[str, Any]:
+def _block(text: str) -> dict[str, object]:
     overall, levels, classes, types = ([_figure(one) for one in part.split()] for part in text.split("|"))
     return {
         "Overall": overall[0],

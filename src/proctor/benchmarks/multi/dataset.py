@@ -222,7 +222,7 @@ def _questions(path: Path, id: str, problem: _Problem) -> Iterator[Question]:
         )
 
 
-def _decoded(path: Path, kind: Any) -> Any:
+def _decoded(path: Path, kind: object) -> Any:
     try:
         return msgspec.json.decode(_text(path), type=kind)
     except (msgspec.MsgspecError, RecursionError) as error:

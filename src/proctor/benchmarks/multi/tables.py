@@ -5,7 +5,6 @@ Source: OpenDFM/MULTI-Benchmark at aa40c5b, `eval/metrics.py` and `docs/leaderbo
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 import msgspec
 
@@ -113,7 +112,7 @@ def by_slice(rows: Sequence[Scored]) -> Mapping[str, Mapping[str, Sums]]:
     }
 
 
-def block(rows: Sequence[Scored]) -> dict[str, Any]:
+def block(rows: Sequence[Scored]) -> dict[str, object]:
     """The figures of the leaderboard: per cent, one decimal; rows without points are left out."""
     whole = sums(rows)
     tables = {name: {key: one for key, one in by.items() if one.total} for name, by in by_slice(rows).items()}
@@ -130,9 +129,9 @@ def block(rows: Sequence[Scored]) -> dict[str, Any]:
     }
 
 
-def leaderboard(rows: Sequence[Scored], model: str, *, elite: bool = False) -> dict[str, Any]:
+def leaderboard(rows: Sequence[Scored], model: str, *, elite: bool = False) -> dict[str, object]:
     """An entry for the leaderboard; what only the submitter knows is '-'."""
-    entry: dict[str, Any] = {"Model": model, **dict.fromkeys(_MODEL, "-"), "Url": "", "VersionUrl": ""}
+    entry: dict[str, object] = {"Model": model, **dict.fromkeys(_MODEL, "-"), "Url": "", "VersionUrl": ""}
     return {**entry, "MULTI-Elite" if elite else "MULTI": block(rows)}
 
 
