@@ -159,7 +159,7 @@ def _sum(tallies: Sequence[Tally]) -> Tally:
 
 def _tag_sets(db: sqlite3.Connection, run: int) -> dict[int, dict[str, str]]:
     """The sets of tags that samples of a run have, by number."""
-    query = "SELECT id, tag_sets.tags FROM tag_sets WHERE id IN (SELECT tags FROM samples WHERE run = ?) ORDER BY id"
+    query = "SELECT id, tags FROM tag_sets WHERE EXISTS (SELECT 1 FROM samples WHERE run = ? AND tags = tag_sets.id) ORDER BY id"
     return {number: msgspec.json.decode(tags) for number, tags in db.execute(query, (run,))}
 
 
