@@ -80,7 +80,10 @@ def evaluate(task: TaskLike, options: RunOptions) -> Run:
 
 @keywords(RunOptions)
 async def evaluate_async(task: TaskLike, options: RunOptions) -> Run:
-    """Do the same as `evaluate` in the running event loop. Cancelling it keeps what was finished."""
+    """Do the same as `evaluate` in the running event loop; `RunOptions` lists the keyword arguments.
+
+    Cancelling it keeps what was finished.
+    """
     prepared, progress = _prepared(task, options), options.progress or Progress()
     record = await run_job(prepared.job, prepared.store, progress, asyncio.Event())
     return _ended(prepared, record, progress)
@@ -178,7 +181,7 @@ def _summarised_by(run: Run, record: RunRecord) -> tuple[RunRecord, Summarise | 
 def compare(
     first: Run, second: Run, *, level: float = 0.95, seed: int = 0, detect: float | None = None
 ) -> "Comparison":
-    """The second run against the first, paired on the samples both have scored.
+    """Compare the second run with the first, paired on the samples that both have scored.
 
     `rows[0].outcome` is what was found: `better`, `worse` or `inconclusive`.
 
@@ -196,7 +199,7 @@ def compare(
 
 
 def open_run(run_id: str, *, store: str | Store | None = None) -> Run:
-    """A stored run by its id.
+    """Return a stored run by its id.
 
     Raises:
         BadInput: the store has no such run; the nearest id is named.
@@ -212,7 +215,7 @@ def open_run(run_id: str, *, store: str | Store | None = None) -> Run:
 
 
 def runs(*, store: str | Store | None = None) -> list[RunRecord]:
-    """The records of all stored runs, the newest first."""
+    """Return the records of all stored runs, the newest first."""
     return sorted(at(store).runs(), key=lambda record: record.created, reverse=True)
 
 

@@ -1,0 +1,44 @@
+"""Avoided words do not come back: how often each stands in code and docs may only go down (see CONTRIBUTING)."""
+
+import re
+
+import pages
+import pytest
+
+SOURCE = [*(pages.ROOT / "src" / "proctor").rglob("*.py")]
+ENGLISH = [page for page in pages.english_pages() if "decisions" not in page.parts]
+MOST = {  # the pattern: how often it may stand in the code, and on the pages
+    r"half characters?": (5, 0),
+    r"\bpurse\b": (0, 0),
+    r"[Ee]rrors? of ours": (3, 2),
+    r"a person's": (7, 1),
+    r"\b[Ss]omebody\b": (12, 2),
+    r"\banew\b": (11, 3),
+    r"held against|[Hh]old .* against": (13, 4),
+    r"(?:gone|goes|go|going) on with": (20, 20),
+    r"so many\b": (31, 4),
+    r"stands? for": (35, 3),
+    r'^\s*"""Whether': (89, 0),
+    r"\bblanks?\b": (96, 16),
+    r"\bbeside\b": (112, 20),
+    r"\bbehind\b": (131, 17),
+    r"\btold\b": (275, 17),
+}
+
+
+@pytest.mark.parametrize("pattern", MOST)
+def test_an_avoided_word_does_not_come_back(pattern: str) -> None:
+    found = [
+        sum(len(re.findall(pattern, one.read_text(encoding="utf-8"), re.M)) for one in of) for of in (SOURCE, ENGLISH)
+    ]
+    most = MOST[pattern]
+    assert found[0] <= most[0], f"{pattern} stands {found[0]} times in the code, {most[0]} before; write it another way"
+    assert found[1] <= most[1], (
+        f"{pattern} stands {found[1]} times on the pages, {most[1]} before; write it another way"
+    )
+
+
+def test_the_reader_is_addressed_as_a_colleague() -> None:
+    catalogue = (pages.ROOT / "src" / "proctor" / "locales" / "zh.toml").read_text(encoding="utf-8")
+    chinese = [pages.chinese_page(page).read_text(encoding="utf-8") for page in pages.english_pages()]
+    assert not any("您" in text for text in (catalogue, *chinese))
