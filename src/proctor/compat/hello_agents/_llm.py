@@ -29,7 +29,7 @@ class InvokedModel:
         messages: Sequence[Message],
         tools: Sequence[Tool] = (),
         *,
-        response_format: Mapping[str, Any] | None = None,
+        response_format: Mapping[str, object] | None = None,
     ) -> Step:
         """What it says; a schema is not handed on, since the prompt asks for the same."""
         started = time.time()
@@ -48,7 +48,7 @@ class InvokedModel:
 class Writer:
     """An llm as an agent that writes: each prompt alone, and calls at least so many seconds apart."""
 
-    def __init__(self, llm: Any, delay_seconds: float = 0.0) -> None:
+    def __init__(self, llm: object, delay_seconds: float = 0.0) -> None:
         self.name = name_of(llm) if llm is not None else model_id() or "llm"
         self._model = model_of(llm)
         self._delay = delay_seconds
@@ -66,12 +66,12 @@ class Writer:
         return step.message.text
 
 
-def model_of(llm: Any, name: str = "") -> Model:
+def model_of(llm: object, name: str = "") -> Model:
     """Return the model behind an llm; without one that of a name, or of `LLM_MODEL_ID`, at an OpenAI-compatible endpoint."""
     return model(f"openai:{name}", endpoint()) if llm is None else InvokedModel(llm)
 
 
-def name_of(llm: Any) -> str:
+def name_of(llm: object) -> str:
     """What the model is called in results.
 
     >>> class Llm:

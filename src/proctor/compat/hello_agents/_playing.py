@@ -38,7 +38,7 @@ class Played(msgspec.Struct, frozen=True, kw_only=True):
         return str(self.trial.failure.reason) if self.trial.failure is not None else None
 
 
-def play(task: Task, agent: Any, *, concurrency: int = 1) -> tuple[Run, list[Played]]:
+def play(task: Task, agent: object, *, concurrency: int = 1) -> tuple[Run, list[Played]]:
     """Run every sample once, in order, and give back the run, which is in the default store, and its samples.
 
     One sample at a time, as in the original: a plain object with `run` need not stand more.
@@ -47,7 +47,7 @@ def play(task: Task, agent: Any, *, concurrency: int = 1) -> tuple[Run, list[Pla
     return run, list(_played(run))
 
 
-def agent_or_model(agent: Any) -> Any:
+def agent_or_model(agent: object) -> Any:
     """The agent; the model of `LLM_MODEL_ID` when there is none, as a tool that an agent calls is given none.
 
     Raises:
@@ -62,7 +62,7 @@ def agent_or_model(agent: Any) -> Any:
     return openai.make(model, options) if options else f"openai:{model}"
 
 
-def name_of(agent: Any) -> str:
+def name_of(agent: object) -> str:
     """Return the name of an agent as results have it; "Unknown" for none."""
     if agent is None or isinstance(agent, str):
         return agent or "Unknown"

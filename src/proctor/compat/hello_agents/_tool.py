@@ -31,7 +31,7 @@ class ToolParameter(msgspec.Struct, frozen=True, kw_only=True):
     required: bool = False
     default: Any = None
 
-    def dict(self) -> dict[str, Any]:
+    def dict(self) -> dict[str, object]:
         """The parameter as a dict."""
         return msgspec.structs.asdict(self)
 
@@ -52,16 +52,16 @@ class Tool:
         """The parameters that `run` takes in a dict."""
         return list(self.parameters)
 
-    def validate_parameters(self, parameters: Mapping[str, Any]) -> bool:
+    def validate_parameters(self, parameters: Mapping[str, object]) -> bool:
         """Whether all that is required is there."""
         return all(one.name in parameters for one in self.parameters if one.required)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The tool as a dict."""
         listed = [one.dict() for one in self.parameters]
         return {"name": self.name, "description": self.description, "parameters": listed}
 
-    def to_openai_schema(self) -> dict[str, Any]:
+    def to_openai_schema(self) -> dict[str, object]:
         """The tool in the form of chat completions."""
         properties = {one.name: {"type": one.type, "description": one.description} for one in self.parameters}
         required = [one.name for one in self.parameters if one.required]
@@ -71,7 +71,7 @@ class Tool:
             "function": {"name": self.name, "description": self.description, "parameters": schema},
         }
 
-    def run_with_timing(self, parameters: Mapping[str, Any]) -> Any:
+    def run_with_timing(self, parameters: Mapping[str, object]) -> Any:
         """Call the tool as agents of version 1 do; its answer, or its error, as their `ToolResponse`."""
         from hello_agents.tools.errors import ToolErrorCode
         from hello_agents.tools.response import ToolResponse
@@ -92,15 +92,15 @@ class Tool:
             return ToolResponse.error(code=ToolErrorCode.INVALID_PARAM, message=error, **seen)
         return ToolResponse.success(text=text, data=found, **seen)
 
-    async def arun(self, parameters: Mapping[str, Any]) -> Any:
+    async def arun(self, parameters: Mapping[str, object]) -> Any:
         """Call the tool from a loop that goes on meanwhile."""
         return await asyncio.to_thread(self.run_with_timing, parameters)
 
-    async def arun_with_timing(self, parameters: Mapping[str, Any]) -> Any:
+    async def arun_with_timing(self, parameters: Mapping[str, object]) -> Any:
         """Call the tool as the async agents of version 1 do."""
         return await self.arun(parameters)
 
-    def called(self, parameters: Mapping[str, Any]) -> str:
+    def called(self, parameters: Mapping[str, object]) -> str:
         """The results as JSON text, for an agent that calls the tool."""
         raise NotImplementedError
 

@@ -1,7 +1,7 @@
 """What the compatibility tools print and write into reports, in the reader's language."""
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from proctor.core.sentence import Sentence
 from proctor.i18n import language, speak
@@ -24,7 +24,7 @@ def headline(sentence: Sentence) -> None:
     print(f"\n{LINE}\n{visible(speak(sentence, language()))}\n{LINE}")
 
 
-def page(template: str, **values: Any) -> str:
+def page(template: str, **values: object) -> str:
     """A report out of a template of this package."""
     lang = language()
     return _environment().get_template(template).render(t=lambda text, **given: speak(text, lang, **given), **values)

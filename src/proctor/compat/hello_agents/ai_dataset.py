@@ -43,9 +43,9 @@ class AIDataset:
         self.data_path = data_path
         self.year = year
         self.cache_dir = Path(cache_dir) if cache_dir else None
-        self.problems: list[dict[str, Any]] = []
+        self.problems: list[dict[str, object]] = []
 
-    def load(self) -> list[dict[str, Any]]:
+    def load(self) -> list[dict[str, object]]:
         """Read the problems: of the file, or of the year (2025 when none is said) from the hub.
 
         Raises:
@@ -66,15 +66,15 @@ class AIDataset:
         tell(say("✅ Problems loaded: {count} from {path}", count=len(self.problems), path=path))
         return self.problems
 
-    def get_problem(self, problem_id: str) -> dict[str, Any] | None:
+    def get_problem(self, problem_id: str) -> dict[str, object] | None:
         """The problem with this id."""
         return next((one for one in self.problems if one["problem_id"] == problem_id), None)
 
-    def get_problems_by_topic(self, topic: str) -> list[dict[str, Any]]:
+    def get_problems_by_topic(self, topic: str) -> list[dict[str, object]]:
         """The problems of a topic."""
         return [one for one in self.problems if one["topic"] == topic]
 
-    def get_problems_by_difficulty(self, min_diff: float, max_diff: float) -> list[dict[str, Any]]:
+    def get_problems_by_difficulty(self, min_diff: float, max_diff: float) -> list[dict[str, object]]:
         """The problems whose difficulty is a number within these bounds."""
         return [
             one
@@ -85,14 +85,14 @@ class AIDataset:
     def __len__(self) -> int:
         return len(self.problems)
 
-    def __getitem__(self, idx: int) -> dict[str, Any]:
+    def __getitem__(self, idx: int) -> dict[str, object]:
         return self.problems[idx]
 
-    def __iter__(self) -> Iterator[dict[str, Any]]:
+    def __iter__(self) -> Iterator[dict[str, object]]:
         return iter(self.problems)
 
 
-def _problems(path: Path, prefix: str, year: int | None) -> Iterator[dict[str, Any]]:
+def _problems(path: Path, prefix: str, year: int | None) -> Iterator[dict[str, object]]:
     if path.suffix.lower() not in READERS:
         raise BadInput("{path}: items are read from {known}.", path=path, known=", ".join(READERS))
     seen: set[str] = set()
@@ -110,5 +110,5 @@ def _problems(path: Path, prefix: str, year: int | None) -> Iterator[dict[str, A
         yield problem
 
 
-def _first(cells: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+def _first(cells: Mapping[str, object], names: tuple[str, ...]) -> Any:
     return next((cells[name] for name in names if not is_empty(cells.get(name))), None)

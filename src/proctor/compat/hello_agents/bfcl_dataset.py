@@ -72,9 +72,9 @@ class BFCLDataset:
         self.bfcl_data_dir = Path(given[0] if given else DEFAULT_FOLDER)
         self.category = category_of(category) if category else None
         self.data: list[dict[str, Any]] = []
-        self.ground_truth: dict[str, Any] = {}
+        self.ground_truth: dict[str, object] = {}
 
-    def load(self) -> list[dict[str, Any]]:
+    def load(self) -> list[dict[str, object]]:
         """Read and check the questions of the category (`simple_python` without one).
 
         Raises:
@@ -102,7 +102,7 @@ class BFCLDataset:
         self._loaded()
         return self.ground_truth.get(sample_id, [])
 
-    def get_sample(self, index: int) -> dict[str, Any]:
+    def get_sample(self, index: int) -> dict[str, object]:
         """The question at a place."""
         return self._loaded()[index]
 
@@ -113,7 +113,7 @@ class BFCLDataset:
     def __len__(self) -> int:
         return len(self._loaded())
 
-    def __iter__(self) -> Iterator[dict[str, Any]]:
+    def __iter__(self) -> Iterator[dict[str, object]]:
         return iter(self._loaded())
 
     def _loaded(self) -> list[dict[str, Any]]:

@@ -68,7 +68,7 @@ class BFCLEvaluator:
         self.evaluation_mode = "ast"
         self.concurrency = concurrency
 
-    def evaluate(self, agent: Any, max_samples: int | None = None) -> dict[str, Any]:
+    def evaluate(self, agent: object, max_samples: int | None = None) -> dict[str, Any]:
         """Ask the first `max_samples` questions (all for None or 0), each once; the results as a plain dict.
 
         Raises:

@@ -103,7 +103,7 @@ class BFCLIntegration:
             for table in scores.glob("data_*.csv"):
                 shutil.copy(table, kept)
 
-    def parse_results(self, model_name: str, category: str) -> dict[str, Any] | None:
+    def parse_results(self, model_name: str, category: str) -> dict[str, object] | None:
         """Return the first line of a score file (`accuracy`, `correct_count`, `total_count`); None where there is none."""
         group = CATEGORIES[category].group if category in CATEGORIES else "*"
         name = result_folder(self.project_root, model_name).name

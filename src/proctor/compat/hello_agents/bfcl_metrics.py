@@ -15,7 +15,7 @@ class BFCLMetrics:
     """The figures of the chapter. Calls are compared one to one, values as they are or as an answer of version 4 allows."""
 
     @staticmethod
-    def calculate_accuracy(predictions: Sequence[Any], references: Sequence[Any]) -> float:
+    def calculate_accuracy(predictions: Sequence[object], references: Sequence[object]) -> float:
         """The share of the references that the prediction at the same place equals; 0 for none.
 
         >>> BFCLMetrics.calculate_accuracy([1], [1, 2, 3, 4])
@@ -26,7 +26,7 @@ class BFCLMetrics:
         return same / total if total else 0.0
 
     @staticmethod
-    def calculate_ast_match(predicted: Any, reference: Any) -> float:
+    def calculate_ast_match(predicted: object, reference: object) -> float:
         """1 when the calls are the same, whatever the order of calls and parameters and however values are written, else 0.
 
         >>> BFCLMetrics.calculate_ast_match("f(a=2+3, s='x')", 'f(s="x", a=5)')
@@ -36,7 +36,7 @@ class BFCLMetrics:
         return float(made is not None and len(made) == len(wanted) and _hits(made, wanted) == len(wanted))
 
     @staticmethod
-    def calculate_parameter_accuracy(predicted: Any, reference: Any) -> float:
+    def calculate_parameter_accuracy(predicted: object, reference: object) -> float:
         """The share of the expected parameters that are right; of dicts of parameters, or of calls.
 
         >>> BFCLMetrics.calculate_parameter_accuracy({"a": 1, "b": 2}, {"a": 1, "b": 3})
@@ -58,7 +58,7 @@ class BFCLMetrics:
         return right / total if total else float(len(wanted) == len(_calls(predicted) or ()))
 
     @staticmethod
-    def calculate_precision_recall(predicted: Any, reference: Any) -> tuple[float, float]:
+    def calculate_precision_recall(predicted: object, reference: object) -> tuple[float, float]:
         """The share of the calls made that were expected, and of those expected that were made."""
         made, wanted = _calls(predicted) or [], _answers(reference)
         if not made and not wanted:

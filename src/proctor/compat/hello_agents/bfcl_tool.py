@@ -46,7 +46,7 @@ class BFCLEvaluationTool(EvaluationTool):
         *,
         local_data_path: str | Path | None = None,
         local_data_dir: str | Path | None = None,
-        agent: Any = None,
+        agent: object = None,
     ) -> None:
         self.bfcl_data_dir = bfcl_data_dir or local_data_path or local_data_dir
         self.integration = BFCLIntegration(project_root)
@@ -54,7 +54,7 @@ class BFCLEvaluationTool(EvaluationTool):
 
     def run(
         self,
-        agent: Any = None,
+        agent: object = None,
         category: str = "simple_python",
         max_samples: int | None = 5,
         run_official_eval: bool = True,

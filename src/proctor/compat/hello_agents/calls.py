@@ -57,7 +57,7 @@ def calls_in(reply: str, names: Sequence[str] = ()) -> Found:
     return Found(on_lines or _within(text, names) or None)
 
 
-def trajectory_of(reply: str, functions: Sequence[Mapping[str, Any]], language: Language) -> Trajectory:
+def trajectory_of(reply: str, functions: Sequence[Mapping[str, object]], language: Language) -> Trajectory:
     """Return the reply as the official checker takes it: JSON as native calls, anything else as text.
 
     Java and JavaScript are always text, in their own notation, as the official tool reads exports in no other way.

@@ -43,9 +43,9 @@ class GAIADataset:
         self.level = level_of(level)
         given = local_data_dir or local_data_path
         self.local_data_dir = Path(given) if given else None
-        self.data: list[dict[str, Any]] = []
+        self.data: list[dict[str, object]] = []
 
-    def load(self) -> list[dict[str, Any]]:
+    def load(self) -> list[dict[str, object]]:
         """Read and check the questions.
 
         Raises:
@@ -65,11 +65,11 @@ class GAIADataset:
         )
         return self.data
 
-    def get_sample(self, index: int) -> dict[str, Any]:
+    def get_sample(self, index: int) -> dict[str, object]:
         """The question at a place."""
         return self._loaded()[index]
 
-    def get_by_level(self, level: int | str) -> list[dict[str, Any]]:
+    def get_by_level(self, level: int | str) -> list[dict[str, object]]:
         """The questions of a level."""
         return [item for item in self._loaded() if item["level"] == level_of(level)]
 
@@ -80,7 +80,7 @@ class GAIADataset:
             counts[item["level"]] = counts.get(item["level"], 0) + 1
         return dict(sorted(counts.items()))
 
-    def get_statistics(self) -> dict[str, Any]:
+    def get_statistics(self) -> dict[str, object]:
         """Questions, levels, attachments, and the mean of the annotators' numbers of steps."""
         steps = [item["steps"] for item in self._loaded() if item["steps"]]  # 0 is: not known
         return {

@@ -47,14 +47,14 @@ class GAIAEvaluationTool(EvaluationTool):
         local_data_path: str | Path | None = None,
         *,
         local_data_dir: str | Path | None = None,
-        agent: Any = None,
+        agent: object = None,
     ) -> None:
         self.local_data_path = local_data_path or local_data_dir
         self._agent = agent
 
     def run(
         self,
-        agent: Any = None,
+        agent: object = None,
         level: int | str | None = None,
         max_samples: int | None = None,
         local_data_dir: str | Path | None = None,
@@ -104,11 +104,11 @@ class GAIAEvaluationTool(EvaluationTool):
             "levels_available": sorted({item["level"] for item in items}),
         }
 
-    def validate_agent(self, agent: Any) -> bool:
+    def validate_agent(self, agent: object) -> bool:
         """Whether it can be evaluated: it has `run`, or is a function."""
         return callable(getattr(agent, "run", None)) or callable(agent)
 
-    def _export(self, evaluator: GAIAEvaluator, results: Mapping[str, Any]) -> None:
+    def _export(self, evaluator: GAIAEvaluator, results: Mapping[str, object]) -> None:
         level = results["level_filter"] if results["level_filter"] is not None else "_all"
         path = evaluator.export_to_gaia_format(results, unused(EXPORTS / f"gaia_level{level}_result_{stamp()}.jsonl"))
         too_large = path.stat().st_size > MOST_BYTES

@@ -1,7 +1,6 @@
 """`HumanVerificationUI`: problem by problem, on the review of Proctor; its page opens with `launch`."""
 
 from pathlib import Path
-from typing import Any
 
 from proctor.core.errors import BadInput, MissingExtra
 from proctor.core.sentence import Sentence, say
@@ -31,7 +30,7 @@ class HumanVerificationUI:
         return self._review.items
 
     @property
-    def verifications(self) -> dict[str, Any]:
+    def verifications(self) -> dict[str, object]:
         """What was said so far, by id: problem_id, scores, total_score, status, comments, verified_at."""
         return {
             id: {

@@ -17,7 +17,7 @@ class Adapter:
 
     tools: ToolStyle = "text"
 
-    def __init__(self, evaluator: Any, name: str = "adapter", arguments: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, evaluator: Any, name: str = "adapter", arguments: Mapping[str, object] | None = None) -> None:
         """Take an object, or make one of a class out of those `arguments` that its constructor names.
 
         Raises:

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from proctor.compat.multi.functions import evaluate_question
 from proctor.core.errors import BadInput
@@ -45,7 +44,7 @@ _MEASURES = {"bleu": ("解答", "翻译"), "rouge": ("解答", "摘要"), "token
 
 
 def multi_turn_assertion(
-    conversation_history: Sequence[str], expected_responses: Sequence[str], args: Any = None
+    conversation_history: Sequence[str], expected_responses: Sequence[str], args: object = None
 ) -> Marks:
     """Every turn by the function of `args.question_type`, and a bonus from the second turn on for what is consistent.
 
@@ -125,7 +124,7 @@ class CustomMetrics:
         return (2 * (made & expected).total() / both if both else 1.0), 1.0
 
 
-def image_text_assertion(pred_text: str, image_path: str, expected_description: str, args: Any = None) -> Marks:
+def image_text_assertion(pred_text: str, image_path: str, expected_description: str, args: object = None) -> Marks:
     """0.6 of how well text and image fit, and 0.4 of how near the text is to the expected description.
 
     `args.multimodal_similarity(pred_text, image_path, expected_description)` gives the first, from 0 to 1: a model of
@@ -157,7 +156,7 @@ class AdaptiveThresholdAssertion:
         self.threshold_history: list[float] = []
         self._threshold_by_type: dict[str, adaptive.Threshold] = {}
 
-    def adaptive_threshold_eval(self, pred: str, label: str, question_type: str, args: Any = None) -> Marks:
+    def adaptive_threshold_eval(self, pred: str, label: str, question_type: str, args: object = None) -> Marks:
         """(similarity or 0, 1); `args.similarity` is a function (pred, label) in place of `basic_similarity`."""
         similarity = float((getattr(args, "similarity", None) or basic_similarity)(pred, label))
         threshold = self.calculate_adaptive_threshold(question_type)
@@ -178,7 +177,7 @@ class AdaptiveThresholdAssertion:
         return self._threshold_by_type.setdefault(question_type, adaptive.Threshold(adaptive.Options()))
 
 
-def integrated_evaluation(pred: str, label: str, question_type: str, args: Any = None) -> Marks:  # noqa: ARG001 - as there
+def integrated_evaluation(pred: str, label: str, question_type: str, args: object = None) -> Marks:  # noqa: ARG001 - as there
     """The mean of BLEU (解答, 翻译), ROUGE-L (解答, 摘要) and an F1 of embedded words (解答, 改写); else `basic_similarity`.
 
     The last stands where the article has BERTScore, by another encoder. Chinese is cut into words for all of them.

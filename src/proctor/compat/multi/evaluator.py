@@ -29,12 +29,12 @@ class MultiAssertionEvaluator:
         config: a YAML file or its content; None uses `EvaluateFuncDict` as it is.
     """
 
-    def __init__(self, config: str | Path | Mapping[str, Any] | None = None) -> None:
+    def __init__(self, config: str | Path | Mapping[str, object] | None = None) -> None:
         self.config = None if config is None else settings_of(config)
         self.unknown_types: dict[str, int] = {}
 
     def evaluate(
-        self, prediction: str, label: str, question_type: str, config: Mapping[str, Any] | str | Path | None = None
+        self, prediction: str, label: str, question_type: str, config: Mapping[str, object] | str | Path | None = None
     ) -> tuple[float, float]:
         """(score, total) of one answer; types without a function are 0 of 0, and counted in `unknown_types`."""
         chosen = settings_of(config) if config is not None else self.config
@@ -48,7 +48,7 @@ class MultiAssertionEvaluator:
         return score, total
 
     def evaluate_batch(
-        self, predictions: Mapping[str, Any], ground_truth: Mapping[str, Mapping[str, Any]]
+        self, predictions: Mapping[str, object], ground_truth: Mapping[str, Mapping[str, object]]
     ) -> list[Result]:
         """Every prediction that has a truth: `{id: text or {"answer": …}}` against `{id: {"correct_answer", "type"}}`."""
         results: list[Result] = []

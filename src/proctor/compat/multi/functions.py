@@ -11,22 +11,22 @@ from proctor.scorers._phrases import refusal_in
 Marks = tuple[float, float]
 
 
-def SingleAnswerChoiceEval(pred: str, label: str, args: Any = None) -> Marks:  # noqa: N802 - a name of the original
+def SingleAnswerChoiceEval(pred: str, label: str, args: object = None) -> Marks:  # noqa: N802 - a name of the original
     """(score, total) of a single choice; `args.answer_position` is start, end, middle or all."""
     return _marks(official.single(pred or "", label, _position(args)))
 
 
-def MultipleAnswersChoiceEval(pred: str, label: str, args: Any = None) -> Marks:  # noqa: N802 - a name of the original
+def MultipleAnswersChoiceEval(pred: str, label: str, args: object = None) -> Marks:  # noqa: N802 - a name of the original
     """(score, total) of a multiple choice."""
     return _marks(official.multiple(pred or "", label, _position(args)))
 
 
-def FillInTheBlankEval(pred: str, label: str, args: Any = None) -> Marks:  # noqa: N802, ARG001 - as in the original
+def FillInTheBlankEval(pred: str, label: str, args: object = None) -> Marks:  # noqa: N802, ARG001 - as in the original
     """(score, total) of blanks, line against line."""
     return _marks(official.blanks(pred or "", label))
 
 
-def OpenendQuestionEval(pred: str, label: str, args: Any = None) -> Marks:  # noqa: N802, ARG001 - as in the original
+def OpenendQuestionEval(pred: str, label: str, args: object = None) -> Marks:  # noqa: N802, ARG001 - as in the original
     """(score, total) of a discussion, by ROUGE-L over jieba's words.
 
     Raises:
@@ -44,7 +44,7 @@ EvaluateFuncDict: dict[str, Callable[..., Any]] = {
 }
 
 
-def evaluate_question(question_type: str, pred: str, label: str, args: Any = None) -> tuple[float, float, float]:
+def evaluate_question(question_type: str, pred: str, label: str, args: object = None) -> tuple[float, float, float]:
     """(score, total, improvement) by the registered function of a type; a function may give two values or three.
 
     A function with a fourth argument `config` gets `args.config`, else an empty one. An unknown type is 0 of 0; whoever

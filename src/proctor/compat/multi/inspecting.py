@@ -17,7 +17,7 @@ from proctor.runtime.json_file import read_json
 LETTERS = re.compile("[a-zA-Z]")
 
 
-def evaluate_every_problem(args: Any) -> dict[str, dict[str, Any]]:
+def evaluate_every_problem(args: Any) -> dict[str, dict[str, object]]:
     """Score `args.prediction_file` against `args.label_file` as the original does, and write `score.json` beside it.
 
     Returns:

@@ -116,6 +116,6 @@ async def _body(request: Request) -> bytes:
     return b"".join(pieces)
 
 
-def _said(message: str, data: dict[str, Any] | None = None, *, status: int = 200) -> Response:
+def _said(message: str, data: dict[str, object] | None = None, *, status: int = 200) -> Response:
     result = "false" if data is None else "true"
     return JSONResponse({"result": result, "data": data, "message": message}, status_code=status)

@@ -112,9 +112,9 @@ class Evaluator:
 
     def evaluate_invocations(
         self,
-        actual_invocations: Sequence[Any],
-        expected_invocations: Sequence[Any] | None = None,
-        conversation_scenario: Any = None,
+        actual_invocations: Sequence[object],
+        expected_invocations: Sequence[object] | None = None,
+        conversation_scenario: object = None,
     ) -> EvaluationResult:
         """Score the turns; both lists are equally long."""
         raise NotImplementedError
@@ -131,9 +131,9 @@ class TrajectoryEvaluator(Evaluator):
 
     def evaluate_invocations(
         self,
-        actual_invocations: Sequence[Any],
-        expected_invocations: Sequence[Any] | None = None,
-        conversation_scenario: Any = None,
+        actual_invocations: Sequence[object],
+        expected_invocations: Sequence[object] | None = None,
+        conversation_scenario: object = None,
     ) -> EvaluationResult:
         def score(made: Invocation, expected: Invocation) -> float:
             return float(calls_match(_calls(made), _calls(expected), self._match_type, names_only=self._names_only))
@@ -149,9 +149,9 @@ class RougeEvaluator(Evaluator):
 
     def evaluate_invocations(
         self,
-        actual_invocations: Sequence[Any],
-        expected_invocations: Sequence[Any] | None = None,
-        conversation_scenario: Any = None,
+        actual_invocations: Sequence[object],
+        expected_invocations: Sequence[object] | None = None,
+        conversation_scenario: object = None,
     ) -> EvaluationResult:
         def score(made: Invocation, expected: Invocation) -> float:
             return rouge_1(joined(texts(made.final_response)), joined(texts(expected.final_response)))
@@ -180,8 +180,8 @@ def status(score: float | None, threshold: float) -> EvalStatus:
 
 
 def _evaluated(
-    actual: Sequence[Any],
-    expected: Sequence[Any] | None,
+    actual: Sequence[object],
+    expected: Sequence[object] | None,
     score: Callable[[Invocation, Invocation], float],
     threshold: float,
 ) -> EvaluationResult:
@@ -206,7 +206,7 @@ def _evaluated(
     )
 
 
-def _invocation(given: Any) -> Invocation:
+def _invocation(given: object) -> Invocation:
     return given if isinstance(given, Invocation) else Invocation.model_validate(plain(given))
 
 
@@ -215,7 +215,7 @@ def _calls(invocation: Invocation) -> list[AdkCall]:
     return [AdkCall(call.name, call.args) for call in (data.calls() if data is not None else ())]
 
 
-def _criterion(eval_metric: Any) -> dict[str, Any]:
+def _criterion(eval_metric: object) -> dict[str, object]:
     given = getattr(eval_metric, "criterion", None)
     found = plain(given) if given is not None else {}
     return found if isinstance(found, dict) else {}

@@ -47,7 +47,7 @@ class BaseEvaluator:
         self.agent = agent
         self.invocation_list: list[EvalTestCase] = []
         self.result_list: list[EvalResultData] = []
-        self.agent_information_list: list[dict[str, Any]] = []
+        self.agent_information_list: list[dict[str, object]] = []
         self._samples: list[Sample] = []
 
     def build_eval_set(self, eval_set: EvalSet | Any | None = None, file_path: str | Path | None = None) -> None:

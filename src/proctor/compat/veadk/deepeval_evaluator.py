@@ -68,7 +68,7 @@ class DeepevalEvaluator(BaseEvaluator):
 
     async def evaluate(
         self,
-        metrics: Sequence[Any],
+        metrics: Sequence[object],
         eval_set: EvalSet | Any | None = None,
         eval_set_file_path: str | Path | None = None,
         eval_id: str | None = None,

@@ -27,7 +27,7 @@ def load_eval_set_from_file(eval_set_file_path: str | Path) -> EvalSet:
     return loaded(None, eval_set_file_path).eval_set
 
 
-def loaded(eval_set: Any, path: str | Path | None) -> Loaded:
+def loaded(eval_set: object, path: str | Path | None) -> Loaded:
     """The set given, else that of the file.
 
     Raises:
@@ -66,7 +66,7 @@ def test_files(path: str | Path | None) -> Sequence[str | Path | None]:
 vars(test_files)["__test__"] = False  # pytest would take it for a test
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """A set as plain data; our objects and ADK's know how to become that."""
     dump = getattr(value, "model_dump", None)
     if dump is not None:

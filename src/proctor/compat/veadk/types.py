@@ -17,13 +17,13 @@ def _foreign(value: Any) -> Any:
 class Model(msgspec.Struct, kw_only=True):
     """Made with keywords and changed at will, as there."""
 
-    def model_dump(self, **_: Any) -> dict[str, Any]:
+    def model_dump(self, **_: object) -> dict[str, object]:
         """Plain data."""
-        plain: dict[str, Any] = msgspec.to_builtins(self, enc_hook=_foreign)
+        plain: dict[str, object] = msgspec.to_builtins(self, enc_hook=_foreign)
         return plain
 
     @classmethod
-    def model_validate(cls, value: Any) -> Self:
+    def model_validate(cls, value: object) -> Self:
         """Return plain data, or an object of the class, as one.
 
         Raises:
