@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proctor.core.sample import ToolCall
-from proctor.trajectory_matching import assignment, call_order, similarity_matrix
+from proctor.trajectory_matching import assignment, call_order, similarity
 from proctor.trajectory_matching.adk_rules import MATCH_TYPES, AdkCall, calls_match
 from proctor.trajectory_matching.arguments import Rules, closeness
 from proctor.trajectory_matching.compare import Comparison, compare
@@ -266,13 +266,12 @@ def _odd_made(rng: random.Random) -> ToolCall:
 
 
 def test_the_similarities_of_many_calls_at_once_are_those_of_each_pair() -> None:
-    pytest.importorskip("numpy", reason="needs the extra 'matching'")
     rng = random.Random(8)
     for _ in range(400):
         calls = [_odd_call(rng) for _ in range(rng.randint(1, 8))]
         made = [_odd_made(rng) for _ in range(rng.randint(1, 8))]
         rules = _odd_rules(rng)
-        table = [[float(one) for one in row] for row in similarity_matrix.similarities(calls, made, rules)]
+        table = similarity.similarities(calls, made, rules)
         assert table == [[closeness(call, one, rules).similarity for one in made] for call in calls], (
             calls,
             made,
