@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from proctor.cli import _tables, app
+from proctor.cli import app, output
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def test_a_run_is_held_against_people_afterwards(folder: Path) -> None:
         (("items.json",), "no verification file"),
         (("ann.json", "bob.json", "--scale", "5"), "two numbers"),
         (("ann.json", "bob.json", "--scale", "5,1"), "two numbers"),
-        (("ann.json", "bob.json", "-o", "page.pdf"), "end in .md"),
+        (("ann.json", "bob.json", "-o", "page.pdf"), "ends in .md or .html"),
         (("ann.json",), "rated by two"),
     ],
 )
@@ -128,7 +128,7 @@ def test_on_eighty_columns_no_word_and_no_interval_is_broken(
     monkeypatch.setenv("COLUMNS", "80")
     columns = ["Dimension", "Items", "The same", "kappa", "alpha", "Difference", "Verdict"]
     row = ["completeness", "24", "79% [60%, 91%]", *["0.20 [-0.10, 0.50]"] * 3, "not enough evidence"]
-    _tables.show([_tables.Table(heading="Between people", columns=columns, rows=[row])])
+    output.show([output.section("Between people", columns=columns, rows=[row])])
     printed = capsys.readouterr().out
     assert "completeness " in printed
     assert printed.count("-0.10–0.50") == 3

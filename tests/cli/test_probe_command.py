@@ -93,7 +93,7 @@ def test_the_judge_of_the_settings_is_probed_when_none_is_named(folder: Path, mo
         (("scripted:fair.jsonl", "--probe", "colour"), "No probe is called 'colour'"),
         (("scripted:fair.jsonl", "--items", "nowhere.jsonl"), "nowhere.jsonl"),
         (("scripted:fair.jsonl", "--margin", "2"), "margin lies between"),
-        (("scripted:fair.jsonl", "-o", "page.pdf"), "end in .md"),
+        (("scripted:fair.jsonl", "-o", "page.pdf"), "ends in .md or .html"),
     ],
 )
 def test_what_cannot_be_probed_gives_exit_code_2(

@@ -9,7 +9,6 @@ from proctor.cli import output
 from proctor.cli.words import lang, t
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
-from proctor.reports.fitting import print_table
 from proctor.reports.visible import one_line, visible
 from proctor.review.items import FIELDS, Item
 from proctor.review.labels import STATUS_NAMES, STATUSES, Entry, Status
@@ -62,24 +61,20 @@ def walk(review: Review, reviewer: str) -> None:
 
 def show_statistics(review: Review, conflicts: Sequence[Conflict]) -> None:
     """How far the review is, per reviewer too, how they agree, and on what they do not."""
-    from rich.table import Table
-    from rich.text import Text
-
-    console = output.console()
-    table = Table(box=None, pad_edge=False)
-    for title in (t("Reviewer"), t("Reviewed"), *(t(name) for name in STATUS_NAMES.values()), t("Mean")):
-        table.add_column(title, justify="left" if title == t("Reviewer") else "right")
-    for name in review.people():
-        table.add_row(visible(name) or t("(no name)"), *_numbers(review.progress(name)))
-    table.add_row(t("Verdicts of all"), *_numbers(review.progress()))
-    print_table(table, console)
-    agreement = Table(box=None, pad_edge=False, title=t("Agreement between reviewers"), title_justify="left")
-    for title in (t("Dimension"), "alpha", t("95 % interval"), t("Items")):
-        agreement.add_column(title)
+    columns = (t("Reviewer"), t("Reviewed"), *(t(name) for name in STATUS_NAMES.values()), t("Mean"))
+    rows = [(visible(name) or t("(no name)"), *_numbers(review.progress(name))) for name in review.people()]
+    output.print_table(
+        columns, [*rows, (t("Verdicts of all"), *_numbers(review.progress()))], right=range(1, len(columns))
+    )
     titles = {one.name: one.words(lang()).title for one in review.dimensions}
-    for name, estimate in review.agreement().items():
-        agreement.add_row(Text(one_line(titles.get(name, t("Status")), 60)), *_alpha(estimate))
-    print_table(agreement, console)
+    output.print_table(
+        (t("Dimension"), "alpha", t("95 % interval"), t("Items")),
+        [
+            (one_line(titles.get(name, t("Status")), 60), *_alpha(estimate))
+            for name, estimate in review.agreement().items()
+        ],
+        heading=t("Agreement between reviewers"),
+    )
     for one in conflicts:
         on = ", ".join(titles.get(name, t("Status")) for name in one.on)
         output.line(t("Conflict: {item}: {on}", item=one_line(one.item.id, 60), on=on))

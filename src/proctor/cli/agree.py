@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli import _tables, options, output
+from proctor.cli import options, output
 from proctor.cli.words import lang, t
 from proctor.core.errors import BadInput
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from proctor.api.agree import Agreement, Held
     from proctor.calibration.calibrate import Row, Scale
     from proctor.core.run import Estimate
+    from proctor.reports.pages import Section
     from proctor.reports.words import Words
 
 MOST_SHOWN = 5
@@ -53,12 +54,11 @@ def command(
         raise BadInput("Name verification files, or runs, or both: proctor agree mine_verifications.json RUN")
     found = agree(sources, scorer=scorer, scale=scale_of(scale), least=least, store=store)
     if as_json:
-        output.print_json({"agreement": _tables.told(found)})
+        output.print_json({"agreement": output.with_english(found)})
     else:
-        _tables.show(tables(found))
+        output.show(sections(found))
     if out is not None:
-        _tables.write(out, t("Agreement"), tables(found))
-        output.message(t("Wrote {path}.", path=out))
+        output.write_page(out, t("Agreement"), sections(found))
 
 
 def held_against(run: "Run", labels: "Sequence[str]", *, as_json: bool) -> "Run":
@@ -68,7 +68,7 @@ def held_against(run: "Run", labels: "Sequence[str]", *, as_json: bool) -> "Run"
 
     found = agree([run, *labels])
     if not as_json:
-        _tables.show(tables(found))
+        output.show(sections(found))
     return open_run(run.id, store=run.store)
 
 
@@ -91,36 +91,36 @@ def scale_of(given: str | None) -> "Scale | None":
     return Scale(low=low, high=high)
 
 
-def tables(found: "Agreement") -> list[_tables.Table]:
+def sections(found: "Agreement") -> "list[Section]":
     """The agreement as a person reads it."""
     from proctor.reports.words import Words
 
     words = Words(lang())
-    shown = []
+    shown: list[Section] = []
     if found.between_people:
         heading = t("Between people: {names}", names=", ".join(found.people))
         shown.append(_rows(heading, found.between_people, words, _apart(found, words)))
     if found.between_scorers:
         shown.append(_rows(t("Between judges: {names}", names=", ".join(found.scorers)), found.between_scorers, words))
     for held in found.held:
-        shown.extend(held_tables(held, words))
+        shown.extend(sections_of_held(held, words))
     return shown
 
 
-def held_tables(held: "Held", words: "Words") -> list[_tables.Table]:
+def sections_of_held(held: "Held", words: "Words") -> "list[Section]":
     """One judge against the people, and its figures beside the corrected ones."""
     from proctor.calibration.figures import CORRECTED
 
     heading = t("{judge} against people ({scorer}, run {run})", judge=held.judge, scorer=held.scorer, run=held.run)
     if not held.rows:
-        return [_tables.Table(heading=heading, remarks=[t("No item that it judged was labelled.")])]
+        return [output.section(heading, remarks=[t("No item that it judged was labelled.")])]
     remark = t("A difference above 0: the judge gives more than people.")
     shown = [_rows(heading, held.rows, words, [remark])]
     if held.corrected:
         raw = {one.name.removeprefix(f"{held.scorer}."): one for one in held.raw}
         shown.append(
-            _tables.Table(
-                heading=t(
+            output.section(
+                t(
                     "What people would say, from {labels} labels among {judged} judged items",
                     labels=held.labels,
                     judged=held.judged,
@@ -137,7 +137,7 @@ def held_tables(held: "Held", words: "Words") -> list[_tables.Table]:
     return shown
 
 
-def _rows(heading: str, rows: "Sequence[Row]", words: "Words", remarks: "Sequence[str]" = ()) -> _tables.Table:
+def _rows(heading: str, rows: "Sequence[Row]", words: "Words", remarks: "Sequence[str]" = ()) -> "Section":
     columns = [t("Dimension"), t("Items"), t("The same"), "kappa", "alpha", t("Difference"), t("Verdict")]
     body = [
         [
@@ -153,8 +153,8 @@ def _rows(heading: str, rows: "Sequence[Row]", words: "Words", remarks: "Sequenc
     ]
     keep = [place for place in range(len(columns)) if any(line[place] for line in body)]
     notes = {words.t(row.alpha.note): None for row in rows if row.alpha.note}
-    return _tables.Table(
-        heading=heading,
+    return output.section(
+        heading,
         columns=[columns[place] for place in keep],
         rows=[[line[place] for place in keep] for line in body],
         remarks=[*notes, *remarks],

@@ -73,18 +73,14 @@ def stats(name: str, options: dict[str, Any] | None, as_json: bool) -> None:
 
 
 def _print(found: Any) -> None:
-    from rich.table import Table
-
-    from proctor.reports.fitting import print_table
     from proctor.reports.visible import one_line
 
-    levels = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for at, head in enumerate((t("Level"), t("Questions"), t("With attachment"), t("Annotated steps (mean)"))):
-        levels.add_column(head, justify="right" if at else "left")
+    levels = []
     for name, level in [*found.levels.items(), (t("all"), found.whole)]:
         steps = "–" if level.steps is None else f"{level.steps:.1f}"
-        levels.add_row(name, f"{level.questions:,}", f"{level.attachments:,}", steps)
-    print_table(levels, output.console())
+        levels.append((name, f"{level.questions:,}", f"{level.attachments:,}", steps))
+    titles = (t("Level"), t("Questions"), t("With attachment"), t("Annotated steps (mean)"))
+    output.print_table(titles, levels, right=(1, 2, 3))
     branches = {"number": t("number"), "list": t("list"), "text": t("text"), "none": t("none")}
     answers = {branches[branch]: count for branch, count in found.answers.items()}
     for title, counts in ((t("Attachments"), found.attachments), (t("Answers"), answers)):

@@ -11,8 +11,6 @@ from proctor.cli.words import t
 from proctor.core.errors import BadInput
 
 if TYPE_CHECKING:
-    from rich.console import JustifyMethod
-
     from proctor.evalsets.schema import EvalCase, EvalSet, SessionInput
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -378,22 +376,11 @@ def _cells(case: "EvalCase") -> dict[str, Any]:
 
 
 def _print_cases(eval_set: "EvalSet") -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from proctor.reports.fitting import print_table
     from proctor.reports.visible import one_line
 
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    columns: tuple[tuple[str, JustifyMethod], ...] = (
-        (eval_set.eval_set_id, "left"),
-        (t("Turns"), "right"),
-        (t("Calls"), "right"),
-        (t("Question"), "left"),
+    titles = (one_line(eval_set.eval_set_id, SHOWN_CHARACTERS), t("Turns"), t("Calls"), t("Question"))
+    rows = (
+        [one_line(str(row[key]), SHOWN_CHARACTERS) for key in ("id", "turns", "calls", "question")]
+        for row in map(_cells, eval_set.eval_cases)
     )
-    for title, justify in columns:
-        table.add_column(Text(one_line(title, SHOWN_CHARACTERS)), justify=justify)
-    for row in map(_cells, eval_set.eval_cases):
-        cells = (row["id"], f"{row['turns']:,}", f"{row['calls']:,}", row["question"])
-        table.add_row(*(Text(one_line(cell, SHOWN_CHARACTERS)) for cell in cells))
-    print_table(table, output.console())
+    output.print_table(titles, rows, right=(1, 2))

@@ -226,27 +226,24 @@ def _tell_generated(made: "Generated") -> None:
 
 
 def _show(found: "Quality") -> None:
-    from rich.table import Table
-    from rich.text import Text
-
     from proctor.generation import advice
     from proctor.generation.report import MARK
-    from proctor.reports.fitting import print_table
+    from proctor.reports.tables import styled
 
+    output.print_table(
+        (t("Figure"), t("Value"), t("Threshold"), t("Verdict")),
+        [
+            (t(check.name), advice.shown(check.number), advice.threshold(check), t(MARK[check.verdict]))
+            for check in found.checks
+        ],
+    )
     console = output.console()
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in (t("Figure"), t("Value"), t("Threshold"), t("Verdict")):
-        table.add_column(Text(column))
-    for check in found.checks:
-        row = (t(check.name), advice.shown(check.number), advice.threshold(check), t(MARK[check.verdict]))
-        table.add_row(*(Text(cell) for cell in row))
-    print_table(table, console)
     for check in found.checks:
         if check.why is not None:
-            console.print(Text(t(advice.reason(check))))
-    console.print(Text(t(advice.conclusion(found)), "bold"))
+            console.print(styled(t(advice.reason(check))))
+    console.print(styled(t(advice.conclusion(found)), "bold"))
     for caveat in advice.caveats(found):
-        console.print(Text(t(caveat)))
+        console.print(styled(t(caveat)))
 
 
 def _summary(made: "Generated | None", found: "Quality | None", files: list[Path]) -> dict[str, Any]:

@@ -196,7 +196,7 @@ reports = click.option(
     multiple=True,
     help=t("Write a report too: .html, .md, .json or .xml; may be given several times."),
 )
-page = click.option("--out", "-o", metavar="FILE", help=t("Write a page too: .md."))
+page = click.option("--out", "-o", metavar="FILE", help=t("Write a page too: .md or .html."))
 concurrency = click.option("--concurrency", type=AT_LEAST_ONE, help=t("How many samples at once."))
 budget = click.option(
     "--budget",

@@ -4,8 +4,9 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.cli.encoding import writable_json
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from proctor.api import Run, RunOptions
     from proctor.engine.progress import Progress
     from proctor.engine.status import RunStatus
+    from proctor.reports.pages import Section
 
 PLAIN_SECONDS = 10.0
 TIMES_A_SECOND = 4
@@ -58,6 +60,57 @@ def console(*, stderr: bool = False) -> "Console":
     from rich.console import Console
 
     return Console(stderr=stderr, highlight=False, soft_wrap=False)
+
+
+def print_table(
+    titles: Sequence[str], rows: Iterable[Sequence[str]], *, right: Collection[int] = (), heading: str = ""
+) -> None:
+    """Print a table on standard output; the columns at `right` hold numbers."""
+    from proctor.reports import tables
+
+    table = tables.new_table(*titles, right=right, heading=heading)
+    tables.add_rows(table, rows)
+    tables.print_table(table, console())
+
+
+def section(
+    title: str, columns: Sequence[str] = (), rows: Sequence[Sequence[str]] = (), remarks: Sequence[str] = ()
+) -> "Section":
+    """Return a part of a page: a table whose first and last columns are texts, and remarks; either may be empty."""
+    from proctor.reports.pages import Bullets, Section, Table
+
+    table = [Table(columns, rows, right=range(1, len(columns) - 1))] if rows else []
+    return Section(title, [*table, *([Bullets(remarks)] if remarks else [])])
+
+
+def show(sections: "Sequence[Section]") -> None:
+    """Print parts of a page on standard output."""
+    from proctor.reports import pages
+
+    pages.show(sections, lang(), console())
+
+
+def write_page(path: str, title: str, sections: "Sequence[Section]") -> None:
+    """Write a page and say so.
+
+    Raises:
+        BadInput: the file is neither Markdown nor HTML by its name, or cannot be written.
+    """
+    from proctor.reports.pages import Page, write
+
+    message(t("Wrote {path}.", path=write(Path(path), Page(title=title, sections=sections, numbered=False), lang())))
+
+
+def with_english(value: object) -> Any:
+    """Return a result as plain data for JSON, with every sentence as its English text."""
+    import msgspec
+
+    plain = msgspec.to_builtins(value)
+    if isinstance(plain, dict):
+        if plain.get("type") == "sentence":
+            return str(msgspec.convert(plain, Sentence))
+        return {key: with_english(one) for key, one in plain.items()}
+    return [with_english(one) for one in plain] if isinstance(plain, list | tuple) else plain
 
 
 def print_run(run: "Run", *, as_json: bool, more: Mapping[str, Any] | None = None) -> None:

@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from proctor.cli import _tables, options, output
+from proctor.cli import options, output
 from proctor.cli.words import lang, t
 
 if TYPE_CHECKING:
     from proctor.api.probe import Probed
     from proctor.judging.probe_findings import Finding
+    from proctor.reports.pages import Section
     from proctor.reports.words import Words
 
 JUDGED = {"pairs": "in pairs", "points": "by points"}
@@ -96,27 +97,26 @@ def command(
                 "state": record.state,
                 "judge": found.judge,
                 "rubric": found.rubric,
-                "findings": _tables.told(found.findings),
+                "findings": output.with_english(found.findings),
                 "usage": found.run.usage,
             }
         )
     else:
-        _tables.show([table(found)])
+        output.show([section(found)])
         output.look_closer(found.run)
     if out is not None:
-        _tables.write(out, t("Probes of {judge}", judge=found.judge), [table(found)])
-        output.message(t("Wrote {path}.", path=out))
+        output.write_page(out, t("Probes of {judge}", judge=found.judge), [section(found)])
     ctx.exit(1 if found.is_biased else 3 if found.is_unclear else 0)
 
 
-def table(found: "Probed") -> _tables.Table:
+def section(found: "Probed") -> "Section":
     """What was found, as a person reads it."""
     from proctor.reports.words import Words
 
     words = Words(lang())
     remarks = [f"{one.probe}, {t(JUDGED[one.judged])}: {t(one.reading)}" for one in found.findings]
-    return _tables.Table(
-        heading=t("Probes of {judge}, by {rubric}", judge=found.judge, rubric=found.rubric),
+    return output.section(
+        t("Probes of {judge}, by {rubric}", judge=found.judge, rubric=found.rubric),
         columns=[
             t("Probe"),
             t("Judged"),

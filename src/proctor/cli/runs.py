@@ -9,7 +9,6 @@ import click
 from proctor.cli import options, output
 from proctor.cli.words import lang, t
 from proctor.core.errors import BadInput
-from proctor.reports.visible import visible
 
 if TYPE_CHECKING:
     from proctor.core.run import RunRecord
@@ -85,19 +84,10 @@ def _list(store: str | None, *, as_json: bool) -> None:
 
 
 def _print(records: Sequence["RunRecord"], store: "Store") -> None:
-    """A line for each run where the terminal is wide enough, else two; an id is never cut."""
-    from rich.table import Table
-    from rich.text import Text
-
     from proctor.api import Run
-    from proctor.reports.fitting import fits
     from proctor.reports.words import Words
 
-    words, console = Words(lang()), output.console()
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for title in ("Run", "Figure", "Task", "Agent", "State", "Planned", "Started"):
-        table.add_column(t(title), justify="right" if title == "Planned" else "left", no_wrap=True)
-    rows = []
+    words, rows = Words(lang()), []
     for record in records:
         figure = Run(record, store).headline
         shown = (
@@ -105,26 +95,7 @@ def _print(records: Sequence["RunRecord"], store: "Store") -> None:
             if figure is None or figure.value is None
             else f"{words.metric(figure.name)} {words.value(figure)} ({words.interval(figure)})"
         )
-        state = words.state(record.state)
-        cells = (
-            record.id,
-            shown,
-            record.spec.task,
-            record.agent,
-            state,
-            f"{record.planned:,}",
-            words.when(record.created),
-        )
-        rows.append([Text(visible(cell), overflow="fold") for cell in cells])
-        table.add_row(*rows[-1])
-    if fits(table, console):
-        console.print(table)
-        return
-    for name, shown_figure, task, agent, state_text, planned, started in rows:
-        name.stylize("bold")
-        console.print(name)
-        console.print(Text("  ") + shown_figure)
-        console.print(
-            Text("  ")
-            + Text(" · ").join([task, agent, state_text, Text(t("{count} planned", count=planned.plain)), started])
-        )
+        state, planned, started = words.state(record.state), words.count(record.planned), words.when(record.created)
+        rows.append((record.id, shown, record.spec.task, record.agent, state, planned, started))
+    titles = (t("Run"), t("Figure"), t("Task"), t("Agent"), t("State"), t("Planned"), t("Started"))
+    output.print_table(titles, rows, right=(5,))

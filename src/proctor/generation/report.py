@@ -8,14 +8,15 @@ from pathlib import Path
 from proctor.calibration.figures import CORRECTED, marked
 from proctor.core.judge import JudgeInfo
 from proctor.core.sentence import Sentence, say
-from proctor.generation import advice, pages
+from proctor.generation import advice
 from proctor.generation._plan import Generated
 from proctor.generation._steps import topics as topics_of
 from proctor.generation.advice import shown
 from proctor.generation.files import write
 from proctor.generation.generator import Generator, as_text, generator
-from proctor.generation.pages import Block, Bullets, Heading, Page, Paragraph, Said, Section, Table
 from proctor.generation.quality import Quality
+from proctor.reports import pages
+from proctor.reports.pages import Block, Bullets, Heading, Page, Paragraph, Phrase, Section, Table
 from proctor.reports.visible import one_line
 from proctor.reports.words import Words
 from proctor.review.dimensions import TITLES
@@ -79,12 +80,12 @@ def write_generation_report(path: Path, found: Generated, lang: str) -> Path:
             high=max(answers),
         )
         sections.append(Section(say("Answers"), [Paragraph(told)]))
-    columns: list[Said] = ["id", *kind.main, *([kind.answer] if kind.answer else [])]
+    columns: list[Phrase] = ["id", *kind.main, *([kind.answer] if kind.answer else [])]
     first = [[one_line(as_text(item.get(str(name), "")), CELL) for name in columns] for item in found.items[:FIRST]]
     sections.append(Section(say("The first items"), [Table(columns, first)]))
     if found.missing:
         counts = Counter(one.kind for one in found.missing)
-        rows: list[list[Said]] = [
+        rows: list[list[Phrase]] = [
             [kind_, f"{count:,}", next(one.reason for one in found.missing if one.kind == kind_)]
             for kind_, count in counts.most_common()
         ]
@@ -108,7 +109,7 @@ def write_generation_report(path: Path, found: Generated, lang: str) -> Path:
 
 
 def _basics(found: Quality) -> Iterator[Block]:
-    rows: list[list[Said]] = [
+    rows: list[list[Phrase]] = [
         [say("Date"), _moment(found.created)],
         [say("Data"), found.data],
         [say("Items"), f"{found.items:,}"],
@@ -160,7 +161,7 @@ def _topics(found: Quality) -> Iterator[Block]:
     if found.new is None:
         return
     yield Heading(say("Novelty"))
-    rows: list[list[Said]] = [
+    rows: list[list[Phrase]] = [
         [say("Items that are new"), WORDS.value(found.new.share)],
         [say("Repeats within the data"), f"{len(found.new.repeated):,}"],
     ]
@@ -193,8 +194,8 @@ def _judged(found: Quality, lang: str) -> Iterator[Block]:
         for name in ("average", "pass_rate", "excellent_rate", *judged.dimensions, "unknown_rate")
         if name in judged.estimates
     ]
-    columns: list[Said] = [say("Figure"), say("The judge says"), say("95% interval"), say("Judged / items")]
-    rows: list[list[Said]] = []
+    columns: list[Phrase] = [say("Figure"), say("The judge says"), say("95% interval"), say("Judged / items")]
+    rows: list[list[Phrase]] = []
     for name in names:
         one = judged.estimates[name]
         title = judged.title(name, lang) if name in judged.dimensions else _metric(name)
@@ -215,7 +216,7 @@ def _people(found: Quality, lang: str) -> Iterator[Block]:
     people = found.people
     assert people is not None
     yield Heading(say("People"))
-    rows: list[list[Said]] = [[say("approved"), shown(people.approved), f"{people.labelled:,} / {found.items:,}"]]
+    rows: list[list[Phrase]] = [[say("approved"), shown(people.approved), f"{people.labelled:,} / {found.items:,}"]]
     titles = found.judged.titles.get(lang, {}) if found.judged is not None else {}
     rows += [
         [titles.get(name) or _metric(name), shown(one), f"{one.scored:,} / {found.items:,}"]
@@ -257,7 +258,7 @@ def _answers(found: Quality) -> Iterator[Block]:
         yield Paragraph(_why_not(found, "solver", say("No solver was asked.")))
     else:
         solved = found.solved
-        rows: list[list[Said]] = [
+        rows: list[list[Phrase]] = [
             [
                 say("stated answer found by the solver"),
                 shown(solved.confirmed),
@@ -288,7 +289,7 @@ def _win_rate(found: Quality) -> Iterator[Block]:
         "first_place_rate",
         "unknown_rate",
     )
-    rows: list[list[Said]] = [
+    rows: list[list[Phrase]] = [
         [_metric(name), WORDS.value(one), WORDS.interval(one), f"{one.scored:,} / {one.planned:,}"]
         for name in names
         if (one := found.compared.estimates.get(name)) is not None
@@ -306,7 +307,7 @@ def _win_rate(found: Quality) -> Iterator[Block]:
 
 def _conclusion(found: Quality) -> Iterator[Block]:
     yield Paragraph(advice.conclusion(found), strong=True)
-    rows: list[list[Said]] = [
+    rows: list[list[Phrase]] = [
         [check.name, shown(check.number), advice.threshold(check), MARK[check.verdict]] for check in found.checks
     ]
     yield Table([say("Figure"), say("Value"), say("Threshold"), say("Verdict")], rows, right=(1, 2))
@@ -342,18 +343,18 @@ def _why_not(found: Quality, part: str, usual: Sentence) -> Sentence:
 
 
 def _topic_table(topics: Sequence[tuple[str, int]], total: int) -> Table:
-    rows: list[list[Said]] = [
+    rows: list[list[Phrase]] = [
         [one_line(topic, 80) or "–", f"{count:,}", f"{count / total:.1%}"] for topic, count in topics
     ]
     return Table([say("Topic"), say("Count"), say("Share")], rows, right=(1, 2))
 
 
-def _title(kind: Generator) -> Said:
+def _title(kind: Generator) -> Phrase:
     known = GENERATORS.get(kind.name)
     return known if known is not None and known.text == kind.title else kind.title or kind.name
 
 
-def _metric(name: str) -> Said:
+def _metric(name: str) -> Phrase:
     return TITLES.get(name) or WORDS.metric(name).replace("_", " ")
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from proctor.core.sentence import Sentence, say
 from proctor.evalsets.outcomes import Call, CaseOutcome, MetricOutcome, Status, TurnOutcome
 from proctor.i18n import speak
-from proctor.reports.fitting import print_table
-from proctor.reports.visible import one_line, visible
+from proctor.reports.tables import add_rows, new_table, print_table, styled
+from proctor.reports.visible import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,22 +26,17 @@ GRID_WIDTH = 160
 
 def summary(cases: Sequence[CaseOutcome], lang: str, console: "Console") -> None:
     """Print how many cases of each set passed, failed, or could not be evaluated, and a line for each that did not pass."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    table.add_column(Text(speak("Eval set", lang)))
-    for sentence in WORDS.values():
-        table.add_column(Text(speak(sentence, lang)), justify="right")
+    titles = (speak(say("Eval set"), lang), *(speak(sentence, lang) for sentence in WORDS.values()))
+    table = new_table(*titles, right=range(1, len(titles)))
     for set_id in dict.fromkeys(case.set_id for case in cases):
         found = [case.status for case in cases if case.set_id == set_id]
-        table.add_row(Text(one_line(set_id)), *(Text(f"{found.count(status):,}") for status in WORDS))
+        add_rows(table, [(one_line(set_id), *(f"{found.count(status):,}" for status in WORDS))])
     print_table(table, console)
     for case in cases:
         if case.status != "passed":
-            console.print(Text(f"{one_line(case.id)}: {speak(WORDS[case.status], lang)}", STYLES[case.status]))
+            console.print(styled(f"{one_line(case.id)}: {speak(WORDS[case.status], lang)}", STYLES[case.status]))
             for line in _why(case, lang):
-                console.print(Text(f"  {line}"))
+                console.print(styled(f"  {line}"))
 
 
 def as_data(cases: Sequence[CaseOutcome], lang: str) -> dict[str, object]:
@@ -73,13 +68,11 @@ def as_data(cases: Sequence[CaseOutcome], lang: str) -> dict[str, object]:
 
 def details(cases: Iterable[CaseOutcome], lang: str, console: "Console") -> None:
     """Print a grid for each case and metric: every turn of every attempt with what was expected and what came."""
-    from rich.text import Text
-
     if not console.is_terminal:  # a file or a log: eight columns need room
         console.width = max(console.width, GRID_WIDTH)
     for case in cases:
         for metric in case.metrics or [None]:
-            console.print(Text(f"{one_line(case.id)}: {_result(case, metric, lang)}", "bold"))
+            console.print(styled(f"{one_line(case.id)}: {_result(case, metric, lang)}", "bold"))
             console.print(_grid(case, metric, lang))
             console.print()
 
@@ -115,7 +108,6 @@ def _result(case: CaseOutcome, metric: MetricOutcome | None, lang: str) -> str:
 def _grid(case: CaseOutcome, metric: MetricOutcome | None, lang: str) -> "Table":
     from rich import box
     from rich.table import Table
-    from rich.text import Text
 
     table = Table(box=box.SQUARE, show_lines=True, header_style="dim")
     for title in (
@@ -128,9 +120,9 @@ def _grid(case: CaseOutcome, metric: MetricOutcome | None, lang: str) -> "Table"
         say("Expected tool calls"),
         say("Actual tool calls"),
     ):
-        table.add_column(Text(speak(title, lang)), overflow="fold")
+        table.add_column(styled(speak(title, lang)), overflow="fold")
     for turn in case.turns:
-        table.add_row(*(Text(visible(cell)) for cell in _cells(turn, metric, lang)))
+        table.add_row(*map(styled, _cells(turn, metric, lang)))
     return table
 
 

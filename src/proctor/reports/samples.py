@@ -10,13 +10,13 @@ from proctor.core.task import Store
 from proctor.core.trial import Outcome, Trial, Verdict
 from proctor.reports.both import expected_text, made_text
 from proctor.reports.story import Story, story
+from proctor.reports.tables import styled
 from proctor.reports.visible import one_line, visible
 from proctor.reports.words import Words
 from proctor.stores.reading import trials_with_verdicts, verdicts_of
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.text import Text
 
 CHARACTERS = 20_000  # of one text
 LINE_CHARACTERS = 160  # of a question or an answer on a terminal
@@ -90,7 +90,7 @@ def as_object(one: Story) -> dict[str, Any]:
 def print_sample(one: Story, lang: str, console: "Console", *, with_attempt: bool, with_question: bool = True) -> None:
     """Print a sample in a few lines: its id and scores, the question, the reference answer and the answer."""
     words = Words(lang)
-    title = _text(visible(one.sample_id), "bold")
+    title = styled(one.sample_id, "bold")
     if with_attempt:
         title.append(f" · {words.t('attempt {number}', number=one.attempt + 1)}")
     for found in one.findings:
@@ -103,15 +103,9 @@ def print_sample(one: Story, lang: str, console: "Console", *, with_attempt: boo
         title.append(f"  {words.outcome(one.outcome)}", "red")
     console.print(title)
     if with_question and one.question:
-        console.print(_text("  " + one_line(one.question, LINE_CHARACTERS), "dim"))
+        console.print(styled("  " + one_line(one.question, LINE_CHARACTERS), "dim"))
     if one.failure is not None:
-        console.print(_text("  " + one_line(words.t(one.failure.reason), LINE_CHARACTERS)))
-    for name, text in (("Expected", expected_text(one)), ("Made", made_text(one))):
-        if text:
-            console.print(_text(f"  {words.t(name)}: {one_line(text, LINE_CHARACTERS)}"))
-
-
-def _text(text: str, style: str = "") -> "Text":
-    from rich.text import Text
-
-    return Text(text, style=style, overflow="fold")
+        console.print(styled("  " + one_line(words.t(one.failure.reason), LINE_CHARACTERS)))
+    for name, side in (("Expected", expected_text(one)), ("Made", made_text(one))):
+        if side:
+            console.print(styled(f"  {words.t(name)}: {one_line(side, LINE_CHARACTERS)}"))

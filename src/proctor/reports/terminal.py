@@ -13,10 +13,10 @@ from proctor.core.task import Store
 from proctor.registry import unknown
 from proctor.reports import plot
 from proctor.reports.build import Report
-from proctor.reports.fitting import print_table
 from proctor.reports.pairs import Pair
 from proctor.reports.render import lines
 from proctor.reports.story import Finding, Story, stored_story
+from proctor.reports.tables import add_rows, new_table, print_table, styled
 from proctor.reports.visible import one_line, visible
 from proctor.reports.words import Words
 
@@ -35,7 +35,7 @@ NOTED_CHARACTERS = 200  # of the rows that one note belongs to
 def terminal(report: Report, lang: str, console: "Console") -> None:
     """Print the numbers of a run: estimates with their intervals, outcomes, errors, usage."""
     words, record = Words(lang), report.record
-    console.print(_text(f"{record.task} · {record.agent}", "bold"))
+    console.print(styled(f"{record.task} · {record.agent}", "bold"))
     facts = (
         words.t("Run {run}", run=record.id),
         words.when(record.created),
@@ -43,22 +43,22 @@ def terminal(report: Report, lang: str, console: "Console") -> None:
         words.state(record.state),
         *_commit(record, words),
     )
-    console.print(_text(" · ".join(facts), "dim"))
+    console.print(styled(" · ".join(facts), "dim"))
     console.print()
     for key in ("outcomes", *(("errors",) if report.has_classes else ()), "beside", "unmeasured"):
         table = _counts(report, words, key)
         if table is not None:
             print_table(table, console)
             console.print()
-    console.print(_text(_usage(report, words), "dim"))
+    console.print(styled(_usage(report, words), "dim"))
     for one in report.notes:
-        console.print(_text(f"! {words.t(one)}", "yellow"))
+        console.print(styled(f"! {words.t(one)}", "yellow"))
     console.print()
     print_table(_estimates(report, words, wide=console.width >= PLOT_FROM_WIDTH), console)
     for note, labels in _notes(report, words).items():
-        console.print(_text(f"  {one_line(', '.join(labels), NOTED_CHARACTERS)}: {one_line(note, 600)}", "dim"))
+        console.print(styled(f"  {one_line(', '.join(labels), NOTED_CHARACTERS)}: {one_line(note, 600)}", "dim"))
     if report.target is not None and any(one.low is not None for one in report.headline):
-        console.print(_text(words.t(report.target), "dim"))
+        console.print(styled(words.t(report.target), "dim"))
     if len(report.sections) > 1 and report.headline:  # the table may be longer than the screen
         console.print()
         for estimate in report.headline:
@@ -67,7 +67,7 @@ def terminal(report: Report, lang: str, console: "Console") -> None:
                 scored=words.count(estimate.scored),
                 planned=words.count(estimate.planned),
             )
-            console.print(_text(f"{words.sentence(estimate, words.metric(estimate.name))} ({scored})", "bold"))
+            console.print(styled(f"{words.sentence(estimate, words.metric(estimate.name))} ({scored})", "bold"))
 
 
 def _commit(record: RunRecord, words: Words) -> Iterator[str]:
@@ -103,13 +103,13 @@ def failures(report: Report, lang: str, console: "Console") -> None:
     """Print what went wrong, sample by sample: the reason, and what was expected beside what came."""
     words = Words(lang)
     if not report.failures:
-        console.print(_text(words.t("No sample failed.")))
+        console.print(styled(words.t("No sample failed.")))
         return
     for one in report.failures:
         failure(one, lang, console, with_attempt=report.record.spec.attempts > 1)
         console.print()
     shown = words.t("{shown} of {count}", shown=words.count(len(report.failures)), count=words.count(report.failed))
-    console.print(_text(f"{words.t('Failed samples')}: {shown}", "dim"))
+    console.print(styled(f"{words.t('Failed samples')}: {shown}", "dim"))
 
 
 def failure(one: Story, lang: str, console: "Console", *, with_attempt: bool = False) -> None:
@@ -118,7 +118,7 @@ def failure(one: Story, lang: str, console: "Console", *, with_attempt: bool = F
     console.print(_title(one, words, with_attempt=with_attempt))
     _reasons(one, words, console)
     if one.question:
-        console.print(_text("  " + one_line(one.question, 300), "dim"))
+        console.print(styled("  " + one_line(one.question, 300), "dim"))
     _sides(one, words, console)
 
 
@@ -134,11 +134,11 @@ def explain(record: RunRecord, store: Store, sample_id: str, attempt: int, lang:
         raise _not_there(record, store, sample_id, attempt)
     console.print(_title(one, words, with_attempt=record.spec.attempts > 1))
     if one.tags:
-        console.print(_text("  " + " · ".join(f"{key} {value}" for key, value in one.tags.items()), "dim"))
+        console.print(styled("  " + " · ".join(f"{key} {value}" for key, value in one.tags.items()), "dim"))
     _heading(words.t("Conversation"), console)
     for line in one.lines:
         who = words.role(line.role) + ("" if line.kind == "text" else f" {words.kind(line.kind)}")
-        console.print(_text(who, "cyan"))
+        console.print(styled(who, "cyan"))
         console.print(_indented(line.text))
     _heading(words.t("Expected against made"), console)
     _sides(one, words, console, characters=10_000)
@@ -146,14 +146,14 @@ def explain(record: RunRecord, store: Store, sample_id: str, attempt: int, lang:
     _reasons(one, words, console, all_of_them=True)
     for found in one.findings:
         if (judge := about(record, found.scorer)) is not None:
-            console.print(_text(f"  {found.scorer}: {words.t(marked(judge))}", "dim"))
+            console.print(styled(f"  {found.scorer}: {words.t(marked(judge))}", "dim"))
     _heading(words.t("Time and usage"), console)
     tokens = words.t(
         "{input} input tokens, {output} output tokens",
         input=words.count(one.usage.input_tokens),
         output=words.count(one.usage.output_tokens),
     )
-    console.print(_text(f"  {words.seconds(one.seconds)} · {tokens} · {words.stop(one.stop)}"))
+    console.print(styled(f"  {words.seconds(one.seconds)} · {tokens} · {words.stop(one.stop)}"))
     for call in one.retries:
         how = (
             "asked again after {cause} {status}, waited {time}"
@@ -161,7 +161,7 @@ def explain(record: RunRecord, store: Store, sample_id: str, attempt: int, lang:
             else "not asked again after {cause}"
         )
         told = words.t(how, cause=call.cause, status=call.status or "", time=words.seconds(call.waited_seconds))
-        console.print(_text(f"  {told}", "dim"))
+        console.print(styled(f"  {told}", "dim"))
 
 
 def _notes(report: Report, words: Words) -> dict[str, list[str]]:
@@ -175,20 +175,19 @@ def _notes(report: Report, words: Words) -> dict[str, list[str]]:
 
 
 def _estimates(report: Report, words: Words, *, wide: bool) -> "Table":
-    table = _table(words, ("", "left"), ("Value", "right"), ("95% interval", "right"))
-    if wide:
-        table.add_column(_text("0" + "50".center(23) + "100"), no_wrap=True)
-    table.add_column(_text(words.t("Scored / planned")), justify="right", no_wrap=True)
-    table.add_column(_text(words.t("Floor–ceiling")), justify="right", no_wrap=True)
+    figures = (words.t("Value"), words.t("95% interval"))
+    axis = ("0" + "50".center(23) + "100",) if wide else ()
+    bounds = (words.t("Scored / planned"), words.t("Floor–ceiling"))
+    table = new_table("", *figures, *axis, *bounds, right=(1, 2, 4, 5) if wide else (1, 2, 3, 4))
     for section in report.sections:
-        table.add_row(_text(words.section(section.key), "bold"))
+        table.add_row(styled(words.section(section.key), "bold"))
         for line in lines(report, words, section.key):
             one = line.estimate
-            label = _text("  " + one_line(line.label, 90))
-            plotted = (_text(plot.line(one, 27), "blue"),) if wide else ()
-            scored = _text(f"{words.count(one.scored)} / {words.count(one.planned)}", _less(one))
-            numbers = (_text(words.value(one), "bold"), _text(words.interval(one)))
-            table.add_row(label, *numbers, *plotted, scored, _text(words.bounds(one)))
+            label = styled("  " + one_line(line.label, 90))
+            plotted = (styled(plot.line(one, 27), "blue"),) if wide else ()
+            scored = styled(f"{words.count(one.scored)} / {words.count(one.planned)}", _less(one))
+            numbers = (styled(words.value(one), "bold"), styled(words.interval(one)))
+            table.add_row(label, *numbers, *plotted, scored, styled(words.bounds(one)))
     return table
 
 
@@ -222,9 +221,8 @@ def _counts(report: Report, words: Words, key: str) -> "Table | None":
             rows = [(_what(one.what, words), words.count(one.count), words.t(one.example)) for one in report.unmeasured]
     if not rows:
         return None
-    table = _table(words, *((head, "right" if head in RIGHT else "left") for head in heads))
-    for row in rows:
-        table.add_row(*(_text(one_line(cell, 120)) for cell in row))
+    table = new_table(*map(words.t, heads), right=[at for at, head in enumerate(heads) if head in RIGHT])
+    add_rows(table, ([one_line(cell, 120) for cell in row] for row in rows))
     return table
 
 
@@ -253,26 +251,26 @@ def _usage(report: Report, words: Words) -> str:
 
 
 def _title(one: Story, words: Words, *, with_attempt: bool) -> "Text":
-    title = _text(one_line(one.sample_id), "bold")
+    title = styled(one_line(one.sample_id), "bold")
     if with_attempt:
-        title.append_text(_text(f" · {words.t('attempt {number}', number=one.attempt + 1)}"))
+        title.append_text(styled(f" · {words.t('attempt {number}', number=one.attempt + 1)}"))
     kind, rule = one.error
     if kind or rule:
-        title.append_text(_text(f"  {words.error(kind)}", "red"))
-        title.append_text(_text(f"  {one_line(rule)}", "dim"))
+        title.append_text(styled(f"  {words.error(kind)}", "red"))
+        title.append_text(styled(f"  {one_line(rule)}", "dim"))
     elif one.outcome != "scored":
-        title.append_text(_text(f"  {words.outcome(one.outcome)}", "red"))
+        title.append_text(styled(f"  {words.outcome(one.outcome)}", "red"))
     return title
 
 
 def _reasons(one: Story, words: Words, console: "Console", *, all_of_them: bool = False) -> None:
     if one.failure is not None:
-        console.print(_text(f"  {words.outcome(one.outcome)}: {words.t(one.failure.reason)}"))
+        console.print(styled(f"  {words.outcome(one.outcome)}: {words.t(one.failure.reason)}"))
         if all_of_them and one.failure.detail:
             console.print(_indented(one.failure.detail))
     for found in one.findings:
         if all_of_them or found.value is None or found.value < 1 or not found.passed:
-            console.print(_text(f"  {found.scorer}: {_verdict(found, words)}"))
+            console.print(styled(f"  {found.scorer}: {_verdict(found, words)}"))
 
 
 def _verdict(found: Finding, words: Words) -> str:
@@ -294,24 +292,24 @@ def _sides(one: Story, words: Words, console: "Console", *, characters: int = AN
         print_table(_pairs(one.pairs, words), console)
     for name, text in (("Expected", one.expected), ("Made", one.made)):
         if text:
-            console.print(_text(f"  {words.t(name)}:", "dim"))
+            console.print(styled(f"  {words.t(name)}:", "dim"))
             console.print(_indented(text[:characters] + ("…" if len(text) > characters else "")))
 
 
 def _pairs(pairs: Iterable[Pair], words: Words) -> "Table":
-    table = _table(words, ("Call", "left"), ("Expected", "left"), ("Made", "left"), no_wrap=False)
+    table = new_table(words.t("Call"), words.t("Expected"), words.t("Made"))
     turn = 0
     for number, pair in enumerate(pairs, 1):
         if pair.turn != turn:
             turn = pair.turn
-            table.add_row(_text(f"  {words.t('Turn {number}', number=turn)}", "dim"))
+            table.add_row(styled(f"  {words.t('Turn {number}', number=turn)}", "dim"))
         style = "red" if pair.marked else "" if pair.kind else "bold"
         names = (_call(pair.expected, pair.expects_none, words), _call(pair.made, pair.made is None, words))
-        table.add_row(*(_text(cell, style) for cell in (f"  {number}{_mark(pair, words)}", *names)))
+        add_rows(table, [(f"  {number}{_mark(pair, words)}", *names)], style)
         for row in pair.rows:
             values = (_value(row.expected, pair.expected), _value(row.made, pair.made))
             cells = (f"    {one_line(row.parameter)}{' ✗' if row.marked else ''}", *values)
-            table.add_row(*(_text(cell, "red" if row.marked else "") for cell in cells))
+            add_rows(table, [cells], "red" if row.marked else "")
     return table
 
 
@@ -329,34 +327,14 @@ def _value(text: str | None, call: str | None) -> str:
     return one_line(text) if text else "–" if call is not None else ""
 
 
-def _table(words: Words, *columns: tuple[str, str], no_wrap: bool = True) -> "Table":
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for title, side in columns:
-        table.add_column(
-            _text(words.t(title) if title else ""),
-            justify="right" if side == "right" else "left",
-            no_wrap=no_wrap and side == "right",
-            overflow="fold",
-        )
-    return table
-
-
 def _heading(title: str, console: "Console") -> None:
     console.print()
-    console.print(_text(title, "bold"))
+    console.print(styled(title, "bold"))
 
 
 def _indented(text: str) -> "Text":
-    return _text("\n".join(f"    {line}" for line in visible(text).split("\n")))
+    return styled("\n".join(f"    {line}" for line in visible(text).split("\n")))
 
 
 def _less(estimate: Estimate) -> str:
     return "yellow" if estimate.scored < estimate.planned else ""
-
-
-def _text(text: str, style: str = "") -> "Text":
-    from rich.text import Text
-
-    return Text(visible(text), style=style)

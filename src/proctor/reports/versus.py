@@ -9,16 +9,15 @@ import msgspec
 from proctor.reports import plot
 from proctor.reports.both import Both, compared_samples, expected_text, listing_of_both, made_text
 from proctor.reports.compare import Comparison
-from proctor.reports.fitting import print_table
 from proctor.reports.listing import script_words
 from proctor.reports.render import environment, script_values
+from proctor.reports.tables import add_rows, new_table, print_table, styled
 from proctor.reports.verdicts import Row
-from proctor.reports.visible import one_line, visible
+from proctor.reports.visible import one_line
 from proctor.reports.words import Words
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.text import Text
 
 LISTED = 20
 PLOT_FROM_WIDTH = 110
@@ -50,24 +49,16 @@ def as_json(comparison: Comparison, samples: Iterable[Both] = ()) -> str:
 
 def terminal(comparison: Comparison, lang: str, console: "Console") -> None:
     """Print the differences, what they mean, and which samples moved."""
-    from rich.table import Table
-
     words = Words(lang)
-    console.print(_text(headline(comparison, words), "bold"))
+    console.print(styled(headline(comparison, words), "bold"))
     for letter, record in (("A", comparison.first), ("B", comparison.second)):
-        console.print(_text(f"{letter}  {record.agent} · {record.id}", "dim"))
+        console.print(styled(f"{letter}  {record.agent} · {record.id}", "dim"))
     console.print()
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     wide = console.width >= PLOT_FROM_WIDTH
-    for title in ("", "A", "B", "B − A", "Interval"):
-        table.add_column(_text(words.t(title) if title else ""), justify="right" if title else "left", no_wrap=True)
-    if wide:
-        table.add_column(_text("−50" + "0".center(PLOT_WIDTH - 6) + "+50"), no_wrap=True)
-    for title in ("won / lost / same", "p", ""):
-        head = _text(words.t(title) if title else "")
-        table.add_column(head, justify="right" if title else "left", no_wrap=bool(title))
+    axis = ("−50" + "0".center(PLOT_WIDTH - 6) + "+50",) if wide else ()
+    titles = ("", "A", "B", "B − A", words.t("Interval"), *axis, words.t("won / lost / same"), "p", "")
+    table = new_table(*titles, right=(1, 2, 3, 4, 6, 7) if wide else range(1, 7))
     for row in comparison.rows:
-        style = STYLES[row.outcome]
         cells = [
             label(row, words),
             words.percent(row.first),
@@ -82,15 +73,15 @@ def terminal(comparison: Comparison, lang: str, console: "Console") -> None:
             p_text(row.p_adjusted),
             words.t(row.verdict),
         ]
-        table.add_row(*(_text(cell, style) for cell in cells))
+        add_rows(table, [cells], STYLES[row.outcome])
     print_table(table, console)
     console.print()
     for sentence in sentences(comparison, words):
-        console.print(_text(sentence))
+        console.print(styled(sentence))
     for title, ids in (("Won by B", comparison.wins), ("Lost by B", comparison.losses)):
         if ids:
             shown = ", ".join(one_line(id, 60) for id in ids[:LISTED]) + (" …" if len(ids) > LISTED else "")
-            console.print(_text(f"{words.t(title)}: {shown}", "dim"))
+            console.print(styled(f"{words.t(title)}: {shown}", "dim"))
 
 
 def headline(comparison: Comparison, words: Words) -> str:
@@ -267,9 +258,3 @@ def _which(one: Both, side: int, words: Words) -> str:
     if one.attempts[side] < 2:
         return ""
     return words.t("attempt {number} of {count}", number=one.shown[side] + 1, count=one.attempts[side])
-
-
-def _text(text: str, style: str = "") -> "Text":
-    from rich.text import Text
-
-    return Text(visible(text), style=style)

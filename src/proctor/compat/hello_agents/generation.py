@@ -19,12 +19,12 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.trial import Trial, Verdict
 from proctor.generation import reference_set
 from proctor.generation.files import stamp, write, write_json
-from proctor.generation.pages import markdown
 from proctor.generation.problems import Generated, ItemProgress, Plan, written
 from proctor.generation.quality import Quality, Wish, assess
 from proctor.generation.report import report as comprehensive
 from proctor.generation.report import write_generation_report, write_report
 from proctor.i18n import language
+from proctor.reports.pages import markdown
 from proctor.reports.visible import visible
 from proctor.runtime.json_file import read_json
 

@@ -13,8 +13,8 @@ from proctor.compat.hello_agents.win_rate import WinRateEvaluator
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.generation.files import stamp, unused, write
-from proctor.generation.pages import Block, Page, Paragraph, Said, Section, Table, markdown
 from proctor.i18n import language
+from proctor.reports.pages import Block, Page, Paragraph, Phrase, Section, Table, markdown
 from proctor.reports.visible import one_line
 
 SHOWN = 10
@@ -151,7 +151,7 @@ class WinRateTool(_JudgingTool):
 def _judge_page(results: Mapping[str, Any]) -> Page:
     metrics = results["metrics"]
     intervals = metrics["intervals"]
-    rows: list[list[Said]] = [
+    rows: list[list[Phrase]] = [
         [say("Average total score"), _points(metrics["average_total_score"]), _span(intervals["average_total_score"])],
         [say("Pass rate (at least {bar})", bar=PASS), percent(metrics["pass_rate"]), _shares(intervals["pass_rate"])],
         [
@@ -160,11 +160,11 @@ def _judge_page(results: Mapping[str, Any]) -> Page:
             _shares(intervals["excellent_rate"]),
         ],
     ]
-    dimensions: list[list[Said]] = [
+    dimensions: list[list[Phrase]] = [
         [name.replace("_", " "), _points(value), _span(intervals[name]), _rating(value)]
         for name, value in metrics["dimension_averages"].items()
     ]
-    details: list[list[Said]] = [
+    details: list[list[Phrase]] = [
         [one_line(one["problem_id"], 60), _points(one["total_score"]), _scores(one)]
         for one in results["results"][:SHOWN]
     ]
@@ -194,11 +194,11 @@ def _win_page(results: Mapping[str, Any]) -> Page:
         (say("Real problems win"), "losses", "loss_rate"),
         (say("Tie"), "ties", "tie_rate"),
     )
-    rows: list[list[Said]] = [
+    rows: list[list[Phrase]] = [
         [name, f"{metrics[count]:,}", percent(metrics[rate]), _shares(metrics["intervals"][rate])]
         for name, count, rate in names
     ]
-    details: list[list[Said]] = [
+    details: list[list[Phrase]] = [
         [
             one_line(one["problem_a_id"], 40),
             one_line(one["problem_b_id"], 40),
@@ -228,7 +228,7 @@ def _win_page(results: Mapping[str, Any]) -> Page:
     )
 
 
-def _facts(results: Mapping[str, Any], count: int) -> dict[str, Said]:
+def _facts(results: Mapping[str, Any], count: int) -> dict[str, Phrase]:
     return {
         say("Date").text: str(results.get("evaluation_date", now()))[:19],
         say("Judge").text: results["judge_model"],
@@ -266,7 +266,7 @@ def _win_verdict(metrics: Mapping[str, Any]) -> Sentence:
     )
 
 
-def _rating(value: float | None) -> Said:
+def _rating(value: float | None) -> Phrase:
     if value is None:
         return "–"
     return next((text for bar, text in RATINGS if value >= bar), say("needs work ⭐"))
@@ -284,7 +284,7 @@ def _shares(ends: Sequence[float | None]) -> str:
     return "–" if None in ends else f"{percent(ends[0])}–{percent(ends[1])}"
 
 
-def _scores(result: Problem) -> Said:
+def _scores(result: Problem) -> Phrase:
     if result["total_score"] is None:
         return one_line(str(result.get("error", "")), 120)
     return ", ".join(f"{name} {points:g}" for name, points in result["scores"].items())

@@ -1,9 +1,12 @@
-"""Tables that fit the terminal: columns where they fit without breaking a word, else a block of lines for each row."""
+"""Tables for terminals in the one look of all commands: columns where they fit without breaking a word, else a block of lines for each row."""
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from proctor.reports.visible import visible
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from rich.console import Console, RenderableType
     from rich.table import Table
@@ -13,14 +16,40 @@ GAP = 2
 SEPARATOR = " · "
 
 
+def styled(content: str, style: str = "") -> "Text":
+    """Return a text for a terminal, in which hidden characters are visible and rich reads no markup."""
+    from rich.text import Text
+
+    return Text(visible(content), style)
+
+
+def new_table(*titles: str, right: Collection[int] = (), heading: str = "") -> "Table":
+    """Return a table without rows; the columns at `right` hold numbers, which are not wrapped."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, GAP, 0, 0), title_justify="left")
+    table.title = heading or None
+    for position, title in enumerate(titles):
+        is_number = position in right
+        no_wrap = is_number or _is_axis(title)
+        table.add_column(styled(title), justify="right" if is_number else "left", no_wrap=no_wrap, overflow="fold")
+    return table
+
+
+def add_rows(table: "Table", rows: "Iterable[Sequence[str]]", style: str = "") -> None:
+    """Add rows of plain texts."""
+    for row in rows:
+        table.add_row(*(styled(cell, style) for cell in row))
+
+
 def print_table(table: "Table", console: "Console") -> None:
     """Print a table whose cells are texts; nothing of it is cut, and no word is broken while the terminal has room for it.
 
     Columns give way down to their longest word, or to their longest line where the column does not wrap. Where that
     is still too wide each row becomes lines: its first cell, then each other cell after the title of its column.
     """
-    heads = [_text(column.header) for column in table.columns]
-    columns = [[_text(cell) for cell in column.cells] for column in table.columns]
+    heads = [_as_text(column.header) for column in table.columns]
+    columns = [[_as_text(cell) for cell in column.cells] for column in table.columns]
     free = console.width - sum(_gap(table, place) for place in range(len(columns)))
     most = [_widest((head, *cells)) for head, cells in zip(heads, columns, strict=True)]
     least = [
@@ -34,11 +63,6 @@ def print_table(table: "Table", console: "Console") -> None:
         for column, wide in zip(table.columns, _shared(least, most, free), strict=True):
             column.width = wide
     console.print(table)
-
-
-def fits(table: "Table", console: "Console") -> bool:
-    """True if the table needs no more room than there is."""
-    return console.measure(table, options=console.options.update(max_width=10_000)).maximum <= console.width
 
 
 def _shared(least: "Sequence[int]", most: "Sequence[int]", free: int) -> list[int]:
@@ -66,7 +90,7 @@ def _stacked(
             lines.append(Padding(Text(name, first.style, overflow="fold"), (0, 0, 0, indent), expand=False))
         parts = []
         for head, cell in zip(heads[1:], rest, strict=True):
-            if cell.plain.strip() and not _is_axis(head):
+            if cell.plain.strip() and not _is_axis(head.plain):
                 title = head.plain.strip()
                 parts.append(Text.assemble((f"{title}: ", "dim") if title else "", cell, overflow="fold"))
         inner = indent + GAP
@@ -87,9 +111,9 @@ def _packed(parts: "Sequence[Text]", width: int) -> "list[Text]":
     return lines
 
 
-def _is_axis(head: "Text") -> bool:
+def _is_axis(title: str) -> bool:
     """True for the axis of a plot, which says nothing once it does not stand above its plot."""
-    return " 0 " in head.plain or head.plain.startswith("0 ")
+    return " 0 " in title or title.startswith("0 ")
 
 
 def _gap(table: "Table", place: int) -> int:
@@ -98,7 +122,7 @@ def _gap(table: "Table", place: int) -> int:
     return (left if place or table.pad_edge else 0) + (0 if last and not table.pad_edge else right)
 
 
-def _text(cell: object) -> "Text":
+def _as_text(cell: object) -> "Text":
     from rich.text import Text
 
     return cell if isinstance(cell, Text) else Text(str(cell))

@@ -1,0 +1,136 @@
+"""A page of headings, paragraphs, tables and lists: on a terminal, as Markdown, or as one HTML file that asks nothing of the network."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from proctor.core.errors import BadInput
+from proctor.core.sentence import Sentence
+from proctor.reports.tables import add_rows, new_table, print_table, styled
+from proctor.reports.visible import one_line
+from proctor.reports.words import Words
+from proctor.runtime.files import write_whole
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
+Phrase = str | Sentence
+CELL_CHARACTERS = 60  # on a terminal
+ANY_WIDTH = 10_000
+INTERVAL = re.compile(r" \[([^\[\],]+), ([^\[\],]+)\]$")
+
+
+class Paragraph(msgspec.Struct, frozen=True, tag=True):
+    """A paragraph; `strong` where it says what the rest leads to."""
+
+    text: Phrase
+    strong: bool = False
+
+
+class Bullets(msgspec.Struct, frozen=True, tag=True):
+    """A list; numbered where the order matters."""
+
+    items: Sequence[Phrase]
+    numbered: bool = False
+
+
+class Table(msgspec.Struct, frozen=True, tag=True):
+    """A table; columns whose number is in `right` hold numbers."""
+
+    columns: Sequence[Phrase]
+    rows: Sequence[Sequence[Phrase]]
+    right: Collection[int] = ()
+
+
+class Heading(msgspec.Struct, frozen=True, tag=True):
+    """A heading within a section."""
+
+    text: Phrase
+
+
+Block = Heading | Paragraph | Bullets | Table
+
+
+class Section(msgspec.Struct, frozen=True):
+    """A heading with what comes below it."""
+
+    title: Phrase
+    blocks: Sequence[Block]
+
+
+class Page(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole page; `facts` come below its title, `notes` are what a reader has to know first."""
+
+    title: Phrase
+    facts: Mapping[str, Phrase] = {}
+    notes: Sequence[Phrase] = ()
+    sections: Sequence[Section]
+    numbered: bool = True
+
+
+def write(path: Path, page: Page, lang: str) -> Path:
+    """Write a page; the suffix says which kind: .md or .html.
+
+    Raises:
+        BadInput: another suffix, or the file cannot be written.
+    """
+    kinds = {".md": markdown, ".html": html}
+    if path.suffix not in kinds:
+        raise BadInput("A page ends in .md or .html, not '{name}'.", name=path.name)
+    return write_whole(path, kinds[path.suffix](page, lang))
+
+
+def show(sections: Sequence[Section], lang: str, console: "Console") -> None:
+    """Print sections on a terminal; where a table is too wide, intervals go below their values."""
+    words = Words(lang)
+    for section in sections:
+        console.print(styled(one_line(words.t(section.title)), "bold"))
+        for block in section.blocks:
+            match block:
+                case Table(rows=rows) if rows:
+                    table = _terminal_table(block, words)
+                    if (
+                        console.measure(table, options=console.options.update(max_width=ANY_WIDTH)).maximum
+                        > console.width
+                    ):
+                        table = _terminal_table(block, words, narrow=True)
+                    print_table(table, console)
+                case Bullets(items=items):
+                    for item in items:
+                        console.print(styled(f"  {one_line(words.t(item), 400)}", "dim"))
+                case Paragraph() | Heading():
+                    console.print(
+                        styled(words.t(block.text), "bold" if isinstance(block, Heading) or block.strong else "")
+                    )
+        console.print()
+
+
+def _terminal_table(block: Table, words: Words, *, narrow: bool = False) -> "RichTable":
+    table = new_table(*(one_line(words.t(title), CELL_CHARACTERS) for title in block.columns), right=block.right)
+    cells = ([one_line(words.t(cell), CELL_CHARACTERS) for cell in row] for row in block.rows)
+    add_rows(table, ([INTERVAL.sub(r"\n\1–\2", cell) for cell in row] for row in cells) if narrow else cells)
+    return table
+
+
+def markdown(page: Page, lang: str) -> str:
+    """Return a Markdown file (GitHub's kind, for its tables)."""
+    return re.sub(r"\n{3,}", "\n\n", _rendered("page.md.jinja", page, lang)).strip() + "\n"
+
+
+def html(page: Page, lang: str) -> str:
+    """Return one self-contained HTML file."""
+    return _rendered("page.html.jinja", page, lang)
+
+
+def _rendered(template: str, page: Page, lang: str) -> str:
+    from proctor.reports.render import environment, policy
+
+    words = Words(lang)
+    values: dict[str, object] = {
+        "page": page, "lang": lang, "t": words.t, "kind": lambda block: type(block).__name__, "policy": policy()
+    }  # fmt: skip
+    return environment(template.endswith(".html.jinja")).get_template(template).render(values)
