@@ -8,7 +8,7 @@ import msgspec
 
 from proctor.config import converted
 from proctor.core.errors import BadInput
-from proctor.core.sentence import Sentence, say
+from proctor.core.sentence import Sentence, clip, say
 
 SHOWN = 120
 
@@ -120,4 +120,4 @@ def too_large(rule: str, answer: str, target: str) -> Match:
 
 def shown(text: str) -> str:
     """A text as a reason shows it, cut when long."""
-    return text if len(text) <= SHOWN else text[:SHOWN] + "…"
+    return clip(text, SHOWN)

@@ -1,7 +1,7 @@
 """A sentence for people, kept apart from its values so that a door can say it in another language."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -42,10 +42,21 @@ def say(text: str, /, **values: object) -> Sentence:
     return Sentence(text, values)
 
 
+def clip(text: str, characters: int, *, keep: Literal["start", "end"] = "start") -> str:
+    """Cut a text where it is long, with a mark where something is missing.
+
+    >>> clip("abcdef", 3), clip("abcdef", 3, keep="end")
+    ('abc…', '…def')
+    """
+    if len(text) <= characters:
+        return text
+    return text[:characters] + "…" if keep == "start" else "…" + text[-characters:]
+
+
 def quote(text: str, characters: int = QUOTED_CHARACTERS) -> str:
     """Quote a text for a reason or a message, and cut it where it is long.
 
     >>> quote("Paris"), quote("abcdef", 3)
     ("'Paris'", "'abc…'")
     """
-    return f"'{text}'" if len(text) <= characters else f"'{text[:characters]}…'"
+    return f"'{clip(text, characters)}'"

@@ -16,7 +16,7 @@ import msgspec
 from proctor.core.errors import BudgetSpent, JudgeFailed, ProviderFailed, Refused
 from proctor.core.sample import Sample
 from proctor.core.score import FROM_CACHE, Score, Unscored, short_reason
-from proctor.core.sentence import Sentence, say
+from proctor.core.sentence import Sentence, clip, say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import NOTHING, Usage
 from proctor.core.trial import Failure, Trial, Verdict
@@ -189,14 +189,3 @@ def with_place(failure: Failure) -> Sentence | str:
     if frame is None:
         return failure.reason
     return say("{reason} ({file}, line {line})", reason=failure.reason, file=Path(frame[1]).name, line=frame[2])
-
-
-def clip(text: str, characters: int, *, keep: str = "start") -> str:
-    """A text cut to a length, with a mark where something is missing.
-
-    >>> clip("abcdef", 3), clip("abcdef", 3, keep="end")
-    ('abc…', '…def')
-    """
-    if len(text) <= characters:
-        return text
-    return text[:characters] + "…" if keep == "start" else "…" + text[-characters:]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from proctor.core.sample import ToolCall
+from proctor.core.sentence import clip
 from proctor.trajectory_matching.assignment import best
 
 SHOWN_CALLS = 40
@@ -144,7 +145,7 @@ def value_text(value: object) -> str:
         text = json.dumps(value, ensure_ascii=False, default=str)
     except (ValueError, RecursionError, TypeError):
         text = f"<{type(value).__name__}>"
-    return text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…"
+    return clip(text, SHOWN_CHARACTERS)
 
 
 def _call(item: object, *, allowed: bool) -> Shown | None:

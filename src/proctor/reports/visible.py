@@ -3,6 +3,8 @@
 import json
 import re
 
+from proctor.core.sentence import clip
+
 _HIDDEN = re.compile(
     "["
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, without tab and line feed
@@ -42,7 +44,7 @@ def one_line(text: str, characters: int = 200) -> str:
     ('a b', 'abc…')
     """
     flat = " ".join(visible(text[: 4 * characters + 100]).split())
-    return flat if len(flat) <= characters else flat[:characters] + "…"
+    return clip(flat, characters)
 
 
 def names_only(text: str) -> str:

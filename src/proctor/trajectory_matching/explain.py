@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from proctor.core.sample import ToolCall
-from proctor.core.sentence import Sentence, say
+from proctor.core.sentence import Sentence, clip, say
 from proctor.trajectory_matching.arguments import ABSENT, Fault
 from proctor.trajectory_matching.compare import Comparison
 from proctor.trajectory_matching.expectation import ExpectedCall
@@ -118,7 +118,7 @@ def value_text(value: object) -> str:
         text = _json.encode(value)
     except (ValueError, RecursionError, TypeError):
         text = f"<{type(value).__name__}>"
-    return text if len(text) <= VALUE_CHARACTERS else text[:VALUE_CHARACTERS] + "…"
+    return clip(text, VALUE_CHARACTERS)
 
 
 def _chosen(entries: Sequence[Entry]) -> Sequence[Entry | int]:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from proctor.core.errors import ProctorError, ProviderFailed, Refused
-from proctor.core.sentence import Sentence, say
+from proctor.core.sentence import Sentence, clip, say
 from proctor.core.trial import Call
 from proctor.transport.headers import asked_seconds
 from proctor.transport.redact import redact
@@ -176,7 +176,7 @@ def shown(text: str, secrets: Sequence[str] = ()) -> str:
     'no [31m way '
     """
     text = _CONTROL.sub(" ", redact(text[: 4 * SHOWN], secrets)).strip()
-    return text if len(text) <= SHOWN else text[:SHOWN] + "…"
+    return clip(text, SHOWN)
 
 
 def not_json(data: bytes, error: Exception) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from proctor.core.sentence import Sentence, say
+from proctor.core.sentence import Sentence, clip, say
 
 Arguments = dict[str | None, Any]
 Call = dict[str, Arguments]
@@ -78,5 +78,4 @@ def clipped(value: object, limit: int = 80) -> str:
     >>> clipped("unit"), clipped("abcdef", 3)
     ('unit', 'abc…')
     """
-    text = str(value)
-    return text if len(text) <= limit else text[:limit] + "…"
+    return clip(str(value), limit)

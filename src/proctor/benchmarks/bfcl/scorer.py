@@ -9,7 +9,7 @@ from proctor.benchmarks.bfcl.lenient import lenient
 from proctor.core.declared import scorer
 from proctor.core.sample import Sample, Text
 from proctor.core.score import Score, Unscored
-from proctor.core.sentence import say
+from proctor.core.sentence import clip, say
 from proctor.core.trajectory import Trajectory
 
 MOST_CALLS = 40
@@ -61,5 +61,4 @@ def _shown(output: Any) -> str:
     """The output as text, cut to a length that can be kept beside every score."""
     if isinstance(output, list):
         output = ", ".join(f"{name}({arguments})" for call in output for name, arguments in call.items())
-    text = output or ""
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+    return clip(output or "", _SHOWN)

@@ -12,7 +12,7 @@ import msgspec
 
 from proctor.compat.hello_agents._words import page, tell
 from proctor.core.errors import BadInput, ProctorError
-from proctor.core.sentence import say
+from proctor.core.sentence import clip, say
 from proctor.generation.files import stamp, write
 
 TEXT = "input"  # version 0.2.7 hands a tool all it was called with as one text under this name
@@ -220,7 +220,7 @@ def _cut(value: Any, most: int) -> Any:
         return {key: _cut(one, most) for key, one in value.items()}
     if isinstance(value, list):
         return value if _is_interval(value) else [_cut(one, most) for one in value[:most]]
-    return value[:MOST_CHARACTERS] + "…" if isinstance(value, str) and len(value) > MOST_CHARACTERS else value
+    return clip(value, MOST_CHARACTERS) if isinstance(value, str) else value
 
 
 def _is_interval(value: list[Any]) -> bool:
