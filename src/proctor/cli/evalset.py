@@ -1,19 +1,22 @@
 """proctor evalset: look at eval-set files, change them, and bring old ones to the current shape."""
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import click
+from msgspec.structs import replace
 
 from proctor.cli import options, output
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
+from proctor.evalsets import cases
+from proctor.evalsets.read import Loaded, case_of, read, read_case, read_scenarios, read_session, set_id
+from proctor.evalsets.schema import EvalCase, EvalSet, SessionInput, texts
+from proctor.evalsets.write import append, as_text, change, create, save
+from proctor.reports.visible import one_line
 
-if TYPE_CHECKING:
-    from proctor.evalsets.schema import EvalCase, EvalSet, SessionInput
-
-F = TypeVar("F", bound=Callable[..., Any])
 FILE = click.Path(path_type=Path)
 SHOWN_CHARACTERS = 60
 SHOWN_REASONS = 20
@@ -24,37 +27,33 @@ def command() -> None:
     pass
 
 
-def _case_options(function: F) -> F:
-    """--from, --ask, --answer, --call"""
-    for option in (
-        click.option("--from", "source", metavar="FILE", type=FILE, help=t("A JSON file with the whole case.")),
-        click.option("--ask", metavar="TEXT", help=t("What the user says.")),
-        click.option("--answer", metavar="TEXT", help=t("The response that is expected.")),
-        click.option(
-            "--call",
-            "calls",
-            metavar="NAME[=JSON]",
-            multiple=True,
-            help=t('A call that is expected, such as price={"model": "A"}; may be given several times.'),
-        ),
-    ):
-        function = option(function)
-    return function
+_case_options = options.together(
+    click.option("--from", "source", metavar="FILE", type=FILE, help=t("A JSON file with the whole case.")),
+    click.option("--ask", metavar="TEXT", help=t("What the user says.")),
+    click.option("--answer", metavar="TEXT", help=t("The response that is expected.")),
+    click.option(
+        "--call",
+        "calls",
+        metavar="NAME[=JSON]",
+        multiple=True,
+        help=t('A call that is expected, such as price={"model": "A"}; may be given several times.'),
+    ),
+)
+_session_option = click.option(
+    "--session", metavar="FILE", type=FILE, help=t("A JSON file with the session that the cases begin with.")
+)
 
 
 @command.command("list", help=t("List the cases of eval-set files."))
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
 @options.as_json
 def list_(files: tuple[Path, ...], as_json: bool) -> None:
-    from proctor.evalsets.read import read
-
     loaded = {path: read(path) for path in files}
     if as_json:
         output.print_json({"sets": [_row(path, one.eval_set) for path, one in loaded.items()]})
         return
     for path, one in loaded.items():
-        for note in one.notes:
-            output.message(t("{path}: {note}", path=path, note=note))
+        _tell_notes(path, one)
         _print_cases(one.eval_set)
 
 
@@ -72,8 +71,7 @@ def validate(ctx: click.Context, files: tuple[Path, ...]) -> None:
             wrong += 1
             output.tell(error.sentence)
             continue
-        for note in loaded.notes:
-            output.message(t("{path}: {note}", path=path, note=note))
+        _tell_notes(path, loaded)
         count = len(loaded.eval_set.eval_cases)
         output.line(t("{path}: {count} cases can be run ({shape}).", path=path, count=count, shape=t(loaded.shape)))
     if wrong:
@@ -84,10 +82,6 @@ def validate(ctx: click.Context, files: tuple[Path, ...]) -> None:
 @click.argument("file", type=FILE)
 @click.argument("case_id", metavar="CASE", required=False)
 def show(file: Path, case_id: str | None) -> None:
-    from proctor.evalsets import cases
-    from proctor.evalsets.read import read
-    from proctor.evalsets.write import as_text
-
     eval_set = read(file).eval_set
     output.json_text(as_text(eval_set if case_id is None else cases.find(eval_set, case_id)))
 
@@ -102,15 +96,8 @@ def show(file: Path, case_id: str | None) -> None:
     type=FILE,
     help=t("A JSON file with scenarios, as adk eval_set add_eval_case reads it; each one that is new becomes a case."),
 )
-@click.option("--session", metavar="FILE", type=FILE, help=t("A JSON file with the session that the cases begin with."))
+@_session_option
 def add(file: Path, case_id: str | None, scenarios: Path | None, session: Path | None, **given: Any) -> None:
-    from msgspec.structs import replace
-
-    from proctor.evalsets import cases
-    from proctor.evalsets.read import read_session, set_id
-    from proctor.evalsets.schema import EvalSet
-    from proctor.evalsets.write import create
-
     begin = read_session(session) if session is not None else None
     if scenarios is not None:
         if case_id is not None or any(given.values()):
@@ -121,7 +108,7 @@ def add(file: Path, case_id: str | None, scenarios: Path | None, session: Path |
     if begin is not None and case.session_input is None:
         case = replace(case, session_input=begin)
     if file.exists():
-        _change(file, lambda eval_set: cases.add(eval_set, case))
+        _tell_copy(change(file, lambda eval_set: cases.add(eval_set, case)))
     else:
         create(file, EvalSet(eval_set_id=set_id(file), name=set_id(file), eval_cases=[case]))
     output.message(t("Added {case} to {path}.", case=case.eval_id, path=file))
@@ -132,10 +119,6 @@ def add(file: Path, case_id: str | None, scenarios: Path | None, session: Path |
 @click.argument("case_id", metavar="CASE")
 @_case_options
 def edit(file: Path, case_id: str, **given: Any) -> None:
-    from proctor.evalsets import cases
-    from proctor.evalsets.read import read
-    from proctor.evalsets.write import save
-
     loaded = read(file)
     case = _edited(cases.find(loaded.eval_set, case_id), **given)
     _tell_copy(save(file, cases.put(loaded.eval_set, case_id, case), loaded))
@@ -146,9 +129,7 @@ def edit(file: Path, case_id: str, **given: Any) -> None:
 @click.argument("file", type=FILE)
 @click.argument("case_ids", metavar="CASE...", nargs=-1, required=True)
 def delete(file: Path, case_ids: tuple[str, ...]) -> None:
-    from proctor.evalsets import cases
-
-    _change(file, lambda eval_set: cases.delete(eval_set, case_ids))
+    _tell_copy(change(file, lambda eval_set: cases.delete(eval_set, case_ids)))
     output.message(t("Deleted {cases} from {path}.", cases=", ".join(case_ids), path=file))
 
 
@@ -157,19 +138,14 @@ def delete(file: Path, case_ids: tuple[str, ...]) -> None:
 )
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
 @click.option("--out", "-o", metavar="FILE", type=FILE, help=t("Write there instead; the old file stays as it is."))
-@click.option("--session", metavar="FILE", type=FILE, help=t("A JSON file with the session that the cases begin with."))
+@_session_option
 def migrate(files: tuple[Path, ...], out: Path | None, session: Path | None) -> None:
-    from proctor.evalsets import cases
-    from proctor.evalsets.read import read, read_session
-    from proctor.evalsets.write import create, save
-
     if out is not None and len(files) > 1:
         raise BadInput("--out takes one file; use merge for several.")
     begin = read_session(session) if session is not None else None
     for file in files:
         loaded = read(file)
-        for note in loaded.notes:
-            output.message(t("{path}: {note}", path=file, note=note))
+        _tell_notes(file, loaded)
         eval_set = loaded.eval_set if begin is None else cases.with_session(loaded.eval_set, begin)
         if out is not None:
             create(out, eval_set)
@@ -184,10 +160,6 @@ def migrate(files: tuple[Path, ...], out: Path | None, session: Path | None) -> 
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
 @click.option("--out", "-o", metavar="FILE", type=FILE, required=True, help=t("The new file."))
 def merge(files: tuple[Path, ...], out: Path) -> None:
-    from proctor.evalsets import cases
-    from proctor.evalsets.read import read, set_id
-    from proctor.evalsets.write import create
-
     merged = cases.merge([read(file).eval_set for file in files], set_id(out))
     create(out, merged)
     output.message(t("Wrote {path} with {count} cases.", path=out, count=len(merged.eval_cases)))
@@ -197,10 +169,6 @@ def merge(files: tuple[Path, ...], out: Path) -> None:
 @click.argument("file", type=FILE)
 @click.option("--parts", type=options.AT_LEAST_ONE, required=True, help=t("How many files."))
 def split(file: Path, parts: int) -> None:
-    from proctor.evalsets import cases
-    from proctor.evalsets.read import read, set_id
-    from proctor.evalsets.write import create
-
     name = set_id(file)
     targets = [
         (file.with_name(f"{name}_{number}{file.name.removeprefix(name)}"), part)
@@ -235,10 +203,8 @@ def from_trace(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    from proctor.evalsets.read import set_id
     from proctor.evalsets.redact import patterns as read_patterns
     from proctor.evalsets.trace_cases import recorded
-    from proctor.evalsets.write import create
     from proctor.traces import read
 
     if out is None and not dry_run:
@@ -277,12 +243,7 @@ def from_trace(
         output.message(t("Wrote {path} with {count} cases.", path=out, count=counts["cases"]))
 
 
-def _add_scenarios(file: Path, source: Path, begin: "SessionInput | None") -> None:
-    from proctor.evalsets import cases
-    from proctor.evalsets.read import read_scenarios, set_id
-    from proctor.evalsets.schema import EvalSet
-    from proctor.evalsets.write import append
-
+def _add_scenarios(file: Path, source: Path, begin: SessionInput | None) -> None:
     new, added = cases.of_scenarios(read_scenarios(source), begin), 0
 
     def edit(eval_set: EvalSet) -> EvalSet:
@@ -297,10 +258,9 @@ def _add_scenarios(file: Path, source: Path, begin: "SessionInput | None") -> No
     )
 
 
-def _change(file: Path, how: Callable[["EvalSet"], "EvalSet"]) -> None:
-    from proctor.evalsets.write import change
-
-    _tell_copy(change(file, how))
+def _tell_notes(path: Path, loaded: Loaded) -> None:
+    for note in loaded.notes:
+        output.message(t("{path}: {note}", path=path, note=note))
 
 
 def _tell_copy(copy: Path | None) -> None:
@@ -310,12 +270,7 @@ def _tell_copy(copy: Path | None) -> None:
 
 def _given_case(
     case_id: str | None, source: Path | None, ask: str | None, answer: str | None, calls: Sequence[str]
-) -> "EvalCase":
-    from msgspec.structs import replace
-
-    from proctor.evalsets import cases
-    from proctor.evalsets.read import read_case
-
+) -> EvalCase:
     if source is not None:
         case = read_case(source)
         return replace(case, eval_id=case_id) if case_id else case
@@ -324,13 +279,7 @@ def _given_case(
     return cases.asked(case_id, ask, answer, [_call(text) for text in calls] if calls else None)
 
 
-def _edited(
-    case: "EvalCase", source: Path | None, ask: str | None, answer: str | None, calls: Sequence[str]
-) -> "EvalCase":
-    from proctor.evalsets import cases
-    from proctor.evalsets.read import case_of, read_case
-    from proctor.evalsets.write import as_text
-
+def _edited(case: EvalCase, source: Path | None, ask: str | None, answer: str | None, calls: Sequence[str]) -> EvalCase:
     if source is not None:
         return read_case(source)
     if ask is not None or answer is not None or calls:
@@ -341,7 +290,6 @@ def _edited(
 
 def _call(text: str) -> tuple[str, dict[str, Any]]:
     """`name={"x": 1}` as a name and its arguments."""
-    import json
 
     name, equals, arguments = text.partition("=")
     try:
@@ -353,7 +301,7 @@ def _call(text: str) -> tuple[str, dict[str, Any]]:
     return name, value
 
 
-def _row(path: Path, eval_set: "EvalSet") -> dict[str, Any]:
+def _row(path: Path, eval_set: EvalSet) -> dict[str, Any]:
     return {
         "file": str(path),
         "eval_set_id": eval_set.eval_set_id,
@@ -361,9 +309,7 @@ def _row(path: Path, eval_set: "EvalSet") -> dict[str, Any]:
     }
 
 
-def _cells(case: "EvalCase") -> dict[str, Any]:
-    from proctor.evalsets.schema import texts
-
+def _cells(case: EvalCase) -> dict[str, Any]:
     turns = case.conversation or []
     asked = case.conversation_scenario.starting_prompt if case.conversation_scenario else ""
     data = [turn.intermediate_data for turn in turns]
@@ -375,9 +321,7 @@ def _cells(case: "EvalCase") -> dict[str, Any]:
     }
 
 
-def _print_cases(eval_set: "EvalSet") -> None:
-    from proctor.reports.visible import one_line
-
+def _print_cases(eval_set: EvalSet) -> None:
     titles = (one_line(eval_set.eval_set_id, SHOWN_CHARACTERS), t("Turns"), t("Calls"), t("Question"))
     rows = (
         [one_line(str(row[key]), SHOWN_CHARACTERS) for key in ("id", "turns", "calls", "question")]
