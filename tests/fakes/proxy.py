@@ -13,19 +13,27 @@ class Proxy:
         port: where every tunnel leads.
         status: what it answers; it makes a tunnel with 200 only.
         says: what comes instead of an answer, where that is given.
+        closes: whether the connection ends after that.
 
     Attributes:
         asked: the heads of the requests that came.
     """
 
     def __init__(
-        self, port: int = 0, *, status: int = 200, says: bytes | None = None, tls: ssl.SSLContext | None = None
+        self,
+        port: int = 0,
+        *,
+        status: int = 200,
+        says: bytes | None = None,
+        closes: bool = False,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self.asked: list[str] = []
         self.url = ""
         self._port = port
         self._says = f"HTTP/1.1 {status} X\r\nServer: a proxy\r\n\r\n".encode() if says is None else says
         self._has_tunnel = says is None and status == 200
+        self._closes = closes
         self._tls = tls
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -51,7 +59,8 @@ class Proxy:
             self.asked.append((await reader.readuntil(b"\r\n\r\n")).decode())
             writer.write(self._says)
             if not self._has_tunnel:
-                await reader.read()
+                if not self._closes:
+                    await reader.read()
                 return
             back, forth = await asyncio.open_connection("127.0.0.1", self._port)
             async with asyncio.TaskGroup() as group:

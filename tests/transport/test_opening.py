@@ -229,19 +229,21 @@ async def test_the_name_of_the_endpoint_is_checked_through_a_tunnel_too() -> Non
 
 
 @pytest.mark.parametrize(
-    ("proxy", "kind", "said"),
+    ("proxy", "said"),
     [
-        (Proxy(status=502), "connect", "the proxy answered with status 502"),
-        (Proxy(says=b"220 smtp.example ESMTP\r\n"), "not_http", "does not speak HTTP"),
-        (Proxy(says=b"HTTP/1.1 200 OK\r\n"), "connect", "it took too long"),
-        (Proxy(says=b""), "connect", "it took too long"),
+        (Proxy(status=502), "the proxy answered with status 502"),
+        (Proxy(says=b"220 smtp.example ESMTP\r\n"), "the proxy made no tunnel: Expected HTTP/"),
+        (Proxy(says=b"HTTP/1.1 200 OK\r\n", closes=True), "the proxy made no tunnel: the head of the reply breaks off"),
+        (Proxy(says=b"", closes=True), "the proxy made no tunnel: it sent no reply"),
+        (Proxy(says=b""), "it took too long"),
     ],
 )
-async def test_a_proxy_that_makes_no_tunnel_is_said(proxy: Proxy, kind: str, said: str) -> None:
+async def test_a_proxy_that_makes_no_tunnel_is_said(proxy: Proxy, said: str) -> None:
     async with proxy, Client(policy=ONCE) as client:
         with pytest.raises(ProviderFailed, match=said) as raised:
-            await post(client, through(proxy, Target("https://api.example/v1", connect_seconds=0.2)))
-    assert raised.value.kind == kind
+            await post(client, through(proxy, Target("https://api.example/v1", connect_seconds=0.5)))
+    assert raised.value.kind == "connect", "the endpoint was not reached, and bills nothing"
+    assert client.allowance.sent == 0
 
 
 async def test_a_proxy_that_wants_another_password_stops_the_run() -> None:

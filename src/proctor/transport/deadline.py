@@ -1,6 +1,6 @@
 """Time limits that cost little, as every sample pays for two: that of the attempt, and that of its request.
 
-A timer of the event loop for each costs ten times as much, and is nearly always taken back before it is of use.
+A timer of the event loop for each, as `asyncio.timeout` has, costs three times as much, and is nearly always cancelled.
 
 Time in which the loop itself did not run is charged to nobody: a process that was stopped (Ctrl-Z), a machine that
 slept, a clock that jumped. The timer looks twice a second; where it comes late, all limits move by as much.
@@ -34,21 +34,21 @@ class Alarms:
         self._pauses: deque[tuple[float, float]] = deque(maxlen=PAUSES_KEPT)  # when each ended, and how long it was
 
     def set(self, timed: Timed, when: float) -> None:
-        """Call `timed.time_is_up()` at this time of the loop; an earlier wish of the same is forgotten."""
+        """Call `timed.time_is_up()` at this time of the loop; an earlier limit of the same is forgotten."""
         self._when[timed] = when
         if when < self._next:
             self._arm(when)
 
     def clear(self, timed: Timed) -> None:
-        """Do not; nothing happens when there was no wish. The timer stays, and looks again when it is up."""
+        """Do not; nothing happens if there was no limit. The timer stays, and looks again when it is up."""
         self._when.pop(timed, None)
 
     def when(self, timed: Timed) -> float | None:
-        """The time of the loop at which it is called; None without a wish."""
+        """The time of the loop at which it is called; None without a limit."""
         return self._when.get(timed)
 
     def paused_since(self, when: float) -> float:
-        """How long the loop stood still since a time of it."""
+        """How long the loop did not run since a time of it."""
         return sum(seconds for end, seconds in self._pauses if end > when)
 
     def _arm(self, when: float) -> None:
@@ -117,7 +117,7 @@ class Deadline:
             raise TimeoutError from error
 
     def expired(self) -> bool:
-        """Whether the time was up."""
+        """True if the time was up."""
         return self._expired
 
     def when(self) -> float | None:

@@ -31,7 +31,7 @@ class Route(NamedTuple):
     certificate: str | None = None
 
 
-class Endpoint(NamedTuple):
+class SocketAddress(NamedTuple):
     """A socket address and its family."""
 
     family: int
@@ -43,7 +43,7 @@ class Opener:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._known: dict[tuple[str, int], tuple[float, asyncio.Task[list[Endpoint]]]] = {}
+        self._known: dict[tuple[str, int], tuple[float, asyncio.Task[list[SocketAddress]]]] = {}
         self._contexts: dict[str | None, ssl.SSLContext] = {}
 
     async def open(self, route: Route, seconds: float) -> Connection:
@@ -80,9 +80,9 @@ class Opener:
         return connection
 
     async def _connected(self, host: str, port: int) -> Connection:
-        endpoints = await self._endpoints(host, port)
+        addresses = await self._addresses(host, port)
         try:
-            stream = await _first_connected(endpoints)
+            stream = await _first_connected(addresses)
             _, connection = await self._loop.create_connection(Connection, sock=stream)
         except OSError as error:
             self._known.pop((host, port), None)  # the name may lead elsewhere by now
@@ -107,14 +107,14 @@ class Opener:
             raise Fault("tls", "the connection was closed")
         connection.transport = transport
 
-    async def _endpoints(self, host: str, port: int) -> list[Endpoint]:
+    async def _addresses(self, host: str, port: int) -> list[SocketAddress]:
         """Return the addresses of a name, looked up once for all who wait."""
         if (literal := _literal(host, port)) is not None:
             return [literal]
         until, task = self._known.get((host, port), (0.0, None))
         if task is None or (task.done() and until < self._loop.time()):
             task = self._loop.create_task(_look_up(self._loop, host, port))
-            task.add_done_callback(_heard)
+            task.add_done_callback(_retrieve_error)
             self._known[host, port] = (self._loop.time() + DNS_SECONDS, task)
         try:
             return await asyncio.shield(task)
@@ -123,41 +123,39 @@ class Opener:
             raise Fault("dns", shown(str(error))) from error
 
 
-async def _look_up(loop: asyncio.AbstractEventLoop, host: str, port: int) -> list[Endpoint]:
+async def _look_up(loop: asyncio.AbstractEventLoop, host: str, port: int) -> list[SocketAddress]:
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    by_family: dict[int, list[Endpoint]] = {}
+    by_family: dict[int, list[SocketAddress]] = {}
     for family, _, _, _, address in found:
-        by_family.setdefault(family, []).append(Endpoint(family, address))
-    in_turn = chain.from_iterable(
-        zip_longest(*by_family.values())
-    )  # so that one family that leads nowhere costs little
-    return [endpoint for endpoint in in_turn if endpoint is not None]
+        by_family.setdefault(family, []).append(SocketAddress(family, address))
+    in_turn = zip_longest(*by_family.values())  # so that a family that leads nowhere costs little
+    return [address for address in chain.from_iterable(in_turn) if address is not None]
 
 
-def _heard(task: "asyncio.Task[list[Endpoint]]") -> None:
-    """Take note of an error that nobody may be waiting for any more."""
+def _retrieve_error(task: "asyncio.Task[list[SocketAddress]]") -> None:
+    """Look at an error that nobody may be waiting for any more, so that asyncio does not report it."""
     if not task.cancelled():
         task.exception()
 
 
-def _literal(host: str, port: int) -> Endpoint | None:
-    """Return the endpoint of a host that is an address already, which needs no thread to look it up."""
+def _literal(host: str, port: int) -> SocketAddress | None:
+    """Return the socket address of a host that is an IP address already, which needs no thread to look it up."""
     for family, rest in ((socket.AF_INET, ()), (socket.AF_INET6, (0, 0))):
         with suppress(OSError):
             socket.inet_pton(family, host)
-            return Endpoint(family, (host, port, *rest))
+            return SocketAddress(family, (host, port, *rest))
     return None
 
 
-async def _first_connected(endpoints: Sequence[Endpoint]) -> socket.socket:
-    """Return a socket to the endpoint that answers first; each has a head start over the next one (RFC 8305).
+async def _first_connected(addresses: Sequence[SocketAddress]) -> socket.socket:
+    """Return a socket to the address that answers first; each has a head start over the next one (RFC 8305).
 
     Raises:
         OSError: none answers.
     """
-    if len(endpoints) == 1:
-        return await _stream_to(endpoints[0])
-    untried, tasks = list(reversed(endpoints)), list[asyncio.Task[socket.socket]]()
+    if len(addresses) == 1:
+        return await _stream_to(addresses[0])
+    untried, tasks = list(reversed(addresses)), list[asyncio.Task[socket.socket]]()
     winner = None
     try:
         while winner is None and (untried or not all(task.done() for task in tasks)):
@@ -183,13 +181,13 @@ def _close_stream(task: "asyncio.Task[socket.socket]") -> None:
         task.result().close()
 
 
-async def _stream_to(endpoint: Endpoint) -> socket.socket:
-    stream = socket.socket(endpoint.family, socket.SOCK_STREAM)
+async def _stream_to(address: SocketAddress) -> socket.socket:
+    stream = socket.socket(address.family, socket.SOCK_STREAM)
     try:
         stream.setblocking(False)
         stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         stream.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)  # a model may think for minutes
-        await asyncio.get_running_loop().sock_connect(stream, endpoint.address)
+        await asyncio.get_running_loop().sock_connect(stream, address.address)
     except BaseException:
         stream.close()
         raise
@@ -206,6 +204,8 @@ async def _ask_for_tunnel(connection: Connection, route: Route, proxy: Address, 
         connection.send("\r\n".join([*lines, "", ""]).encode(), parser, seconds=seconds)
         while not parser.status:
             await connection.more()
+    except Fault as fault:
+        raise Fault("connect", say("the proxy made no tunnel: {text}", text=fault.text)) from fault
     finally:
         connection.finish()
         parser.drop()
