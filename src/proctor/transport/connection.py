@@ -7,6 +7,7 @@ import ssl
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from typing import cast
 
 from proctor.core.sentence import say
 from proctor.transport.deadline import alarms
@@ -93,9 +94,8 @@ class Connection(asyncio.Protocol):
         """True if nothing waits that the event loop has not read yet: a reply nobody asked for, or the end."""
         if not self._is_readable():
             return True
-        if (
-            self.on_stray is not None and self.transport.get_extra_info("sslcontext") is None
-        ):  # TLS has its own messages
+        is_plain = self.transport.get_extra_info("sslcontext") is None  # TLS sends messages of its own
+        if is_plain and self.on_stray is not None:
             number = self.transport.get_extra_info("socket").fileno()
             with suppress(OSError), socket.fromfd(number, socket.AF_INET, socket.SOCK_STREAM) as waiting:
                 if waiting.recv(1, socket.MSG_PEEK):
@@ -105,7 +105,7 @@ class Connection(asyncio.Protocol):
     # What the event loop and `Alarms` call.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = transport  # type: ignore[assignment]  # that of a stream
+        self.transport = cast(asyncio.Transport, transport)  # uvloop's are no subclass
 
     def data_received(self, data: bytes) -> None:
         parser = self._parser
