@@ -215,6 +215,18 @@ def test_what_a_framework_tells_its_model_in_the_users_name_is_no_turn(tmp_path:
     assert one.trajectory.answer == "Roses are red"
 
 
+def test_a_tool_that_only_its_span_names_has_the_name_of_the_tool(tmp_path: Path) -> None:
+    one = only(
+        told(
+            tmp_path,
+            chat("m", [user("Hi")], agent("100"), start=1, end=2),
+            span("execute_tool price", {"openinference.span.kind": "TOOL", "input.value": '{"m": "A"}', "output.value": "100"}, start=2, end=3),
+            span("execute_tool (merged)", {"openinference.span.kind": "TOOL", "output.value": "100"}, start=2, end=3),
+        )
+    )  # fmt: skip
+    assert (calls(one), results(one)) == ([(0, "price", {"m": "A"})], ["100"])
+
+
 def test_turns_of_one_session_in_several_traces_are_in_the_order_of_time(tmp_path: Path) -> None:
     session = {"attributes": {"session.id": "s"}}
     one = only(

@@ -1,4 +1,4 @@
-"""Attributes of spans: typed values of OTLP-JSON made plain, and dotted names made a tree."""
+"""Read the attributes of spans: typed values of OTLP-JSON as plain ones, and dotted names as a tree."""
 
 import json
 import re
@@ -19,7 +19,7 @@ _WHOLE = re.compile(r"-?[0-9]{1,300}")  # Python refuses to read a few thousand 
 
 
 def plain(value: object, depth: int = 0) -> Any:
-    """A typed value of OTLP-JSON (`{"intValue": "5"}`) as the value itself; anything else stays what it is.
+    """Return the value in a typed value of OTLP-JSON (`{"intValue": "5"}`); anything else unchanged.
 
     >>> plain({"arrayValue": {"values": [{"stringValue": "a"}, {"intValue": "5"}]}})
     ['a', 5]
@@ -41,8 +41,8 @@ def plain(value: object, depth: int = 0) -> Any:
     return value
 
 
-def named(attributes: object) -> dict[str, object]:
-    """The attributes of a span: an object, or OTLP's list of keys with typed values.
+def attributes_by_name(attributes: object) -> dict[str, object]:
+    """Return the attributes of a span by name, out of an object or OTLP's list of keys with typed values.
 
     Raises:
         ValueError: they are neither.
@@ -57,7 +57,7 @@ def named(attributes: object) -> dict[str, object]:
 
 
 def tree(attributes: Mapping[str, Any]) -> dict[str, object]:
-    """Dotted names as a tree; where a name is both a value and a branch, the value stands under ''.
+    """Return dotted names as a tree; where a name is both a value and a branch, the value is under ''.
 
     >>> tree({"a.0.b": 1, "a.0.c": 2, "a": 3})
     {'a': {'0': {'b': 1, 'c': 2}, '': 3}}
@@ -67,24 +67,22 @@ def tree(attributes: Mapping[str, Any]) -> dict[str, object]:
         *path, last = name.split(".")
         if len(path) > DEEPEST:
             raise TooDeep
-        place = made
+        node = made
         for step in path:
-            branch = place.get(step)
+            branch = node.get(step)
             if not isinstance(branch, dict):
-                branch = place[step] = {} if branch is None else {"": branch}
-            place = branch
-        there = place.get(last)
-        if isinstance(there, dict) and not isinstance(value, dict):
-            there[""] = value
-        elif isinstance(there, dict):
-            there.update(value)
+                branch = node[step] = {} if branch is None else {"": branch}
+            node = branch
+        present = node.get(last)
+        if isinstance(present, dict):
+            present.update(value if isinstance(value, dict) else {"": value})
         else:
-            place[last] = dict(value) if isinstance(value, dict) else value
+            node[last] = dict(value) if isinstance(value, dict) else value
     return made
 
 
 def at(branch: object, path: str) -> Any:
-    """What stands at a dotted path; the value itself where it is also a branch; None where there is nothing."""
+    """Return what is at a dotted path; the value itself where it is also a branch; None where there is nothing."""
     for step in path.split("."):
         if not isinstance(branch, dict):
             return None
@@ -93,40 +91,38 @@ def at(branch: object, path: str) -> Any:
 
 
 def leaf(branch: object, path: str) -> Any:
-    """The value at a path, not the branch below it."""
-    found = at(branch, path)
-    return found.get("") if isinstance(found, dict) and "" in found else found
+    """Return the value at a path, not the branch below it."""
+    value = at(branch, path)
+    return value.get("") if isinstance(value, dict) and "" in value else value
+
+
+def first_leaf(branch: object, *paths: str) -> Any:
+    """Return the value at the first of the paths that has one; None where none has."""
+    return next((value for path in paths if (value := leaf(branch, path)) is not None), None)
 
 
 def text(branch: object, *paths: str) -> str:
-    """The first of these paths that holds a text that is not empty."""
-    for path in paths:
-        found = leaf(branch, path)
-        if isinstance(found, str) and found:
-            return found
-    return ""
+    """Return the first text at one of the paths that is not empty."""
+    return next((value for path in paths if isinstance(value := leaf(branch, path), str) and value), "")
 
 
 def identity(branch: object, *paths: str) -> str:
-    """The first of these paths that holds an id; `<unknown_user_id>` and the like are none."""
-    for path in paths:
-        found = text(branch, path)
-        if found and not (found.startswith("<") and found.endswith(">")):
-            return clean(found)
-    return ""
+    """Return the first id at one of the paths; `<unknown_user_id>` and the like are none."""
+    ids = (text(branch, path) for path in paths)
+    return next((clean(one) for one in ids if one and not (one.startswith("<") and one.endswith(">"))), "")
 
 
 def number(branch: object, *paths: str) -> int:
-    """The first of these paths that holds a number, as a whole one; else 0."""
+    """Return the first count at one of the paths, as a whole number; else 0."""
     for path in paths:
-        found = leaf(branch, path)
-        if isinstance(found, int | float) and not isinstance(found, bool) and 0 <= found < 1e15:
-            return int(found)
+        value = leaf(branch, path)
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15:
+            return int(value)
     return 0
 
 
 def items(value: object) -> list[Any]:
-    """A list, however it was written: a list, a branch with numbers for names, or JSON text.
+    """Return a list, however it was written: a list, a branch with numbers for names, or JSON text.
 
     >>> items({"1": "b", "0": "a"}), items('[1]'), items("x")
     (['a', 'b'], [1], [])
@@ -136,13 +132,13 @@ def items(value: object) -> list[Any]:
     if isinstance(value, dict):
         if "" in value and len(value) == 1:
             return items(value[""])
-        places = sorted((int(name), one) for name, one in value.items() if name.isdecimal() and len(name) < 10)
-        return [one for _, one in sorted(places, key=lambda place: place[0])]
+        numbered = [(int(name), one) for name, one in value.items() if name.isdecimal() and len(name) < 10]
+        return [one for _, one in sorted(numbered, key=lambda pair: pair[0])]
     return list(value) if isinstance(value, Sequence) and not isinstance(value, str | bytes) else []
 
 
-def decoded(value: Any) -> Any:
-    """JSON text as what it says; anything else as it is."""
+def decoded(value: object) -> Any:
+    """Return the value of JSON text; anything else unchanged."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[", '"'):
         return value
     try:
@@ -151,6 +147,6 @@ def decoded(value: Any) -> Any:
         return value
 
 
-def _values(inner: Any) -> list[Any]:
+def _values(inner: object) -> list[dict[str, object]]:
     values = inner.get("values") if isinstance(inner, dict) else None
     return [one for one in values if isinstance(one, dict)] if isinstance(values, list) else []

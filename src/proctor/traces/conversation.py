@@ -1,8 +1,8 @@
-"""One conversation out of its spans: whose turn it was, which calls were made, what came back.
+"""Rebuild one conversation from its spans: whose turn it was, which calls were made, what they returned.
 
-What a call of a model was sent holds all that was said before it, so messages that are not yet known are taken from there:
-the words of the user, results of tools, and turns whose own spans were lost. A turn begins with words of the user; within
-one run of an agent only its first call can bring them, and below a tool none.
+The prompt of a model call holds all that was said before it, so messages that are not yet known are taken from there: the words
+of the user, results of tools, and turns whose own spans were lost. A turn begins with words of the user; within one run of an
+agent only its first model call can bring them, and below a tool none.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from proctor.core.digest import digest
-from proctor.core.sample import Message, Part, ToolCall, ToolResult
+from proctor.core.sample import Message, ToolCall, ToolResult
 from proctor.core.trajectory import Step, Stop, Trajectory, Usage
 from proctor.traces.attributes import at, items, text
-from proctor.traces.context import Placed
-from proctor.traces.messages import behind, joined
-from proctor.traces.openinference import covers_run
+from proctor.traces.dialects import covers_run
+from proctor.traces.messages import join_replies, split_at_known
+from proctor.traces.span_tree import Node
 from proctor.trajectory_matching.arguments import canonical
 
 CONTEXT = "For context:"  # how ADK tells an agent what others said, as a message of the user
@@ -25,16 +25,15 @@ STOPS: dict[str, Stop] = {
 }  # fmt: skip
 
 
-class _Made:
-    """A call that was made, and whether its tool was seen running and its result is known."""
+class _Call:
+    """A tool call of the conversation: whether only its own span recorded it, whether it runs, whether its result is known."""
 
-    def __init__(self, call: ToolCall, turn: int, *, by_span: bool) -> None:
-        self.call, self.turn, self.by_span = call, turn, by_span
-        self.running = by_span
-        self.answered = False
+    def __init__(self, call: ToolCall, turn: int) -> None:
+        self.call, self.turn = call, turn
+        self.by_span = self.running = self.answered = False
 
 
-class Talk:
+class Dialogue:
     """A conversation as it is put together; `users` holds None for a turn whose question is not known."""
 
     def __init__(self) -> None:
@@ -42,28 +41,25 @@ class Talk:
         self.steps: list[Step] = []
         self.seen = False
         self.failed: str | None = None
-        self._last: tuple[Placed, Message] | None = None
-        self._made: list[_Made] = []  # of the turn under way
-        self._by_id: dict[str, _Made] = {}
+        self._last: tuple[Node, Message] | None = None
+        self._calls: list[_Call] = []  # of the turn under way
+        self._by_id: dict[str, _Call] = {}
         self._known: set[str] = set()
         self._units: set[tuple[str, str]] = set()
         self._opened_by = ""
-        self._running: dict[int, _Made] = {}
+        self._running: dict[int, _Call] = {}
 
-    def add(self, spans: Sequence[Placed]) -> None:
-        """The spans of a trace that belong to it."""
-        for what, one in _in_time(spans):
-            match what:
-                case "opened":
-                    self._opened(one)
-                case "asked":
-                    self._asked(one)
-                case "began":
-                    self._began(one)
-                case "ended":
-                    self._ended(one)
-                case "closed":
-                    self._closed(one)
+    def add(self, spans: Sequence[Node]) -> None:
+        """Add the spans of one trace."""
+        handle = {
+            "run begins": self._open_run,
+            "model": self._add_model_call,
+            "tool begins": self._begin_tool,
+            "tool ends": self._end_tool,
+            "agent ends": self._end_agent,
+        }
+        for event, node in _in_time(spans):
+            handle[event](node)
 
     @property
     def trajectory(self) -> Trajectory:
@@ -71,270 +67,244 @@ class Talk:
         return Trajectory(steps=tuple(self.steps), tools="native" if self.seen else "text")
 
     def end(self) -> str:
-        """What had been said at its end, for a trace that goes on from there; '' where nothing is known."""
+        """Return a digest of all that was said, for a trace that continues from there; '' where nothing is known."""
         if self._last is None:
             return ""
-        one, said = self._last
-        return history(joined([*one.sent, said]))
+        node, reply = self._last
+        return history(join_replies([*node.prompt, reply]))
 
-    def unanswered(self) -> bool:
-        """Whether a turn has no answer."""
+    def is_unanswered(self) -> bool:
+        """True if a turn has no answer."""
         answered = {step.turn for step in self.steps if step.message.role == "assistant" and step.message.text.strip()}
         return any(turn not in answered for turn in range(len(self.users)))
 
-    def _opened(self, one: Placed) -> None:
-        """Begin the turn of a run that is told by its last call only."""
-        words = next((message for message in reversed(one.sent) if message.role == "user"), None)
-        if words is not None and not one.below_tool:
-            self._open([words], one)
+    def _open_run(self, node: Node) -> None:
+        """Begin the turn of a run that only its last model call records."""
+        words = next((message for message in reversed(node.prompt) if message.role == "user"), None)
+        if words is not None and not node.below_tool:
+            self._open([words], node)
 
-    def _asked(self, one: Placed) -> None:
-        if one.below_tool:  # what an agent says that is a tool is told by the result of the tool; its tokens count
-            if one.usage != Usage():
-                self._say(Message(role="assistant"), one, usage=msgspec.structs.replace(one.usage, requests=1))
+    def _add_model_call(self, node: Node) -> None:
+        used = node.usage != Usage()
+        usage = msgspec.structs.replace(node.usage, requests=1)
+        if node.below_tool:  # the result of the tool has the words of an agent that is a tool; its tokens count
+            if used:
+                self._say(Message(role="assistant"), node, usage=usage)
             return
-        said = one.said
-        self._heard(one)
-        self.failed = one.span.failed if said is None else None
-        if said is None and one.usage == Usage():
-            return
-        if said is not None:
+        reply = node.reply
+        self._read_prompt(node)
+        self.failed = node.span.failed if reply is None else None
+        if reply is not None:
             self.seen = True
-            self._known.add(_mark(said))
-            self._last = one, said
-        else:
-            said = Message(role="assistant")
-        self._say(said, one, usage=msgspec.structs.replace(one.usage, requests=1), stop=_stop(one))
+            self._known.add(_mark(reply))
+            self._last = node, reply
+        if reply is not None or used:
+            self._say(reply or Message(role="assistant"), node, usage=usage, stop=_stop(node))
 
-    def _heard(self, one: Placed) -> None:
-        """What is new in what a model was sent: behind the last message of the assistant that is known."""
-        said, sent = behind(one.raw, lambda message: _mark(message) in self._known)
-        fresh = not one.below_tool and self._is_first(one)
-        speaks = fresh or not (one.below_tool or _unit(one))
-        tail = next((place + 1 for place in reversed(range(len(sent))) if sent[place].role != "user"), 0)
-        if (said is None and self.users) or one.below_tool:  # another view of what was said before
-            self._results([part for message in sent for part in message.parts if isinstance(part, ToolResult)])
+    def _read_prompt(self, node: Node) -> None:
+        """Take what is new in a prompt: all after the last message of the assistant that is known."""
+        known, sent = split_at_known(node.raw_prompt, lambda message: _mark(message) in self._known)
+        fresh = self._is_first(node)
+        speaks = fresh or not _unit(node)
+        tail = next((index + 1 for index in reversed(range(len(sent))) if sent[index].role != "user"), 0)
+        if known is None and self.users:  # another view of what was said before
+            self._add_results([part for message in sent for part in message.parts if isinstance(part, ToolResult)])
         else:
-            self._caught_up(one, sent[:tail], speaks=speaks)
+            self._catch_up(node, sent[:tail], speaks=speaks)
         words = sent[tail:]
-        before = sent[tail - 1] if tail else said
-        if words and before is not None and before.calls:  # behind calls only their results can stand
-            self._results([ToolResult(name="", content=message.text) for message in words])
+        before = sent[tail - 1] if tail else known
+        if words and before is not None and before.calls:  # after calls there can only be their results
+            self._add_results([ToolResult(name="", content=message.text) for message in words])
+        elif fresh and (words or not node.raw_prompt) and (question := self._question_of(node)):
+            self._open([Message.of("user", question)], node)
         elif words and speaks:
-            told = self._asked_of(one) if fresh else ""
-            own = [message for message in words if not message.text.startswith(CONTEXT)]
-            self._open([Message.of("user", told)] if told else own or words, one)
-        elif fresh and not one.raw and (told := self._asked_of(one)):
-            self._open([Message.of("user", told)], one)
+            self._open([message for message in words if not message.text.startswith(CONTEXT)] or words, node)
 
-    def _caught_up(self, one: Placed, sent: Sequence[Message], *, speaks: bool) -> None:
-        """Earlier messages whose own spans are not there."""
+    def _catch_up(self, node: Node, sent: Sequence[Message], *, speaks: bool) -> None:
+        """Add earlier messages whose own spans are missing."""
         words: list[Message] = []
         for message in sent:
             if message.role == "user":
                 words.append(message)
                 continue
             if words and speaks:
-                self._open(words, one)
+                self._open(words, node)
             words = []
-            self._remember(message, one)
+            self._remember(message, node)
 
-    def _asked_of(self, one: Placed) -> str:
-        """What the outermost run of an agent, or step of a program, says it was asked."""
-        asked = one.chain.asked if one.chain is not None else ""
-        here: Placed | None = one
+    def _question_of(self, node: Node) -> str:
+        """Return what the outermost run of an agent, or step of a program, records as its question."""
+        question = node.chain.question if node.chain is not None else ""
+        here: Node | None = node
         while here is not None:
-            if here.kind == "agent" and here.asked:
-                asked = here.asked
+            if here.kind == "agent" and here.question:
+                question = here.question
             here = here.outer
-        return asked
+        return question
 
-    def _is_first(self, one: Placed) -> bool:
-        unit = (one.span.trace, _unit(one))
+    def _is_first(self, node: Node) -> bool:
+        unit = (node.span.trace, _unit(node))
         fresh = unit not in self._units
         self._units.add(unit)
         return fresh
 
-    def _open(self, words: Sequence[Message], one: Placed) -> None:
+    def _open(self, words: Sequence[Message], node: Node) -> None:
         message = Message(role="user", parts=tuple(part for word in words for part in word.parts))
         now = self.users[-1] if self.users else None
-        if self.users and now is None and self._opened_by == one.span.trace:
+        if self.users and now is None and self._opened_by == node.span.trace:
             self.users[-1] = message
             return
         silent = bool(self.users) and not any(step.turn == len(self.users) - 1 for step in self.steps)
         same = now is not None and now.text.strip() == message.text.strip()
-        if not (same and (silent or self._opened_by == one.span.trace)):
+        if not (same and (silent or self._opened_by == node.span.trace)):
             self.users.append(message)
-            self._made = []
-        self._opened_by = one.span.trace
+            self._calls = []
+        self._opened_by = node.span.trace
 
-    def _turn(self, one: Placed) -> int:
-        """The turn that is under way; one without a question where none was heard."""
+    def _turn(self, node: Node) -> int:
+        """Return the turn under way; begin one where there is none, without a question if none is recorded."""
         if not self.users:
-            asked = self._asked_of(one)
-            self.users.append(Message.of("user", asked) if asked else None)
-            self._opened_by = one.span.trace
+            question = self._question_of(node)
+            self.users.append(Message.of("user", question) if question else None)
+            self._opened_by = node.span.trace
         return len(self.users) - 1
 
-    def _remember(self, message: Message, one: Placed) -> None:
-        """A message of the assistant or a tool that was said before, and whose own span is not there."""
+    def _remember(self, message: Message, node: Node) -> None:
+        """Add an earlier message of the assistant or a tool whose own span is missing."""
         if message.role == "tool":
-            self._results([part for part in message.parts if isinstance(part, ToolResult)])
+            self._add_results([part for part in message.parts if isinstance(part, ToolResult)])
             return
         self._known.add(_mark(message))
         self.seen = True
-        parts: list[Part] = []
-        for part in message.parts:
-            told = self._claimed(part) if isinstance(part, ToolCall) else None
-            if told is None:
-                parts.append(part)
-        if parts:
-            self._say(Message(role="assistant", parts=tuple(parts)), one, timed=False)
+        if parts := tuple(part for part in message.parts if not (isinstance(part, ToolCall) and self._claims(part))):
+            self._say(Message(role="assistant", parts=parts), node, timed=False)
 
-    def _claimed(self, call: ToolCall) -> _Made | None:
-        """The call, where it was first seen as a running tool."""
-        for made in self._made:
-            if made.by_span and _fits(made.call, call):
-                made.by_span = False
-                return made
-        return None
+    def _claims(self, call: ToolCall) -> bool:
+        """True if the call was first seen as a running tool, which now has the message it belongs to."""
+        for known in self._calls:
+            if known.by_span and _fits(known.call, call):
+                known.by_span = False
+                return True
+        return False
 
     def _say(
-        self, message: Message, one: Placed, *, usage: Usage | None = None, stop: Stop = "done", timed: bool = True
+        self, message: Message, node: Node, *, usage: Usage | None = None, stop: Stop = "done", timed: bool = True
     ) -> None:
-        turn = self._turn(one)
-        start, end = (one.span.start, one.span.end) if timed else (0.0, 0.0)
+        turn = self._turn(node)
+        author, start = node.agent or "agent", node.span.start if timed else 0.0
+        seconds = node.span.end - start if timed else 0.0
         self.steps.append(
-            Step(
-                message=message,
-                turn=turn,
-                author=one.agent or "agent",
-                started=start,
-                seconds=end - start,
-                usage=usage,
-                stop=stop,
-            )
+            Step(message=message, turn=turn, author=author, started=start, seconds=seconds, usage=usage, stop=stop)
         )
         for call in message.calls:
-            made = _Made(call, turn, by_span=False)
-            self._made.append(made)
+            self._calls.append(_Call(call, turn))
             if call.id:
-                self._by_id[call.id] = made
+                self._by_id[call.id] = self._calls[-1]
 
-    def _began(self, one: Placed) -> None:
-        ran = one.ran
-        assert ran is not None
+    def _begin_tool(self, node: Node) -> None:
+        if node.tool_run is None:
+            return
         self.seen = True
-        made = self._waiting(ran.call)
-        if made is None:
-            self._say(Message(role="assistant", parts=(ran.call,)), one)
+        call = self._waiting(node.tool_run.call)
+        if call is None:
+            self._say(Message(role="assistant", parts=(node.tool_run.call,)), node)
             self.steps[-1] = msgspec.structs.replace(self.steps[-1], seconds=0.0)
-            made = self._made[-1]
-            made.by_span = True
-        made.running = True
-        self._running[id(one)] = made
+            call = self._calls[-1]
+            call.by_span = True
+        call.running = True
+        self._running[id(node)] = call
 
-    def _waiting(self, call: ToolCall) -> _Made | None:
-        """The call of a model that a running tool belongs to: by id, else by arguments, else the first of that name."""
-        if call.id and (made := self._by_id.get(call.id)) is not None and not made.running:
-            return made
-        waiting = [made for made in self._made if not made.running and made.call.name == call.name]
+    def _waiting(self, call: ToolCall) -> _Call | None:
+        """Return the call of a model that a running tool belongs to: by id, else by arguments, else the first of that name."""
+        if call.id and (known := self._by_id.get(call.id)) is not None and not known.running:
+            return known
+        waiting = [known for known in self._calls if not known.running and known.call.name == call.name]
         wanted = canonical(call.arguments) if call.raw is None else None
-        for made in waiting if len(waiting) > 1 else ():
-            values = made.call.arguments.values()
-            if canonical(made.call.arguments) == wanted if call.raw is None else call.raw in values:
-                return made
+        for known in waiting if len(waiting) > 1 else ():
+            arguments = known.call.arguments
+            if canonical(arguments) == wanted if call.raw is None else call.raw in arguments.values():
+                return known
         return next(iter(waiting), None)
 
-    def _ended(self, one: Placed) -> None:
-        made, ran = self._running.pop(id(one), None), one.ran
-        if made is None or ran is None or made.answered or (ran.result is None and one.span.failed is None):
+    def _end_tool(self, node: Node) -> None:
+        call, run, failed = self._running.pop(id(node), None), node.tool_run, node.span.failed
+        if call is None or run is None or (run.result is None and failed is None):
             return
-        made.answered = True
-        result = ToolResult(
-            name=made.call.name,
-            content=ran.result if ran.result is not None else one.span.failed or "",
-            id=made.call.id,
-            is_error=one.span.failed is not None,
-        )
-        self._result(result, made, started=one.span.start, seconds=one.span.end - one.span.start)
+        content = run.result if run.result is not None else failed or ""
+        result = ToolResult(name=call.call.name, content=content, id=call.call.id, is_error=failed is not None)
+        self._answer(call, result, started=node.span.start, seconds=node.span.end - node.span.start)
 
-    def _results(self, results: Sequence[ToolResult]) -> None:
-        """Results as the model was told them; those that a tool's own span told are known."""
+    def _add_results(self, results: Sequence[ToolResult]) -> None:
+        """Add results out of a prompt; those that a tool's own span recorded are known."""
         for result in results:
-            made = self._by_id.get(result.id)
-            if made is None and not (result.id and self._by_id):
-                fitting = (one for one in self._made if not one.answered and result.name in ("", one.call.name))
-                made = next(fitting, None)
-            if made is not None and not made.answered:
-                made.answered = True
-                self._result(msgspec.structs.replace(result, name=made.call.name, id=made.call.id), made)
+            call = self._by_id.get(result.id)
+            if call is None and not (result.id and self._by_id):
+                fitting = (one for one in self._calls if not one.answered and result.name in ("", one.call.name))
+                call = next(fitting, None)
+            if call is not None:
+                self._answer(call, msgspec.structs.replace(result, name=call.call.name, id=call.call.id))
 
-    def _result(self, result: ToolResult, made: _Made, *, started: float = 0.0, seconds: float = 0.0) -> None:
-        message = Message(role="tool", parts=(result,))
-        self.steps.append(Step(message=message, turn=made.turn, author="tool", started=started, seconds=seconds))
+    def _answer(self, call: _Call, result: ToolResult, *, started: float = 0.0, seconds: float = 0.0) -> None:
+        if not call.answered:
+            call.answered = True
+            message = Message(role="tool", parts=(result,))
+            self.steps.append(Step(message=message, turn=call.turn, author="tool", started=started, seconds=seconds))
 
-    def _closed(self, one: Placed) -> None:
-        """The end of a run of an agent: what it answered, where no call of a model told."""
-        turn = self._turn(one)
+    def _end_agent(self, node: Node) -> None:
+        """Add what a run of an agent answered, where no model call recorded it."""
+        turn = self._turn(node)
         if not any(step.turn == turn and step.message.role == "assistant" and step.message.text for step in self.steps):
-            answer = one.answered
-            if answer:
-                self._say(Message.of("assistant", answer), one, timed=not self.steps)
-            elif one.span.failed is not None:
-                self.failed = one.span.failed
+            if node.answer:
+                self._say(Message.of("assistant", node.answer), node, timed=not self.steps)
+            elif node.span.failed is not None:
+                self.failed = node.span.failed
 
 
-def _in_time(spans: Sequence[Placed]) -> Iterator[tuple[str, Placed]]:
-    """What happened, one after the other; in the order of the file where a time is missing."""
-    relevant = [one for one in spans if one.kind]
-    timed = all(one.span.start for one in relevant)
-    events: list[tuple[float, int, int, str, Placed]] = []
-    for one in relevant:
-        start, end = (one.span.start, one.span.end) if timed else (float(one.order), float(one.order))
-        if one.kind == "model" and not _within(one, "model"):
-            if covers_run(one.span):  # the last of its calls came after the tools
-                events.append((start, 2, one.order, "opened", one))
-                events.append((end, 2, one.order, "asked", one))
-            else:
-                events.append((start, 2, one.order, "asked", one))
-        elif one.kind == "tool" and one.ran is not None and not one.below_tool:
-            events.append((start, 3, one.order, "began", one))
-            events.append((end, 1 if end > start else 4, one.order, "ended", one))
-        elif (one.kind == "agent" and one.unit == one.span.id) or one.chain is one:
-            events.append((end, 5, one.order, "closed", one))
-    for _, _, _, what, one in sorted(events, key=lambda event: event[:3]):
-        yield what, one
+def _in_time(spans: Sequence[Node]) -> Iterator[tuple[str, Node]]:
+    """Yield the events in chronological order; in the order of the file where a time is missing."""
+    relevant = [node for node in spans if node.kind]
+    timed = all(node.span.start for node in relevant)
+    events: list[tuple[float, int, int, str, Node]] = []
+    for node in relevant:
+        order = node.order
+        start, end = (node.span.start, node.span.end) if timed else (float(order), float(order))
+        if node.kind == "model" and not (node.outer is not None and node.outer.kind == "model"):
+            if covers_run(node.span):  # the last of its calls came after the tools
+                events.append((start, 2, order, "run begins", node))
+                start = end
+            events.append((start, 2, order, "model", node))
+        elif node.kind == "tool" and node.tool_run is not None and not node.below_tool:
+            events.append((start, 3, order, "tool begins", node))
+            events.append((end, 1 if end > start else 4, order, "tool ends", node))
+        elif (node.kind == "agent" and node.unit == node.span.id) or node.chain is node:
+            events.append((end, 5, order, "agent ends", node))
+    for _, _, _, event, node in sorted(events, key=lambda event: event[:3]):
+        yield event, node
 
 
-def _within(one: Placed, kind: str) -> bool:
-    return one.outer is not None and one.outer.kind == kind
+def _unit(node: Node) -> str:
+    return node.unit or (node.chain.span.id if node.chain is not None else "")
 
 
-def _unit(one: Placed) -> str:
-    return one.unit or (one.chain.span.id if one.chain is not None else "")
-
-
-def _fits(made: ToolCall, call: ToolCall) -> bool:
-    return made.name == call.name and (made.id == call.id or canonical(made.arguments) == canonical(call.arguments))
+def _fits(known: ToolCall, call: ToolCall) -> bool:
+    return known.name == call.name and (known.id == call.id or canonical(known.arguments) == canonical(call.arguments))
 
 
 def _mark(message: Message) -> str:
-    """The same for a message as it was said and as it was sent later."""
+    """Return a digest that is equal for a message as it was said and as it was sent later."""
     return digest([message.text.strip(), [(call.name, call.arguments, call.raw) for call in message.calls]])
 
 
 def history(messages: Sequence[Message]) -> str:
-    """The same for equal conversations so far."""
+    """Return a digest that is equal for equal conversations."""
     results = [[part.content for part in message.parts if isinstance(part, ToolResult)] for message in messages]
-    return digest([(message.role, _mark(message), found) for message, found in zip(messages, results, strict=True)])
+    return digest([(message.role, _mark(message), texts) for message, texts in zip(messages, results, strict=True)])
 
 
-def _stop(one: Placed) -> Stop:
-    attributes = one.span.attributes
-    given = at(attributes, "gen_ai.response.finish_reasons")
+def _stop(node: Node) -> Stop:
+    attributes = node.span.attributes
     reasons = [
-        *items(given),
+        *items(at(attributes, "gen_ai.response.finish_reasons")),
         text(attributes, "gen_ai.response.finish_reason", "llm.finish_reason", "gen_ai.completion.0.finish_reason"),
     ]
     return next((STOPS[word] for reason in reasons if (word := str(reason).lower()) in STOPS), "done")

@@ -1,4 +1,4 @@
-"""Messages in all the shapes that spans hold them in, as ours.
+"""Read messages in all the shapes in which spans hold them.
 
 {"role": "assistant", "parts": [{"type": "tool_call", "id": "c1", "name": "f", "arguments": {"x": 1}}]}      (GenAI)
 {"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "function": {"name": "f", "arguments": "{}"}}]}
@@ -12,7 +12,7 @@ from typing import Any
 
 from proctor.chat.agent_replies import call_of, clean
 from proctor.core.sample import File, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
-from proctor.traces.attributes import at, decoded, identity, items, leaf, text, tree
+from proctor.traces.attributes import at, decoded, first_leaf, identity, items, text, tree
 
 ROLES: Mapping[str, Role] = {
     "user": "user", "human": "user",
@@ -23,7 +23,7 @@ ROLES: Mapping[str, Role] = {
 
 
 def listed(value: object, role: Role = "user") -> list[object]:
-    """The messages of a list as they stand there, for `message`; of one text, a message of that role."""
+    """Return the messages of a list unchanged, for `message`; of one text, a message of that role."""
     found = decoded(value)
     if isinstance(found, dict) and any(key in found for key in ("role", "content", "parts", "message")):
         return [found]
@@ -33,13 +33,13 @@ def listed(value: object, role: Role = "user") -> list[object]:
 
 
 def messages(value: object, role: Role = "user") -> list[Message]:
-    """The messages of a list in any of the shapes, or of one text, which is of that role."""
+    """Return the messages of a list in any of the shapes, or of one text, which is of that role."""
     made = (message(one, role) for one in listed(value, role))
     return [one for one in made if one is not None]
 
 
 def message(value: object, role: Role = "user") -> Message | None:
-    """One message; None when there is nothing in it that we know."""
+    """Return one message; None when there is nothing in it that we know."""
     if isinstance(value, Message):
         return value
     value = decoded(value)
@@ -64,45 +64,39 @@ def message(value: object, role: Role = "user") -> Message | None:
     return Message(role=said, parts=tuple(parts)) if parts else None
 
 
-def joined(found: Iterable[Message]) -> list[Message]:
-    """Messages of the assistant that follow each other as one; some recorders write every part as a message."""
+def join_replies(found: Iterable[Message]) -> list[Message]:
+    """Join messages of the assistant that follow each other; some recorders write every part as a message."""
     made: list[Message] = []
     for one in found:
         if made and one.role == made[-1].role == "assistant":
-            made[-1] = _and(made[-1], one)
+            made[-1] = Message(role="assistant", parts=(*made[-1].parts, *one.parts))
         else:
             made.append(one)
     return made
 
 
-def behind(sent: Sequence[object], known: Callable[[Message], bool]) -> tuple[Message | None, list[Message]]:
-    """The last message of the assistant that is known, and all behind it; from the end, as what is old may be long."""
-    found: list[Message] = []
-    said: Message | None = None  # messages of the assistant that follow each other, as one
-    for one in reversed(sent):
-        made = message(one)
-        if made is None or made.role == "system":
+def split_at_known(sent: Sequence[object], is_known: Callable[[Message], bool]) -> tuple[Message | None, list[Message]]:
+    """Return the last known message of the assistant, and all after it; read from the end, as what is old may be long."""
+    newest: list[Message] = []  # in reverse
+    parts: tuple[Part, ...] = ()  # of messages of the assistant that follow each other
+    for one in (*reversed(sent), None):
+        read = message(one)
+        if (read is not None and read.role == "system") or (read is None and one is not None):
             continue
-        if made.role == "assistant":
-            if said is None and known(made):
-                return made, found[::-1]
-            said = made if said is None else _and(made, said)
+        if read is not None and read.role == "assistant":
+            if not parts and is_known(read):
+                return read, newest[::-1]
+            parts = (*read.parts, *parts)
             continue
-        if said is not None:
-            if known(said):
-                return said, found[::-1]
-            found.append(said)
-            said = None
-        found.append(made)
-    if said is not None:
-        if known(said):
-            return said, found[::-1]
-        found.append(said)
-    return None, found[::-1]
-
-
-def _and(one: Message, other: Message) -> Message:
-    return Message(role=one.role, parts=(*one.parts, *other.parts))
+        if parts:
+            reply = Message(role="assistant", parts=parts)
+            if is_known(reply):
+                return reply, newest[::-1]
+            newest.append(reply)
+            parts = ()
+        if read is not None:
+            newest.append(read)
+    return None, newest[::-1]
 
 
 def _parts(value: Mapping[str, Any], role: Role) -> Iterator[Part]:
@@ -113,7 +107,7 @@ def _parts(value: Mapping[str, Any], role: Role) -> Iterator[Part]:
         yield _result(value)
         return
     if "output" in value and "call_id" in value:  # items of their own, as the Responses API has them
-        yield ToolResult(name="", content=shown(value["output"]), id=text(value, "call_id"))
+        yield ToolResult(name="", content=as_text(value["output"]), id=text(value, "call_id"))
         return
     if (name := text(value, "name", "function.name")) and {"arguments", "call_id"} & value.keys():
         yield _call(value, name)
@@ -130,7 +124,7 @@ def _parts(value: Mapping[str, Any], role: Role) -> Iterator[Part]:
 
 
 def _content(value: object) -> Iterator[Part]:
-    """Text, or a list of parts, perhaps as JSON text."""
+    """Yield the parts of a content: text, or a list of parts, perhaps as JSON text."""
     found = decoded(value)
     if isinstance(found, dict) and "" in found and len(found) > 1:
         found = {key: one for key, one in found.items() if key}
@@ -175,14 +169,7 @@ def _part(value: object) -> Part | None:
 
 
 def _call(value: Mapping[str, object], name: str) -> ToolCall:
-    given = next(
-        (
-            one
-            for path in ("function.arguments", "arguments", "args", "input", "parameters")
-            if (one := leaf(value, path)) is not None
-        ),
-        None,
-    )
+    given = first_leaf(value, "function.arguments", "arguments", "args", "input", "parameters")
     return call_of(clean(name), given, clean(identity(value, "id", "call_id", "tool_call_id")))
 
 
@@ -192,11 +179,11 @@ def _result(value: Mapping[str, object]) -> ToolResult:
     )
     call_id = identity(value, "tool_call_id", "tool_use_id", "call_id", "id")
     failed = value.get("is_error") is True
-    return ToolResult(name=clean(text(value, "name")), content=shown(content), id=clean(call_id), is_error=failed)
+    return ToolResult(name=clean(text(value, "name")), content=as_text(content), id=clean(call_id), is_error=failed)
 
 
-def shown(value: object) -> str:
-    """What a tool gave back, as text; a list of text parts is their texts."""
+def as_text(value: object) -> str:
+    """Return what a tool returned as text; a list of text parts is their texts."""
     if isinstance(value, str):
         return clean(value)
     listed = items(value)

@@ -1,4 +1,4 @@
-"""Conversations out of traces as recorded replies to the samples of a task; no agent is called."""
+"""Match conversations of traces to the samples of a task, as recorded replies; no agent is called."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,18 +11,18 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Trajectory
 from proctor.traces import Conversation, read
 
-TOLD = 10
+LISTED = 10
 
 
 class Replies(msgspec.Struct, frozen=True, kw_only=True):
-    """What was recorded for which sample, and what was left out."""
+    """The trajectory recorded for each sample, and notes on what was left out."""
 
     found: tuple[tuple[str, Trajectory], ...]
     notes: tuple[Sentence, ...] = ()
 
 
 def replies(path: Path, samples: Iterable[Sample], *, attempts: int = 1) -> Replies:
-    """The conversations of a trace file that fit a sample: by the id of the conversation, else by the words of the user.
+    """Return the conversations of a trace file that fit a sample: by the id of the conversation, else by the words of the user.
 
     Where more fit a sample than there are attempts, the last ones count.
 
@@ -89,7 +89,7 @@ def _words(turns: Iterable[Message]) -> tuple[str, ...]:
 def _notes(strangers: int, earlier: int, broken: list[Sentence]) -> Iterable[Sentence]:
     if broken:
         yield say("Conversations in the trace that are not whole, so they are not scored: {count}.", count=len(broken))
-        yield from broken[:TOLD]
+        yield from broken[:LISTED]
     if strangers:
         yield say("Conversations in the trace that fit no sample: {count}.", count=strangers)
     if earlier:

@@ -1,4 +1,4 @@
-"""Files of spans: OTLP-JSON as collectors write it, spans as SDKs print them, and VeADK's dumps.
+"""Read files of spans: OTLP-JSON as collectors write it, spans as SDKs print them, and VeADK's dumps.
 
 A file is JSON lines, one JSON array, or JSON objects one after the other, plain or compressed with gzip.
 
@@ -27,28 +27,28 @@ from proctor.core.json_path import Invalid, shown
 from proctor.core.json_path import Path as Place
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words, malformed, mismatch
-from proctor.traces.attributes import TooDeep, at, named, plain, text, tree
+from proctor.traces.attributes import TooDeep, at, attributes_by_name, plain, text, tree
 
 MOST_BYTES = 512_000_000
 MOST_SPANS = 2_000_000
 REPLY = {"answer", "prediction", "calls", "messages", "trajectory"}  # a recorded reply, though it may name its trace
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".gz")
-_BLANK = re.compile(r"[\s,]*")
+_SEPARATOR = re.compile(r"[\s,]*")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{22}==|[A-Za-z0-9+/]{11}=")
 _FRACTION = re.compile(r"(\.\d{6})\d+")
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that was noted within a span."""
+    """An event recorded within a span."""
 
     name: str
     attributes: Mapping[str, object]
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True):
-    """One span; `attributes` is a tree, times are Unix seconds and 0 where they are not known. `failed` says why it failed.
+    """One span; `attributes` is a tree, times are Unix seconds and 0 where they are not known. `failed` is the reason of a failure.
 
-    is_log: it is no span, but a log record with what was said within the span of that id, as its only event.
+    is_log: it is no span, but a log record of the span with that id, as its only event.
     """
 
     trace: str
@@ -64,14 +64,14 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def files(path: Path) -> list[Path]:
-    """The file, or the files of a folder, in the order of their names."""
+    """Return the file, or the files of a folder, in the order of their names."""
     if not path.is_dir():
         return [path]
     return sorted(one for one in path.iterdir() if one.name.endswith(SUFFIXES) and one.is_file())
 
 
 def is_trace(path: Path) -> bool:
-    """Whether a file, or the first one of a folder, begins with spans."""
+    """True if a file, or the first one of a folder, begins with spans."""
     try:
         _, value = next(_values(files(path)[0]))
     except (BadInput, StopIteration, IndexError):
@@ -80,14 +80,14 @@ def is_trace(path: Path) -> bool:
 
 
 def read(path: Path) -> Iterator[Span]:
-    """The spans of a file, and its log records of model calls.
+    """Yield the spans of a file, and its log records of model calls.
 
     Raises:
         BadInput: it cannot be read, is too large, or holds something that is no span; names file, line and JSON path.
     """
     count = 0
-    for place, value in _values(path):
-        for at_path, raw in _raw(path, place, value):
+    for line, value in _values(path):
+        for at_path, raw in _raw(path, line, value):
             count += 1
             if count > MOST_SPANS:
                 raise BadInput("{path} has more than {limit} spans; split it.", path=path, limit=f"{MOST_SPANS:,}")
@@ -97,9 +97,9 @@ def read(path: Path) -> Iterator[Span]:
                 elif (log := _log(raw)) is not None:
                     yield log
             except _Wrong as error:
-                raise _bad(path, place, (*at_path, *error.path), error.problem) from None
+                raise _bad(path, line, (*at_path, *error.path), error.problem) from None
             except TooDeep:
-                raise _bad(path, place, at_path, say("it is nested too deep")) from None
+                raise _bad(path, line, at_path, say("it is nested too deep")) from None
 
 
 def of_values(values: Sequence[Any]) -> Iterator[Span]:
@@ -108,13 +108,13 @@ def of_values(values: Sequence[Any]) -> Iterator[Span]:
     Raises:
         Invalid: one that is no span, with its JSON path.
     """
-    for place, raw in enumerate(values):
+    for index, raw in enumerate(values):
         try:
             yield _span(raw)
         except _Wrong as error:
-            raise Invalid((place, *error.path), error.problem) from None
+            raise Invalid((index, *error.path), error.problem) from None
         except TooDeep:
-            raise Invalid((place,), say("it is nested too deep")) from None
+            raise Invalid((index,), say("it is nested too deep")) from None
 
 
 class _Wrong(Exception):
@@ -124,14 +124,14 @@ class _Wrong(Exception):
 
 
 class _Line(msgspec.Struct, frozen=True):
-    """Where a JSON value stands: its line, and its place in a list that is the whole file."""
+    """The line of a JSON value, and its index in a list that is the whole file."""
 
     number: int
     path: Place = ()
 
 
 def _values(path: Path) -> Iterator[tuple[_Line, Any]]:
-    """The JSON values of a file, those of a list one by one."""
+    """Yield the JSON values of a file, those of a list one by one."""
     try:
         with _opened(path) as file:
             yield from _decoded(path, _limited(path, file))
@@ -147,7 +147,7 @@ def _opened(path: Path) -> BufferedIOBase:
 
 
 def _limited(path: Path, file: BufferedIOBase) -> Iterator[tuple[int, str]]:
-    """The lines with their numbers; no line, and no file, is longer than the limit."""
+    """Yield the lines with their numbers; no line, and no file, is longer than the limit."""
     left = MOST_BYTES
     number = 0
     while line := file.readline(left + 1):
@@ -162,7 +162,7 @@ def _limited(path: Path, file: BufferedIOBase) -> Iterator[tuple[int, str]]:
 
 
 def _decoded(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[_Line, Any]]:
-    """A value a line where the first one is, else values that go over several lines."""
+    """Yield a value a line where the first line is one, else values that span several lines."""
     by_line = False
     for number, line in lines:
         if not line.strip():
@@ -176,18 +176,17 @@ def _decoded(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[_Li
         except RecursionError:
             raise _bad(path, _Line(number), (), say("it is nested too deep")) from None
         by_line = True
-        yield from _listed(_Line(number), value)
+        yield from _elements(_Line(number), value)
 
 
 def _spread(path: Path, number: int, text: str) -> Iterator[tuple[_Line, Any]]:
     decoder = json.JSONDecoder()
-    place = _behind_blanks(text, 0)
-    counted = 0
-    while place < len(text):
-        number += text.count("\n", counted, place)
-        counted = place
+    counted = position = 0
+    while (position := _next_value(text, position)) < len(text):
+        number += text.count("\n", counted, position)
+        counted = position
         try:
-            value, place = decoder.raw_decode(text, place)
+            value, position = decoder.raw_decode(text, position)
         except json.JSONDecodeError as error:
             raise BadInput(
                 "{path}, line {line}: it is no JSON: {error}.",
@@ -197,32 +196,31 @@ def _spread(path: Path, number: int, text: str) -> Iterator[tuple[_Line, Any]]:
             ) from None
         except RecursionError:
             raise _bad(path, _Line(number), (), say("it is nested too deep")) from None
-        yield from _listed(_Line(number), value)
-        place = _behind_blanks(text, place)
+        yield from _elements(_Line(number), value)
 
 
-def _behind_blanks(text: str, place: int) -> int:
-    found = _BLANK.match(text, place)
-    return found.end() if found else place
+def _next_value(text: str, position: int) -> int:
+    match = _SEPARATOR.match(text, position)
+    return match.end() if match else position
 
 
-def _listed(line: _Line, value: object) -> Iterator[tuple[_Line, Any]]:
+def _elements(line: _Line, value: object) -> Iterator[tuple[_Line, Any]]:
     if isinstance(value, list):
-        yield from ((_Line(line.number, (place,)), one) for place, one in enumerate(value))
+        yield from ((_Line(line.number, (index,)), one) for index, one in enumerate(value))
     else:
         yield line, value
 
 
 def _raw(path: Path, line: _Line, value: Any) -> Iterator[tuple[Place, Mapping[str, object]]]:
-    """The spans of a value, each with its JSON path in it."""
+    """Yield the spans of a value, each with its JSON path in it."""
     if _is_envelope(value):
-        yield from _unpacked(path, line, value, (), _ENVELOPE)
-        yield from _unpacked(path, line, value, (), _LOGS)
+        yield from _unpack(path, line, value, (), _ENVELOPE)
+        yield from _unpack(path, line, value, (), _LOGS)
     elif _is_span(value):
         yield (), value
     elif isinstance(value, dict) and any(key in value for key in _LOGS[0]):
-        yield from _unpacked(path, line, value, (), _LOGS)
-    elif not (isinstance(value, dict) and any(key in value for key in _BESIDE)):
+        yield from _unpack(path, line, value, (), _LOGS)
+    elif not (isinstance(value, dict) and any(key in value for key in _OTHER_SIGNALS)):
         problem = say(
             "expected spans: an object with 'resourceSpans' (OTLP), or with 'trace_id', 'traceId' or 'context'"
         )
@@ -235,7 +233,7 @@ _ENVELOPE = (
     ("spans",),
 )
 _LOGS = (("resourceLogs", "resource_logs"), ("scopeLogs", "scope_logs"), ("logRecords", "log_records"))
-_BESIDE = ("resourceMetrics", "resource_metrics")  # a collector may write all into one file
+_OTHER_SIGNALS = ("resourceMetrics", "resource_metrics")  # a collector may write all into one file
 
 
 def _is_envelope(value: object) -> bool:
@@ -246,7 +244,7 @@ def _is_span(value: object) -> bool:
     return isinstance(value, dict) and bool(_trace_of(value))
 
 
-def _unpacked(
+def _unpack(
     path: Path, line: _Line, value: object, here: Place, levels: Sequence[Sequence[str]]
 ) -> Iterator[tuple[Place, Mapping[str, object]]]:
     if not isinstance(value, dict):
@@ -259,10 +257,9 @@ def _unpacked(
         if key is not None:
             inner = value[key] if value[key] is not None else []
             if not isinstance(inner, list):
-                problem = mismatch("array", inner)
-                raise _bad(path, line, (*here, key), problem)
-            for place, one in enumerate(inner):
-                yield from _unpacked(path, line, one, (*here, key, place), levels[depth + 1 :])
+                raise _bad(path, line, (*here, key), mismatch("array", inner))
+            for index, one in enumerate(inner):
+                yield from _unpack(path, line, one, (*here, key, index), levels[depth + 1 :])
             return
 
 
@@ -310,7 +307,7 @@ def _trace_of(raw: Mapping[str, object]) -> str:
 
 
 def _text(raw: object, *names: str) -> str:
-    """An id or a name; numbers are ids too, as VeADK writes them."""
+    """Return an id or a name; numbers are ids too, as VeADK writes them."""
     for name in names:
         found = raw.get(name) if isinstance(raw, dict) else None
         if found and isinstance(found, str | int):
@@ -319,14 +316,14 @@ def _text(raw: object, *names: str) -> str:
 
 
 def _id(raw: object, *names: str) -> str:
-    """An id in hexadecimal, however it was written: with `0x`, or in base64 as other writers of protobuf do."""
+    """Return an id in hexadecimal, however it was written: with `0x`, or in base64 as other writers of protobuf do."""
     found = _text(raw, *names).removeprefix("0x")
     return base64.b64decode(found).hex() if _BASE64.fullmatch(found) else found
 
 
 def _attributes(raw: Mapping[str, object]) -> Mapping[str, object]:
     try:
-        return tree(named(raw.get("attributes")))
+        return tree(attributes_by_name(raw.get("attributes")))
     except TooDeep:
         raise
     except (ValueError, AttributeError):
@@ -339,16 +336,15 @@ def _events(raw: Mapping[str, object]) -> Iterator[Event]:
         return
     if not isinstance(given, list):
         raise _Wrong(("events",), mismatch("array", given))
-    for place, one in enumerate(given):
+    for index, one in enumerate(given):
         try:
             body = one.get("body")
-            attributes = {**named(one.get("attributes")), **(body if isinstance(body, dict) else {})}
+            attributes = {**attributes_by_name(one.get("attributes")), **(body if isinstance(body, dict) else {})}
             yield Event(name=str(one.get("name", "")), attributes=tree(attributes))
         except TooDeep:
             raise
         except (ValueError, AttributeError):
-            problem = mismatch("object", one)
-            raise _Wrong(("events", place), problem) from None
+            raise _Wrong(("events", index), mismatch("object", one)) from None
 
 
 def _failed(raw: Mapping[str, object]) -> str | None:
@@ -361,7 +357,7 @@ def _failed(raw: Mapping[str, object]) -> str | None:
 
 
 def _seconds(raw: Mapping[str, object], *names: str) -> float:
-    """Unix seconds out of nano-, micro- or milliseconds, a date, or seconds with nanoseconds; 0 where it is none."""
+    """Return Unix seconds out of nano-, micro- or milliseconds, a date, or seconds with nanoseconds; 0 where it is none."""
     value = next((raw[name] for name in names if raw.get(name) not in (None, "")), 0)
     if isinstance(value, list) and len(value) == 2 and all(isinstance(one, int) for one in value):
         return float(value[0] + value[1] / 1e9)
