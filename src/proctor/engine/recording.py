@@ -32,6 +32,7 @@ class OpenRun:
     """A run that is being played.
 
     Attributes:
+        job: what is run.
         record: as it is saved next.
         todo: the samples and attempts that are left.
         allowance: how many requests it may send.
@@ -43,14 +44,14 @@ class OpenRun:
         self.todo: Iterator[tuple[Sample, int]] = iter(())
         self.allowance = Allowance()
         self.refusals = Refusals(answered=False)
-        self._job = job
+        self.job = job
         self._store = store
         self._status = status
         self._started = time.monotonic()
 
     async def plan(self) -> None:
         """Write the plan of a new run, and count what is done of an old one."""
-        job, store, status = self._job, self._store, self._status
+        job, store, status = self.job, self._store, self._status
         if not self.record.planned:
             samples = await store.plan(self.record.id, job.samples())
             self.record = replace(self.record, planned=samples * self.record.spec.attempts)
@@ -97,14 +98,14 @@ class OpenRun:
             unbooked=record.unbooked + max(0, self.allowance.sent - status.booked),
         )
         try:
-            self.record = self._job.conclude(self.record, self._store)
+            self.record = self.job.conclude(self.record, self._store)
         finally:
             await self._store.end(self.record)
         if state == "stopped" and not is_stopped and not self._store.outcomes(record.id):
             self._store.delete(record.id)
 
     def _seconds(self) -> float:
-        return self._job.record.seconds + time.monotonic() - self._started
+        return self.job.record.seconds + time.monotonic() - self._started
 
     def _under_way(self) -> int:
         """Return how many requests are under way at most."""
@@ -121,20 +122,9 @@ async def opened_run(job: Job, store: Store, status: RunStatus, stop: asyncio.Ev
     """Begin a run, and end it however the block ends. When the budget is spent, what is left is recorded as skipped."""
     await store.begin(job.record)
     run = OpenRun(job, store, status)
-    state: RunState = "stopped"
-    note: Sentence | None = None
     try:
-        await run.plan()
-        with sought_seldom(), watched_loop(status.warn), cache.opened(agents=job.cache, warn=status.warn):
-            saving = asyncio.create_task(run.save_now_and_then())
-            try:
-                yield run
-            finally:
-                saving.cancel()
-        note = status.spent if not stop.is_set() else None
-        if note is not None:
-            await _skip(job.record.id, run.todo, store)
-        state, note = state_at_the_end(run.record, store, status, note)
+        async with _ended_in_any_case(run, store, status, stop):
+            yield run
     except BadInput as error:
         if status.done:
             error.run_id = job.record.id
@@ -144,6 +134,24 @@ async def opened_run(job: Job, store: Store, status: RunStatus, stop: asyncio.Ev
         if stop.is_set():  # a second Ctrl-C
             raise Stopped(job.record.id) from None
         raise
+
+
+@asynccontextmanager
+async def _ended_in_any_case(run: OpenRun, store: Store, status: RunStatus, stop: asyncio.Event) -> AsyncIterator[None]:
+    state: RunState = "stopped"
+    note: Sentence | None = None
+    try:
+        await run.plan()
+        with sought_seldom(), watched_loop(status.warn), cache.opened(agents=run.job.cache, warn=status.warn):
+            saving = asyncio.create_task(run.save_now_and_then())
+            try:
+                yield
+            finally:
+                saving.cancel()
+        note = status.spent if not stop.is_set() else None
+        if note is not None:
+            await _skip(run.record.id, run.todo, store)
+        state, note = state_at_the_end(run.record, store, status, note)
     finally:
         await run.end(state, note, is_stopped=stop.is_set())
 
