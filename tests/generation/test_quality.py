@@ -12,7 +12,7 @@ from proctor.core.errors import BadInput
 from proctor.core.run import Budget, Estimate
 from proctor.core.sentence import Sentence
 from proctor.generation import advice
-from proctor.generation._evidence import Compared, Judged
+from proctor.generation.evidence import Compared, Judged
 from proctor.generation.generator import generator
 from proctor.generation.quality import Quality, Wish, assess
 from proctor.generation.report import write_report

@@ -11,7 +11,7 @@ from proctor.core.errors import BadInput, JudgeFailed
 from proctor.core.sample import Message, Text, Tool, ToolCall, ToolResult, Turn
 from proctor.core.trajectory import Step
 from proctor.judges import adk_judged
-from proctor.judges._ask import Asker
+from proctor.judges.asker import Asker
 
 Says = Callable[[str, int], dict[str, Any]]
 

@@ -19,9 +19,9 @@ from proctor.core.sample import Message, Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Step, Trajectory, Usage
 from proctor.core.trial import Verdict
-from proctor.judges import _panel, jury
-from proctor.judges._controls import Control
-from proctor.judges._panel import Vote
+from proctor.judges import _jury_votes, jury
+from proctor.judges._jury_controls import Control
+from proctor.judges._jury_votes import Vote
 from proctor.judges.jury import Jury, Options
 from proctor.judges.rubric import Options as JudgeOptions
 from proctor.judges.rubric import Rubric, RubricJudge, made
@@ -274,12 +274,12 @@ async def test_a_score_far_from_the_others_is_an_outlier() -> None:
 
 
 def test_bands_scale_with_the_scale() -> None:
-    assert [_panel.band(apart, 10) for apart in (2.5, 2.6, 5, 5.1)] == ["low", "moderate", "moderate", "severe"]
+    assert [_jury_votes.band(apart, 10) for apart in (2.5, 2.6, 5, 5.1)] == ["low", "moderate", "moderate", "severe"]
 
 
 def test_one_vote_is_its_own_combination_by_every_rule() -> None:
     for rule in ("mean", "median", "trimmed", "majority"):
-        assert _panel.combined([Vote(points=3)], rule) == 3
+        assert _jury_votes.combine([Vote(points=3)], rule) == 3
 
 
 def test_the_order_of_the_judges_does_not_matter() -> None:
@@ -288,7 +288,7 @@ def test_the_order_of_the_judges_does_not_matter() -> None:
         votes = [Vote(points=source.randint(1, 5), weight=source.randint(0, 3)) for _ in range(source.randint(3, 6))]
         for rule in ("mean", "median", "trimmed"):
             found = [
-                _panel.combined(list(mixed), rule) for mixed in itertools.islice(itertools.permutations(votes), 24)
+                _jury_votes.combine(list(mixed), rule) for mixed in itertools.islice(itertools.permutations(votes), 24)
             ]
             if not any(vote.weight for vote in votes):
                 continue

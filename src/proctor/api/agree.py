@@ -18,7 +18,7 @@ from proctor.core.judge import JudgeInfo
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence
 from proctor.core.task import Store
-from proctor.judges._reading import plain
+from proctor.judges.judgement_parsing import plain
 from proctor.judges.rubric import rubric
 from proctor.review import labels
 from proctor.review.items import text_digest

@@ -26,7 +26,7 @@ from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Verdict
 from proctor.engine.scoring import BoundScorer
-from proctor.judges._ask import Asked, rehearsing
+from proctor.judges.asker import Asked, rehearsing
 from proctor.stores.reading import trial_of, verdicts_of
 
 COUNTED = 1_000  # samples whose requests are counted; those of more are estimated from them

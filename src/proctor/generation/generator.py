@@ -146,7 +146,7 @@ def rendered(template: str, **values: object) -> str:
     """
     from jinja2 import TemplateError
 
-    from proctor.generation._sandbox import BoundedEnvironment
+    from proctor.generation.template_sandbox import BoundedEnvironment
 
     try:
         made = BoundedEnvironment(trim_blocks=True, lstrip_blocks=True).from_string(template)

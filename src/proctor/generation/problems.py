@@ -27,8 +27,8 @@ from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Trial, Verdict
 from proctor.engine.progress import Progress
 from proctor.generation import reference_set
-from proctor.generation._plan import Generated, Missing, Plan
 from proctor.generation.files import same_json, stamp, write_json
+from proctor.generation.generation_plan import Generated, Missing, Plan
 from proctor.generation.generator import Generator, Rejected, generator
 from proctor.generation.novelty import MEANING, Likeness, Novelty
 from proctor.generation.report import write_generation_report

@@ -25,9 +25,9 @@ from proctor.core.run import Budget, Estimate
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.engine.progress import Progress
-from proctor.generation import _solving, _steps
-from proctor.generation._evidence import Compared, Faulty, Judged, New, People, Wish
-from proctor.generation._solving import Doubt, Solved
+from proctor.generation import answer_check, evidence_gathering
+from proctor.generation.answer_check import Doubt, Solved
+from proctor.generation.evidence import Compared, Faulty, Judged, New, People, Wish
 from proctor.generation.generator import Generator, generator
 from proctor.judges.pairwise import is_unsteady
 
@@ -188,7 +188,7 @@ def assess(
         Stopped: Ctrl-C or SIGTERM; the runs can be gone on with.
     """
     kind = generator(wish.generator)
-    steps = _steps.Steps(wish, kind, at(store), budget, concurrency, progress or Progress, tell, runs)
+    steps = evidence_gathering.Steps(wish, kind, at(store), budget, concurrency, progress or Progress, tell, runs)
     found = Quality(
         wish=wish,
         kind=kind,
@@ -196,9 +196,9 @@ def assess(
         data=wish.data,
         reference=wish.reference,
         items=len(steps.items),
-        topics=_steps.topics(steps.items, kind),
-        faulty=_steps.faulty(steps.items, kind),
-        doubts=_solving.own_doubts(steps.items, kind),
+        topics=evidence_gathering.topics(steps.items, kind),
+        faulty=evidence_gathering.faulty(steps.items, kind),
+        doubts=answer_check.own_doubts(steps.items, kind),
     )
     has_judge = wish.judge is not None
     judged = steps.attempt("judge", steps.judge) if has_judge or "judge" in runs else None

@@ -9,10 +9,10 @@ from proctor.calibration.figures import CORRECTED, marked
 from proctor.core.judge import JudgeInfo
 from proctor.core.sentence import Sentence, say
 from proctor.generation import advice
-from proctor.generation._plan import Generated
-from proctor.generation._steps import topics as topics_of
 from proctor.generation.advice import shown
+from proctor.generation.evidence_gathering import topics as topics_of
 from proctor.generation.files import write
+from proctor.generation.generation_plan import Generated
 from proctor.generation.generator import Generator, as_text, generator
 from proctor.generation.quality import Quality
 from proctor.reports import pages

@@ -21,7 +21,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 from proctor.judges._adk_items import METRICS, RESPONSE, SAME, TASKS, TOOLS, TYPES, Criterion, Item, items_of
-from proctor.judges._choice import asker, choice
+from proctor.judges.judge_options import asker, choice
 from proctor.judges.rubric import Options, RubricJudge, made
 from proctor.registry import unknown
 from proctor.trajectory_matching.adk_rules import mean

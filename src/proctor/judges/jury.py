@@ -41,15 +41,28 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory, Usage
-from proctor.judges import _panel, _showing
-from proctor.judges._choice import asker, choice, parted
-from proctor.judges._controls import Control, check, passes
-from proctor.judges._opinion import Opinion, figures, scored, unjudged
-from proctor.judges._panel import Band, Rule, Vote
-from proctor.judges._rubric_file import Rubric, rubric
-from proctor.judges._said import Said, as_text, by_vote, joint, no_quorum, record, votes_of, with_figures, with_usage
+from proctor.judges import _jury_votes, judge_prompt
+from proctor.judges._jury_controls import Control, check, passes
+from proctor.judges._jury_votes import (
+    Ballot,
+    Band,
+    Rule,
+    Vote,
+    add_figures,
+    add_usage,
+    decide_by_vote,
+    join,
+    no_quorum,
+    to_record,
+    to_text,
+    votes_of,
+)
+from proctor.judges.judge_options import asker, choice, parted
+from proctor.judges.judgement_parsing import RubricJudgement
 from proctor.judges.rubric import Options as JudgeOptions
 from proctor.judges.rubric import RubricJudge
+from proctor.judges.rubric_file import Rubric, rubric
+from proctor.judges.rubric_score import figures, to_score, unjudged
 from proctor.models.named import Opened
 from proctor.runtime.concurrent import run_together
 
@@ -156,18 +169,18 @@ class Jury(Opened):
         )
 
     async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
-        shown = _showing.shown(sample, trajectory, self.rubric.judges == "item")
+        shown = judge_prompt.shown(sample, trajectory, self.rubric.judges == "item")
         nothing = unjudged(shown, self.rubric, self.options.characters)
         if nothing is not None:
             return nothing
         await self._check_members()
-        said = await self._all(shown)
-        before = [one.vote.points for one in said if one.vote is not None]
+        ballots = await self._all_ballots(shown)
+        before = [one.vote.points for one in ballots if one.vote is not None]
         discussed = 0
-        while discussed < self.options.rounds and self._should_discuss(said):
-            said = await self._again(shown, said)
+        while discussed < self.options.rounds and self._should_discuss(ballots):
+            ballots = await self._again(shown, ballots)
             discussed += 1
-        return await self._verdict(shown, said, before if discussed else [])
+        return await self._verdict(shown, ballots, before if discussed else [])
 
     async def _check_members(self) -> None:
         async with self._checking:
@@ -181,76 +194,78 @@ class Jury(Opened):
                     self.excluded.append(name)
             self._checked = True
 
-    async def _all(self, shown: _showing.Shown) -> list[Said]:
+    async def _all_ballots(self, shown: judge_prompt.Shown) -> list[Ballot]:
         names = [name for name in self._members if name not in self.excluded]
-        return await run_together(*(self._said(name, shown) for name in names))
+        return await run_together(*(self._ballot(name, shown) for name in names))
 
-    async def _said(self, name: str, shown: _showing.Shown, others: Sequence[str] = ()) -> Said:
+    async def _ballot(self, name: str, shown: judge_prompt.Shown, others: Sequence[str] = ()) -> Ballot:
         try:
-            opinion = await self._members[name].opinion(shown, others)
+            judgement = await self._members[name].ask(shown, others)
         except JudgeFailed as error:
-            return Said(name=name, weight=self._weights[name], failed=error.kind)
-        return Said(name=name, weight=self._weights[name], opinion=opinion)
+            return Ballot(name=name, weight=self._weights[name], failed=error.kind)
+        return Ballot(name=name, weight=self._weights[name], judgement=judgement)
 
-    def _should_discuss(self, said: Sequence[Said]) -> bool:
-        apart = _panel.spread(votes_of(said))
+    def _should_discuss(self, ballots: Sequence[Ballot]) -> bool:
+        apart = _jury_votes.spread(votes_of(ballots))
         if self.options.discuss == "never" or apart is None:
             return False
-        return BANDS.index(_panel.band(apart, self._width)) >= BANDS.index(self.options.discuss)
+        return BANDS.index(_jury_votes.band(apart, self._width)) >= BANDS.index(self.options.discuss)
 
-    async def _again(self, shown: _showing.Shown, said: Sequence[Said]) -> list[Said]:
+    async def _again(self, shown: judge_prompt.Shown, ballots: Sequence[Ballot]) -> list[Ballot]:
         """Each judge once more, after it has read the others; who fails now keeps what it said."""
-        told = {one.name: as_text(one.opinion) for one in said if one.opinion is not None}
+        told = {one.name: to_text(one.judgement) for one in ballots if one.judgement is not None}
         new = await run_together(
-            *(self._said(name, shown, [text for other, text in told.items() if other != name]) for name in told)
+            *(self._ballot(name, shown, [text for other, text in told.items() if other != name]) for name in told)
         )
-        by_name = {one.name: one for one in new if one.opinion is not None}
-        return [with_usage(by_name.get(one.name, one), one) for one in said]
+        by_name = {one.name: one for one in new if one.judgement is not None}
+        return [add_usage(by_name.get(one.name, one), one) for one in ballots]
 
-    async def _verdict(self, shown: _showing.Shown, said: Sequence[Said], before: Sequence[float]) -> Score | Unscored:
-        votes = votes_of(said)
-        apart = _panel.spread(votes)
-        details = self._details(said, votes, apart, before)
+    async def _verdict(
+        self, shown: judge_prompt.Shown, ballots: Sequence[Ballot], before: Sequence[float]
+    ) -> Score | Unscored:
+        votes = votes_of(ballots)
+        apart = _jury_votes.spread(votes)
+        details = self._details(ballots, votes, apart, before)
         if len(votes) * 2 <= len(self._members):
-            return no_quorum(said, details)
-        opinion = joint(said, self.rubric, self.options.combine, self.options.trim)
+            return no_quorum(ballots, details)
+        judgement = join(ballots, self.rubric, self.options.combine, self.options.trim)
         vote = self._vote(votes)
         undecided = self.options.combine == "majority" and vote is None
         if self._arbitrator is not None and (undecided or details["disagreement"] == "severe"):
-            decided = await self._arbitrated(shown, said)
+            decided = await self._arbitrated(shown, ballots)
             if decided is not None:
                 details["arbitrated"] = True
-                opinion, vote = decided, self._vote([Vote(points=decided.mean)] if decided.mean is not None else [])
+                judgement, vote = decided, self._vote([Vote(points=decided.mean)] if decided.mean is not None else [])
                 undecided = False
         if undecided:
             return Unscored(why="not_applicable", reason=say("The votes of the jury are even."), details=details)
-        result = scored(opinion, self.rubric, self.judge.model, **details)
-        return with_figures(by_vote(result, vote) if self.options.combine == "majority" else result, details)
+        result = to_score(judgement, self.rubric, self.judge.model, **details)
+        return add_figures(decide_by_vote(result, vote) if self.options.combine == "majority" else result, details)
 
     def _vote(self, votes: Sequence[Vote]) -> bool | None:
         if self.rubric.passing is None or not votes:
             return None
-        return _panel.majority(votes, self.rubric.passing)
+        return _jury_votes.majority(votes, self.rubric.passing)
 
-    async def _arbitrated(self, shown: _showing.Shown, said: Sequence[Said]) -> Opinion | None:
+    async def _arbitrated(self, shown: judge_prompt.Shown, ballots: Sequence[Ballot]) -> RubricJudgement | None:
         assert self._arbitrator is not None
         try:
-            opinion = await self._arbitrator.opinion(
-                shown, [as_text(one.opinion) for one in said if one.opinion is not None]
+            judgement = await self._arbitrator.ask(
+                shown, [to_text(one.judgement) for one in ballots if one.judgement is not None]
             )
         except JudgeFailed:
             return None
-        return opinion if opinion.mean is not None else None
+        return judgement if judgement.mean is not None else None
 
     def _details(
-        self, said: Sequence[Said], votes: Sequence[Vote], apart: float | None, before: Sequence[float]
+        self, ballots: Sequence[Ballot], votes: Sequence[Vote], apart: float | None, before: Sequence[float]
     ) -> dict[str, Any]:
         spent, self._spent = self._spent, {}
         details: dict[str, Any] = {
-            "judges": {one.name: record(one, spent.get(one.name, Usage())) for one in said},
+            "judges": {one.name: to_record(one, spent.get(one.name, Usage())) for one in ballots},
             "votes": len(votes),
-            "abstained": [one.name for one in said if one.vote is None and not one.failed],
-            "disagreement": None if apart is None else _panel.band(apart, self._width),
+            "abstained": [one.name for one in ballots if one.vote is None and not one.failed],
+            "disagreement": None if apart is None else _jury_votes.band(apart, self._width),
             "spread": apart,
             "confidence": None if apart is None else 1 - apart / self._width,
         }

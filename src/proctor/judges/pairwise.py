@@ -23,11 +23,11 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.task import Model
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Verdict
-from proctor.judges import _showing
-from proctor.judges._ask import Answer, Asker, enough
-from proctor.judges._choice import MOST_CHARACTERS, Asking, Characters, Count, asker, single
-from proctor.judges._reading import LABELS, Winner, pair_schema, winner
-from proctor.judges._rubric_file import Rubric, rubric
+from proctor.judges import judge_prompt
+from proctor.judges.asker import Asker, enough
+from proctor.judges.judge_options import MOST_CHARACTERS, Asking, Characters, Count, asker, single
+from proctor.judges.judgement_parsing import LABELS, PairJudgement, Winner, pair_schema, read_winner
+from proctor.judges.rubric_file import Rubric, rubric
 from proctor.models.named import Opened
 from proctor.stats.rate import two_sided_z
 
@@ -107,7 +107,7 @@ class PairwiseJudge(Opened):
         self.asker = judge if isinstance(judge, Asker) else Asker(judge, tries=options.tries)
         super().__init__([self.asker])
         self.name = "pairwise"
-        wordings = [_showing.wording(lang, "pairwise") for lang in ("en", "zh")]
+        wordings = [judge_prompt.wording(lang, "pairwise") for lang in ("en", "zh")]
         self.version = digest([criteria, options, self.asker.name, model_options, wordings])[:12]
         self.judge = JudgeInfo(
             kind="pairwise",
@@ -124,7 +124,7 @@ class PairwiseJudge(Opened):
         rivals = rivals_of(sample)
         if not rivals:
             return Unscored(why="not_applicable", reason=say("There is nothing to compare the item with."))
-        context = tuple(one for one in _showing.shown(sample, trajectory, whole=False).context if one[0] in ASKED)
+        context = tuple(one for one in judge_prompt.shown(sample, trajectory, whole=False).context if one[0] in ASKED)
         mine = trajectory.answer
         if len(mine) + max(len(one.text) for one in rivals) > self.options.characters:
             return Unscored(
@@ -132,14 +132,14 @@ class PairwiseJudge(Opened):
                 reason=say("The pair is longer than {limit} characters.", limit=self.options.characters),
             )
         found, failed = await enough(
-            self.compared(mine, rival, context, repeat) for rival in rivals for repeat in range(self.options.repeats)
+            self.compare(mine, rival, context, repeat) for rival in rivals for repeat in range(self.options.repeats)
         )
         return _scored(found, failed, self.asker.name)
 
-    async def compared(
+    async def compare(
         self, mine: str, rival: Rival, context: tuple[tuple[str, str], ...] = (), repeat: int = 0
     ) -> Comparison:
-        """One text against another, in both orders.
+        """Compare one text with another, in both orders.
 
         Raises:
             JudgeFailed: one of the two orders gave no usable reply.
@@ -152,26 +152,26 @@ class PairwiseJudge(Opened):
                 rival=rival.id, result=result, consistent=True, said=(first, _swapped(first)), lengths=lengths
             )
         (as_a, as_b), _ = await enough(
-            (self._asked(mine, rival.text, context, repeat), self._asked(rival.text, mine, context, repeat))
+            (self._request(mine, rival.text, context, repeat), self._request(rival.text, mine, context, repeat))
         )
-        said = (as_a.value, as_b.value)
+        said = (as_a.winner, as_b.winner)
         return Comparison(
             rival=rival.id,
             result=_result(said),
             consistent=said[0] == _swapped(said[1]) and "unknown" not in said,
             said=said,
-            replies=(as_a.reply, as_b.reply),
+            replies=(as_a.replies[0], as_b.replies[0]),
             lengths=lengths,
         )
 
-    async def _asked(
+    async def _request(
         self, first: str, second: str, context: tuple[tuple[str, str], ...], repeat: int
-    ) -> Answer[Winner]:
-        lang = _showing.language(self.options.language, self.rubric, [first, second])
-        messages = _showing.prompt(
+    ) -> PairJudgement:
+        lang = judge_prompt.language(self.options.language, self.rubric, [first, second])
+        messages = judge_prompt.prompt(
             "pairwise",
             lang,
-            _showing.Shown(context=context),
+            judge_prompt.Shown(context=context),
             dimensions=self.rubric.dimensions,
             first=first,
             second=second,
@@ -179,7 +179,7 @@ class PairwiseJudge(Opened):
         )
         labels = self.options.labels
         return await self.asker.ask(
-            messages, pair_schema(labels), lambda value: winner(value, labels), lang=lang, repeat=repeat
+            messages, pair_schema(labels), lambda value: read_winner(value, labels), lang=lang, repeat=repeat
         )
 
 

@@ -34,15 +34,15 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Model
 from proctor.core.trajectory import Trajectory
-from proctor.judges import _showing
-from proctor.judges._ask import Asker, enough
-from proctor.judges._choice import Asking, asker, single
-from proctor.judges._opinion import Opinion
-from proctor.judges._rubric_file import Dimension, Heading, Rubric, Words, rubric
+from proctor.judges import judge_prompt
+from proctor.judges.asker import Asker, enough
+from proctor.judges.judge_options import Asking, asker, single
+from proctor.judges.judgement_parsing import RubricJudgement
 from proctor.judges.pairwise import Comparison, PairwiseJudge
 from proctor.judges.pairwise import Options as PairOptions
 from proctor.judges.rubric import Options as PointOptions
 from proctor.judges.rubric import RubricJudge
+from proctor.judges.rubric_file import Dimension, Heading, Rubric, Words, rubric
 from proctor.models.named import Opened
 
 T = TypeVar("T")
@@ -78,7 +78,7 @@ class Probe(Opened):
         self._points = RubricJudge(criteria, self.asker, points)
         self._turned = RubricJudge(turned(criteria), self.asker, points)
         self._twice = RubricJudge(criteria, self.asker, replace(points, repeats=2))
-        self._opinions: dict[str, asyncio.Task[Opinion]] = {}
+        self._judgements: dict[str, asyncio.Task[RubricJudgement]] = {}
         self.name = f"probe:{criteria.name}"
         self.version = digest([self._pairs.version, self._points.version, TURNED])[:12]
         self.judge = JudgeInfo(
@@ -91,13 +91,13 @@ class Probe(Opened):
         )
 
     async def __aenter__(self) -> Self:
-        self._opinions.clear()  # of an earlier run
+        self._judgements.clear()  # of an earlier run
         return await super().__aenter__()
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        asked = [one for one in self._opinions.values() if not one.done()]
+        asked = [one for one in self._judgements.values() if not one.done()]
         for one in asked:
             one.cancel()
         if asked:
@@ -111,31 +111,31 @@ class Probe(Opened):
             return await self._in_pairs(probe, sample, changed, plain)
         shown, usual = (self._shown(sample.question, text) for text in (changed, plain))
         if probe == "stability":
-            first, second = _two((await self._twice.opinion(shown)).means)
+            first, second = _two((await self._twice.ask(shown)).means)
             return _moved(None if first is None or second is None else abs(first - second) / self._width)
         if probe == "labels":
-            (before, after), _ = await enough((self._opinion(usual), self._turned.opinion(shown)))
+            (before, after), _ = await enough((self._points_of(usual), self._turned.ask(shown)))
             mean = None if after.mean is None else self.rubric.low + self.rubric.high - after.mean
             return self._compared(mean, before.mean)
-        (before, after), _ = await enough((self._opinion(usual), self._opinion(shown)))
+        (before, after), _ = await enough((self._points_of(usual), self._points_of(shown)))
         return self._compared(after.mean, before.mean)
 
     async def _in_pairs(self, probe: str, sample: Sample, changed: str, plain: str) -> Score | Unscored:
         rival, context = Rival(id="plain", text=plain), (("question", sample.question),)
         if probe == "stability":
             (once, again), _ = await enough(
-                (self._pairs.compared(changed, rival, context), self._pairs.compared(changed, rival, context, 1))
+                (self._pairs.compare(changed, rival, context), self._pairs.compare(changed, rival, context, 1))
             )
             return _moved(float(once.said != again.said), said=[once.said, again.said])
         if probe == "labels":
             (usual, renamed), _ = await enough(
-                (self._pairs.compared(changed, rival, context), self._renamed.compared(changed, rival, context))
+                (self._pairs.compare(changed, rival, context), self._renamed.compare(changed, rival, context))
             )
             called_a, called_b = (
                 (usual.said.count(place) + renamed.said.count(other)) / 4 for place, other in ("AB", "BA")
             )
             return _effect(called_a, called_b, said=[usual.said, renamed.said])
-        found = await self._pairs.compared(changed, rival, context)
+        found = await self._pairs.compare(changed, rival, context)
         details = {"said": found.said, "consistent": found.consistent, "replies": found.replies}
         if found.result == "unknown":
             return Unscored(
@@ -147,18 +147,18 @@ class Probe(Opened):
         expected = (1 + float(sample.meta["human"])) / 2 if probe == "self" else 1 - won
         return _effect(won, expected, **details)
 
-    async def _opinion(self, shown: _showing.Shown) -> Opinion:
+    async def _points_of(self, shown: judge_prompt.Shown) -> RubricJudgement:
         """What the judge says by points, asked once for each text, however many probes need it."""
         key = digest(shown)
-        if key not in self._opinions:
-            self._opinions[key] = asyncio.create_task(self._points.opinion(shown))
-        return await asyncio.shield(self._opinions[key])
+        if key not in self._judgements:
+            self._judgements[key] = asyncio.create_task(self._points.ask(shown))
+        return await asyncio.shield(self._judgements[key])
 
-    def _shown(self, question: str, text: str) -> _showing.Shown:
+    def _shown(self, question: str, text: str) -> judge_prompt.Shown:
         asked = (("question", question),) if question else ()
         if self.rubric.judges == "item":
-            return _showing.Shown(judged=(*asked, ("answer", text)))
-        return _showing.Shown(context=asked, judged=(("answer", text),))
+            return judge_prompt.Shown(judged=(*asked, ("answer", text)))
+        return judge_prompt.Shown(context=asked, judged=(("answer", text),))
 
     def _compared(self, after: float | None, before: float | None) -> Score | Unscored:
         if after is None or before is None:

@@ -24,12 +24,12 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.task import Model
 from proctor.core.trajectory import Trajectory, Usage
-from proctor.judges import _showing
-from proctor.judges._ask import Answer, Asker, all_of, enough
-from proctor.judges._choice import MOST_CHARACTERS, Asking, Characters, Count, asker, single
-from proctor.judges._opinion import Opinion, figures, scored, together, unjudged
-from proctor.judges._reading import Judgement, judgement, schema
-from proctor.judges._rubric_file import Dimension, Example, Rubric, known, made, rubric
+from proctor.judges import judge_prompt
+from proctor.judges.asker import Asker, all_of, enough
+from proctor.judges.judge_options import MOST_CHARACTERS, Asking, Characters, Count, asker, single
+from proctor.judges.judgement_parsing import RubricJudgement, read_judgement, schema
+from proctor.judges.rubric_file import Dimension, Example, Rubric, known, made, rubric
+from proctor.judges.rubric_score import average, figures, to_score, unjudged
 from proctor.models.named import Opened
 
 __all__ = ["Options", "Rubric", "RubricJudge", "known", "made", "make", "rubric"]
@@ -82,7 +82,7 @@ class RubricJudge(Opened):
         self.asker = judge if isinstance(judge, Asker) else Asker(judge, tries=options.tries)
         super().__init__([self.asker])
         self.name = f"rubric:{rubric.name}"
-        wordings = [_showing.wording(lang, "rubric") for lang in ("en", "zh")]
+        wordings = [judge_prompt.wording(lang, "rubric") for lang in ("en", "zh")]
         self.version = digest([rubric, options, self.asker.name, model_options, wordings])[:12]
         self.judge = JudgeInfo(
             kind="rubric",
@@ -96,38 +96,36 @@ class RubricJudge(Opened):
         )
 
     async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
-        shown = _showing.shown(sample, trajectory, self.rubric.judges == "item")
+        shown = judge_prompt.shown(sample, trajectory, self.rubric.judges == "item")
         nothing = unjudged(shown, self.rubric, self.options.characters)
-        return nothing or scored(await self.opinion(shown), self.rubric, self.asker.name)
+        return nothing or to_score(await self.ask(shown), self.rubric, self.asker.name)
 
-    async def opinion(self, shown: _showing.Shown, others: Sequence[str] = ()) -> Opinion:
-        """What the judge says, after `others` have judged where they are given.
+    async def ask(self, shown: judge_prompt.Shown, others: Sequence[str] = ()) -> RubricJudgement:
+        """Ask the judge for its points, and show it what `others` said before.
 
         Raises:
             JudgeFailed: half of the repeats, or more, gave no usable reply.
         """
-        found, failed = await enough(self._once(shown, others, repeat) for repeat in range(self.options.repeats))
-        return together(found, failed, self.rubric)
+        repeats, failed = await enough(self._once(shown, others, repeat) for repeat in range(self.options.repeats))
+        return average(repeats, failed, self.rubric)
 
-    async def _once(self, shown: _showing.Shown, others: Sequence[str], repeat: int) -> Answer[Judgement]:
+    async def _once(self, shown: judge_prompt.Shown, others: Sequence[str], repeat: int) -> RubricJudgement:
         if not self.options.each:
-            return await self._asked(shown, self.rubric.dimensions, others, repeat)
-        answers = await all_of(self._asked(shown, (one,), others, repeat) for one in self.rubric.dimensions)
-        return Answer(
-            value=Judgement(
-                points={name: points for one in answers for name, points in one.value.points.items()},
-                comment="\n".join(one.value.comment for one in answers if one.value.comment),
-            ),
-            reply="\n".join(one.reply for one in answers),
-            usage=sum((one.usage for one in answers), Usage()),
+            return await self._request(shown, self.rubric.dimensions, others, repeat)
+        parts = await all_of(self._request(shown, (one,), others, repeat) for one in self.rubric.dimensions)
+        return RubricJudgement(
+            points={name: points for part in parts for name, points in part.points.items()},
+            comment="\n".join(part.comment for part in parts if part.comment),
+            replies=("\n".join(reply for part in parts for reply in part.replies),),
+            usage=sum((part.usage for part in parts), Usage()),
         )
 
-    async def _asked(
-        self, shown: _showing.Shown, dimensions: Sequence[Dimension], others: Sequence[str], repeat: int
-    ) -> Answer[Judgement]:
+    async def _request(
+        self, shown: judge_prompt.Shown, dimensions: Sequence[Dimension], others: Sequence[str], repeat: int
+    ) -> RubricJudgement:
         rubric = self.rubric
-        lang = _showing.language(self.options.language, rubric, [text for _, text in shown.judged])
-        messages = _showing.prompt(
+        lang = judge_prompt.language(self.options.language, rubric, [text for _, text in shown.judged])
+        messages = judge_prompt.prompt(
             "rubric",
             lang,
             shown,
@@ -142,7 +140,7 @@ class RubricJudge(Opened):
         return await self.asker.ask(
             messages,
             schema(rubric, dimensions),
-            lambda value: judgement(value, rubric, dimensions),
+            lambda value: read_judgement(value, rubric, dimensions),
             lang=lang,
             repeat=repeat,
         )

@@ -21,7 +21,7 @@ from proctor.core.sample import Sample
 from proctor.core.task import Task
 from proctor.datasets.formats import READERS
 from proctor.datasets.rows import rows
-from proctor.judges._showing import is_chinese
+from proctor.judges.judge_prompt import is_chinese
 from proctor.judging import probe_variants
 from proctor.registry import unknown
 

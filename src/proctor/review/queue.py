@@ -18,9 +18,9 @@ from proctor.review import labels, plan
 from proctor.review._watched import Watched
 from proctor.review.dimensions import DEFAULT, Dimension
 from proctor.review.items import Item, items, notes
+from proctor.review.label_checks import checked_comment, checked_scores, checked_status, name_of
 from proctor.review.labels import STATUSES, Entry, Record, Status
 from proctor.review.plan import Plan, Withdrawn
-from proctor.review.said import checked_comment, checked_scores, checked_status, name_of
 from proctor.runtime.files import locked, write_whole
 
 T = TypeVar("T")

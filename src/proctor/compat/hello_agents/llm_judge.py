@@ -28,7 +28,7 @@ from proctor.core.errors import JudgeFailed
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
-from proctor.judges._ask import Asker
+from proctor.judges.asker import Asker
 from proctor.judges.rubric import Options, Rubric, RubricJudge, rubric
 from proctor.judging.fields import Item
 from proctor.judging.items import EXAMPLES

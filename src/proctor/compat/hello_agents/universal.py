@@ -14,7 +14,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import say
 from proctor.datasets.formats import READERS
 from proctor.datasets.rows import rows
-from proctor.judges._rubric_file import Dimension, Heading, Rubric, Words
+from proctor.judges.rubric_file import Dimension, Heading, Rubric, Words
 
 TASK = Heading(task="Judge what is shown in each dimension, by what its text asks.", title="Quality")
 TASK_ZH = Heading(task="请按每个维度的说明，对所示内容逐项评分。", title="质量")

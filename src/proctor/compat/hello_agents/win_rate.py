@@ -17,7 +17,7 @@ from proctor.core.errors import BadInput, JudgeFailed
 from proctor.core.known import Rival
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
-from proctor.judges._ask import Asker
+from proctor.judges.asker import Asker
 from proctor.judges.pairwise import Comparison, Options, PairwiseJudge
 from proctor.judges.rubric import Rubric, rubric
 from proctor.judging.fields import JUDGED, Item
@@ -58,7 +58,7 @@ class WinRateEvaluator(Evaluator):
 
         async def compared() -> Comparison:
             async with self._judge() as judge:
-                return await judge.compared(one.text(roles), rival)
+                return await judge.compare(one.text(roles), rival)
 
         try:
             found: Comparison | Sentence = run_in_loop(lambda _: compared())

@@ -39,7 +39,7 @@ from proctor.compat.veadk.types import (
     MetricResult,
     ToolInvocation,
 )
-from proctor.judges._veadk import criteria_prompt, eval_principle_prompt
+from proctor.judges.veadk_deepeval import criteria_prompt, eval_principle_prompt
 
 __all__ = [
     "ADKEvaluator",

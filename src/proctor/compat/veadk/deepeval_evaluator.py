@@ -24,7 +24,7 @@ from proctor.evalsets.outcomes import CaseOutcome, MetricOutcome, TurnOutcome, o
 from proctor.evalsets.schema import EvalSet
 from proctor.exports import prometheus
 from proctor.judges import deepeval
-from proctor.judges._veadk import address_and_key, judge_model
+from proctor.judges.veadk_deepeval import address_and_key, judge_model
 from proctor.runtime.threads import in_thread
 
 JUDGE = "doubao-seed-1-6-250615"

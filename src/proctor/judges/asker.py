@@ -1,9 +1,9 @@
 """Ask a model for JSON of one shape until its reply can be read; what cannot be read never becomes a number."""
 
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -22,6 +22,7 @@ from proctor.runtime.concurrent import run_together
 from proctor.transport.faults import NotAccepted
 
 T = TypeVar("T")
+J = TypeVar("J", bound="Judgement")
 KEPT_CHARACTERS = 8_000  # of a reply, with the verdict
 QUOTED = 120
 LOOP_CHARACTERS = 1_000  # a bound for free text where the model follows schemas to the letter
@@ -34,7 +35,7 @@ STOPPED = {
 
 
 class Unread(Exception):
-    """A reply that is not what was asked for: a short kind to count by, and the reason that the model is told."""
+    """A reply that cannot be used: a short kind to count by, and the reason that the model is given."""
 
     def __init__(self, kind: str, reason: Sentence) -> None:
         super().__init__(str(reason))
@@ -42,11 +43,10 @@ class Unread(Exception):
         self.reason = reason
 
 
-class Answer(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
-    """What a model said, read, and as it came; `usage` is that of all tries."""
+class Judgement(msgspec.Struct, frozen=True, kw_only=True):
+    """What every judgement keeps besides its verdict: the replies unchanged, and the usage of all tries."""
 
-    value: T
-    reply: str
+    replies: tuple[str, ...] = ()
     usage: Usage = Usage()
 
 
@@ -76,7 +76,7 @@ class Asker(Opened):
 
     Args:
         name: what it is called in verdicts, such as `openai:gpt-x`.
-        tries: how often it is asked at most for one judgement, each time with the reason why the last did not do.
+        tries: how many requests one judgement may take; each repeats the reason why the last reply could not be used.
     """
 
     def __init__(self, model: Model, *, name: str = "", tries: int = 3) -> None:
@@ -90,7 +90,7 @@ class Asker(Opened):
 
     @property
     def unpriced(self) -> tuple[str, ...]:
-        """The model, where it is not known what it costs, so that no budget in money can hold it."""
+        """Return the model if its price is not known, so that no budget in money can bound it."""
         knows = self._price is not None or self._about.reports_cost
         return () if knows else (self._model.name,)
 
@@ -98,12 +98,12 @@ class Asker(Opened):
         self,
         messages: Sequence[Message],
         schema: Mapping[str, Any],
-        read: Callable[[Any], T],
+        read: Callable[[Any], J],
         *,
         lang: str = "en",
         repeat: int = 0,
-    ) -> Answer[T]:
-        """The model's judgement; `read` makes it of the JSON value in the reply, or raises `Unread`.
+    ) -> J:
+        """Return the model's judgement; `read` makes it of the JSON value in the reply, or raises `Unread`.
 
         Replies of which none can be read leave the reply cache, so that the next run asks again.
 
@@ -121,7 +121,7 @@ class Asker(Opened):
             usage = usage + (step.usage or Usage())
             text = step.message.text
             try:
-                return Answer(value=_read(step, read), reply=text[:KEPT_CHARACTERS], usage=usage)
+                return replace(_read(step, read), replies=(text[:KEPT_CHARACTERS],), usage=usage)
             except Unread as error:
                 failure = error
                 asked = [*messages[:-1], _again(messages[-1], error.reason, lang)]
@@ -167,10 +167,10 @@ class Asker(Opened):
 
 
 async def enough(work: Iterable[Coroutine[Any, Any, T]]) -> tuple[list[T], int]:
-    """What came of repeats, and how many failed.
+    """Return the results of repeats, and how many failed.
 
     Raises:
-        JudgeFailed: half of them or more failed; the first failure is told.
+        JudgeFailed: half of them or more failed; the first failure is reported.
     """
     results = await run_together(*(_or_failure(one) for one in work))
     failures = [one for one in results if isinstance(one, JudgeFailed)]
@@ -180,20 +180,20 @@ async def enough(work: Iterable[Coroutine[Any, Any, T]]) -> tuple[list[T], int]:
 
 
 async def all_of(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """What came of all of it, in order.
+    """Return all results in order, once all have ended.
 
     Raises:
-        JudgeFailed: one of them failed; the first failure is told, once all have ended.
+        JudgeFailed: one of them failed; the first failure is reported.
     """
     results = await run_together(*(_or_failure(one) for one in work))
-    for one in results:
-        if isinstance(one, JudgeFailed):
-            raise one
-    return [one for one in results if not isinstance(one, JudgeFailed)]
+    for result in results:
+        if isinstance(result, JudgeFailed):
+            raise result
+    return [result for result in results if not isinstance(result, JudgeFailed)]
 
 
 async def _or_failure(work: Coroutine[Any, Any, T]) -> T | JudgeFailed:
-    """A failed judgement as a value, so that the siblings go on to their end: they are asked already, and paid."""
+    """Return a failure as a value, so that the siblings end too: their requests are sent, and paid for."""
     try:
         return await work
     except JudgeFailed as error:
@@ -201,7 +201,7 @@ async def _or_failure(work: Coroutine[Any, Any, T]) -> T | JudgeFailed:
 
 
 def quoted(value: object) -> str:
-    """Something out of a reply, short enough to be told again.
+    """Quote a value of a reply, cut to a length for a message.
 
     >>> quoted("x" * 200)[-3:]
     'x…"'
@@ -210,7 +210,7 @@ def quoted(value: object) -> str:
     return text if len(text) <= QUOTED else f'{text[: QUOTED - 2]}…"'
 
 
-def _read(step: Step, read: Callable[[Any], T]) -> T:
+def _read(step: Step, read: Callable[[Any], J]) -> J:
     from proctor.reply_parsing import loose_json
 
     stop = step.stop if step.message.text.strip() or step.stop in STOPPED else "empty"
@@ -220,26 +220,25 @@ def _read(step: Step, read: Callable[[Any], T]) -> T:
         value, values = loose_json.read(step.message.text), loose_json.read_all(step.message.text)
     except loose_json.Unreadable as error:
         raise Unread("unreadable", error.reason) from None
-    judged = read(value)
-    for one in values:  # what is judged may hold a verdict of its own, which a judge then quotes
-        try:
-            other = read(one)
-        except Unread:
-            continue
-        if other != judged:
-            raise Unread("ambiguous", say("The reply holds two judgements."))
-    return judged
+    judgement = read(value)
+    for other in values:  # the item may hold a verdict of its own, which a judge then quotes
+        with suppress(Unread):
+            if read(other) != judgement:
+                break
+    else:
+        return judgement
+    raise Unread("ambiguous", say("The reply holds two judgements."))
 
 
 def _again(message: Message, reason: Sentence, lang: str) -> Message:
-    told = say(
+    request = say(
         "Your last reply could not be used: {reason} Reply again with nothing but the JSON object.", reason=reason
     )
-    return Message.of(message.role, f"{message.text}\n\n{speak(told, lang)}")
+    return Message.of(message.role, f"{message.text}\n\n{speak(request, lang)}")
 
 
 def _bounded(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema with a limit for free text, so that a small model cannot write on for ever."""
+    """Limit the free text of a schema, so that a small model cannot write on for ever."""
     properties = {
         name: {**one, "maxLength": LOOP_CHARACTERS} if one == {"type": "string"} else one
         for name, one in schema["properties"].items()

@@ -1,4 +1,4 @@
-"""Judgements out of the JSON of a reply. Strict: what is missing, ambiguous or off the scale is refused, never repaired."""
+"""Read judgements from the JSON of a reply. What is missing, ambiguous or off the scale is refused, never repaired."""
 
 import math
 import re
@@ -6,11 +6,9 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-import msgspec
-
 from proctor.core.sentence import say
-from proctor.judges._ask import Unread, quoted
-from proctor.judges._rubric_file import Dimension, Rubric
+from proctor.judges.asker import Judgement, Unread, quoted
+from proctor.judges.rubric_file import Dimension, Rubric
 
 Winner = Literal["A", "B", "tie", "unknown"]
 LABELS = ("A", "B")  # what the text shown first is called, and the second one
@@ -21,15 +19,37 @@ COMMENT = ("comment", "comments", "reason", "reasoning", "explanation", "评语"
 _NUMBER = re.compile(r"([+-]?\d+(?:\.\d+)?)(?:\s*(?:/|out of)\s*(\d+(?:\.\d+)?)|\s*分)?")
 
 
-class Judgement(msgspec.Struct, frozen=True, kw_only=True):
-    """The points of each dimension, None where the judge could not tell; with what it wrote."""
+class RubricJudgement(Judgement, frozen=True, kw_only=True):
+    """The points that a judge, over its repeats, or a jury gives an item.
+
+    Attributes:
+        points: the mean of each dimension on the scale; None where no repeat could tell.
+        mean: the weighted mean on the scale; None where a dimension that counts is unknown.
+        means: those of the repeats that have one; `variance` is theirs, None for fewer than two.
+        failed: repeats without a usable reply.
+    """
 
     points: Mapping[str, float | None]
     comment: str = ""
+    mean: float | None = None
+    means: tuple[float, ...] = ()
+    variance: float | None = None
+    failed: int = 0
+
+    @property
+    def unknown(self) -> list[str]:
+        """The dimensions that the judge could not tell."""
+        return [name for name, points in self.points.items() if points is None]
+
+
+class PairJudgement(Judgement, frozen=True, kw_only=True):
+    """Which of two texts a judge named; `A` is the one shown first."""
+
+    winner: Winner
 
 
 def schema(rubric: Rubric, dimensions: Sequence[Dimension]) -> dict[str, Any]:
-    """The JSON schema of a judgement: the comment first, so that the points follow from it."""
+    """Return the JSON schema of a judgement: the comment first, so that the points follow from it."""
     whole = rubric.whole_points
     number: dict[str, Any] = {"type": "integer", "enum": whole} if whole else {"type": "number"}
     one = {"anyOf": [number, {"type": "string", "enum": ["unknown"]}]}
@@ -37,8 +57,8 @@ def schema(rubric: Rubric, dimensions: Sequence[Dimension]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def judgement(value: Any, rubric: Rubric, dimensions: Sequence[Dimension]) -> Judgement:
-    """A judgement out of the JSON value of a reply, flat or under `scores`.
+def read_judgement(value: Any, rubric: Rubric, dimensions: Sequence[Dimension]) -> RubricJudgement:
+    """Read a judgement from the JSON value of a reply, flat or under `scores`.
 
     Raises:
         Unread: no object, a dimension is missing or there twice, or its points are no number on the scale.
@@ -48,27 +68,27 @@ def judgement(value: Any, rubric: Rubric, dimensions: Sequence[Dimension]) -> Ju
     scores = value.get("scores", value)
     if not isinstance(scores, Mapping):
         raise Unread("unreadable", say("The reply is no JSON object."))
-    found = {dimension.name: _found(dimension.name, scores) for dimension in dimensions}
-    missing = [name for name, given in found.items() if not given]
+    values_by_name = {dimension.name: _values_of(dimension.name, scores) for dimension in dimensions}
+    missing = [name for name, given in values_by_name.items() if not given]
     if missing:
         raise Unread("missing_dimension", say("The reply lacks {names}.", names=", ".join(missing)))
     points = {}
-    for name, given in found.items():
-        values = {points_of(one, rubric, name) for one in given}
+    for name, given in values_by_name.items():
+        values = {read_points(value, rubric, name) for value in given}
         if len(values) > 1:
             raise Unread("ambiguous", say("The reply gives '{name}' twice, with different points.", name=name))
         points[name] = values.pop()
-    return Judgement(points=points, comment=comment(value))
+    return RubricJudgement(points=points, comment=_comment(value))
 
 
-def points_of(given: Any, rubric: Rubric, name: str) -> float | None:
-    """The points of one dimension; None for `unknown`. A text is taken where it can mean one number only.
+def read_points(given: Any, rubric: Rubric, name: str) -> float | None:
+    """Read the points of one dimension; None for `unknown`. A text is taken where it can mean one number only.
 
     Raises:
         Unread: no number, or none on the scale.
 
-    >>> from proctor.judges._rubric_file import rubric
-    >>> [points_of(one, rubric("code"), "x") for one in (4, "4", "4/5", "unknown")]
+    >>> from proctor.judges.rubric_file import rubric
+    >>> [read_points(one, rubric("code"), "x") for one in (4, "4", "4/5", "unknown")]
     [4.0, 4.0, 4.0, None]
     """
     value = given.get("score", given.get("points")) if isinstance(given, Mapping) else given
@@ -90,39 +110,38 @@ def points_of(given: Any, rubric: Rubric, name: str) -> float | None:
 
 
 def pair_schema(labels: tuple[str, str]) -> dict[str, Any]:
-    """The JSON schema of a verdict: the reason first, so that the winner follows from it."""
+    """Return the JSON schema of a verdict: the reason first, so that the winner follows from it."""
     winner = {"type": "string", "enum": [*labels, "tie", "unknown"]}
     properties = {"reason": {"type": "string"}, "winner": winner}
     return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
 
 
-def winner(value: Any, labels: tuple[str, str] = LABELS) -> Winner:
-    """Whom a reply names, out of its JSON value: `A` is the text shown first, whatever it was called.
+def read_winner(value: Any, labels: tuple[str, str] = LABELS) -> PairJudgement:
+    """Read which text a reply names, from its JSON value: `A` is the text shown first, whatever it was called.
 
     Raises:
         Unread: it names nobody, or more than one.
 
-    >>> winner({"winner": "Problem B"}), winner({"winner": "平局"})
+    >>> read_winner({"winner": "Problem B"}).winner, read_winner({"winner": "平局"}).winner
     ('B', 'tie')
     """
     if not isinstance(value, Mapping):
         raise Unread("unreadable", say("The reply is no JSON object."))
-    given = _found("winner", value)
+    given = _values_of("winner", value)
     if not given:
         raise Unread("missing_winner", say("The reply lacks {names}.", names="winner"))
-    found = {_winner(one, labels) for one in given}
-    if len(found) > 1:
+    winners = {_winner(name, labels) for name in given}
+    if len(winners) > 1:
         raise Unread("ambiguous", say("The reply names two winners."))
-    return found.pop()
+    return PairJudgement(winner=winners.pop())
 
 
-def comment(value: Mapping[str, Any]) -> str:
-    """What the judge wrote beside its verdict."""
+def _comment(value: Mapping[str, Any]) -> str:
     return next((text for key in COMMENT if isinstance(text := value.get(key), str)), "")
 
 
 def plain(name: str) -> str:
-    """A key as it is compared.
+    """Return a key in the form in which keys are compared.
 
     >>> plain("Difficulty Match") == plain("difficulty_match")
     True
@@ -130,8 +149,8 @@ def plain(name: str) -> str:
     return name.strip().casefold().replace(" ", "_").replace("-", "_")
 
 
-def _found(name: str, scores: Mapping[str, Any]) -> list[Any]:
-    return [one for key, one in scores.items() if plain(str(key)) == plain(name)]
+def _values_of(name: str, scores: Mapping[str, Any]) -> list[Any]:
+    return [value for key, value in scores.items() if plain(str(key)) == plain(name)]
 
 
 def _no_number(name: str, value: object, rubric: Rubric) -> Unread:

@@ -9,7 +9,7 @@ import msgspec
 from proctor.core.digest import digest
 from proctor.core.sample import File, Message, Reasoning, Sample, Text, ToolCall, ToolResult
 from proctor.core.trajectory import Trajectory
-from proctor.judges._rubric_file import Lang, Rubric
+from proctor.judges.rubric_file import Lang, Rubric
 
 if TYPE_CHECKING:
     from jinja2 import Template

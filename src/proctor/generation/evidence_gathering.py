@@ -22,13 +22,13 @@ from proctor.core.task import Store
 from proctor.datasets.formats import is_empty
 from proctor.datasets.rows import rows
 from proctor.engine.progress import Progress
-from proctor.generation import _solving, reference_set
-from proctor.generation._evidence import Compared, Faulty, Judged, New, People, Weak, Wish
-from proctor.generation._solving import Solved
+from proctor.generation import answer_check, reference_set
+from proctor.generation.answer_check import Solved
+from proctor.generation.evidence import Compared, Faulty, Judged, New, People, Weak, Wish
 from proctor.generation.generator import OWN_KEYS, Generator, Rejected, as_text
 from proctor.generation.novelty import MEANING, Likeness, Novelty
-from proctor.judges._rubric_file import Lang, Rubric, rubric
 from proctor.judges.pairwise import warnings
+from proctor.judges.rubric_file import Lang, Rubric, rubric
 from proctor.reports.visible import one_line
 from proctor.review import labels
 from proctor.stats.estimate import estimate
@@ -183,7 +183,7 @@ class Steps:
         if not items:
             raise BadInput("No item has a problem with an answer.")
         path = Path(self._wish.data)
-        task = _solving.task(items, self._kind, path.stem, digest_file(path)[:12])
+        task = answer_check.task(items, self._kind, path.stem, digest_file(path)[:12])
         run = evaluate(
             task,
             agent=self._wish.solver,
@@ -193,7 +193,7 @@ class Steps:
             **self._how(),
         )
         self._spent(run)
-        return _solving.solved(run, {item["id"]: as_text(item[answer]) for item in items}, self._wish.votes)
+        return answer_check.solved(run, {item["id"]: as_text(item[answer]) for item in items}, self._wish.votes)
 
     def people(self, run: Run | None) -> People | None:
         """What people said of these items; None where nobody did."""

@@ -8,10 +8,11 @@ import msgspec
 from proctor.core.errors import BadInput, JudgeFailed
 from proctor.core.sample import Sample
 from proctor.core.trajectory import Trajectory, Usage
-from proctor.judges import _showing
-from proctor.judges._opinion import ROUNDING, Opinion
-from proctor.judges._rubric_file import Rubric
+from proctor.judges import judge_prompt
+from proctor.judges.judgement_parsing import RubricJudgement
 from proctor.judges.rubric import RubricJudge
+from proctor.judges.rubric_file import Rubric
+from proctor.judges.rubric_score import ROUNDING
 
 
 class Control(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -30,11 +31,11 @@ async def passes(judge: RubricJudge, controls: Sequence[Control], needed: float)
     right, usage = 0, Usage()
     for control in controls:
         try:
-            opinion = await judge.opinion(_shown(control, judge.rubric))
+            judgement = await judge.ask(_shown(control, judge.rubric))
         except JudgeFailed:
             continue
-        usage = usage + opinion.usage
-        right += _is_right(control, opinion, judge.rubric)
+        usage = usage + judgement.usage
+        right += _is_right(control, judgement, judge.rubric)
     return right >= needed * len(controls) - ROUNDING, usage
 
 
@@ -59,18 +60,18 @@ def check(controls: Sequence[Control], rubric: Rubric) -> None:
             )
 
 
-def _shown(control: Control, rubric: Rubric) -> _showing.Shown:
-    texts = {field: text for field in _showing.FIELDS if (text := getattr(control, field))}
+def _shown(control: Control, rubric: Rubric) -> judge_prompt.Shown:
+    texts = {field: text for field in judge_prompt.FIELDS if (text := getattr(control, field))}
     sample = Sample(id="control", turns=(), meta={"item": texts})
-    return _showing.shown(sample, Trajectory.of(control.answer), rubric.judges == "item")
+    return judge_prompt.shown(sample, Trajectory.of(control.answer), rubric.judges == "item")
 
 
-def _is_right(control: Control, opinion: Opinion, rubric: Rubric) -> bool:
+def _is_right(control: Control, judgement: RubricJudgement, rubric: Rubric) -> bool:
     if isinstance(control.expect, str):
-        if opinion.mean is None or rubric.passing is None:
+        if judgement.mean is None or rubric.passing is None:
             return False
-        return (opinion.mean >= rubric.passing - ROUNDING) == (control.expect == "pass")
+        return (judgement.mean >= rubric.passing - ROUNDING) == (control.expect == "pass")
     return all(
-        (points := opinion.points[name]) is not None and abs(points - wanted) <= control.within + ROUNDING
+        (points := judgement.points[name]) is not None and abs(points - wanted) <= control.within + ROUNDING
         for name, wanted in control.expect.items()
     )

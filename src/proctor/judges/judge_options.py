@@ -8,7 +8,7 @@ import msgspec
 from proctor.config import converted
 from proctor.core.errors import BadInput
 from proctor.core.judge import JudgeChoice
-from proctor.judges._ask import Asker
+from proctor.judges.asker import Asker
 from proctor.models.named import model
 
 Count = Annotated[int, msgspec.Meta(ge=1, le=100)]
