@@ -24,7 +24,7 @@ def run(*words: object, typed: str = "") -> Result:
     ("text", "said"),
     [
         ("[]", "holds no items"),
-        ('[{"id": 1}, {"id": 1}]', "the id '1' stands already"),
+        ('[{"id": 1}, {"id": 1}]', "the id '1' was used already in row 1"),
         ("no", "no valid JSON"),
     ],
 )

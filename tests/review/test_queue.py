@@ -54,7 +54,10 @@ def test_columns_that_are_not_known_are_shown_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('[{"id": "a", "problem": "1"}, {"id": "b"}, {"id": "a"}]', "the id 'a' stands already in d.json, entry 1"),
+        (
+            '[{"id": "a", "problem": "1"}, {"id": "b"}, {"id": "a"}]',
+            "d.json, entry 3: the id 'a' was used already in row 1",
+        ),
         ("[]", "holds no items"),
         ("{}", "list of objects"),
         ("[1]", "expected an object"),
@@ -72,7 +75,7 @@ def test_data_that_cannot_be_reviewed_is_refused_with_the_place(text: str, said:
 
 def test_a_file_of_another_kind_or_none_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x")
-    with pytest.raises(BadInput, match=r"no data file that can be reviewed"):
+    with pytest.raises(BadInput, match=r"no data file that is read here"):
         Review(tmp_path / "a.txt")
     with pytest.raises(BadInput, match=r"There is no file"):
         Review(tmp_path / "none.json")

@@ -7,6 +7,7 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
+from proctor.datasets.formats import is_empty
 
 NAMES: Mapping[str, Sequence[str]] = {
     "id": ("id", "qid", "question_id", "task_id", "sample_id", "problem_id", "uid", "uuid", "编号", "题号", "问题编号", "题目编号", "序号"),
@@ -24,6 +25,16 @@ NAMES: Mapping[str, Sequence[str]] = {
     "cluster": ("cluster", "group", "group_id", "document_id", "passage_id", "簇", "分组", "文档编号"),
     "system": ("system", "system_prompt", "系统提示", "系统提示词"),
     "context": (),  # never guessed: see COMPANIONS
+}  # fmt: skip
+ITEM_NAMES: Mapping[str, Sequence[str]] = {  # of items to judge, review or compare, whose answer need not be the right one
+    "id": (*NAMES["id"], "item_id"),
+    "question": ("question", "problem", "prompt", "query", "instruction", "task", "input", "问题", "题目", "题干", "提问", "指令", "输入"),
+    "reference": ("reference", "reference_answer", "target", "expected", "expected_output", "expected_answer", "ground_truth", "gold", "参考答案", "标准答案", "期望输出"),
+    "answer": ("answer", "response", "reply", "output", "completion", "prediction", "final_answer", "答案", "回答", "回复", "输出"),
+    "document": ("text", "content", "document", "story", "code", "文本", "内容", "文章", "代码"),
+    "solution": ("solution", "reasoning", "explanation", "rationale", "解答", "解析", "解题过程", "解题步骤", "推理"),
+    "topic": ("topic", "subject", "category", "domain", "主题", "知识点", "学科", "类别"),
+    "cluster": NAMES["cluster"],
 }  # fmt: skip
 # What a question may need and would be wrong without: the user has to say whether it is shown above the question.
 COMPANIONS = frozenset((
@@ -188,6 +199,16 @@ def _mapped(
                 near=say(" Did you mean '{near}'?", near=near[0]) if near else "",
             )
     return roles, by_key["tag"], by_key["meta"]
+
+
+def filled_column(names: Sequence[str], cells: Mapping[str, object]) -> str | None:
+    """Return the column of a row that has the first of these names and is not empty.
+
+    >>> filled_column(ITEM_NAMES["question"], {"Prompt": "1 + 1?", "question": ""})
+    'Prompt'
+    """
+    filled = {_plain(column): column for column, value in cells.items() if not is_empty(value)}
+    return next((filled[name] for name in names if name in filled), None)
 
 
 def is_known_name(name: str) -> bool:

@@ -2,9 +2,9 @@
 
 import gzip
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -13,6 +13,7 @@ from proctor.core.sentence import Sentence
 from proctor.datasets._folder import files_in
 from proctor.datasets.formats import READERS, Reading, is_empty, kind_of
 
+T = TypeVar("T")
 AS_FOUND = Reading()
 
 
@@ -50,3 +51,23 @@ def rows(path: Path, reading: Reading = AS_FOUND) -> Iterator[Row]:
                     yield Row(number=number, where=where, cells=cells)
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise BadInput("{path} cannot be unpacked: {error}.", path=file.name, error=error) from None
+
+
+def items_in(path: Path, make: Callable[[Row], T], id_of: Callable[[T], str]) -> Iterator[T]:
+    """Yield an item made of each row of a file; their ids are different.
+
+    Raises:
+        BadInput: the file cannot be read or holds no items, a row is malformed, or an id is used twice; names the row.
+    """
+    row_by_id: dict[str, int] = {}
+    for row in rows(path):
+        item = make(row)
+        id = id_of(item)
+        if id in row_by_id:
+            raise BadInput(
+                "{where}: the id '{id}' was used already in row {row}.", where=row.where, id=id[:80], row=row_by_id[id]
+            )
+        row_by_id[id] = row.number
+        yield item
+    if not row_by_id:
+        raise BadInput("{path} holds no items.", path=path)

@@ -19,8 +19,9 @@ from proctor.core.score import Score
 from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
 from proctor.core.task import Store
+from proctor.datasets.columns import ITEM_NAMES, filled_column
 from proctor.datasets.formats import is_empty
-from proctor.datasets.rows import rows
+from proctor.datasets.rows import Row, items_in
 from proctor.engine.progress import Progress
 from proctor.generation import answer_check, reference_set
 from proctor.generation.answer_check import Solved
@@ -40,13 +41,13 @@ SCALE = (1.0, 5.0)  # of the scores of people
 SHOWN = 10
 WEAK_CHARACTERS = 160  # of the text of a weak item
 LANGS: tuple[Lang, ...] = ("en", "zh")
-ALIASES: Mapping[str, Sequence[str]] = {
-    "id": ("problem_id", "编号", "题号"),
-    "problem": ("question", "prompt", "task", "问题", "题目"),
-    "answer": ("final_answer", "答案"),
-    "solution": ("reasoning", "explanation", "解答", "解析"),
-    "topic": ("category", "subject", "主题", "类别"),
-}
+ROLES = {
+    "id": "id",
+    "problem": "question",
+    "answer": "answer",
+    "solution": "solution",
+    "topic": "topic",
+}  # of common columns
 
 
 class Steps:
@@ -251,29 +252,20 @@ def items_of(path: Path, kind: Generator) -> list[Item]:
         BadInput: no such file, nothing in it, or an id twice.
     """
     wanted = kind.schema["properties"]
-    renamed = {
-        own: [other for other in others if other not in wanted]
-        for own, others in ALIASES.items()
+    names = {
+        own: [name for name in ITEM_NAMES[role] if name not in wanted]
+        for own, role in ROLES.items()
         if own in wanted or own == "id"
     }
-    found: list[Item] = []
-    seen: dict[str, int] = {}
-    for row in rows(path):
+
+    def make(row: Row) -> Item:
         cells = {name: value for name, value in row.cells.items() if not is_empty(value)}
-        for own, others in renamed.items():
-            other = next((one for one in others if one in cells), None)
-            if own not in cells and other is not None:
+        for own, usual in names.items():
+            if own not in cells and (other := filled_column(usual, cells)) is not None:
                 cells[own] = cells.pop(other)
-        id = as_text(cells.get("id", f"row-{row.number}"))
-        if id in seen:
-            raise BadInput(
-                "{where}: the id '{id}' was used already in row {row}.", where=row.where, id=id, row=seen[id]
-            )
-        seen[id] = row.number
-        found.append({**cells, "id": id})
-    if not found:
-        raise BadInput("{path} holds no items.", path=path)
-    return found
+        return {**cells, "id": as_text(cells.get("id", f"row-{row.number}"))}
+
+    return list(items_in(path, make, lambda item: str(item["id"])))
 
 
 def faulty(items: Sequence[Item], kind: Generator) -> list[Faulty]:

@@ -10,19 +10,12 @@ import msgspec
 from proctor.core.digest import digest_file
 from proctor.core.errors import BadInput
 from proctor.core.run import Limits
-from proctor.datasets.columns import NAMES as COLUMN_NAMES
-from proctor.datasets.columns import assigned
-from proctor.datasets.formats import READERS, is_empty
-from proctor.datasets.rows import Row, rows
+from proctor.datasets.columns import ITEM_NAMES, assigned
+from proctor.datasets.formats import is_empty
+from proctor.datasets.rows import Row, items_in, rows
 
-ROLES: Mapping[str, Sequence[str]] = {
-    "id": COLUMN_NAMES["id"],
-    "question": ("question", "problem", "prompt", "query", "instruction", "task", "input", "问题", "题目", "题干", "提问", "指令", "输入"),
-    "reference": ("reference", "reference_answer", "target", "expected", "expected_output", "expected_answer", "ground_truth", "gold", "参考答案", "标准答案", "期望输出"),
-    "answer": ("answer", "response", "reply", "output", "completion", "prediction", "final_answer", "text", "content", "document", "story", "code", "答案", "回答", "回复", "输出", "文本", "内容", "文章", "代码"),
-    "solution": ("solution", "reasoning", "explanation", "rationale", "解答", "解析", "解题过程", "推理"),
-    "cluster": COLUMN_NAMES["cluster"],
-}  # fmt: skip
+ROLES = {role: ITEM_NAMES[role] for role in ("id", "question", "reference", "answer", "solution", "cluster")}
+ROLES["answer"] = (*ITEM_NAMES["answer"], *ITEM_NAMES["document"])
 MOST_CHARACTERS = Limits().reply_bytes - 1_000  # of an item, with the words between its fields
 JUDGED = ("question", "answer", "solution")
 TITLES = {"answer": "Answer", "solution": "Solution"}
@@ -84,35 +77,20 @@ def items_of(path: str | Path, columns: Mapping[str, str] | None = None) -> Item
         BadInput: no such file, nothing in it, no column to judge, a missing field, or an id twice; names file and row.
     """
     path = Path(path).expanduser()
-    if path.suffix.lower() not in READERS:
-        raise BadInput("{path}: items are read from {known}.", path=path, known=", ".join(READERS))
-    try:
-        status = path.stat()
-    except OSError:
-        raise BadInput("There is no file {path}.", path=path) from None
+    if not path.is_file():
+        raise BadInput("There is no file {path}.", path=path)
+    status = path.stat()
     return _checked(path, tuple((columns or {}).items()), status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=8)
 def _checked(path: Path, columns: tuple[tuple[str, str], ...], changed: int, size: int) -> Items:  # noqa: ARG001 - they tell one state of a file from another
-    names: dict[str, None] = {}
-    for row in rows(path):
-        names |= dict.fromkeys(row.cells)
+    names = list(dict.fromkeys(name for row in rows(path) for name in row.cells))
     if not names:
         raise BadInput("{path} holds no items.", path=path)
-    fields = _understood(list(names), dict(columns), path)
-    row_by_id: dict[str, int] = {}
-    for row in rows(path):
-        item = _item(row, fields)
-        if item.id in row_by_id:
-            raise BadInput(
-                "{where}: the id '{id}' was used already in row {row}.",
-                where=row.where,
-                id=item.id,
-                row=row_by_id[item.id],
-            )
-        row_by_id[item.id] = row.number
-    return Items(path=path, fields=fields, count=len(row_by_id), digest=digest_file(path))
+    fields = _understood(names, dict(columns), path)
+    count = sum(1 for _ in items_in(path, lambda row: _item(row, fields), lambda item: item.id))
+    return Items(path=path, fields=fields, count=count, digest=digest_file(path))
 
 
 def _understood(names: list[str], mapped: Mapping[str, str], path: Path) -> Fields:

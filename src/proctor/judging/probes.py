@@ -19,8 +19,7 @@ from proctor.core.digest import digest
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.task import Task
-from proctor.datasets.formats import READERS
-from proctor.datasets.rows import rows
+from proctor.datasets.rows import Row, items_in
 from proctor.judges.judge_prompt import is_chinese
 from proctor.judging import probe_variants
 from proctor.registry import unknown
@@ -95,20 +94,12 @@ def own_items(path: Path) -> Sequence[Item]:
     Raises:
         BadInput: no such file, a column that is not known, or an id that stands twice; names file and row.
     """
-    if path.suffix.lower() not in READERS:
-        raise BadInput("{path} is no data file; its name ends in one of: {known}.", path=path, known=", ".join(READERS))
-    found: list[Item] = []
-    seen: set[str] = set()
-    for row in rows(path):
+
+    def make(row: Row) -> Item:
         cells = {name: value for name, value in row.cells.items() if value is not None}
-        item = converted({"id": row.number, **cells}, Item, str(row.where))
-        if str(item.id) in seen:
-            raise BadInput("{where}: the id '{id}' is used twice.", where=row.where, id=item.id)
-        seen.add(str(item.id))
-        found.append(item)
-    if not found:
-        raise BadInput("{path} holds no items.", path=path)
-    return found
+        return converted({"id": row.number, **cells}, Item, str(row.where))
+
+    return list(items_in(path, make, lambda item: str(item.id)))
 
 
 def _samples(item: Item) -> Iterator[Sample]:

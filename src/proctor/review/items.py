@@ -7,18 +7,18 @@ from typing import Any
 import msgspec
 
 from proctor.core.digest import digest
-from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
-from proctor.datasets.formats import READERS, is_empty
-from proctor.datasets.rows import rows
+from proctor.datasets.columns import ITEM_NAMES, filled_column
+from proctor.datasets.formats import is_empty
+from proctor.datasets.rows import Row, items_in
 
 COLUMNS: Mapping[str, Sequence[str]] = {
-    "id": ("id", "problem_id", "item_id", "sample_id", "task_id", "question_id", "编号", "题号"),
-    "problem": ("problem", "question", "prompt", "instruction", "query", "input", "task", "问题", "题目", "题干", "指令", "输入"),
-    "answer": ("answer", "final_answer", "target", "expected", "reference", "ground_truth", "output", "response", "答案", "参考答案", "输出"),
-    "solution": ("solution", "explanation", "reasoning", "rationale", "解答", "解析", "解题过程", "解题步骤"),
-    "topic": ("topic", "subject", "category", "domain", "主题", "知识点", "学科", "类别"),
-}  # fmt: skip
+    "id": ITEM_NAMES["id"],
+    "problem": ITEM_NAMES["question"],
+    "answer": ("answer", "final_answer", *ITEM_NAMES["reference"], *ITEM_NAMES["answer"]),
+    "solution": ITEM_NAMES["solution"],
+    "topic": ITEM_NAMES["topic"],
+}
 FIELDS = {"problem": say("Problem"), "answer": say("Answer"), "solution": say("Solution")}  # what is judged
 
 
@@ -41,35 +41,12 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def items(path: Path) -> list[Item]:
-    """Every item of a data file.
-
-    An item without an id is called after its place, `item-3`.
+    """Return every item of a data file; one without an id is called by its number, `item-3`.
 
     Raises:
-        BadInput: the file cannot be read, is empty, or an id stands in it twice; names the places.
+        BadInput: the file cannot be read, is empty, or an id is used twice; names the row.
     """
-    if path.suffix.lower() not in READERS:
-        raise BadInput(
-            "{path} is no data file that can be reviewed; its name ends in one of: {known}.",
-            path=path,
-            known=", ".join(READERS),
-        )
-    found: list[Item] = []
-    place_by_id: dict[str, Sentence] = {}
-    for row in rows(path):
-        item = _item(row.number, row.cells)
-        if item.id in place_by_id:
-            raise BadInput(
-                "{where}: the id '{id}' stands already in {first}. Give each item an id of its own.",
-                where=row.where,
-                id=item.id[:80],
-                first=place_by_id[item.id],
-            )
-        place_by_id[item.id] = row.where
-        found.append(item)
-    if not found:
-        raise BadInput("{path} holds no items.", path=path)
-    return found
+    return list(items_in(path, _item, lambda item: item.id))
 
 
 def text_digest(texts: Mapping[str, str]) -> str:
@@ -93,24 +70,23 @@ def notes(found: Sequence[Item]) -> list[Sentence]:
     ]
 
 
-def _item(number: int, cells: Mapping[str, Any]) -> Item:
-    rest = dict(cells)
-    told = {name: _text(rest.pop(column)) for name in COLUMNS if (column := _column(name, rest)) is not None}
-    judged = {name: told.get(name, "") for name in FIELDS}
+def _item(row: Row) -> Item:
+    rest = dict(row.cells)
+    texts = {
+        name: _text(rest.pop(column))
+        for name, names in COLUMNS.items()
+        if (column := filled_column(names, rest)) is not None
+    }
+    judged = {name: texts.get(name, "") for name in FIELDS}
     more = {name: _text(value) for name, value in rest.items() if not is_empty(value)}
     return Item(
-        number=number,
-        id=told.get("id") or f"item-{number}",
-        topic=told.get("topic", ""),
+        number=row.number,
+        id=texts.get("id") or f"item-{row.number}",
+        topic=texts.get("topic", ""),
         more=more,
         digest=text_digest(judged if any(judged.values()) else more),
         **judged,
     )
-
-
-def _column(name: str, cells: Mapping[str, Any]) -> str | None:
-    filled = {column.strip().lower(): column for column, value in cells.items() if not is_empty(value)}
-    return next((filled[one] for one in COLUMNS[name] if one in filled), None)
 
 
 def _text(value: Any) -> str:
