@@ -7,7 +7,6 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
-from proctor.datasets.formats import is_empty
 
 NAMES: Mapping[str, Sequence[str]] = {
     "id": ("id", "qid", "question_id", "task_id", "sample_id", "problem_id", "uid", "uuid", "编号", "题号", "问题编号", "题目编号", "序号"),
@@ -138,13 +137,13 @@ def assigned(
         BadInput: a mapped column is not there, or is mapped to what does not exist.
     """
     roles, tags, meta = _mapped([*names, *nested], mapped, where, known, many, aliases)
-    free = {_plain(name): name for name in reversed(names) if name not in mapped}
+    free = {plain(name): name for name in reversed(names) if name not in mapped}
     for role, usual in known.items():
-        found = next((_plain(one) for one in usual if _plain(one) in free), None)
+        found = next((plain(one) for one in usual if plain(one) in free), None)
         if role not in roles and found is not None:
             roles[role] = free.pop(found)
     for tag, usual in TAGS.items():
-        found = next((_plain(one) for one in (tag, *usual) if _plain(one) in free), None)
+        found = next((plain(one) for one in (tag, *usual) if plain(one) in free), None)
         if tag not in tags and found is not None:
             tags[tag] = free.pop(found)
     return roles, tags, meta
@@ -201,25 +200,15 @@ def _mapped(
     return roles, by_key["tag"], by_key["meta"]
 
 
-def filled_column(names: Sequence[str], cells: Mapping[str, object]) -> str | None:
-    """Return the column of a row that has the first of these names and is not empty.
-
-    >>> filled_column(ITEM_NAMES["question"], {"Prompt": "1 + 1?", "question": ""})
-    'Prompt'
-    """
-    filled = {_plain(column): column for column, value in cells.items() if not is_empty(value)}
-    return next((filled[name] for name in names if name in filled), None)
-
-
 def is_known_name(name: str) -> bool:
     """True if a column of this name is understood without a mapping."""
-    known = _plain(name)
-    return any(known in map(_plain, names) for names in (*NAMES.values(), *TAGS.values()))
+    known = plain(name)
+    return any(known in map(plain, names) for names in (*NAMES.values(), *TAGS.values()))
 
 
 def is_companion(name: str) -> bool:
     """True if a column of this name is something that the question may need."""
-    return _plain(name) in COMPANIONS
+    return plain(name) in COMPANIONS
 
 
 def _letters(names: Sequence[str]) -> tuple[str, ...]:
@@ -233,5 +222,6 @@ def _letters(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(found) if len(found) > 1 else ()
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
+    """Return the name of a column in the form in which names are compared."""
     return name.strip().casefold().replace(" ", "_").replace("-", "_")

@@ -2,7 +2,7 @@
 
 import gzip
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,6 +11,7 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
 from proctor.datasets._folder import files_in
+from proctor.datasets.columns import plain
 from proctor.datasets.formats import READERS, Reading, is_empty, kind_of
 
 T = TypeVar("T")
@@ -71,3 +72,13 @@ def items_in(path: Path, make: Callable[[Row], T], id_of: Callable[[T], str]) ->
         yield item
     if not row_by_id:
         raise BadInput("{path} holds no items.", path=path)
+
+
+def filled_column(names: Sequence[str], cells: Mapping[str, object]) -> str | None:
+    """Return the column of a row that has the first of these names and is not empty.
+
+    >>> filled_column(("question", "prompt"), {"Prompt": "1 + 1?", "question": ""})
+    'Prompt'
+    """
+    filled = {plain(column): column for column, value in cells.items() if not is_empty(value)}
+    return next((filled[name] for name in names if name in filled), None)

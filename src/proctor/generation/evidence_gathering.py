@@ -19,9 +19,9 @@ from proctor.core.score import Score
 from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
 from proctor.core.task import Store
-from proctor.datasets.columns import ITEM_NAMES, filled_column
+from proctor.datasets.columns import ITEM_NAMES
 from proctor.datasets.formats import is_empty
-from proctor.datasets.rows import Row, items_in
+from proctor.datasets.rows import Row, filled_column, items_in
 from proctor.engine.progress import Progress
 from proctor.generation import answer_check, reference_set
 from proctor.generation.answer_check import Solved

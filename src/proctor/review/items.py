@@ -8,9 +8,9 @@ import msgspec
 
 from proctor.core.digest import digest
 from proctor.core.sentence import Sentence, say
-from proctor.datasets.columns import ITEM_NAMES, filled_column
+from proctor.datasets.columns import ITEM_NAMES
 from proctor.datasets.formats import is_empty
-from proctor.datasets.rows import Row, items_in
+from proctor.datasets.rows import Row, filled_column, items_in
 
 COLUMNS: Mapping[str, Sequence[str]] = {
     "id": ITEM_NAMES["id"],
