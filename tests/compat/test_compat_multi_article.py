@@ -9,6 +9,7 @@ from proctor.compat import multi
 from proctor.compat.multi import article
 from proctor.core.errors import BadInput, MissingExtra
 from proctor.text_measures import sentence_encoder
+from proctor.text_measures.statements import word_similarity
 
 START = SimpleNamespace(answer_position="start")
 
@@ -150,4 +151,4 @@ def test_endless_and_broken_texts_take_no_time(text: str) -> None:
     multi.CustomMetrics.factual_accuracy(text, text)
     multi.CustomMetrics.logical_consistency(text, text)
     article.check_consistency([text, text])
-    article.basic_similarity(text, text)
+    word_similarity(text, text)

@@ -22,7 +22,8 @@ import httpx2
 import pytest
 from starlette.applications import Starlette
 
-from proctor.compat.multi import service, submission
+from proctor.benchmarks.multi import submission
+from proctor.compat.multi import service
 from proctor.compat.multi.__main__ import main
 from proctor.core.errors import BadInput
 from proctor.web.serving import make_server
@@ -201,7 +202,7 @@ def test_a_zip_above_the_limit_is_not_opened() -> None:
 
 async def test_scoring_that_takes_too_long_is_stopped(labels: Path) -> None:
     with pytest.raises(BadInput, match=r"longer than 0\.01 seconds"):
-        await submission.scored(body()["zip_file"], labels / "problem_v1.json", 0.01)
+        await submission.scored(body()["zip_file"], labels / "problem_v1.json", 0.01, service.SCORING)
     assert not leftovers(labels)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from endpoint import Endpoint, chat
 
+from proctor.benchmarks.bfcl.written_calls import calls_in
 from proctor.compat.hello_agents import (
     BFCLDataset,
     BFCLEvaluationTool,
@@ -16,7 +17,6 @@ from proctor.compat.hello_agents import (
     BFCLMetrics,
 )
 from proctor.compat.hello_agents.__main__ import main
-from proctor.compat.hello_agents.calls import calls_in
 from proctor.core.errors import BadInput, ProviderFailed
 
 WEATHER = {

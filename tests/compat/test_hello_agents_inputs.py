@@ -12,6 +12,7 @@ from endpoint import Endpoint, chat
 from test_hello_agents_bfcl import OFFICIAL, OSLO, WEATHER, Agent
 from writers import data_file, item
 
+from proctor.benchmarks.bfcl.written_calls import calls_in
 from proctor.compat.hello_agents import (
     BFCL_EDGE_CASES,
     BFCLDataset,
@@ -29,7 +30,6 @@ from proctor.compat.hello_agents import (
 )
 from proctor.compat.hello_agents import _settings as settings
 from proctor.compat.hello_agents.__main__ import main
-from proctor.compat.hello_agents.calls import calls_in
 from proctor.core.errors import BadInput
 
 QUESTION = {

@@ -73,7 +73,7 @@ def trajectory_of(answered: Answered) -> Trajectory:
     text = text_of(answered.prediction)
     parts = () if text is None else (Text(text=text),)
     usage = Usage(
-        input_tokens=_count(answered.prompt_tokens), output_tokens=_count(answered.completion_tokens), requests=1
+        input_tokens=count(answered.prompt_tokens), output_tokens=count(answered.completion_tokens), requests=1
     )
     stop: Stop = "filtered" if answered.feedback and not text else "done" if text else "empty"
     step = Step(message=Message(role="assistant", parts=parts), usage=usage, stop=stop)
@@ -89,5 +89,6 @@ def _objects(path: Path) -> dict[str, dict[str, Any]]:
     return {answered[key].question_id: line for key, line in value.items()}
 
 
-def _count(value: Any) -> int:
+def count(value: Any) -> int:
+    """Return a number of tokens; 0 for what is none."""
     return int(value) if type(value) in (int, float) and 0 <= value < 1e12 else 0

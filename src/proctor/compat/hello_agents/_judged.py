@@ -23,6 +23,7 @@ from proctor.core.tally import Case, tally
 from proctor.core.task import Task
 from proctor.core.trial import Trial, Verdict
 from proctor.engine.progress import Progress
+from proctor.engine.status import RunStatus
 from proctor.generation.files import write
 from proctor.generation.generator import as_text
 from proctor.judges.pairwise import PairwiseJudge
@@ -35,7 +36,7 @@ Problem = Mapping[str, Any]
 Dict = dict[str, Any]
 
 
-class Evaluator:
+class JudgingEvaluator:
     """What both evaluators are given: a judge, other names of fields, and the run that they left.
 
     Attributes:
@@ -69,6 +70,10 @@ class Judging(Progress):
         super().__init__()
         self.seconds: dict[str, float] = {}
         self._report = report
+        self._since = 0.0
+
+    def begin(self, status: RunStatus) -> None:
+        super().begin(status)
         self._since = time.perf_counter()
 
     def added(self, trial: Trial, verdicts: Sequence[Verdict]) -> None:

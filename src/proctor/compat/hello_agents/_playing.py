@@ -1,6 +1,8 @@
 """Play a task with an agent through the engine, and say how far it is; the agents of all tools here go this way."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -17,11 +19,12 @@ from proctor.core.sentence import say
 from proctor.core.task import Task
 from proctor.core.trial import IN_THE_MEAN, Trial, Verdict
 from proctor.engine.progress import Progress
+from proctor.generation.files import write
 
 EVERY = 10
 
 
-class Played(msgspec.Struct, frozen=True, kw_only=True):
+class PlayedSample(msgspec.Struct, frozen=True, kw_only=True):
     """One sample of a run: what the agent did, and what the scorers said, by name."""
 
     trial: Trial
@@ -38,7 +41,7 @@ class Played(msgspec.Struct, frozen=True, kw_only=True):
         return str(self.trial.failure.reason) if self.trial.failure is not None else None
 
 
-def play(task: Task, agent: object, *, concurrency: int = 1) -> tuple[Run, list[Played]]:
+def play(task: Task, agent: Any, *, concurrency: int = 1) -> tuple[Run, list[PlayedSample]]:
     """Run every sample once, in order, and give back the run, which is in the default store, and its samples.
 
     One sample at a time, as in the original: a plain object with `run` need not stand more.
@@ -77,13 +80,74 @@ class _Printed(Progress):
             tell(say("Progress: {done}/{total}", done=done, total=total), indent=3)
 
 
-def _played(run: Run) -> Iterator[Played]:
+def _played(run: Run) -> Iterator[PlayedSample]:
     scores: dict[str, dict[str, Score]] = {}
     for verdict in run.verdicts():
         if isinstance(verdict.result, Score):
             scores.setdefault(verdict.sample_id, {})[verdict.scorer] = verdict.result
     for trial in run.trials():
-        yield Played(trial=trial, scores=scores.get(trial.sample_id, {}))
+        yield PlayedSample(trial=trial, scores=scores.get(trial.sample_id, {}))
+
+
+class Questions:
+    """Questions, each a dict, that are read when they are first asked for.
+
+    Attributes:
+        data: the questions, after `load`.
+    """
+
+    def __init__(self) -> None:
+        self.data: list[dict[str, Any]] = []
+
+    def load(self) -> list[dict[str, Any]]:
+        """Read and check the questions."""
+        raise NotImplementedError
+
+    def get_sample(self, index: int) -> dict[str, Any]:
+        """Return the question at an index."""
+        return self._loaded()[index]
+
+    def __len__(self) -> int:
+        return len(self._loaded())
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self._loaded())
+
+    def _loaded(self) -> list[dict[str, Any]]:
+        return self.data or self.load()
+
+
+class QuestionEvaluator:
+    """Evaluates an agent: anything with `run(text)`, a function, or a name such as `openai:MODEL`."""
+
+    dataset: Questions
+
+    def evaluate(self, agent: Any, max_samples: int | None = None) -> dict[str, Any]:
+        """Ask the first `max_samples` questions (all for None or 0), each once; the results as a plain dict.
+
+        Raises:
+            BadInput: no questions, or the endpoint of the agent's model refuses us.
+        """
+        items = first_of(self._questions(), max_samples)
+        if not items:
+            raise BadInput("There are no questions to ask.")
+        return self._evaluated(agent, items)
+
+    def evaluate_sample(self, agent: Any, sample: Mapping[str, Any]) -> dict[str, Any]:
+        """Ask one question, in any form of the chapter."""
+        row: dict[str, Any] = self._evaluated(agent, [sample])["detailed_results"][0]
+        return row
+
+    def _questions(self) -> Iterable[Mapping[str, Any]]:
+        return self.dataset
+
+    def _evaluated(self, agent: Any, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        raise NotImplementedError
+
+
+def write_lines(path: str | Path, lines: Iterable[Mapping[str, Any]]) -> Path:
+    """Write JSON lines."""
+    return write(Path(path), "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), replace=True)
 
 
 def first_of(items: Iterable[Any], most: int | None) -> list[Any]:

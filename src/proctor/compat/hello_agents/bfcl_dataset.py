@@ -1,11 +1,11 @@
 """`BFCLDataset`: the official questions with their answers, as plain dicts."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from proctor.benchmarks.bfcl import dataset
+from proctor.compat.hello_agents._playing import Questions
 from proctor.compat.hello_agents._words import tell
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
@@ -37,14 +37,13 @@ CATEGORIES = (
 OLDER = {"simple": "simple_python", "java": "simple_java", "javascript": "simple_javascript"}
 
 
-class BFCLDataset:
+class BFCLDataset(Questions):
     """Questions of one category, each a dict with `id`, `question`, `function` and `ground_truth`.
 
     Where the clone that the chapter makes is not there, the same files come from the pinned official package. A
     `local_data_path` may also be a file of questions in any form that the chapter shows, JSON or JSON lines.
 
     Attributes:
-        data: the questions, after `load`.
         ground_truth: the answers by id.
     """
 
@@ -71,8 +70,8 @@ class BFCLDataset:
             raise BadInput("There is no file or folder {path}.", path=own[0])
         self.bfcl_data_dir = Path(given[0] if given else DEFAULT_FOLDER)
         self.category = category_of(category) if category else None
-        self.data: list[dict[str, Any]] = []
-        self.ground_truth: dict[str, object] = {}
+        super().__init__()
+        self.ground_truth: dict[str, Any] = {}
 
     def load(self) -> list[dict[str, object]]:
         """Read and check the questions of the category (`simple_python` without one).
@@ -98,29 +97,16 @@ class BFCLDataset:
         return self.data
 
     def get_ground_truth(self, sample_id: str) -> Any:
-        """The answer of a question; [] where there is none."""
+        """Return the answer of a question; [] where there is none."""
         self._loaded()
         return self.ground_truth.get(sample_id, [])
 
-    def get_sample(self, index: int) -> dict[str, object]:
-        """The question at a place."""
-        return self._loaded()[index]
-
     def get_available_categories(self) -> list[str]:
-        """All categories of version 4, in the order of the chapter; the last six cannot be run yet."""
+        """Return all categories of version 4, in the order of the chapter; the last six cannot be run yet."""
         return list(CATEGORIES)
 
-    def __len__(self) -> int:
-        return len(self._loaded())
-
-    def __iter__(self) -> Iterator[dict[str, object]]:
-        return iter(self._loaded())
-
-    def _loaded(self) -> list[dict[str, Any]]:
-        return self.data or self.load()
-
     def _folder(self) -> Path | None:
-        """The folder to read; None for the pinned package."""
+        """Return the folder to read; None for the pinned package."""
         if self.bfcl_data_dir.exists() or self.bfcl_data_dir.parts[-len(CLONE.parts) :] != CLONE.parts:
             return self.bfcl_data_dir
         tell(
@@ -137,7 +123,7 @@ def _is_category(value: object) -> bool:
 
 
 def category_of(name: str) -> str:
-    """A category by its name, or by that of an older version.
+    """Return a category by its name, or by that of an older version.
 
     Raises:
         BadInput: there is none of that name; the nearest is named.

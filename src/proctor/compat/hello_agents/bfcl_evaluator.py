@@ -14,11 +14,11 @@ from proctor.benchmarks.bfcl.calls import Undecodable
 from proctor.benchmarks.bfcl.declared_types import TYPES, language_of
 from proctor.benchmarks.bfcl.replies import FAILED
 from proctor.benchmarks.bfcl.scorer import bfcl
-from proctor.compat.hello_agents._playing import Played, first_of, name_of, play
+from proctor.benchmarks.bfcl.written_calls import as_python, calls_in, expected, said_in, trajectory_of
+from proctor.compat.hello_agents._playing import PlayedSample, QuestionEvaluator, name_of, play, write_lines
 from proctor.compat.hello_agents._words import percent, tell
 from proctor.compat.hello_agents.bfcl_dataset import CATEGORIES, BFCLDataset, category_of
 from proctor.compat.hello_agents.bfcl_metrics import BFCLMetrics
-from proctor.compat.hello_agents.calls import as_python, calls_in, expected, said_in, trajectory_of
 from proctor.core.declared import scorer
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, Turn
@@ -26,7 +26,6 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
-from proctor.generation.files import write
 
 RULE = "bfcl-eval 2026.3.23"
 PROMPT = """Use the functions below to answer the request.
@@ -42,8 +41,8 @@ Reply with a JSON array of the calls and nothing else, or with [] if no function
 PYTHON_TYPES = {"object": "dict", "number": "float", "int": "integer", "bool": "boolean", "list": "array"}
 
 
-class BFCLEvaluator:
-    """Evaluates an agent: anything with `run(text)`, a function, or a name such as `openai:MODEL`.
+class BFCLEvaluator(QuestionEvaluator):
+    """Asks an agent the questions of BFCL; see `evaluate`.
 
     Args:
         dataset: the questions; made of `category` and `local_data_dir` where there is none.
@@ -68,29 +67,12 @@ class BFCLEvaluator:
         self.evaluation_mode = "ast"
         self.concurrency = concurrency
 
-    def evaluate(self, agent: object, max_samples: int | None = None) -> dict[str, Any]:
-        """Ask the first `max_samples` questions (all for None or 0), each once; the results as a plain dict.
-
-        Raises:
-            BadInput: no questions, or the endpoint of the agent's model refuses us.
-        """
-        items = first_of(self.dataset.data or self.dataset.load(), max_samples)
-        if not items:
-            raise BadInput("There are no questions to ask.")
-        return self._evaluated(agent, items)
-
-    def evaluate_sample(self, agent: Any, sample: Mapping[str, Any]) -> dict[str, Any]:
-        """Ask one question, in any form of the chapter."""
-        found: dict[str, Any] = self._evaluated(agent, [sample])["detailed_results"][0]
-        return found
-
     def export_to_bfcl_format(
         self, results: Mapping[str, Any], output_path: str | Path, include_inference_log: bool = True
     ) -> Path:
         """Write official result lines, which `bfcl evaluate` reads: `id`, `result` in text form, and the messages."""
-        lines = [_line(row, include_inference_log) for row in results.get("detailed_results", ())]
-        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-        path = write(Path(output_path), text, replace=True)
+        rows = results.get("detailed_results", ())
+        path = write_lines(output_path, (_line(row, include_inference_log) for row in rows))
         tell(say("✅ Results in the official form: {path}", path=path))
         return path
 
@@ -120,7 +102,7 @@ class BFCLEvaluator:
         }
 
     def _category(self, item: Mapping[str, Any]) -> str:
-        """The category of a question: of the evaluator, else as its id says, else by its functions and answers."""
+        """Return the category of a question: of the evaluator, else as its id says, else by its functions and answers."""
         if self.category:
             return self.category
         named = str(item.get("category") or str(item.get("id", "")).rpartition("_")[0])
@@ -136,7 +118,7 @@ class BFCLEvaluator:
 
 @scorer(version=f"{RULE} / 2")
 def hello_bfcl(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
-    """The official verdict on the calls in the last answer."""
+    """Return the official verdict on the calls in the last answer."""
     return bfcl(sample, _as_read(sample, trajectory.answer))
 
 
@@ -145,7 +127,7 @@ def _as_read(sample: Sample, reply: str) -> Trajectory:
 
 
 def sample_of(item: Mapping[str, Any], category: str) -> Sample:
-    """A question as a sample; types and answers in the words of the chapter become those of version 4.
+    """Return a question as a sample; types and answers in the words of the chapter become those of version 4.
 
     Raises:
         BadInput: an answer that cannot be read.
@@ -175,7 +157,7 @@ def sample_of(item: Mapping[str, Any], category: str) -> Sample:
 
 
 def question_of(item: Mapping[str, Any]) -> str:
-    """The text of a question, plain or as nested messages."""
+    """Return the text of a question, plain or as nested messages."""
     question = item.get("question", "")
     if isinstance(question, str):
         return question
@@ -186,7 +168,7 @@ def question_of(item: Mapping[str, Any]) -> str:
 
 
 def prompt_of(question: str, functions: Sequence[Mapping[str, Any]], category: str) -> str:
-    """What the agent is asked: the functions, the question, and the form of the reply; without functions the question."""
+    """Return what the agent is asked: the functions, the question, and the form of the reply; without functions the question."""
     if not functions:
         return question
     shown = tools.hinted([dict(function) for function in functions], category)
@@ -195,7 +177,7 @@ def prompt_of(question: str, functions: Sequence[Mapping[str, Any]], category: s
 
 
 def _document(function: Mapping[str, Any]) -> dict[str, Any]:
-    """A function document as the official checker reads it."""
+    """Return a function document as the official checker reads it."""
     parameters = function.get("parameters") or {}
     properties = {name: _schema(schema) for name, schema in (parameters.get("properties") or {}).items()}
     filled = {**parameters, "properties": properties, "required": parameters.get("required") or []}
@@ -214,7 +196,7 @@ def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _row(sample: Sample, played: Played) -> dict[str, Any]:
+def _row(sample: Sample, played: PlayedSample) -> dict[str, Any]:
     trial, score = played.trial, played.scores.get(hello_bfcl.__name__)
     reply = trial.trajectory.answer
     row: dict[str, Any] = {

@@ -4,9 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from proctor.benchmarks.bfcl.calls import Undecodable
-from proctor.benchmarks.bfcl.metrics import matching
-from proctor.compat.hello_agents.calls import calls_in, expected
+from proctor.benchmarks.bfcl.loose_match import answers_of, calls_of, count_hits, count_right
 from proctor.compat.hello_agents.gaia_metrics import spread
 from proctor.core.errors import BadInput
 
@@ -32,8 +30,8 @@ class BFCLMetrics:
         >>> BFCLMetrics.calculate_ast_match("f(a=2+3, s='x')", 'f(s="x", a=5)')
         1.0
         """
-        made, wanted = _calls(predicted), _answers(reference)
-        return float(made is not None and len(made) == len(wanted) and _hits(made, wanted) == len(wanted))
+        made, wanted = calls_of(predicted), answers_of(reference)
+        return float(made is not None and len(made) == len(wanted) and count_hits(made, wanted) == len(wanted))
 
     @staticmethod
     def calculate_parameter_accuracy(predicted: object, reference: object) -> float:
@@ -46,24 +44,24 @@ class BFCLMetrics:
             given = predicted if isinstance(predicted, Mapping) else {}
             right = sum(key in given and given[key] == value for key, value in reference.items())
             return right / len(reference) if reference else float(not given)
-        made, wanted = list(_calls(predicted) or ()), _answers(reference)
+        made, wanted = list(calls_of(predicted) or ()), answers_of(reference)
         right = total = 0
         for answer in wanted:
             for name, allowed in answer.items():
                 total += len(allowed)
-                counts = [_right(call["arguments"], allowed) if call["name"] == name else -1 for call in made]
+                counts = [count_right(call["arguments"], allowed) if call["name"] == name else -1 for call in made]
                 if counts and max(counts) >= 0:
                     right += max(counts)
                     del made[counts.index(max(counts))]
-        return right / total if total else float(len(wanted) == len(_calls(predicted) or ()))
+        return right / total if total else float(len(wanted) == len(calls_of(predicted) or ()))
 
     @staticmethod
     def calculate_precision_recall(predicted: object, reference: object) -> tuple[float, float]:
         """The share of the calls made that were expected, and of those expected that were made."""
-        made, wanted = _calls(predicted) or [], _answers(reference)
+        made, wanted = calls_of(predicted) or [], answers_of(reference)
         if not made and not wanted:
             return 1.0, 1.0
-        hits = _hits(made, wanted)
+        hits = count_hits(made, wanted)
         return hits / len(made) if made else 0.0, hits / len(wanted) if wanted else 0.0
 
     @staticmethod
@@ -133,57 +131,6 @@ class BFCLMetrics:
             "function_call_stats": _call_statistics(counted),
             "score_distribution": _distribution([float(row.get("score") or 0) for row in counted]),
         }
-
-
-def _calls(value: Any) -> list[dict[str, Any]] | None:
-    """The calls in whatever form they are given; None where it cannot be read."""
-    if isinstance(value, str):
-        return calls_in(value).calls
-    found: list[dict[str, Any]] = []
-    for one in value if isinstance(value, list | tuple) else [value]:
-        if isinstance(one, Mapping) and isinstance(one.get("name"), str):
-            found.append({"name": one["name"], "arguments": dict(one.get("arguments") or {})})
-        elif isinstance(one, Mapping):
-            found += [{"name": name, "arguments": dict(given)} for name, given in one.items()]
-        else:
-            calls = calls_in(str(one)).calls
-            if calls is None:
-                return None
-            found += calls
-    return found
-
-
-def _answers(value: Any) -> list[dict[str, dict[str, list[Any]]]]:
-    try:
-        return expected(value)
-    except (Undecodable, TypeError, ValueError):
-        return [{"": {}}]  # nothing is equal to what cannot be read
-
-
-def _hits(made: Sequence[Mapping[str, Any]], wanted: Sequence[Mapping[str, Any]]) -> int:
-    return len(matching([[_fits(call, answer) for call in made] for answer in wanted]))
-
-
-def _fits(call: Mapping[str, Any], answer: Mapping[str, Any]) -> bool:
-    allowed = answer.get(call["name"])
-    given = call["arguments"]
-    return isinstance(allowed, Mapping) and set(given) <= set(allowed) and _right(given, allowed) == len(allowed)
-
-
-def _right(given: Mapping[str, Any], allowed: Mapping[str, Any]) -> int:
-    return sum(
-        any(_same(given[key], value) for value in values) if key in given else "" in values
-        for key, values in allowed.items()
-    )
-
-
-def _same(made: Any, wanted: Any) -> bool:
-    """Equal values of one kind; an object in an answer holds what each key may be."""
-    if isinstance(wanted, Mapping) and isinstance(made, Mapping):
-        return set(made) <= set(wanted) and _right(made, wanted) == len(wanted)
-    if isinstance(wanted, list) and isinstance(made, list | tuple):
-        return len(made) == len(wanted) and all(map(_same, made, wanted))
-    return isinstance(made, bool) == isinstance(wanted, bool) and bool(made == wanted)
 
 
 def _by_category(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:

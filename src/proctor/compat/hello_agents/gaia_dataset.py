@@ -1,6 +1,5 @@
 """`GAIADataset`: the questions of GAIA, or of a set like it, as plain dicts."""
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import fmean
@@ -8,23 +7,22 @@ from typing import Any, get_args
 
 from proctor.benchmarks.gaia import dataset, hub
 from proctor.benchmarks.gaia.prompt import system_prompt
+from proctor.compat.hello_agents._playing import Questions
 from proctor.compat.hello_agents._settings import load
 from proctor.compat.hello_agents._words import tell
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
+from proctor.runtime.json_file import read_json
 
 GAIA_SYSTEM_PROMPT = system_prompt()
 DOWNLOADED = Path("data", "gaia")  # where the original puts its copy
 
 
-class GAIADataset:
-    """Questions of one split and level, each a dict.
+class GAIADataset(Questions):
+    """Questions of one split and level.
 
     They come from `local_data_dir`: a folder in either published layout, or one with `*gaia*.json` files; without it
     from `./data/gaia`, or the cache, or the hub with HF_TOKEN.
-
-    Attributes:
-        data: the questions, after `load`.
     """
 
     def __init__(
@@ -43,7 +41,7 @@ class GAIADataset:
         self.level = level_of(level)
         given = local_data_dir or local_data_path
         self.local_data_dir = Path(given) if given else None
-        self.data: list[dict[str, object]] = []
+        super().__init__()
 
     def load(self) -> list[dict[str, object]]:
         """Read and check the questions.
@@ -65,23 +63,19 @@ class GAIADataset:
         )
         return self.data
 
-    def get_sample(self, index: int) -> dict[str, object]:
-        """The question at a place."""
-        return self._loaded()[index]
-
-    def get_by_level(self, level: int | str) -> list[dict[str, object]]:
-        """The questions of a level."""
+    def get_by_level(self, level: int | str) -> list[dict[str, Any]]:
+        """Return the questions of a level."""
         return [item for item in self._loaded() if item["level"] == level_of(level)]
 
     def get_level_distribution(self) -> dict[int, int]:
-        """How many questions there are of each level, those of 1, 2 and 3 in any case."""
+        """Count the questions of each level, those of 1, 2 and 3 in any case."""
         counts = dict.fromkeys((1, 2, 3), 0)
         for item in self._loaded():
             counts[item["level"]] = counts.get(item["level"], 0) + 1
         return dict(sorted(counts.items()))
 
-    def get_statistics(self) -> dict[str, object]:
-        """Questions, levels, attachments, and the mean of the annotators' numbers of steps."""
+    def get_statistics(self) -> dict[str, Any]:
+        """Return counts of questions, levels and attachments, and the mean of the annotators' numbers of steps."""
         steps = [item["steps"] for item in self._loaded() if item["steps"]]  # 0 is: not known
         return {
             "total_samples": len(self.data),
@@ -90,15 +84,6 @@ class GAIADataset:
             "average_steps": fmean(steps) if steps else 0,
             "split": self.split,
         }
-
-    def __len__(self) -> int:
-        return len(self._loaded())
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return iter(self._loaded())
-
-    def _loaded(self) -> list[dict[str, Any]]:
-        return self.data or self.load()
 
     def _items(self) -> Iterator[dict[str, Any]]:
         root = self._root()
@@ -124,7 +109,7 @@ class GAIADataset:
 
 
 def level_of(level: object) -> int | None:
-    """A level as a number; None for all.
+    """Return a level as a number; None for all.
 
     Raises:
         BadInput: it is no whole number.
@@ -149,16 +134,13 @@ def _is_published(root: Path, split: dataset.Split) -> bool:
 
 
 def _of_json(root: Path) -> Iterator[dict[str, Any]]:
-    """The questions of a set of one's own: every `*gaia*.json` below a folder, each a list or one question."""
+    """Yield the questions of a set of the user's: every `*gaia*.json` below a folder, each a list or one question."""
     paths = [root] if root.is_file() else sorted(path for path in root.rglob("*.json") if "gaia" in path.name.lower())
     if not paths:
         dataset.split_folder(root, "validation")  # says what was looked for
     seen: set[str] = set()
     for path in paths:
-        try:
-            value = json.loads(path.read_text(encoding="utf-8-sig"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise BadInput("{path}: {error}.", path=path, error=error) from None
+        value = read_json(path)
         for number, record in enumerate(value if isinstance(value, list) else [value], start=1):
             where = f"{path}, {number}"
             if not isinstance(record, dict):

@@ -1,37 +1,36 @@
 """`GAIAEvaluator`: ask an agent the questions, and judge its answers by the official rule."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from proctor.benchmarks.gaia.answer import final_answer
 from proctor.benchmarks.gaia.scorer import VERSION, gaia, partial
-from proctor.compat.hello_agents._playing import Played, first_of, name_of, play
+from proctor.compat.hello_agents._playing import PlayedSample, QuestionEvaluator, name_of, play, write_lines
 from proctor.compat.hello_agents._words import percent, tell
 from proctor.compat.hello_agents.gaia_dataset import GAIADataset, level_of
 from proctor.compat.hello_agents.gaia_metrics import rates
 from proctor.core.declared import scorer
-from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.sentence import say
 from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
-from proctor.generation.files import write
 from proctor.scorers.answer import match
 
 NOTE = "\n\nNote: this question comes with a file: {path}"
 OFFICIAL, LENIENT = VERSION, "answer"
 
 
-class GAIAEvaluator:
-    """Evaluates an agent: anything with `run(text)`, a function, or a name such as `openai:MODEL`.
+class GAIAEvaluator(QuestionEvaluator):
+    """Asks an agent the questions of GAIA; see `evaluate`.
 
     Args:
         dataset: the questions; made of `level` and `local_data_dir` where there is none.
         strict_mode: the official rule; else an answer that means the same counts too (`forty-two` for 42).
     """
+
+    dataset: GAIADataset
 
     def __init__(
         self,
@@ -47,23 +46,6 @@ class GAIAEvaluator:
         self.strict_mode = strict_mode
         self.concurrency = concurrency
 
-    def evaluate(self, agent: object, max_samples: int | None = None) -> dict[str, Any]:
-        """Ask the first `max_samples` questions (all for None or 0), each once; the results as a plain dict.
-
-        Raises:
-            BadInput: no questions, or the endpoint of the agent's model refuses us.
-        """
-        items = self.dataset.data or self.dataset.load()
-        chosen = first_of([item for item in items if self.level in (None, item["level"])], max_samples)
-        if not chosen:
-            raise BadInput("There are no questions to ask.")
-        return self._evaluated(agent, chosen)
-
-    def evaluate_sample(self, agent: Any, sample: Mapping[str, Any]) -> dict[str, Any]:
-        """Ask one question."""
-        found: dict[str, Any] = self._evaluated(agent, [sample])["detailed_results"][0]
-        return found
-
     def export_to_gaia_format(
         self, results: Mapping[str, Any], output_path: str | Path, include_reasoning: bool = True
     ) -> Path:
@@ -72,10 +54,12 @@ class GAIAEvaluator:
         for row in results.get("detailed_results", ()):
             line = {"task_id": row["task_id"], "model_answer": row.get("predicted") or ""}
             lines.append({**line, "reasoning_trace": row.get("response") or ""} if include_reasoning else line)
-        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-        path = write(Path(output_path), text, replace=True)
+        path = write_lines(output_path, lines)
         tell(say("✅ Results in the leaderboard's form: {path} ({count} lines)", path=path, count=len(lines)))
         return path
+
+    def _questions(self) -> Iterable[Mapping[str, Any]]:
+        return (item for item in self.dataset if self.level in (None, item["level"]))
 
     def _evaluated(self, agent: Any, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         samples = [sample_of(item) for item in items]
@@ -98,11 +82,8 @@ class GAIAEvaluator:
             "agent_name": name_of(agent),
             "strict_mode": self.strict_mode,
             "level_filter": self.level if self.level is not None else self.dataset.level,
-            "total_samples": whole["total"],
-            "exact_matches": whole["exact_matches"],
-            "partial_matches": whole["partial_matches"],
-            "exact_match_rate": whole["exact_match_rate"],
-            "partial_match_rate": whole["partial_match_rate"],
+            "total_samples": whole.pop("total"),
+            **whole,
             "level_metrics": {
                 f"Level_{level}": rates([row for row in rows if row["level"] == level]) for level in levels
             },
@@ -116,13 +97,13 @@ class GAIAEvaluator:
 
 @scorer(version=VERSION)
 def hello_gaia(sample: Sample, trajectory: Trajectory) -> Any:
-    """The official verdict on the final answer."""
+    """Return the official verdict on the final answer."""
     return gaia(sample, trajectory)
 
 
 @scorer(version=VERSION)
 def hello_lenient(sample: Sample, trajectory: Trajectory) -> Any:
-    """The official verdict, or that of the matcher that understands numbers, units and names."""
+    """Return the official verdict, or that of the matcher that understands numbers, units and names."""
     official = gaia(sample, trajectory)
     if not isinstance(official, Score) or official.points:
         return official
@@ -132,12 +113,12 @@ def hello_lenient(sample: Sample, trajectory: Trajectory) -> Any:
 
 @scorer(version=VERSION)
 def hello_partial(sample: Sample, trajectory: Trajectory) -> Any:
-    """The course's partial match."""
+    """Return the course's partial match."""
     return partial(sample, trajectory)
 
 
 def sample_of(item: Mapping[str, Any]) -> Sample:
-    """A question as a sample; an attachment is named in it, for the agent's own tools to open."""
+    """Return a question as a sample; an attachment is named in it, for the agent's own tools to open."""
     path = item.get("file_path") or item.get("file_name")
     text = str(item["question"]) + (NOTE.format(path=path) if path else "")
     truth = item.get("final_answer")
@@ -146,7 +127,7 @@ def sample_of(item: Mapping[str, Any]) -> Sample:
     return Sample.ask(str(item["task_id"]), text, target=None if truth is None else str(truth), tags=tags, meta=meta)
 
 
-def _row(item: Mapping[str, Any], played: Played, scorer: str) -> dict[str, Any]:
+def _row(item: Mapping[str, Any], played: PlayedSample, scorer: str) -> dict[str, Any]:
     trial = played.trial
     reply = trial.trajectory.answer
     row: dict[str, Any] = {

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from proctor.compat.hello_agents._judged import Dict, Problem, now
+from proctor.compat.hello_agents._judged import Dict, Problem
 from proctor.compat.hello_agents._tool import Tool, ToolParameter, as_json
 from proctor.compat.hello_agents._words import headline, percent
 from proctor.compat.hello_agents.ai_dataset import AIDataset
@@ -18,19 +18,25 @@ from proctor.reports.pages import Block, Page, Paragraph, Phrase, Section, Table
 from proctor.reports.visible import one_line
 
 SHOWN = 10
-RATINGS = (
+Bands = Sequence[tuple[float, Sentence]]  # the least value of each, and what is said of it
+NOTHING = say("Nothing could be judged.")
+RATINGS: Bands = (
     (4.5, say("excellent ⭐⭐⭐⭐⭐")),
     (4.0, say("good ⭐⭐⭐⭐")),
     (3.5, say("passing ⭐⭐⭐")),
     (3.0, say("fair ⭐⭐")),
 )
-WIN_BANDS = (
+WIN_BANDS: Bands = (
     (
         0.55,
         say("The generated problems win more often than they lose: better than the reference set, or a biased judge."),
     ),
     (0.45, say("The generated problems are close to the reference set.")),
     (0.35, say("The generated problems are somewhat behind the reference set.")),
+)
+JUDGE_BANDS: Bands = (
+    (EXCELLENT, say("By this judge the generated data is excellent.")),
+    (PASS, say("By this judge the generated data is good.")),
 )
 DATA = (
     ToolParameter(
@@ -46,11 +52,15 @@ PLACES = (
 
 
 class _JudgingTool(Tool):
-    """What both tools do alike.
+    """Judges the problems of a file, and writes results and a report.
 
     Attributes:
         evaluator: the one of the last call, with its run.
+        kind: what the files are called by.
+        main: the metric that there is when anything could be judged.
     """
+
+    kind = main = ""
 
     def __init__(self, llm: Any = None) -> None:
         self.llm = llm
@@ -65,18 +75,29 @@ class _JudgingTool(Tool):
         return self.called(params)
 
     def called(self, parameters: Mapping[str, Any]) -> str:
-        """The same, for an agent that calls the tool."""
         given = self.checked(parameters)
         if not given.get("generated_data_path"):
             raise BadInput("The tool '{tool}' needs 'generated_data_path'.", tool=self.name)
         headline(say("Judging {path}", path=given["generated_data_path"]))
-        return as_json(self._judge(given))
+        results, page = self._judge(given, AIDataset("generated", given["generated_data_path"]).load())
+        folder, moment = Path(given.get("output_dir") or f"evaluation_results/{self.kind}"), stamp()
+        file = unused(folder / f"{self.kind}_results_{moment}.json")
+        self.evaluator.export_results(results, file)
+        report = write(folder / f"{self.kind}_report_{moment}.md", markdown(page, language()))
+        metrics = results["metrics"]
+        return as_json(
+            {
+                "status": "failed" if metrics[self.main] is None else "success",
+                "metrics": metrics,
+                "result_file": str(file),
+                "report_file": str(report),
+                "run_id": self.evaluator.run.id if self.evaluator.run is not None else None,
+                **({"num_problems": results["num_problems"]} if "num_problems" in results else {}),
+            }
+        )
 
-    def _judge(self, given: Mapping[str, Any]) -> Dict:
+    def _judge(self, given: Mapping[str, Any], problems: list[Dict]) -> tuple[Dict, Page]:
         raise NotImplementedError
-
-    def _problems(self, given: Mapping[str, Any]) -> list[Dict]:
-        return AIDataset("generated", given["generated_data_path"]).load()
 
     def _references(self, given: Mapping[str, Any]) -> list[Dict] | None:
         if given.get("reference_data_path"):
@@ -85,27 +106,11 @@ class _JudgingTool(Tool):
             return AIDataset("real", year=given["reference_year"]).load()
         return None
 
-    def _written(self, given: Mapping[str, Any], results: Mapping[str, Any], kind: str, page: Page) -> Dict:
-        """The results and the report on disk."""
-        folder, moment = Path(given.get("output_dir") or f"evaluation_results/{kind}"), stamp()
-        file = unused(folder / f"{kind}_results_{moment}.json")
-        self.evaluator.export_results(results, file)
-        report = write(folder / f"{kind}_report_{moment}.md", markdown(page, language()))
-        return {
-            "status": "success" if results["metrics"]["judge_failed"] < len(results[_LISTS[kind]]) else "failed",
-            "metrics": results["metrics"],
-            "result_file": str(file),
-            "report_file": str(report),
-            "run_id": self.evaluator.run.id if self.evaluator.run is not None else None,
-        }
-
-
-_LISTS = {"llm_judge": "results", "win_rate": "comparisons"}
-
 
 class LLMJudgeTool(_JudgingTool):
     """Judges generated problems in four dimensions."""
 
+    kind, main = "llm_judge", "average_total_score"
     name = "llm_judge_evaluation"
     description = "Judge the quality of generated problems with a language model."
     parameters = (
@@ -114,18 +119,16 @@ class LLMJudgeTool(_JudgingTool):
         *PLACES,
     )
 
-    def _judge(self, given: Mapping[str, Any]) -> Dict:
+    def _judge(self, given: Mapping[str, Any], problems: list[Dict]) -> tuple[Dict, Page]:
         self.evaluator = LLMJudgeEvaluator(self.llm, given.get("judge_model"))
-        results = self.evaluator.evaluate_batch(
-            self._problems(given), self._references(given), max_samples=given.get("max_samples")
-        )
-        told = self._written(given, results, "llm_judge", _judge_page(results))
-        return {**told, "num_problems": results["num_problems"]}
+        results = self.evaluator.evaluate_batch(problems, self._references(given), max_samples=given.get("max_samples"))
+        return results, _judge_page(results)
 
 
 class WinRateTool(_JudgingTool):
     """Compares generated problems with real ones."""
 
+    kind, main = "win_rate", "win_rate"
     name = "win_rate_evaluation"
     description = "Compare generated problems with real ones, in pairs, and count who wins."
     parameters = (
@@ -138,52 +141,51 @@ class WinRateTool(_JudgingTool):
         *PLACES,
     )
 
-    def _judge(self, given: Mapping[str, Any]) -> Dict:
-        problems, references = self._problems(given), self._references(given)
+    def _judge(self, given: Mapping[str, Any], problems: list[Dict]) -> tuple[Dict, Page]:
+        references = self._references(given)
         if references is None:
             raise BadInput("Name what to compare with: 'reference_data_path' or 'reference_year'.")
         count = given.get("num_comparisons") or min(len(problems), len(references))
         self.evaluator = WinRateEvaluator(self.llm, given.get("judge_model"))
         results = self.evaluator.evaluate_win_rate(problems, references, count)
-        return self._written(given, results, "win_rate", _win_page(results))
+        return results, _win_page(results)
 
 
 def _judge_page(results: Mapping[str, Any]) -> Page:
     metrics = results["metrics"]
-    intervals = metrics["intervals"]
-    rows: list[list[Phrase]] = [
-        [say("Average total score"), _points(metrics["average_total_score"]), _span(intervals["average_total_score"])],
-        [say("Pass rate (at least {bar})", bar=PASS), percent(metrics["pass_rate"]), _shares(intervals["pass_rate"])],
-        [
-            say("Excellent rate (at least {bar})", bar=EXCELLENT),
-            percent(metrics["excellent_rate"]),
-            _shares(intervals["excellent_rate"]),
-        ],
+    spans = metrics["intervals"]
+    mean = metrics["average_total_score"]
+    rates = (
+        (say("Pass rate (at least {bar})", bar=PASS), "pass_rate"),
+        (say("Excellent rate (at least {bar})", bar=EXCELLENT), "excellent_rate"),
+    )
+    figures: list[list[Phrase]] = [
+        [say("Average total score"), _points(mean), _span(spans["average_total_score"])],
     ]
-    dimensions: list[list[Phrase]] = [
-        [name.replace("_", " "), _points(value), _span(intervals[name]), _rating(value)]
+    figures += [[title, percent(metrics[name]), _shares(spans[name])] for title, name in rates]
+    dimensions = [
+        [name.replace("_", " "), _points(value), _span(spans[name]), _band(RATINGS, value, say("needs work ⭐"), "–")]
         for name, value in metrics["dimension_averages"].items()
     ]
-    details: list[list[Phrase]] = [
+    details = [
         [one_line(one["problem_id"], 60), _points(one["total_score"]), _scores(one)]
         for one in results["results"][:SHOWN]
     ]
-    return Page(
-        title=say("LLM judge: evaluation report"),
-        facts=_facts(results, len(results["results"])),
-        notes=[say("The judge was not checked against people: its figures are uncalibrated.")],
-        sections=[
-            Section(
-                say("Overall score"),
-                [Table([say("Figure"), say("Value"), say("95% interval")], rows, right=(1, 2)), *_failures(metrics)],
-            ),
-            Section(
-                say("Dimension scores"),
-                [Table([say("Dimension"), say("Mean"), say("95% interval"), say("Rating")], dimensions, right=(1, 2))],
-            ),
-            Section(say("The first items"), [Table(["id", say("Mean"), say("Points")], details, right=(1,))]),
-            Section(say("Conclusion"), [Paragraph(_judge_verdict(metrics["average_total_score"]), strong=True)]),
-        ],
+    verdict = _band(JUDGE_BANDS, mean, say("By this judge the generated data needs work."))
+    return _page(
+        say("LLM judge: evaluation report"),
+        results,
+        len(results["results"]),
+        Section(
+            say("Overall score"),
+            [Table([say("Figure"), say("Value"), say("95% interval")], figures, right=(1, 2)), *_failures(metrics)],
+        ),
+        Section(
+            say("Dimension scores"),
+            [Table([say("Dimension"), say("Mean"), say("95% interval"), say("Rating")], dimensions, right=(1, 2))],
+        ),
+        Section(say("The first items"), [Table(["id", say("Mean"), say("Points")], details, right=(1,))]),
+        Section(say("Conclusion"), [Paragraph(verdict, strong=True)]),
     )
 
 
@@ -194,7 +196,7 @@ def _win_page(results: Mapping[str, Any]) -> Page:
         (say("Real problems win"), "losses", "loss_rate"),
         (say("Tie"), "ties", "tie_rate"),
     )
-    rows: list[list[Phrase]] = [
+    figures: list[list[Phrase]] = [
         [name, f"{metrics[count]:,}", percent(metrics[rate]), _shares(metrics["intervals"][rate])]
         for name, count, rate in names
     ]
@@ -207,33 +209,41 @@ def _win_page(results: Mapping[str, Any]) -> Page:
         ]
         for one in results["comparisons"][:SHOWN]
     ]
-    consistency = say("The same verdict in both orders: {share}.", share=percent(metrics["consistency"]))
-    blocks: list[Block] = [
-        Table([say("Figure"), say("Count"), say("Share"), say("95% interval")], rows, right=(1, 2, 3)),
-        Paragraph(consistency),
-        *_failures(metrics),
-    ]
-    return Page(
-        title=say("Win rate: evaluation report"),
-        facts=_facts(results, metrics["total_comparisons"]),
-        notes=[say("The judge was not checked against people: its figures are uncalibrated.")],
-        sections=[
-            Section(say("Win rate"), blocks),
-            Section(
-                say("The first comparisons"),
-                [Table([say("Generated"), say("Real"), say("Winner"), say("Reason")], details)],
-            ),
-            Section(say("Conclusion"), [Paragraph(_win_verdict(metrics), strong=True)]),
-        ],
+    consistency = metrics["consistency"]
+    verdict = _band(WIN_BANDS, metrics["win_rate"], say("The generated problems are clearly behind the reference set."))
+    if metrics["win_rate"] is not None and consistency is not None and consistency <= 0.5:
+        verdict = say("The judge's verdict follows the order, not the texts: the win rate says nothing.")
+    return _page(
+        say("Win rate: evaluation report"),
+        results,
+        metrics["total_comparisons"],
+        Section(
+            say("Win rate"),
+            [
+                Table([say("Figure"), say("Count"), say("Share"), say("95% interval")], figures, right=(1, 2, 3)),
+                Paragraph(say("The same verdict in both orders: {share}.", share=percent(consistency))),
+                *_failures(metrics),
+            ],
+        ),
+        Section(
+            say("The first comparisons"),
+            [Table([say("Generated"), say("Real"), say("Winner"), say("Reason")], details)],
+        ),
+        Section(say("Conclusion"), [Paragraph(verdict, strong=True)]),
     )
 
 
-def _facts(results: Mapping[str, Any], count: int) -> dict[str, Phrase]:
-    return {
-        say("Date").text: str(results.get("evaluation_date", now()))[:19],
-        say("Judge").text: results["judge_model"],
-        say("Items").text: f"{count:,}",
-    }
+def _page(title: Sentence, results: Mapping[str, Any], count: int, *sections: Section) -> Page:
+    return Page(
+        title=title,
+        facts={
+            say("Date").text: results["evaluation_date"][:19],
+            say("Judge").text: results["judge_model"],
+            say("Items").text: f"{count:,}",
+        },
+        notes=[say("The judge was not checked against people: its figures are uncalibrated.")],
+        sections=sections,
+    )
 
 
 def _failures(metrics: Mapping[str, Any]) -> list[Block]:
@@ -242,34 +252,11 @@ def _failures(metrics: Mapping[str, Any]) -> list[Block]:
     return [Paragraph(say("{count} could not be judged, and are in no number.", count=metrics["judge_failed"]))]
 
 
-def _judge_verdict(mean: float | None) -> Sentence:
-    if mean is None:
-        return say("Nothing could be judged.")
-    if mean >= EXCELLENT:
-        return say("By this judge the generated data is excellent.")
-    return (
-        say("By this judge the generated data is good.")
-        if mean >= PASS
-        else say("By this judge the generated data needs work.")
-    )
-
-
-def _win_verdict(metrics: Mapping[str, Any]) -> Sentence:
-    rate, consistency = metrics["win_rate"], metrics["consistency"]
-    if rate is None:
-        return say("Nothing could be judged.")
-    if consistency is not None and consistency <= 0.5:
-        return say("The judge's verdict follows the order, not the texts: the win rate says nothing.")
-    return next(
-        (text for bar, text in WIN_BANDS if rate >= bar),
-        say("The generated problems are clearly behind the reference set."),
-    )
-
-
-def _rating(value: float | None) -> Phrase:
+def _band(bands: Bands, value: float | None, below: Sentence, nothing: Phrase = NOTHING) -> Phrase:
+    """Return what is said of a value: the text of the first band that it reaches."""
     if value is None:
-        return "–"
-    return next((text for bar, text in RATINGS if value >= bar), say("needs work ⭐"))
+        return nothing
+    return next((text for least, text in bands if value >= least), below)
 
 
 def _points(value: float | None) -> str:

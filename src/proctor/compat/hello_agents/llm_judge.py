@@ -12,8 +12,8 @@ from proctor.api.loop import run_in_loop
 from proctor.api.run import Run
 from proctor.compat.hello_agents._judged import (
     Dict,
-    Evaluator,
     Judging,
+    JudgingEvaluator,
     Problem,
     from_cache,
     id_of,
@@ -39,7 +39,7 @@ SCALE = 5
 PASS, EXCELLENT = 3.5, 4.5  # of 5; on another scale the same share of it
 
 
-class LLMJudgeEvaluator(Evaluator):
+class LLMJudgeEvaluator(JudgingEvaluator):
     """Judges problems by a rubric: correctness, clarity, difficulty match and completeness, from 1 to 5."""
 
     EVALUATION_DIMENSIONS = ("correctness", "clarity", "difficulty_match", "completeness")

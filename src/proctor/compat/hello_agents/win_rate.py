@@ -9,7 +9,7 @@ import msgspec
 
 from proctor.api.loop import run_in_loop
 from proctor.api.run import Run
-from proctor.compat.hello_agents._judged import Dict, Evaluator, Judging, Problem, from_cache, items, now, play
+from proctor.compat.hello_agents._judged import Dict, Judging, JudgingEvaluator, Problem, from_cache, items, now, play
 from proctor.compat.hello_agents._tool import whole
 from proctor.compat.hello_agents._words import percent, tell
 from proctor.compat.hello_agents.llm_judge import RUBRIC
@@ -27,7 +27,7 @@ from proctor.reply_parsing import loose_json
 LABELS = ("Problem A", "Problem B")
 
 
-class WinRateEvaluator(Evaluator):
+class WinRateEvaluator(JudgingEvaluator):
     """Compares generated problems with real ones, blind and in both orders; only who wins both times has won."""
 
     def __init__(

@@ -7,6 +7,7 @@
 merge, hard, convert, test.
 """
 
+from proctor.benchmarks.multi.markdown_images import extract_image_list_from_md, infer_lang_from_question
 from proctor.compat.multi.article import (
     AdaptiveThresholdAssertion,
     CustomMetrics,
@@ -14,7 +15,6 @@ from proctor.compat.multi.article import (
     integrated_evaluation,
     multi_turn_assertion,
 )
-from proctor.compat.multi.converting import extract_image_list_from_md, infer_lang_from_question
 from proctor.compat.multi.evaluator import MultiAssertionEvaluator
 from proctor.compat.multi.functions import (
     EvaluateFuncDict,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any
 
+from proctor.benchmarks.multi.predictions import count
 from proctor.core.errors import AgentFailed, BadInput
 from proctor.core.sample import File, Message, Sample, Text, Turn
 from proctor.core.task import Environment, Session
@@ -30,7 +31,7 @@ class Adapter:
         self.name = name
 
     def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
-        """One question at a time."""
+        """Open a session for one question."""
         return nullcontext(_Asked(self._generate, sample))
 
 
@@ -49,8 +50,8 @@ class _Asked:
         if not isinstance(prediction, str):
             raise AgentFailed("generate_answer gave no question with a text as 'prediction'.")
         usage = Usage(
-            input_tokens=_count(answered.get("prompt_tokens")),
-            output_tokens=_count(answered.get("completion_tokens")),
+            input_tokens=count(answered.get("prompt_tokens")),
+            output_tokens=count(answered.get("completion_tokens")),
             requests=1,
         )
         return [Step(message=Message.of("assistant", prediction), usage=usage)]
@@ -73,12 +74,8 @@ def _made(evaluator: type, name: str, arguments: Mapping[str, Any]) -> Any:
         ) from error
 
 
-def _count(value: Any) -> int:
-    return int(value) if type(value) in (int, float) and 0 <= value < 1e12 else 0
-
-
 def question_of(sample: Sample) -> dict[str, Any]:
-    """The question object that adapters of the original are given; images are paths."""
+    """Return the question object that adapters of the original are given; images are paths."""
     contents = [
         "".join(part.text for part in turn.messages[-1].parts if isinstance(part, Text)) for turn in sample.turns
     ]

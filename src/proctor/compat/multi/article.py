@@ -4,10 +4,7 @@ The article sketches them around functions that it does not show; what those do 
 give (score, total), and `args` may be any object with the options named, or None. A label without content is 0 of 0.
 """
 
-import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from itertools import islice
+from collections.abc import Sequence
 from pathlib import Path
 
 from proctor.compat.multi.functions import evaluate_question
@@ -17,30 +14,29 @@ from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
 from proctor.scorers import adaptive
 from proctor.scorers._named import named
-from proctor.text_measures.rouge import rouge_l
+from proctor.text_measures.statements import (
+    contradicts_none,
+    stated_share,
+    structure_f1,
+)
+from proctor.text_measures.statements import (
+    word_similarity as basic_similarity,
+)
 
 Marks = tuple[float, float]
 IMAGE_WEIGHT, TEXT_WEIGHT = 0.6, 0.4
 
 _BONUS = 0.1
-_WORDS, _CLAUSES = 2000, 200
-_SHARED = 0.8
-_WORD = re.compile(r"[\u4e00-\u9fff]|\d+(?:[.,]\d+)*%?|[^\W\d_]+")
-_CLAUSE = re.compile(r"[。！？；，\n!?;]|[.,](?!\d)")
-_NOT = re.compile(r"不|没|无|非|未|\b(?:not|no|never|cannot)\b|n't\b", re.IGNORECASE)
-_LOGIC: Mapping[str, re.Pattern[str]] = {
-    name: re.compile(pattern, re.IGNORECASE)
-    for name, pattern in {
-        "reason": r"因为|由于|\b(?:because|since)\b",
-        "conclusion": r"所以|因此|故而|从而|\b(?:therefore|thus|hence|so)\b",
-        "condition": r"如果|若|假如|只要|只有|\b(?:if|unless)\b",
-        "contrast": r"但是|然而|虽然|尽管|\b(?:but|however|although)\b",
-        "all": r"所有|一切|任何|\b(?:all|every|any)\b",
-        "some": r"有些|部分|某些|\bsome\b",
-        "not": _NOT.pattern,
-    }.items()
-}
 _MEASURES = {"bleu": ("解答", "翻译"), "rouge": ("解答", "摘要"), "token_embedding_f1": ("解答", "改写")}
+
+
+def check_consistency(replies: Sequence[str]) -> float:
+    """Return 0 when a clause of the last reply denies one of an earlier reply, else 1.
+
+    >>> check_consistency(["水在标准大气压下100度沸腾。", "水在标准大气压下100度不沸腾。"])
+    0.0
+    """
+    return float(not replies or contradicts_none(replies[-1], replies[:-1]))
 
 
 def multi_turn_assertion(
@@ -65,19 +61,6 @@ def multi_turn_assertion(
     return min(score, most), most
 
 
-def check_consistency(replies: Sequence[str]) -> float:
-    """0 when a clause of the last reply denies one of an earlier reply, else 1: the same words, with and without a 'not'.
-
-    >>> check_consistency(["水在标准大气压下100度沸腾。", "水在标准大气压下100度不沸腾。"])
-    0.0
-    """
-    if not replies:
-        return 1.0
-    last = _facts(replies[-1])
-    earlier = [fact for reply in replies[:-1] for fact in _facts(reply)]
-    return float(not any(_same_words(one, other) and one.denied != other.denied for one in last for other in earlier))
-
-
 class CustomMetrics:
     """The three measures that the article adds."""
 
@@ -92,36 +75,22 @@ class CustomMetrics:
 
     @staticmethod
     def factual_accuracy(pred: str, label: str) -> Marks:
-        """The share of the label's facts that the prediction states.
-
-        A fact is a clause. It is stated by a clause with at least 80 % of its words, all of its numbers, and as many
-        denials. It is a comparison of words: what is said in other words is not found.
+        """The share of the label's statements that the prediction makes too; see `stated_share`.
 
         >>> CustomMetrics.factual_accuracy("光合作用发生在叶绿体中", "光合作用发生在叶绿体中，需要光")
         (0.5, 1.0)
         """
-        expected, made = _facts(label), _facts(pred)
-        if not expected:
-            return 0.0, 0.0
-        stated = sum(any(_same_words(one, fact) and one.denied == fact.denied for one in made) for fact in expected)
-        return stated / len(expected), 1.0
+        share = stated_share(pred, label)
+        return (0.0, 0.0) if share is None else (share, 1.0)
 
     @staticmethod
     def logical_consistency(pred: str, label: str) -> Marks:
-        """How far both have the same marks of reasoning (because, so, if, but, all, some, not): F1 of their counts.
-
-        It sees words that mark a structure, not whether the reasoning holds. Two texts without any are alike.
+        """How far both have the same marks of reasoning; see `structure_f1`.
 
         >>> CustomMetrics.logical_consistency("因为下雨，所以地湿", "由于下雨，因此地面潮湿")
         (1.0, 1.0)
         """
-        if not label.strip():
-            return 0.0, 0.0
-        if not pred.strip():
-            return 0.0, 1.0
-        made, expected = _structure(pred), _structure(label)
-        both = made.total() + expected.total()
-        return (2 * (made & expected).total() / both if both else 1.0), 1.0
+        return (structure_f1(pred, label), 1.0) if label.strip() else (0.0, 0.0)
 
 
 def image_text_assertion(pred_text: str, image_path: str, expected_description: str, args: object = None) -> Marks:
@@ -189,40 +158,6 @@ def integrated_evaluation(pred: str, label: str, question_type: str, args: objec
         return 0.0, 0.0
     scores = [_by(name, pred, label)[0] for name, types in _MEASURES.items() if question_type in types]
     return sum(scores) / len(scores) if scores else basic_similarity(pred, label), 1.0
-
-
-def basic_similarity(pred: str, label: str) -> float:
-    """F of the longest common subsequence of words; a Chinese character counts as a word.
-
-    >>> basic_similarity("今天天气很好", "今天天气很好"), round(basic_similarity("今天天气很坏", "今天天气很好"), 2)
-    (1.0, 0.83)
-    """
-    return rouge_l(_words(pred), _words(label)).f
-
-
-class _Fact:
-    def __init__(self, clause: str) -> None:
-        words = _words(clause)
-        self.words = Counter(word for word in words if not _NOT.fullmatch(word))
-        self.numbers = {word for word in words if word[0].isdigit()}
-        self.denied = len(_NOT.findall(clause)) % 2
-
-
-def _facts(text: str) -> list[_Fact]:
-    clauses = (clause for clause in _CLAUSE.split(text[: _WORDS * 20]) if _WORD.search(clause))
-    return [_Fact(clause) for clause in islice(clauses, _CLAUSES)]
-
-
-def _same_words(one: _Fact, wanted: _Fact) -> bool:
-    return one.numbers >= wanted.numbers and (one.words & wanted.words).total() >= _SHARED * wanted.words.total() > 0
-
-
-def _words(text: str) -> list[str]:
-    return [found[0].casefold() for found in islice(_WORD.finditer(text), _WORDS)]
-
-
-def _structure(text: str) -> Counter[str]:
-    return Counter({name: len(pattern.findall(text[: _WORDS * 20])) for name, pattern in _LOGIC.items()})
 
 
 def _by(scorer: str, pred: str, label: str) -> Marks:

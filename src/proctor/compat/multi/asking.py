@@ -33,29 +33,17 @@ def ask_each(
     Raises:
         BadInput: the endpoint refuses; what was kept before stays.
     """
-    if args.api_key:
-        os.environ["OPENAI_API_KEY"] = args.api_key  # options may be stored, so it goes no other way
-    try:
-        asyncio.run(_ask_each(iter(items), args, prompt, keep, max_tokens))
-    except* BadInput as errors:
-        raise errors.exceptions[0] from None
-
-
-async def _ask_each(
-    items: Iterable[Item],
-    args: argparse.Namespace,
-    prompt: Callable[[Item], Sequence[Message]],
-    keep: Callable[[Item, str], None],
-    max_tokens: int,
-) -> None:
     from proctor.models.openai import ChatModel, options_of
     from proctor.transport.client import Client
 
+    if args.api_key:
+        os.environ["OPENAI_API_KEY"] = args.api_key  # options may be stored, so it goes no other way
     options = {"base_url": args.api_url, "max_tokens": max_tokens, "temperature": 0, "top_p": 1}
     model = ChatModel(args.model_version, options_of(options))
+    left = iter(items)  # shared by all workers
 
     async def work() -> None:
-        for item in items:  # shared by all workers
+        for item in left:
             try:
                 step = await model.complete(prompt(item))
             except PartFailed:
@@ -63,7 +51,13 @@ async def _ask_each(
             if step.stop == "done":
                 keep(item, step.message.text.strip())
 
-    workers = max(args.num_workers, 1)
-    async with Client(concurrency=workers), asyncio.TaskGroup() as group:
-        for _ in range(workers):
-            group.create_task(work())
+    async def ask_all() -> None:
+        workers = max(args.num_workers, 1)
+        async with Client(concurrency=workers), asyncio.TaskGroup() as group:
+            for _ in range(workers):
+                group.create_task(work())
+
+    try:
+        asyncio.run(ask_all())
+    except* BadInput as errors:
+        raise errors.exceptions[0] from None

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from proctor.benchmarks.multi import dataset, official
+from proctor.benchmarks.multi import dataset, official, prediction_scores
 from proctor.benchmarks.multi.predictions import predictions, text_of
 from proctor.compat.multi import metrics
 from proctor.compat.multi.evaluator import report_of
@@ -28,9 +28,9 @@ def evaluate_every_problem(args: Any) -> dict[str, dict[str, object]]:
     """
     given = argparse.Namespace(**{"answer_position": "start", **vars(args)})
     reference = getattr(args, "reference_file", None)
-    path = Path(args.prediction_file)
-    report = metrics.score(path, Path(args.label_file), Path(reference) if reference else None, given)
-    metrics.write_files(report, path, detail=bool(getattr(args, "detail", False)))
+    report = metrics.scored(given, reference)
+    detail = bool(getattr(args, "detail", False))
+    prediction_scores.write_files(report, Path(args.prediction_file), detail=detail)
     return {row.id: {"question_id": row.id, "score": row.score, "total_score": row.total} for row in report.rows}
 
 
@@ -40,8 +40,8 @@ def calculate_score(args: Any) -> tuple[float, float, float]:
     Raises:
         BadInput: the file is missing or in another layout.
     """
-    score, total = metrics.added_up(Path(args.score_file))
-    print(metrics.absolute(score, total))
+    score, total = prediction_scores.added_up(Path(args.score_file))
+    print(prediction_scores.absolute(score, total))
     return score, total, 100 * score / total if total else 0.0
 
 

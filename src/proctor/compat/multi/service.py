@@ -6,6 +6,7 @@ caller sends is seen by no other, and neither its email nor its file names touch
 
 import asyncio
 import secrets
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from proctor.compat.multi import submission
+from proctor.benchmarks.multi import submission
 from proctor.core.errors import BadInput
 from proctor.i18n import language, speak
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 MOST_REQUEST_BYTES = submission.MOST_ZIP_BYTES // 3 * 4 + 100_000  # the largest zip in base64, and the rest
 AT_ONCE = 2
+SCORING = (sys.executable, "-m", "proctor.compat.multi", "metrics")
 _UPLOAD_SECONDS = 120.0
 _PREFIX = "problem"
 
@@ -54,7 +56,7 @@ def application(folder: Path, token: str | None, *, seconds: float = 300.0) -> S
         if not isinstance(asked.zip_file, str):
             return _said("unzip error")
         async with slot:
-            done = await submission.scored(asked.zip_file, folder / asked.version, seconds)
+            done = await submission.scored(asked.zip_file, folder / asked.version, seconds, SCORING)
         return _said(done.said, {"zip_file": done.zip_file, "other": {}})
 
     return Starlette(

@@ -2,6 +2,7 @@
 
 import argparse
 import tempfile
+from collections import Counter
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -65,11 +66,12 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
 
 
 def _few(samples: list[Sample]) -> list[Sample]:
-    counts: dict[tuple[str, str], int] = {}
+    """Return the first samples of every question type and image class."""
+    counts: Counter[tuple[str, str]] = Counter()
     chosen = []
     for sample in samples:
         kind = (sample.tags["type"], sample.tags["image"])
-        counts[kind] = counts.get(kind, 0) + 1
+        counts[kind] += 1
         if counts[kind] <= _EACH:
             chosen.append(sample)
     return chosen

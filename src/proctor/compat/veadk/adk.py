@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from proctor.compat.veadk.sets import plain
-from proctor.compat.veadk.types import Model
+from proctor.compat.veadk.types import Record
 from proctor.evalsets.outcomes import status_of
 from proctor.evalsets.schema import (
     AppDetails,
@@ -80,7 +80,7 @@ class EvalMetric(msgspec.Struct, kw_only=True):
     criterion: Any = None
 
 
-class RubricScore(Model, kw_only=True):
+class RubricScore(Record, kw_only=True):
     """What one property is worth."""
 
     rubric_id: str
@@ -88,7 +88,7 @@ class RubricScore(Model, kw_only=True):
     score: float | None = None
 
 
-class PerInvocationResult(Model, kw_only=True):
+class PerInvocationResult(Record, kw_only=True):
     """What one turn scored."""
 
     actual_invocation: Any
@@ -98,7 +98,7 @@ class PerInvocationResult(Model, kw_only=True):
     rubric_scores: list[RubricScore] | None = None
 
 
-class EvaluationResult(Model, kw_only=True):
+class EvaluationResult(Record, kw_only=True):
     """What a case scored: the mean of its turns, against the threshold."""
 
     overall_score: float | None = None
@@ -120,7 +120,24 @@ class Evaluator:
         raise NotImplementedError
 
 
-class TrajectoryEvaluator(Evaluator):
+class _TurnEvaluator(Evaluator):
+    """Scores every turn for itself."""
+
+    _threshold: float
+
+    def evaluate_invocations(
+        self,
+        actual_invocations: Sequence[Any],
+        expected_invocations: Sequence[Any] | None = None,
+        conversation_scenario: Any = None,
+    ) -> EvaluationResult:
+        return _evaluate(actual_invocations, expected_invocations, self._score, self._threshold)
+
+    def _score(self, made: Invocation, expected: Invocation) -> float:
+        raise NotImplementedError
+
+
+class TrajectoryEvaluator(_TurnEvaluator):
     """`tool_trajectory_avg_score`: 1 or 0 a turn, by match type EXACT, IN_ORDER or ANY_ORDER."""
 
     def __init__(self, threshold: float | None = None, eval_metric: EvalMetric | Any | None = None) -> None:
@@ -129,34 +146,18 @@ class TrajectoryEvaluator(Evaluator):
         self._match_type: MatchType = match_type(_value(criterion.get("match_type", "EXACT")))
         self._names_only = bool(criterion.get("ignore_args"))
 
-    def evaluate_invocations(
-        self,
-        actual_invocations: Sequence[object],
-        expected_invocations: Sequence[object] | None = None,
-        conversation_scenario: object = None,
-    ) -> EvaluationResult:
-        def score(made: Invocation, expected: Invocation) -> float:
-            return float(calls_match(_calls(made), _calls(expected), self._match_type, names_only=self._names_only))
-
-        return _evaluated(actual_invocations, expected_invocations, score, self._threshold)
+    def _score(self, made: Invocation, expected: Invocation) -> float:
+        return float(calls_match(_calls(made), _calls(expected), self._match_type, names_only=self._names_only))
 
 
-class RougeEvaluator(Evaluator):
+class RougeEvaluator(_TurnEvaluator):
     """`response_match_score`: ROUGE-1 of the final response of each turn."""
 
     def __init__(self, eval_metric: EvalMetric | Any | None = None, *, threshold: float | None = None) -> None:
         self._threshold = _threshold(threshold, eval_metric, _criterion(eval_metric), 0.8)
 
-    def evaluate_invocations(
-        self,
-        actual_invocations: Sequence[object],
-        expected_invocations: Sequence[object] | None = None,
-        conversation_scenario: object = None,
-    ) -> EvaluationResult:
-        def score(made: Invocation, expected: Invocation) -> float:
-            return rouge_1(joined(texts(made.final_response)), joined(texts(expected.final_response)))
-
-        return _evaluated(actual_invocations, expected_invocations, score, self._threshold)
+    def _score(self, made: Invocation, expected: Invocation) -> float:
+        return rouge_1(joined(texts(made.final_response)), joined(texts(expected.final_response)))
 
 
 class ResponseEvaluator(RougeEvaluator):
@@ -175,13 +176,13 @@ class ResponseEvaluator(RougeEvaluator):
 
 
 def status(score: float | None, threshold: float) -> EvalStatus:
-    """What a score is worth, in ADK's words."""
+    """Return what a score is worth, in ADK's words."""
     return EvalStatus[status_of(score, threshold).upper()]
 
 
-def _evaluated(
-    actual: Sequence[object],
-    expected: Sequence[object] | None,
+def _evaluate(
+    actual: Sequence[Any],
+    expected: Sequence[Any] | None,
     score: Callable[[Invocation, Invocation], float],
     threshold: float,
 ) -> EvaluationResult:
@@ -215,17 +216,16 @@ def _calls(invocation: Invocation) -> list[AdkCall]:
     return [AdkCall(call.name, call.args) for call in (data.calls() if data is not None else ())]
 
 
-def _criterion(eval_metric: object) -> dict[str, object]:
-    given = getattr(eval_metric, "criterion", None)
-    found = plain(given) if given is not None else {}
-    return found if isinstance(found, dict) else {}
+def _criterion(eval_metric: Any) -> dict[str, Any]:
+    criterion = plain(getattr(eval_metric, "criterion", None))
+    return criterion if isinstance(criterion, dict) else {}
 
 
 def _threshold(given: float | None, eval_metric: Any, criterion: dict[str, Any], usual: float) -> float:
-    told = (given, criterion.get("threshold"), getattr(eval_metric, "threshold", None), usual)
-    return next(float(one) for one in told if one is not None)
+    thresholds = (given, criterion.get("threshold"), getattr(eval_metric, "threshold", None), usual)
+    return next(float(one) for one in thresholds if one is not None)
 
 
 def _value(given: Any) -> Any:
-    """ADK's match types are members of an enumeration, whose values are 0, 1 and 2."""
+    """Return the value of a match type: those of ADK are members of an enumeration, whose values are 0, 1 and 2."""
     return given.value if isinstance(given, Enum) else given

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from proctor import registry
@@ -46,7 +47,7 @@ class AgentEvaluator:
         *,
         allow_code: bool = False,
     ) -> None:
-        """Evaluate the cases of a file, or of all `*.test.json` in a folder and below, by the `test_config.json` beside each.
+        """Evaluate the cases of a file, or of all `*.test.json` in a folder and below, by the `test_config.json` next to each.
 
         Args:
             agent_module: a module with `root_agent`, or with a module `agent` that has it; or a path, `./agent.py`.
@@ -60,25 +61,18 @@ class AgentEvaluator:
             AssertionError: a case failed; says which.
             UnusableEvalSet: a ValueError: a file that cannot be read.
         """
+        evaluation = _Evaluation(
+            agent_module, num_runs, agent_name, print_detailed_results, artifact_service, output_file, app_name,
+            eval_set_results_manager,
+        )  # fmt: skip
         for path in sets.test_files(eval_dataset_file_path_or_dir):
             assert path is not None
-            found = sets.loaded(None, path)
+            loaded = sets.loaded(None, path)
             if initial_session_file is not None:
                 session = read_session(initial_session_file)
-                found = replace(found, eval_set=cases.with_session(found.eval_set, session))
-            await _evaluate(
-                agent_module,
-                found,
-                AgentEvaluator.find_config_for_test_file(path, allow_code=allow_code),
-                path=Path(path),
-                num_runs=num_runs,
-                agent_name=agent_name,
-                print_detailed_results=print_detailed_results,
-                artifact_service=artifact_service,
-                output_file=output_file,
-                app_name=app_name,
-                eval_set_results_manager=eval_set_results_manager,
-            )
+                loaded = replace(loaded, eval_set=cases.with_session(loaded.eval_set, session))
+            criteria = AgentEvaluator.find_config_for_test_file(path, allow_code=allow_code)
+            await evaluation.run(loaded, criteria, Path(path))
 
     @staticmethod
     async def evaluate_eval_set(
@@ -104,23 +98,18 @@ class AgentEvaluator:
         """
         if not criteria and eval_config is None:
             raise ValueError("`eval_config` is required.")
-        await _evaluate(
-            agent_module,
-            sets.loaded(eval_set, None),
-            _criteria(criteria or eval_config, allow_code=allow_code),
-            path=None,
-            num_runs=num_runs,
-            agent_name=agent_name,
-            print_detailed_results=print_detailed_results,
-            artifact_service=artifact_service,
-            output_file=output_file,
-            app_name=app_name,
-            eval_set_results_manager=eval_set_results_manager,
+        evaluation = _Evaluation(
+            agent_module, num_runs, agent_name, print_detailed_results, artifact_service, output_file, app_name,
+            eval_set_results_manager,
+        )  # fmt: skip
+        loaded = sets.loaded(eval_set, None)
+        await evaluation.run(
+            loaded, _criteria(criteria or eval_config, allow_code=allow_code), Path(loaded.eval_set.eval_set_id)
         )
 
     @staticmethod
     def find_config_for_test_file(test_file: str | Path, *, allow_code: bool = False) -> Criteria:
-        """Return the criteria of the `test_config.json` beside a file; those of ADK where there is none."""
+        """Return the criteria of the `test_config.json` next to a file; those of ADK where there is none."""
         return beside(Path(test_file), allow_code=allow_code)
 
     @staticmethod
@@ -143,52 +132,60 @@ class AgentEvaluator:
         create(Path(new_eval_data_file), eval_set)
 
 
-async def _evaluate(
-    agent_module: str,
-    found: Loaded,
-    by: Criteria,
-    *,
-    path: Path | None,
-    num_runs: int,
-    agent_name: str | None,
-    print_detailed_results: bool,
-    artifact_service: Any,
-    output_file: str | Path | None,
-    app_name: str | None,
-    eval_set_results_manager: Any,
-) -> None:
-    if eval_set_results_manager is not None and not app_name:
-        raise ValueError("app_name is required when eval_set_results_manager is provided.")
-    where = path or Path(found.eval_set.eval_set_id)
-    task = task_from(where.name, [Source(path=where, loaded=found, chosen=found.eval_set.eval_cases, criteria=by)])
-    agent = await _agent(agent_module, agent_name, artifact_service, app_name)
-    run = await evaluate_async(
-        task, agent=agent, attempts=num_runs, order="official", concurrency=1, max_failed=1.0, store=":memory:"
-    )
-    found_outcomes = list(outcomes(run.record, run.store))
-    failed = [case for case in found_outcomes if case.status != "passed"]
-    if print_detailed_results:
-        show(failed)
-    if output_file is not None:
-        append_csv(found_outcomes, Path(output_file))
-    if eval_set_results_manager is not None:
-        _save(run, found_outcomes, found.eval_set.eval_set_id, str(app_name), eval_set_results_manager)
-    if failed:
-        raise AssertionError(_message(agent_module, failed, shown=print_detailed_results))
+class _Evaluation(msgspec.Struct, frozen=True):
+    """What both ways to evaluate are told alike; see `AgentEvaluator.evaluate`."""
+
+    agent_module: str
+    num_runs: int
+    agent_name: str | None
+    print_detailed_results: bool
+    artifact_service: Any
+    output_file: str | Path | None
+    app_name: str | None
+    results_manager: Any
+
+    async def run(self, loaded: Loaded, criteria: Criteria, path: Path) -> None:
+        """Evaluate the cases of a set.
+
+        Raises:
+            AssertionError: a case failed.
+        """
+        if self.results_manager is not None and not self.app_name:
+            raise ValueError("app_name is required when eval_set_results_manager is provided.")
+        source = Source(path=path, loaded=loaded, chosen=loaded.eval_set.eval_cases, criteria=criteria)
+        agent = await _agent(self.agent_module, self.agent_name, self.artifact_service, self.app_name)
+        run = await evaluate_async(
+            task_from(path.name, [source]),
+            agent=agent,
+            attempts=self.num_runs,
+            order="official",
+            concurrency=1,
+            max_failed=1.0,
+            store=":memory:",
+        )
+        results = list(outcomes(run.record, run.store))
+        failed = [case for case in results if case.status != "passed"]
+        if self.print_detailed_results:
+            show(failed)
+        if self.output_file is not None:
+            append_csv(results, Path(self.output_file))
+        if self.results_manager is not None:
+            _save(run, results, loaded.eval_set.eval_set_id, str(self.app_name), self.results_manager)
+        if failed:
+            raise AssertionError(_message(self.agent_module, failed, shown=self.print_detailed_results))
 
 
 async def _agent(module: str, sub_agent: str | None, artifact_service: Any, app_name: str | None) -> Any:
-    """The agent of a folder or module, or a sub-agent of it."""
+    """Return the agent of a folder or module, or a sub-agent of it."""
     if _is_folder(module):
         root: Any = resolve.agent(f"adk:{module}", {"sub_agent": sub_agent} if sub_agent else {})[0]
         sub_agent = None
     else:
         root = await _root_agent(module)
     if sub_agent is not None:
-        found = root.find_agent(sub_agent)
-        if found is None:
+        root = root.find_agent(sub_agent)
+        if root is None:
             raise BadInput("'{name}' has no sub-agent '{sub}'.", name=module, sub=sub_agent)
-        root = found
     if artifact_service is None:
         return root
     from google.adk.runners import Runner
@@ -203,19 +200,19 @@ async def _agent(module: str, sub_agent: str | None, artifact_service: Any, app_
 
 
 def _is_folder(module: str) -> bool:
-    """Whether it is a path rather than the name of a module."""
+    """True if it is a path rather than the name of a module."""
     return not module.replace(".", "").isidentifier() and Path(module).is_dir()
 
 
 async def _root_agent(module: str) -> Any:
-    """What is called `root_agent` in the module or in its `agent`, else what `get_agent_async` gives."""
-    for place in ("agent.root_agent", "root_agent"):
+    """Return `root_agent` of the module or of its `agent`, else what `get_agent_async` returns."""
+    for name in ("agent.root_agent", "root_agent"):
         with suppress(BadInput):
-            return registry.load_object(f"{module}:{place}", place)
+            return registry.load_object(f"{module}:{name}", name)
     try:
         make = registry.load_object(f"{module}:agent.get_agent_async", "")
     except BadInput:
-        make = registry.load_object(f"{module}:get_agent_async", "")  # its error tells what the module has
+        make = registry.load_object(f"{module}:get_agent_async", "")  # its error says what the module has
     made = await make()
     return made[0] if isinstance(made, tuple) else made
 
@@ -240,7 +237,7 @@ def _message(module: str, failed: Sequence[CaseOutcome], *, shown: bool) -> str:
 
 
 def _criteria(given: Any, *, allow_code: bool) -> Criteria:
-    """Criteria as they are, or out of ADK's EvalConfig or plain data."""
+    """Return criteria, given as such, as ADK's EvalConfig or as plain data."""
     if isinstance(given, Criteria):
         return given
     value = sets.plain(given)

@@ -26,6 +26,7 @@ from proctor.judges.rubric import RubricJudge, made
 from proctor.models.named import model
 from proctor.trajectory_matching.adk_rules import mean
 from proctor.trajectory_matching.assignment import best
+from proctor.trajectory_matching.call_order import in_sequence
 
 
 class LLMTestCaseParams(StrEnum):
@@ -42,7 +43,7 @@ SingleTurnParams = LLMTestCaseParams
 
 
 class ToolCallParams(StrEnum):
-    """What of a call is compared beside its name."""
+    """What of a call is compared besides its name."""
 
     INPUT_PARAMETERS = "input_parameters"
 
@@ -57,7 +58,7 @@ FIELDS: Mapping[str, str] = {  # what the judge of Proctor calls it
 
 
 class _Metric:
-    """What both have in common: a score for each turn, a threshold, and the mean."""
+    """A score for each turn, a threshold, and the mean."""
 
     inline = True
 
@@ -209,8 +210,11 @@ class ToolCorrectnessMetric(_Metric):
             return float([one[:2] for one in calls] == [one[:2] for one in expected])
         weights = [[self._similarity(call, wanted) for call in calls] for wanted in expected]
         if self._in_order:
-            return _longest(weights) / len(expected)
-        return sum(weights[row][column] for row, column in best(weights).items()) / len(expected)
+            above_zero = [{column: weight for column, weight in enumerate(row) if weight} for row in weights]
+            pairs = in_sequence(above_zero, len(calls))
+        else:
+            pairs = best(weights)
+        return sum(weights[row][column] for row, column in pairs.items()) / len(expected)
 
     def _similarity(self, call: tuple[str, Any, Any], wanted: tuple[str, Any, Any]) -> float:
         if call[0] != wanted[0]:
@@ -219,7 +223,7 @@ class ToolCorrectnessMetric(_Metric):
 
 
 def share_equal(one: Any, other: Any) -> float:
-    """How much of two objects is equal: of all their keys the share that is, and of those inside likewise.
+    """Return how much of two objects is equal: the share of all their keys, and of those inside likewise.
 
     >>> share_equal({"a": 1, "b": {"x": 1, "y": 2}}, {"a": 1, "b": {"x": 1}}), share_equal({}, {})
     (0.75, 1.0)
@@ -233,7 +237,7 @@ def share_equal(one: Any, other: Any) -> float:
 
 
 def judge_of(given: Any) -> Model:
-    """A model to ask, out of a name, an object with `complete`, or DeepEval's object of an endpoint."""
+    """Return the model of a name, of an object with `complete`, or of DeepEval's object for an endpoint."""
     if isinstance(given, str):
         return model(given)
     if callable(getattr(given, "complete", None)):
@@ -248,22 +252,11 @@ def judge_of(given: Any) -> Model:
 
 
 def endpoint(name: str, base: str, key: str) -> Model:
-    """A model behind an OpenAI-compatible endpoint."""
+    """Return a model at an OpenAI-compatible endpoint."""
     from proctor.models.openai import ChatModel, Options
 
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     return ChatModel(name, Options(base_url=base, headers=headers, temperature=0.0))
-
-
-def _longest(weights: Sequence[Sequence[float]]) -> float:
-    """The greatest sum of pairs whose places rise on both sides."""
-    before = [0.0] * (len(weights[0]) + 1)
-    for row in weights:
-        now = [0.0]
-        for place, weight in enumerate(row):
-            now.append(max(before[place + 1], now[place], before[place] + weight))
-        before = now
-    return before[-1]
 
 
 def _text(calls: Calls) -> str:

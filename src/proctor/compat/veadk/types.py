@@ -14,7 +14,7 @@ def _foreign(value: Any) -> Any:
     return value.model_dump(mode="json", exclude_none=True)
 
 
-class Model(msgspec.Struct, kw_only=True):
+class Record(msgspec.Struct, kw_only=True):
     """Made with keywords and changed at will, as there."""
 
     def model_dump(self, **_: object) -> dict[str, object]:
@@ -36,7 +36,7 @@ class Model(msgspec.Struct, kw_only=True):
         return msgspec.json.encode(self, enc_hook=_foreign).decode()
 
 
-class ToolInvocation(Model, kw_only=True):
+class ToolInvocation(Record, kw_only=True):
     """A call of a tool."""
 
     tool_name: str
@@ -44,7 +44,7 @@ class ToolInvocation(Model, kw_only=True):
     tool_result: Any = None
 
 
-class Invocation(Model, kw_only=True):
+class Invocation(Record, kw_only=True):
     """One turn; tools are dicts with `name` and `args`, `latency` is milliseconds as text.
 
     `error` is why the agent gave no output; VeADK has no such field, as there the first error ends everything.
@@ -60,13 +60,13 @@ class Invocation(Model, kw_only=True):
     error: str = ""
 
 
-class EvalTestCase(Model, kw_only=True):
+class EvalTestCase(Record, kw_only=True):
     """One case: its turns."""
 
     invocations: list[Invocation]
 
 
-class MetricResult(Model, kw_only=True):
+class MetricResult(Record, kw_only=True):
     """What one metric said of a case; `score` is None where it could not be measured."""
 
     metric_type: str
@@ -75,7 +75,7 @@ class MetricResult(Model, kw_only=True):
     reason: str
 
 
-class EvalResultData(Model, kw_only=True):
+class EvalResultData(Record, kw_only=True):
     """What all metrics said of a case.
 
     >>> result = EvalResultData(metric_results=[MetricResult(metric_type="m", success=True, score=1.0, reason="fine")])

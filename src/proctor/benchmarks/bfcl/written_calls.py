@@ -29,14 +29,14 @@ _FENCE = re.compile(r"```[a-zA-Z_]*[ \t]*\n(.*?)```", re.DOTALL)
 _decoder = json.JSONDecoder()
 
 
-class Found(msgspec.Struct, frozen=True):
+class ReadCalls(msgspec.Struct, frozen=True):
     """The calls of a reply: [] where it says that there are none, None where none can be read."""
 
     calls: list[dict[str, Any]] | None
     is_json: bool = False
 
 
-def calls_in(reply: str, names: Sequence[str] = ()) -> Found:
+def calls_in(reply: str, names: Sequence[str] = ()) -> ReadCalls:
     """The calls as `{"name", "arguments"}`; `names` are the functions there are, for calls among words.
 
     >>> calls_in('Sure: {"name": "f", "arguments": {"x": [1, 2]}}').calls
@@ -51,10 +51,10 @@ def calls_in(reply: str, names: Sequence[str] = ()) -> Found:
             return in_pieces
     among = _among(text)
     if among:
-        return Found(among, is_json=True)
+        return ReadCalls(among, is_json=True)
     lines = [found for line in text.splitlines() if (found := _of_python(line.strip(" `-*\t")))]
     on_lines = [call for found in lines for call in found if call["name"] in names]
-    return Found(on_lines or _within(text, names) or None)
+    return ReadCalls(on_lines or _within(text, names) or None)
 
 
 def trajectory_of(reply: str, functions: Sequence[Mapping[str, object]], language: Language) -> Trajectory:
@@ -127,7 +127,7 @@ def _inner(value: Any) -> Any:
     return [_inner(one) for one in value] if isinstance(value, list) else value
 
 
-def _of_pieces(pieces: Sequence[str]) -> Found:
+def _of_pieces(pieces: Sequence[str]) -> ReadCalls:
     """Return the calls of all pieces that hold some; one that says the same as those preceding it is a repetition."""
     calls: list[dict[str, Any]] | None = None
     is_json = False
@@ -137,7 +137,7 @@ def _of_pieces(pieces: Sequence[str]) -> Found:
         found = _of_python(piece) if found is None else found
         if found is not None and found != calls:
             calls = (calls or []) + found
-    return Found(calls, is_json=is_json)
+    return ReadCalls(calls, is_json=is_json)
 
 
 def _within(text: str, names: Sequence[str]) -> list[dict[str, Any]]:

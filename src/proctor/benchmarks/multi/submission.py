@@ -8,10 +8,10 @@ import asyncio
 import base64
 import binascii
 import io
-import sys
 import tempfile
 import zipfile
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -27,15 +27,18 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _END = b"PK\x05\x06"
 
 
-class Scored(msgspec.Struct, frozen=True, kw_only=True):
-    """What the service answers with: a zip in base64, and what the scorer printed."""
+class ScoredSubmission(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to a submission: a zip in base64, and what the scorer printed."""
 
     zip_file: str
     said: str
 
 
-async def scored(zip_file: str, labels: Path, seconds: float) -> Scored:
-    """The result files of a submission against a label file.
+async def scored(zip_file: str, labels: Path, seconds: float, command: Sequence[str]) -> ScoredSubmission:
+    """Return the result files of a submission against a label file.
+
+    Args:
+        command: scores, with the flags of the original's `metrics.py`.
 
     Raises:
         BadInput: no zip, no predictions in it, too much of it, nothing that can be scored, or not within `seconds`.
@@ -44,12 +47,12 @@ async def scored(zip_file: str, labels: Path, seconds: float) -> Scored:
         folder = Path(made) / "submission"
         folder.mkdir()
         await asyncio.to_thread(_unpack, zip_file, folder)
-        said = await _score(folder, labels, seconds)
-        return Scored(zip_file=await asyncio.to_thread(_packed, folder), said=said)
+        said = await _score(folder, labels, seconds, command)
+        return ScoredSubmission(zip_file=await asyncio.to_thread(_packed, folder), said=said)
 
 
 def members(data: bytes) -> dict[str, bytes]:
-    """The members that count of a zip, by name.
+    """Return the members that count of a zip, by name.
 
     Raises:
         BadInput: it cannot be read, holds no predictions, or a member is above its limit.
@@ -89,10 +92,9 @@ def _member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
     return content
 
 
-async def _score(folder: Path, labels: Path, seconds: float) -> str:
-    """What `metrics --detail` says; in a process, because only a process can be stopped."""
-    command = [sys.executable, "-m", "proctor.compat.multi", "metrics", "--detail"]
-    command += ["--label_file", str(labels), "--prediction_file", str(folder / "prediction.json")]
+async def _score(folder: Path, labels: Path, seconds: float, command: Sequence[str]) -> str:
+    """Return what the command says; in a process, because only a process can be stopped."""
+    command = [*command, "--detail", "--label_file", str(labels), "--prediction_file", str(folder / "prediction.json")]
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(*command, stdout=pipe, stderr=pipe)
     try:
