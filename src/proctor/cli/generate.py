@@ -202,11 +202,9 @@ def _assess(data: str, plan: "Plan | None", given: dict[str, Any]) -> "Quality":
     with output.judging(quiet=given["quiet"]) as progress:
         return assess(
             wish,
-            store=given["store"],
-            budget=given["budget"],
-            concurrency=given["concurrency"],
-            progress=lambda: progress,
             tell=output.tell,
+            progress=progress,
+            **{name: given[name] for name in ("store", "budget", "concurrency")},
         )
 
 
@@ -227,16 +225,11 @@ def _tell_generated(made: "Generated") -> None:
 
 def _show(found: "Quality") -> None:
     from proctor.generation import advice
-    from proctor.generation.report import MARK
+    from proctor.generation.report import checks_table
     from proctor.reports.tables import styled
 
-    output.print_table(
-        (t("Figure"), t("Value"), t("Threshold"), t("Verdict")),
-        [
-            (t(check.name), advice.shown(check.number), advice.threshold(check), t(MARK[check.verdict]))
-            for check in found.checks
-        ],
-    )
+    table = checks_table(found)
+    output.print_table([t(title) for title in table.columns], [[t(cell) for cell in row] for row in table.rows])
     console = output.console()
     for check in found.checks:
         if check.why is not None:

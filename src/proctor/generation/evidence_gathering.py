@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from proctor.api import Run, evaluate
+from proctor.api import Run, RunOptions, run_task
 from proctor.api.agree import Agreement, agree
+from proctor.api.options import budget_of
 from proctor.calibration.figures import about, on_scale
 from proctor.core.digest import digest_file
 from proctor.core.errors import BadInput, ProctorError
@@ -18,11 +19,10 @@ from proctor.core.run import Budget, Estimate
 from proctor.core.score import Score
 from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
-from proctor.core.task import Store
+from proctor.core.task import Task
 from proctor.datasets.columns import ITEM_NAMES
 from proctor.datasets.formats import is_empty
 from proctor.datasets.rows import Row, filled_column, items_in
-from proctor.engine.progress import Progress
 from proctor.generation import answer_check, reference_set
 from proctor.generation.answer_check import Solved
 from proctor.generation.evidence import Compared, Faulty, Judged, New, People, Weak, Wish
@@ -41,26 +41,20 @@ SCALE = (1.0, 5.0)  # of the scores of people
 SHOWN = 10
 WEAK_CHARACTERS = 160  # of the text of a weak item
 LANGS: tuple[Lang, ...] = ("en", "zh")
-ROLES = {
-    "id": "id",
-    "problem": "question",
-    "answer": "answer",
-    "solution": "solution",
-    "topic": "topic",
-}  # of common columns
+ROLES = {"id": "id", "problem": "question", "answer": "answer", "solution": "solution", "topic": "topic"}
 
 
-class Steps:
-    """The parts, one method each; `failures` notes what went wrong in which."""
+class Gathering:
+    """Gathers the kinds of evidence, one method each; `failures` has the reason of each that failed.
+
+    All runs are made with the same options; their budget is one for all together.
+    """
 
     def __init__(
         self,
         wish: Wish,
         kind: Generator,
-        store: Store,
-        budget: Budget | None,
-        concurrency: int | None,
-        progress: Callable[[], Progress],
+        options: RunOptions,
         tell: Callable[[Sentence], None] | None,
         runs: Mapping[str, Run],
     ) -> None:
@@ -68,15 +62,12 @@ class Steps:
         self.items = items_of(Path(wish.data), kind)
         self._wish = wish
         self._kind = kind
-        self._store = store
-        self._left = budget
-        self._concurrency = concurrency
-        self._progress = progress
+        self._options = replace(options, budget=budget_of(options.budget), seed=wish.seed)
         self._tell = tell
         self._runs = runs
 
     def attempt(self, name: str, step: Callable[[], T]) -> T | None:
-        """What a part finds; None when it fails."""
+        """Return what a part finds; None when it fails."""
         try:
             return step()
         except ProctorError as error:
@@ -104,9 +95,8 @@ class Steps:
             nearest.append(closest.similarity if closest is not None else 0.0)
             if like is not None:
                 copies.append((item["id"], like))
-            if (earlier := own.like(text)) is not None:
+            if (earlier := own.admit(item["id"], text)) is not None:
                 repeated.append((item["id"], earlier))
-            own.add(item["id"], text)
         old = {id for id, _ in (*copies, *repeated)}
         cases = [Case(cluster=item["id"], values=(float(item["id"] not in old),), planned=1) for item in self.items]
         return New(
@@ -125,7 +115,7 @@ class Steps:
         options: dict[str, object] = {}
         if self._wish.reference is not None:
             options = {"reference": str(reference_set.located(self._wish.reference)[0]), "seed": self._wish.seed}
-        run = self._run(f"judged-items:{self._wish.data}", [f"rubric:{criteria.name}"], options)
+        run = self._judge(f"judged-items:{self._wish.data}", f"rubric:{criteria.name}", options)
         return run, self._judged(run, criteria)
 
     def _judged(self, run: Run, criteria: Rubric) -> Judged:
@@ -166,7 +156,7 @@ class Steps:
             criteria = self._wish.rubric or self._kind.rubric
             reference = str(reference_set.located(str(self._wish.reference))[0])
             options = {"sets": [self._wish.data, reference], "pairing": "random", "seed": self._wish.seed}
-            run = self._run("judged-pairs:", [f"pairwise:{criteria}"], options, limit=self._wish.comparisons)
+            run = self._judge("judged-pairs:", f"pairwise:{criteria}", options, limit=self._wish.comparisons)
         return Compared(
             run=run.id,
             judge=_model_of(run),
@@ -185,15 +175,12 @@ class Steps:
             raise BadInput("No item has a problem with an answer.")
         path = Path(self._wish.data)
         task = answer_check.task(items, self._kind, path.stem, digest_file(path)[:12])
-        run = evaluate(
+        run = self._run(
             task,
             agent=self._wish.solver,
             agent_options=self._wish.solver_options,
             attempts=self._wish.votes,
-            seed=self._wish.seed,
-            **self._how(),
         )
-        self._spent(run)
         return answer_check.solved(run, {item["id"]: as_text(item[answer]) for item in items}, self._wish.votes)
 
     def people(self, run: Run | None) -> People | None:
@@ -212,37 +199,25 @@ class Steps:
             agreement = self.attempt("agreement", lambda: agree([run, path]))
         return _people(path, mine, len(given) - len(mine), agreement, len(ids))
 
-    def _run(self, task: str, scorers: Sequence[str], options: Mapping[str, object], limit: int | None = None) -> Run:
-        run = evaluate(
+    def _judge(self, task: str, scorer: str, options: Mapping[str, Any], limit: int | None = None) -> Run:
+        return self._run(
             task,
             agent="recorded:",
-            scorers=scorers,
+            scorers=[scorer],
             options=options,
             judge=self._wish.judge,
             judge_options=self._wish.judge_options,
             limit=limit,
-            seed=self._wish.seed,
-            **self._how(),
         )
-        self._spent(run)
-        return run
 
-    def _how(self) -> dict[str, Any]:
-        if self._left is not None and any(
-            bound is not None and bound <= 0 for bound in msgspec.structs.astuple(self._left)
-        ):
+    def _run(self, task: str | Task, **how: Any) -> Run:
+        """Run a part, and take what it cost out of the budget."""
+        left = budget_of(self._options.budget)
+        if any(bound is not None and bound <= 0 for bound in msgspec.structs.astuple(left)):
             raise BadInput("The budget is spent.")
-        return {
-            "store": self._store,
-            "budget": self._left,
-            "concurrency": self._concurrency,
-            "progress": self._progress(),
-        }
-
-    def _spent(self, run: Run) -> None:
-        """Take what a run cost out of the budget, which is one for all parts."""
-        if self._left is not None:
-            self._left = rest_of(self._left, run)
+        run = run_task(task, replace(self._options, **how))
+        self._options = replace(self._options, budget=rest_of(left, run))
+        return run
 
 
 def items_of(path: Path, kind: Generator) -> list[Item]:

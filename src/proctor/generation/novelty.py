@@ -13,12 +13,13 @@ import re
 import unicodedata
 import zlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 import msgspec
 
 from proctor.core.errors import BadInput
+from proctor.core.sentence import Sentence, say
 
 Kind = Literal["exact", "numbers", "near", "meaning"]
 NEAR = 0.6
@@ -34,12 +35,25 @@ WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 MASK = "0"
 
 
+REASONS: Mapping[Kind, Sentence] = {
+    "exact": say("It is the same as one that exists already."),
+    "numbers": say("It is one that exists already, with other numbers."),
+    "near": say("Its wording is nearly that of one that exists already."),
+    "meaning": say("It says nearly the same as one that exists already."),
+}
+
+
 class Likeness(msgspec.Struct, frozen=True, kw_only=True):
     """What a text is like, in which way, and how much (1 is the same)."""
 
     id: str
     kind: Kind
     similarity: float
+
+    @property
+    def reason(self) -> Sentence:
+        """Why a text is no new one."""
+        return REASONS[self.kind]
 
 
 class _Known(msgspec.Struct, frozen=True):
@@ -91,6 +105,14 @@ class Novelty:
         if self._meaning is not None:
             self._texts.append(text)
             self._ids.append(id)
+
+    def admit(self, id: str, text: str) -> Likeness | None:
+        """Take a text in if it is new, and return None; else return which text with another id it is a copy of."""
+        copy = self.like(text)
+        if copy is not None and copy.id != id:
+            return copy
+        self.add(id, text)
+        return None
 
     def extend(self, texts: Iterable[tuple[str, str]]) -> None:
         """Take in several, each with its id."""

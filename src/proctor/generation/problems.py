@@ -1,7 +1,7 @@
 """Have an agent write items, each checked as it comes: against the schema, and that it is new.
 
-A run like any other: a sample is a place to fill, the agent writes, and what does not do goes back to it with the reason.
-A place that stays empty after the last try is a failure that is counted; nothing is put there instead. So pace, retries,
+A run like any other: a sample asks for one item, the agent writes it, and a rejected one goes back to it with the reason.
+An item that is still rejected after the last try is a failure that is counted; nothing takes its place. So pace, retries,
 budget and resuming are those of the engine, and an item counts when it is on disk.
 """
 
@@ -19,32 +19,25 @@ from proctor.api import Run, RunOptions, at, run_task
 from proctor.api.prepare import new_id
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
-from proctor.core.sample import Message, Sample, Turn
+from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store, Task
-from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Trial, Verdict
 from proctor.engine.progress import Progress
 from proctor.generation import reference_set
 from proctor.generation.files import same_json, stamp, write_json
 from proctor.generation.generation_plan import Generated, Missing, Plan
-from proctor.generation.generator import Generator, Rejected, generator
-from proctor.generation.novelty import MEANING, Likeness, Novelty
+from proctor.generation.generator import Generator, generator
+from proctor.generation.item_review import SCORER, AcceptedItem, AskAgain, ItemReview, tries_of
+from proctor.generation.novelty import MEANING, Novelty
 from proctor.generation.report import write_generation_report
 from proctor.reports.visible import one_line
 
 __all__ = ["Generated", "ItemProgress", "Missing", "Plan", "generate", "outcome", "plan_of", "task", "written"]
 
-SCORER = "accepted"
 PROVENANCE = "generation"
 SHOWN = 40  # characters of a topic or an answer
-CLOSE: Mapping[str, Sentence] = {
-    "exact": say("It is the same as one that exists already."),
-    "numbers": say("It is one that exists already, with other numbers."),
-    "near": say("Its wording is nearly that of one that exists already."),
-    "meaning": say("It says nearly the same as one that exists already."),
-}
 
 
 def generate(
@@ -83,7 +76,7 @@ def generate(
 def written(
     plan: Plan | None = None, *, earlier: Sequence[tuple[str, Mapping[str, Any]]] = (), **given: Any
 ) -> Generated:
-    """Do the same without files."""
+    """Have an agent write items as `generate` does, without files."""
     options = RunOptions.of(given)
     store = at(options.store)
     stored = _stored(store, options.run_id)
@@ -106,10 +99,10 @@ def written(
 
 
 def task(plan: Plan, *, earlier: Sequence[tuple[str, Mapping[str, Any]]] = ()) -> Task:
-    """The places to fill as samples of a task.
+    """Return the task whose samples each ask for one item.
 
     Args:
-        earlier: what was accepted before, by place, when a run goes on.
+        earlier: what was accepted before, with the ids, when a run is resumed.
 
     Raises:
         BadInput: the generator or the reference set cannot be read.
@@ -120,14 +113,15 @@ def task(plan: Plan, *, earlier: Sequence[tuple[str, Mapping[str, Any]]] = ()) -
     if reference is not None:
         novelty.extend((f"{reference.name}:{one.id}", one.text(kind.main)) for one in reference.items)
     novelty.extend((id, kind.text(item)) for id, item in earlier)
-    desk = _Desk(kind, plan, novelty)
+    review = ItemReview(kind, novelty)
+    scorer = AcceptedItem(review, version=digest([kind.digest, plan])[:12])
     version = digest([kind.digest, reference.digest if reference is not None else "", plan])[:12]
     return Task(
         name=kind.name,
         version=version,
-        samples=lambda: _places(kind, plan, reference),
-        scorers=[desk],
-        user=desk,
+        samples=lambda: _samples(kind, plan, reference),
+        scorers=[scorer],
+        user=AskAgain(review, plan.tries),
         provenance={
             PROVENANCE: msgspec.to_builtins(plan),
             "generator": kind.digest,
@@ -141,7 +135,7 @@ def task(plan: Plan, *, earlier: Sequence[tuple[str, Mapping[str, Any]]] = ()) -
 def outcome(
     run: Run, plan: Plan, earlier: Sequence[tuple[str, Mapping[str, Any]]] = ()
 ) -> tuple[list[dict[str, Any]], list[Missing]]:
-    """The items of a run in order, and the places that stayed empty; of items that are alike the first counts."""
+    """Return the items of a run in order, and those that could not be generated; of items that are alike the first counts."""
     kind = generator(plan.generator)
     trial_by_id = {trial.sample_id: trial for trial in run.trials()}
     verdict_by_id = {verdict.sample_id: verdict for verdict in run.verdicts(scorer=SCORER)}
@@ -156,17 +150,16 @@ def outcome(
         found = _item(verdict) if verdict is not None else None
         if trial is None or found is None:
             missing.append(_missing(id, trial, verdict))
-        elif (like := seen.like(kind.text(found))) is not None:  # written at the same moment
-            missing.append(Missing(id=id, kind=f"copy:{like.kind}", reason=CLOSE[like.kind]))
+        elif (copy := seen.admit(id, kind.text(found))) is not None:  # accepted by two processes
+            missing.append(Missing(id=id, kind=f"copy:{copy.kind}", reason=copy.reason))
         else:
-            seen.add(id, kind.text(found))
             ordered = {name: found[name] for name in (*kind.schema["properties"], *found) if name in found}
             items.append({"id": id, **ordered, **_made(trial, run)})
     return items, missing
 
 
 def plan_of(run: Run, asked: Plan | None = None) -> Plan:
-    """What a stored run was to make.
+    """Return the plan of a stored run.
 
     Raises:
         BadInput: it made nothing, or something else than is asked for now.
@@ -186,13 +179,13 @@ def plan_of(run: Run, asked: Plan | None = None) -> Plan:
 
 
 def accepted_of(run: Run) -> list[tuple[str, dict[str, Any]]]:
-    """What a run has accepted so far, by place."""
+    """Return what a run has accepted so far, with the ids."""
     found = ((verdict.sample_id, _item(verdict)) for verdict in run.verdicts(scorer=SCORER))
     return [(id, item) for id, item in found if item is not None]
 
 
 class ItemProgress(Progress):
-    """Tells each item when it is on disk: its topic, its answer, and the seconds it took."""
+    """Reports each item once it is on disk: its topic, its answer, and the seconds it took."""
 
     def __init__(self, tell: Callable[[Sentence], None], show: Callable[[str], None] | None = None) -> None:
         super().__init__(tell=tell)
@@ -201,10 +194,10 @@ class ItemProgress(Progress):
     def added(self, trial: Trial, verdicts: Sequence[Verdict]) -> None:
         if self._show is not None:
             mark = "✓" if verdicts and _item(verdicts[0]) is not None else "✗"
-            self._show(" · ".join([f"{mark} {trial.sample_id}", *_told(trial, verdicts), f"{trial.seconds:.1f} s"]))
+            self._show(" · ".join([f"{mark} {trial.sample_id}", *_facts_of(trial, verdicts), f"{trial.seconds:.1f} s"]))
 
 
-def _told(trial: Trial, verdicts: Sequence[Verdict]) -> list[str]:
+def _facts_of(trial: Trial, verdicts: Sequence[Verdict]) -> list[str]:
     item = _item(verdicts[0]) if verdicts else None
     if item is not None:
         return [one_line(str(item[name]), SHOWN) for name in ("topic", "answer") if item.get(name) not in (None, "")]
@@ -212,71 +205,7 @@ def _told(trial: Trial, verdicts: Sequence[Verdict]) -> list[str]:
     return [result.known.error_class if isinstance(result, Score) else trial.outcome]
 
 
-class _Desk:
-    """Takes what the agent writes, or sends it back: the user of the conversation, and its scorer.
-
-    Both are asked about the same reply, one after the other; a decision is made once.
-    """
-
-    name = SCORER
-    inline = True
-
-    def __init__(self, kind: Generator, plan: Plan, novelty: Novelty) -> None:
-        self.version = digest([kind.digest, plan])[:12]
-        self._kind = kind
-        self._tries = plan.tries
-        self._novelty = novelty
-        self._decided: dict[str, tuple[str, dict[str, Any] | Rejected]] = {}
-
-    async def reply(self, sample: Sample, trajectory: Trajectory) -> Turn | None:
-        """The next turn: why the item does not do, with the whole prompt for agents that remember nothing."""
-        decision = self._decision(sample, trajectory)
-        if not isinstance(decision, Rejected) or _tries(trajectory) >= self._tries:
-            return None
-        told = say(
-            "Your last reply could not be used: {reason} Write the item again, and reply with nothing but the JSON object.",
-            reason=decision.reason,
-        )
-        return Turn(messages=(Message.of("user", f"{sample.question}\n\n{told}"),))
-
-    def __call__(self, sample: Sample, trajectory: Trajectory) -> Score:
-        decision = self._decision(sample, trajectory)
-        tries = _tries(trajectory)
-        if isinstance(decision, Rejected):
-            return Score(points=0, reason=decision.reason, details={"error_class": decision.kind, "tries": tries})
-        return Score(points=1, details={"item": decision, "tries": tries})
-
-    def _decision(self, sample: Sample, trajectory: Trajectory) -> dict[str, Any] | Rejected:
-        answer = trajectory.answer
-        if sample.id not in self._decided or self._decided[sample.id][0] != answer:
-            self._decided[sample.id] = (answer, self._decide(sample, trajectory))
-        return self._decided[sample.id][1]
-
-    def _decide(self, sample: Sample, trajectory: Trajectory) -> dict[str, Any] | Rejected:
-        if not trajectory.answer.strip():
-            return Rejected("empty", say("The reply was empty."))
-        if trajectory.stop == "length":
-            return Rejected("length", say("The reply was cut off by its length limit; be brief."))
-        try:
-            item = self._kind.read(trajectory.answer)
-            text = self._kind.text(item)
-            if (like := self._novelty.like(text)) is not None and like.id != sample.id:
-                return Rejected(f"copy:{like.kind}", _copied(like))
-        except Rejected as rejected:
-            return rejected
-        self._novelty.add(sample.id, text)
-        return item
-
-
-def _tries(trajectory: Trajectory) -> int:
-    return 1 + max((step.turn for step in trajectory.steps), default=0)
-
-
-def _copied(like: Likeness) -> Sentence:
-    return say("{reason} Write an entirely different one.", reason=CLOSE[like.kind])
-
-
-def _places(kind: Generator, plan: Plan, reference: reference_set.Reference | None) -> Iterator[Sample]:
+def _samples(kind: Generator, plan: Plan, reference: reference_set.Reference | None) -> Iterator[Sample]:
     draw = random.Random(plan.seed)  # noqa: S311 - the same again
     topics = list(plan.topics or kind.topics)
     draw.shuffle(topics)
@@ -314,7 +243,7 @@ def _made(trial: Trial, run: Run) -> dict[str, Any]:
     moment = datetime.fromtimestamp(trial.started + trial.seconds or time.time()).astimezone()
     return {
         "generated_at": moment.isoformat(timespec="seconds"),
-        "generation": {"run": run.id, "seconds": round(trial.seconds, 3), "tries": _tries(trial.trajectory)},
+        "generation": {"run": run.id, "seconds": round(trial.seconds, 3), "tries": tries_of(trial.trajectory)},
     }
 
 

@@ -11,20 +11,18 @@ Every part can fail, or be left out, and the others stand. The thresholds are th
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec.structs import replace
 
-from proctor.api import Run, at
+from proctor.api import Run, RunOptions, at
 from proctor.api.agree import Held
 from proctor.calibration.calibrate import TENTATIVE
 from proctor.calibration.figures import CORRECTED, on_scale
 from proctor.core.judge import Figure
-from proctor.core.run import Budget, Estimate
+from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
-from proctor.core.task import Store
-from proctor.engine.progress import Progress
 from proctor.generation import answer_check, evidence_gathering
 from proctor.generation.answer_check import Doubt, Solved
 from proctor.generation.evidence import Compared, Faulty, Judged, New, People, Wish
@@ -168,27 +166,25 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
 def assess(
     wish: Wish,
     *,
-    store: str | Store | None = None,
-    budget: Budget | None = None,
-    concurrency: int | None = None,
-    progress: Callable[[], Progress] | None = None,
     tell: Callable[[Sentence], None] | None = None,
     runs: Mapping[str, Run] = {},
+    **given: Any,
 ) -> Quality:
-    """Look at data in every way that is asked for; what one part raises costs that part only.
+    """Gather all the evidence that is asked for; a part that fails leaves the others unharmed.
 
     Args:
-        budget: one for all parts together.
-        progress: makes what counts the trials of each part.
-        tell: is told what failed, at once.
-        runs: parts that were run already, `judge` or `win_rate`, and are taken as they are.
+        tell: called at once with what failed.
+        runs: parts that were run before, `judge` or `win_rate`, and are not run again.
+        given: keyword arguments of `proctor.evaluate`, such as store, concurrency, progress, and the budget, which is
+            one for all parts together.
 
     Raises:
         BadInput: the file of items itself cannot be read, or is empty.
-        Stopped: Ctrl-C or SIGTERM; the runs can be gone on with.
+        Stopped: Ctrl-C or SIGTERM; the runs can be resumed.
     """
     kind = generator(wish.generator)
-    steps = evidence_gathering.Steps(wish, kind, at(store), budget, concurrency, progress or Progress, tell, runs)
+    options = RunOptions.of(given)
+    steps = evidence_gathering.Gathering(wish, kind, replace(options, store=at(options.store)), tell, runs)
     found = Quality(
         wish=wish,
         kind=kind,

@@ -305,12 +305,17 @@ def _win_rate(found: Quality) -> Iterator[Block]:
         yield Bullets(found.compared.notes)
 
 
-def _conclusion(found: Quality) -> Iterator[Block]:
-    yield Paragraph(advice.conclusion(found), strong=True)
+def checks_table(found: Quality) -> Table:
+    """Return every threshold with its number and the verdict."""
     rows: list[list[Phrase]] = [
         [check.name, shown(check.number), advice.threshold(check), MARK[check.verdict]] for check in found.checks
     ]
-    yield Table([say("Figure"), say("Value"), say("Threshold"), say("Verdict")], rows, right=(1, 2))
+    return Table([say("Figure"), say("Value"), say("Threshold"), say("Verdict")], rows, right=(1, 2))
+
+
+def _conclusion(found: Quality) -> Iterator[Block]:
+    yield Paragraph(advice.conclusion(found), strong=True)
+    yield checks_table(found)
     yield Bullets(list(advice.reasons(found)))
 
 
