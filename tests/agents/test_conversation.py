@@ -2,7 +2,7 @@
 
 import pytest
 
-from proctor.agents._session import result_of
+from proctor.agents._conversation import call_tool
 from proctor.core.errors import EnvironmentFailed, UserFailed
 from proctor.core.sample import ToolCall, ToolResult
 
@@ -24,16 +24,16 @@ CALL = ToolCall(name="look", id="7")
 
 
 async def test_a_result_gets_the_id_of_its_call() -> None:
-    assert await result_of(Tools(), CALL) == ToolResult(name="look", content="looked", id="7")
+    assert await call_tool(Tools(), CALL) == ToolResult(name="look", content="looked", id="7")
 
 
 async def test_a_tool_that_raises_is_named_with_what_it_raised() -> None:
     with pytest.raises(EnvironmentFailed, match="The tool 'look' broke: OSError: gone") as raised:
-        await result_of(Tools(OSError("gone")), CALL)
+        await call_tool(Tools(OSError("gone")), CALL)
     assert raised.value.kind == "environment"
     assert isinstance(raised.value.__cause__, OSError)
 
 
 async def test_a_part_that_says_itself_what_broke_is_believed() -> None:
     with pytest.raises(UserFailed):
-        await result_of(Tools(UserFailed("The user is gone.")), CALL)
+        await call_tool(Tools(UserFailed("The user is gone.")), CALL)

@@ -10,7 +10,7 @@ from played import answer, conversations, outline, played
 
 import proctor
 from proctor.agents import function, langgraph
-from proctor.agents._framework import Options
+from proctor.agents._library_agents import Options
 from proctor.core.errors import AgentFailed, BadInput, MissingExtra, ProviderFailed
 from proctor.core.sample import Message, Reasoning, Turn
 from proctor.core.trajectory import Trajectory

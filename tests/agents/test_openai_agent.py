@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from endpoint import Endpoint, chat, data
 
-from proctor.agents.openai import ChatAgent, ChatSession, make
+from proctor.agents.openai import ChatAgent, conversation_with, make
 from proctor.core.errors import BadInput, EnvironmentFailed, ProviderFailed
 from proctor.core.sample import Message, Sample, Text, Tool, ToolCall, ToolResult, Turn
 from proctor.core.task import Environment
@@ -114,14 +114,14 @@ async def test_what_was_received_before_a_time_limit_is_not_lost() -> None:
 
     model = ScriptedModel([])
     model.complete = endless  # type: ignore[method-assign,assignment]  # one that hangs in its second reply
-    session = ChatSession(model, "native", Adder(), 50)
+    session = conversation_with(model, "native", Adder(), 50)
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(session.send(turn("a")), 0.05)
     assert [step.message.role for step in session.received] == ["assistant", "tool"]
 
 
 async def test_what_was_given_back_is_not_received_any_more() -> None:
-    session = ChatSession(ScriptedModel(["one"]), "native", None, 50)
+    session = conversation_with(ScriptedModel(["one"]), "native", None, 50)
     assert len(await session.send(turn("a"))) == 1
     assert session.received == []
 

@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 
 import proctor
-from proctor.agents._failures import failure_of, failures
+from proctor.agents.agent_errors import agent_error, map_agent_errors
 from proctor.core.errors import AgentFailed, BadInput, ProctorError, ProviderFailed, Refused
 
 
@@ -33,12 +33,12 @@ def client_error(name: str, status: int | None, text: str = "as the server says"
     ],
 )
 def test_the_client_and_its_status_say_whose_fault_it_is(error: Exception, expected: type[ProctorError]) -> None:
-    assert type(failure_of(error)) is expected
+    assert type(agent_error(error)) is expected
 
 
 def test_a_cause_behind_other_errors_is_found() -> None:
     def raised(make: Callable[[], None]) -> ProctorError:
-        with pytest.raises(ProctorError) as caught, failures():
+        with pytest.raises(ProctorError) as caught, map_agent_errors():
             make()
         return caught.value
 
@@ -64,7 +64,7 @@ def test_a_cause_behind_other_errors_is_found() -> None:
 
 
 def test_a_key_in_the_message_is_not_shown() -> None:
-    failed = failure_of(client_error("InternalServerError", 500, "bad key sk-abcdefghijklmnopqrstuvwxyz123456"))
+    failed = agent_error(client_error("InternalServerError", 500, "bad key sk-abcdefghijklmnopqrstuvwxyz123456"))
     assert "sk-abcdefghijklmnop" not in str(failed)
 
 

@@ -8,7 +8,7 @@ from played import answer, conversations, outline, played
 
 import proctor
 from proctor.agents import function, pydantic_ai
-from proctor.agents._framework import Options
+from proctor.agents._library_agents import Options
 from proctor.core.errors import AgentFailed, MissingExtra, ProviderFailed, Refused
 from proctor.core.sample import Reasoning
 from proctor.core.trajectory import Trajectory

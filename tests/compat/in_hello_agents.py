@@ -14,7 +14,7 @@ from played import answer, conversations, outline, played
 
 import proctor
 from proctor.agents import function, hello_agents
-from proctor.agents._framework import Options
+from proctor.agents._library_agents import Options
 from proctor.core.errors import ProviderFailed, Refused
 from proctor.core.sample import Reasoning
 from proctor.core.trajectory import Trajectory

@@ -10,10 +10,10 @@ SOURCE = Path(__file__).parents[2] / "src" / "proctor"
 LIBRARY = "objects of another library, whose versions differ"
 ARGUMENTS = "arguments as the original scripts read them: a name that is not there has a default"
 ALLOWED = {
-    "agents/_adk_events.py": LIBRARY,
+    "agents/adk_events.py": LIBRARY,
     "agents/_adk_folder.py": "modules of the user, read as google-adk reads them",
-    "agents/_failures.py": "errors of any provider's library",
-    "agents/_framework.py": LIBRARY,
+    "agents/agent_errors.py": "errors of any provider's library",
+    "agents/_library_agents.py": LIBRARY,
     "agents/_langchain.py": LIBRARY,
     "agents/a2a.py": LIBRARY,
     "agents/adk.py": LIBRARY,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from proctor.agents._words import with_calls
+from proctor.chat.prompted_tools import read_calls
 from proctor.chat.thinking import parted
 from proctor.core.sample import Message, Tool
 from proctor.core.score import short_reason
@@ -42,7 +42,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "headers": headers,
     "style": marks,
     "thinking": parted,
-    "calls in words": lambda text: with_calls(Message.of("assistant", text), [Tool(name="f")]),
+    "calls in words": lambda text: read_calls(Message.of("assistant", text), [Tool(name="f")]),
     "redact": redact,
     "reason": lambda text: short_reason(say("Got {answer}.", answer=text)),
 }

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proctor.agents._session import question
 from proctor.chat.agent_replies import call_of, clean
+from proctor.chat.message_text import text_of
 from proctor.core.errors import BadInput
 from proctor.core.sample import File, Message, Part, Reasoning, Text, ToolResult, Turn
 from proctor.core.trajectory import Step, Usage
@@ -25,7 +25,7 @@ def message_of(turn: Turn, **ids: str) -> "types.Message":
 
     files = [part for message in turn.messages for part in message.parts if isinstance(part, File)]
     parts = [_file(file) for file in files]
-    words = turn.messages[0].text if len(turn.messages) == 1 else question(turn.messages)
+    words = turn.messages[0].text if len(turn.messages) == 1 else text_of(turn.messages)
     if words or not parts:
         parts.insert(0, {"text": words})
     given = {"role": "ROLE_USER", "parts": parts, **{name: value for name, value in ids.items() if value}}

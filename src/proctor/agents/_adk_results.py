@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from proctor.agents._adk_events import plain
+from proctor.agents.adk_events import plain
 from proctor.core.sample import Sample
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.agents._framework import as_text, result, said
+from proctor.agents._library_agents import as_text, result, said
 from proctor.chat.agent_replies import call_of
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, ToolCall

@@ -11,22 +11,22 @@ import copy
 import logging
 import time
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, nullcontext
 from contextvars import ContextVar
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 from msgspec.structs import replace
 
 from proctor import registry
-from proctor.agents import _adk_results, _framework
-from proctor.agents._adk_events import content_of, plain, steps_of, usage_of
-from proctor.agents._failures import RaisedBy, failure_of
+from proctor.agents import _adk_results, _library_agents
+from proctor.agents.adk_events import content_of, plain, steps_of, usage_of
+from proctor.agents.agent_errors import RaisedBy, map_agent_errors
 from proctor.config import converted
-from proctor.core.errors import AgentFailed, BadInput, MissingExtra, ProctorError, ProviderFailed
+from proctor.core.errors import AgentFailed, BadInput, MissingExtra, ProviderFailed
 from proctor.core.parts import AgentPart
 from proctor.core.sample import Sample, Turn
 from proctor.core.task import Environment, Session
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 USER_ID = "user"
 _used: ContextVar[dict[str, list[Usage]]] = ContextVar("proctor_adk_used")  # in a turn, by the id of an invocation
-T = TypeVar("T")
 TRANSIENT = ("408", "425", "429", "500", "502", "503", "504", "RESOURCE_EXHAUSTED", "UNAVAILABLE", "DEADLINE_EXCEEDED")
 _OF_TOOLS = ("google.adk.tools.", "google.adk.flows.llm_flows.tools.", "google.adk.flows.llm_flows.functions")
 _OF_MODELS = (
@@ -52,7 +51,7 @@ _OF_MODELS = (
 )
 
 
-class Options(_framework.Options, frozen=True, kw_only=True):
+class Options(_library_agents.Options, frozen=True, kw_only=True):
     """What can be set for an agent of google-adk.
 
     Attributes:
@@ -151,7 +150,9 @@ class AdkAgent:
         service, app_name = runner.session_service, runner.app_name
         state = copy.deepcopy(begin.state or {})
         if not begin.session_id:
-            yield (await _asked(service.create_session(app_name=app_name, user_id=user_id, state=state))).id
+            with map_agent_errors():
+                session = await service.create_session(app_name=app_name, user_id=user_id, state=state)
+            yield session.id
             return
         place: dict[str, Any] = {"app_name": app_name, "user_id": user_id, "session_id": begin.session_id}
         shared = self._runner is not None
@@ -159,14 +160,16 @@ class AdkAgent:
             self._taken.setdefault((app_name, user_id, begin.session_id), asyncio.Lock()) if shared else nullcontext()
         )
         async with lock:
-            if await _asked(service.get_session(**place)) is not None:
-                yield begin.session_id
-                return
-            await _asked(service.create_session(**place, state=state))
+            with map_agent_errors():
+                is_prepared = await service.get_session(**place) is not None
+                if not is_prepared:
+                    await service.create_session(**place, state=state)
             try:
                 yield begin.session_id
             finally:
-                await _asked(service.delete_session(**place))
+                if not is_prepared:
+                    with map_agent_errors():
+                        await service.delete_session(**place)
 
     def _runner_for(self, app_name: str | None) -> "Runner":
         if self._app is not None:
@@ -216,21 +219,14 @@ class AdkSession:
         used = _used.set({})
         recorded = _adk_results.results.set(self._results)
         try:
-            over = await self._play(content, self._options.steps())
-            self.state = await self._state()
-        except LlmCallsLimitExceededError:
-            over = True
-        except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
-                raise
-            raise failure_of(error) from error  # the agent's own: nobody cancelled us
-        except ProctorError:
-            raise
-        except (Exception, SystemExit) as error:
-            raise failure_of(error, _raised_by(error)) from error
+            with map_agent_errors(_raised_by):
+                try:
+                    over = await self._play(content, self._options.steps())
+                    self.state = await self._state()
+                except LlmCallsLimitExceededError:
+                    over = True
         finally:
-            inside = [usage for one in _used.get().values() for usage in one]
+            inside = [usage for used_by_agent in _used.get().values() for usage in used_by_agent]
             _used.reset(used)
             _adk_results.results.reset(recorded)
             if inside and self.received:
@@ -373,14 +369,6 @@ def _begin_of(sample: Sample) -> Begin:
         return msgspec.convert(given, Begin)
     except msgspec.ValidationError as error:
         raise BadInput("The session of the sample '{id}': {error}.", id=sample.id, error=in_words(error)) from None
-
-
-async def _asked(answer: Awaitable[T]) -> T:
-    """What a service of the agent answers."""
-    try:
-        return await answer
-    except Exception as error:
-        raise failure_of(error) from error
 
 
 def _check(last: "Event", steps: Sequence[Step]) -> None:

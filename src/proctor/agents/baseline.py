@@ -17,7 +17,8 @@ from typing import Any, Literal, Self, get_args
 import msgspec
 
 from proctor import registry
-from proctor.agents._session import Recorded, question
+from proctor.agents._conversation import Recorded
+from proctor.chat.message_text import text_of
 from proctor.chat.tool_schema import bounded
 from proctor.config import converted
 from proctor.core.errors import AgentFailed
@@ -90,7 +91,7 @@ class _Fixed:
         self._echo = echo
 
     async def send(self, turn: Turn) -> Sequence[Step]:
-        return [_says(question(turn.messages) if self._echo else "")]
+        return [_says(text_of(turn.messages) if self._echo else "")]
 
 
 class _Drawing:
@@ -104,7 +105,7 @@ class _Drawing:
             return [_says(str(self._draw.choice(self._options)))]
         if turn.tools:
             return [Step(message=Message(role="assistant", parts=(self._call(turn.tools),)))]
-        return [_says(self._draw.choice(self._letters or question(turn.messages).split() or [""]))]
+        return [_says(self._draw.choice(self._letters or text_of(turn.messages).split() or [""]))]
 
     def _call(self, tools: Sequence[Tool]) -> ToolCall:
         tool = self._draw.choice(tools)

@@ -16,10 +16,11 @@ from types import GeneratorType
 from typing import Any, Literal, Protocol, TypeGuard, runtime_checkable
 
 from proctor import registry
-from proctor.agents._failures import failures
-from proctor.agents._known import wrapper_of
-from proctor.agents._session import Clock, Conversation, question
+from proctor.agents._conversation import Clock, Conversation
+from proctor.agents._library_agents import wrapper_of
+from proctor.agents.agent_errors import map_agent_errors
 from proctor.chat.agent_replies import steps_of
+from proctor.chat.message_text import text_of
 from proctor.chat.messages import to_messages, to_tools
 from proctor.config import unknown_option
 from proctor.core.declared import AgentInfo, checked, own_name
@@ -138,10 +139,11 @@ class FunctionAgent:
         given = to_messages(messages, {})
         mine = {id(one) for one in given}
         arguments = (list(given), to_tools(tools, {}))
+        clock = Clock()
         reply = await call(*arguments[: 2 if self._takes == "messages and tools" else 1])
         if isinstance(reply, list | tuple):  # `messages.append(answer); return messages` is common
             reply = [one for one in reply if id(one) not in mine]
-        return steps_of(reply)
+        return clock.timed(steps_of(reply))
 
 
 class _TextSession:
@@ -152,7 +154,7 @@ class _TextSession:
 
     async def send(self, turn: Turn) -> Sequence[Step]:
         clock = Clock()
-        return clock.timed(steps_of(await self._call(question(turn.messages))))
+        return clock.timed(steps_of(await self._call(text_of(turn.messages))))
 
 
 def _caller(function: Callable[..., object]) -> Call:
@@ -165,9 +167,9 @@ async def called(function: Callable[..., object], *arguments: object, is_async: 
 
     Raises:
         AgentFailed: it raised; the cause is kept. Our own errors pass through, and those of a model's provider are
-            told apart (see `_failures`).
+            told apart (see `agent_errors`).
     """
-    with failures():
+    with map_agent_errors():
         if _is_async(function) if is_async is None else is_async:
             result = function(*arguments)
         else:

@@ -12,10 +12,10 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from proctor.agents._failures import failures
-from proctor.agents._framework import FrameworkAgent, Options, answered, expects, made, result, said, stopped
-from proctor.agents._session import question
+from proctor.agents._library_agents import FrameworkAgent, Options, answered, expects, made, result, said, stopped
+from proctor.agents.agent_errors import map_agent_errors
 from proctor.chat.agent_replies import call_of
+from proctor.chat.message_text import text_of
 from proctor.core.parts import AgentPart
 from proctor.core.sample import Reasoning, ToolCall, Turn
 from proctor.core.task import Agent
@@ -53,9 +53,9 @@ class CopySession:
     async def send(self, turn: Turn) -> Sequence[Step]:
         model = self._model
         model.begin(self._options.steps())
-        with failures():
+        with map_agent_errors():
             try:
-                answer = await in_thread(partial(self._agent.run, question(turn.messages)))
+                answer = await in_thread(partial(self._agent.run, text_of(turn.messages)))
             except _StepLimit:
                 return stopped(model.steps, "step_limit")
             if model.over:

@@ -11,10 +11,10 @@ from functools import partial
 from typing import Any
 from uuid import uuid4
 
-from proctor.agents._failures import failures
-from proctor.agents._framework import FrameworkAgent, Options, answered, as_text, expects, made, stopped
 from proctor.agents._langchain import OUTPUT_KEYS, Record, handler_of, input_of
-from proctor.agents._session import question
+from proctor.agents._library_agents import FrameworkAgent, Options, answered, as_text, expects, made, stopped
+from proctor.agents.agent_errors import map_agent_errors
+from proctor.chat.message_text import text_of
 from proctor.chat.messages import to_messages
 from proctor.core.parts import AgentPart
 from proctor.core.sample import Turn
@@ -54,7 +54,7 @@ class _Session:
 
     async def send(self, turn: Turn) -> Sequence[Step]:
         self._record = record = Record(self._options.steps())
-        with failures():
+        with map_agent_errors():
             try:
                 return await self._play(turn, record)
             except Exception as error:
@@ -109,7 +109,7 @@ class GraphSession(_Session):
         if self._asks and self._is_kept:
             from langgraph.types import Command
 
-            return Command(resume=question(turn.messages))
+            return Command(resume=text_of(turn.messages))
         new = convert_to_messages(to_messages(turn.messages, {}))
         if self._is_kept or not self._state:
             return {"messages": new}
@@ -127,7 +127,7 @@ class RunnableSession(_Session):
         from langchain_core.messages import AIMessage, BaseMessage, convert_to_messages
 
         new = convert_to_messages(to_messages(turn.messages, {}))
-        given = input_of(self._target, question(turn.messages), self._history, new)
+        given = input_of(self._target, text_of(turn.messages), self._history, new)
         output = await self._target.ainvoke(given, self._config(record))
         if isinstance(output, Mapping):
             output = next((output[key] for key in OUTPUT_KEYS if key in output), output)

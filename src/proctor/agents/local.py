@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from types import TracebackType
 from typing import Self
 
-from proctor.agents.openai import ChatSession
+from proctor.agents.openai import conversation_with
 from proctor.config import converted
 from proctor.core.parts import AgentPart
 from proctor.core.sample import Sample
@@ -48,7 +48,7 @@ class LocalAgent:
 
     def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
         """A conversation of its own for each sample."""
-        return nullcontext(ChatSession(self._model, "native", environment))
+        return nullcontext(conversation_with(self._model, "native", environment))
 
 
 PART = AgentPart(make=make, options=Options)

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from proctor.agents._failures import failures
-from proctor.agents._framework import FrameworkAgent, Options, answered, made, result, said, stopped, with_usage
-from proctor.agents._session import question
+from proctor.agents._library_agents import FrameworkAgent, Options, answered, made, result, said, stopped, with_usage
+from proctor.agents.agent_errors import map_agent_errors
 from proctor.chat.agent_replies import call_of
+from proctor.chat.message_text import text_of
 from proctor.core.parts import AgentPart
 from proctor.core.sample import Message, ToolCall, ToolResult, Turn
 from proctor.core.task import Agent
@@ -48,7 +48,7 @@ class RunnerSession:
         received: list[Step] = []
         self.received = received
         given = [*self._items, *map(_item, turn.messages)]
-        with failures():
+        with map_agent_errors():
             try:
                 run = await Runner.run(
                     self._agent,
@@ -87,7 +87,7 @@ def _quiet() -> Any:
 
 def _item(message: Message) -> dict[str, object]:
     role = message.role if message.role != "tool" else "user"
-    return {"role": role, "content": question([message])}
+    return {"role": role, "content": text_of([message])}
 
 
 def _stop_of(error: Exception) -> Stop | None:

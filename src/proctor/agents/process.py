@@ -24,8 +24,9 @@ from typing import Self
 
 import msgspec
 
-from proctor.agents._session import Conversation, question
+from proctor.agents._conversation import Clock, Conversation
 from proctor.chat.agent_replies import clean, steps_of
+from proctor.chat.message_text import text_of
 from proctor.chat.messages import to_messages, to_tools
 from proctor.config import converted
 from proctor.core.errors import AgentFailed, BadInput, EnvironmentFailed
@@ -154,10 +155,11 @@ class _Program:
         """
         asked = {
             "id": sample_id,
-            "question": question(_newest(messages)),
+            "question": text_of(_newest(messages)),
             "messages": to_messages(messages, {}),
             "tools": to_tools(tools, {}),
         }
+        clock = Clock()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
@@ -173,7 +175,7 @@ class _Program:
             ) from None
         if not line:
             raise await self._ended()
-        return _steps(line)
+        return clock.timed(_steps(line))
 
     async def end(self, *, at_once: bool = False) -> None:
         """Close its input, then ask it to end, then kill it and all it started."""

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from proctor.agents._failures import failures
-from proctor.agents._framework import (
+from proctor.agents._library_agents import (
     FrameworkAgent,
     Options,
     answered,
@@ -21,8 +20,9 @@ from proctor.agents._framework import (
     stopped,
     with_usage,
 )
-from proctor.agents._session import question
+from proctor.agents.agent_errors import map_agent_errors
 from proctor.chat.agent_replies import call_of
+from proctor.chat.message_text import text_of
 from proctor.core.parts import AgentPart
 from proctor.core.sample import ToolCall, Turn
 from proctor.core.task import Agent
@@ -60,11 +60,11 @@ class RunSession:
         from pydantic_ai import UsageLimitExceeded, UsageLimits, capture_run_messages
 
         asked = [message for message in turn.messages if message.role != "system"]
-        with failures(), capture_run_messages() as captured:
+        with map_agent_errors(), capture_run_messages() as captured:
             self._captured = captured
             try:
                 run = await self._agent.run(
-                    question(asked) if asked else None,
+                    text_of(asked) if asked else None,
                     message_history=self._history or None,
                     instructions="\n\n".join(one.text for one in turn.messages if one.role == "system") or None,
                     usage_limits=UsageLimits(request_limit=self._options.steps()),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 
-from proctor.agents._session import Recorded
+from proctor.agents._conversation import Recorded
 from proctor.config import unknown_option
 from proctor.core.errors import AgentFailed, BadInput
 from proctor.core.parts import AgentPart

@@ -12,10 +12,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
-from proctor.agents._failures import failures
-from proctor.agents._framework import FrameworkAgent, Options, answered, as_text, expects, made, result, said, stopped
-from proctor.agents._session import question
+from proctor.agents._library_agents import (
+    FrameworkAgent,
+    Options,
+    answered,
+    as_text,
+    expects,
+    made,
+    result,
+    said,
+    stopped,
+)
+from proctor.agents.agent_errors import map_agent_errors
 from proctor.chat.agent_replies import call_of
+from proctor.chat.message_text import text_of
 from proctor.core.parts import AgentPart
 from proctor.core.sample import ToolCall, Turn
 from proctor.core.task import Agent
@@ -52,12 +62,12 @@ class CopySession:
         agent = self._agent
         ask = partial(
             agent.run,
-            question(turn.messages),
+            text_of(turn.messages),
             reset=self._is_new,
             max_steps=self._options.steps(agent.max_steps),
             return_full_result=False,
         )
-        with failures():
+        with map_agent_errors():
             output = await in_thread(ask)
         self._is_new = False
         last = agent.memory.steps[-1]

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from proctor.chat.message_text import file_note
 from proctor.chat.thinking import parted
 from proctor.core.sample import File, Message, Part, Reasoning, Text, Tool, ToolCall, ToolResult
 from proctor.core.trajectory import Stop, Usage
@@ -306,10 +307,7 @@ def _file(file: File) -> Json:
         if data is not None:
             address = f"data:{file.media_type};base64,{b64encode(data).decode()}"
             return {"type": "image_url", "image_url": {"url": address}}
-    name = file.name or (Path(file.path).name if file.path else "file")
-    where = file.url or file.path
-    note = f"[Attached file: {name} ({file.media_type})" + (f", at {where}]" if where else "]")
-    return {"type": "text", "text": f"\n{note}\n"}
+    return {"type": "text", "text": file_note(file)}
 
 
 def _read(path: str | None) -> bytes | None:

@@ -135,10 +135,10 @@ class Chat:
                 await self._say(line.removeprefix("/"))
 
     async def _say(self, text: str) -> None:
-        from proctor.agents._failures import failures
+        from proctor.agents.agent_errors import map_agent_errors
         from proctor.core.sample import Message, Turn
 
-        with failures():
+        with map_agent_errors():
             if self._heard is None:
                 self._heard = await self._listened()
             steps = await self._heard.send(Turn(messages=(Message.of("user", text),)))

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from proctor.agents._adk_events import as_object, plain, said_by_user, steps_of
+from proctor.agents.adk_events import as_object, plain, said_by_user, steps_of
 from proctor.core.declared import AgentInfo, SessionInfo, Underway, declared
 from proctor.core.errors import BadInput
 from proctor.core.sample import File, Message, Part, Reasoning, Sample, Text, ToolCall, ToolResult, Turn

@@ -1,7 +1,7 @@
 """Models that run here: known GGUF files, or one at a path, in llama.cpp's server.
 
 The server ignores `tools` for small models, but follows a schema: tools become one bounded schema of the reply
-(`models/toolschema.py`) and a few words in the system message.
+(`chat/tool_schema.py`) and a few words in the system message.
 """
 
 import asyncio
@@ -18,6 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor import registry
+from proctor.chat.prompted_tools import tool_lines
 from proctor.chat.tool_schema import message_of, schema_of
 from proctor.config import converted
 from proctor.core.errors import BadInput, MissingExtra
@@ -259,19 +260,13 @@ def _endpoint(path: Path) -> str:
 
 
 def _instruction(tools: Sequence[Tool], options: Options) -> str:
-    lines = [
-        json.dumps(
-            {"name": tool.name, "description": tool.description, "parameters": tool.parameters}, ensure_ascii=False
-        )
-        for tool in tools
-    ]
     call = '{"name": "...", "arguments": {...}}'
     if options.calls > 1:
         form = f"Reply with a JSON list of calls, [{call}, ...]"
     else:
         form = f"Reply with one JSON object: {call} to call a function"
     decline = "" if options.must_call else ', or {"answer": "..."} when none of them fits'
-    return "\n".join(["You can call these functions:", *lines, f"{form}{decline}."])
+    return f"You can call these functions:\n{tool_lines(tools)}\n{form}{decline}."
 
 
 def _in_words(messages: Sequence[Message], instruction: str = "") -> list[Message]:

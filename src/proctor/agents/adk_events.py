@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from proctor.agents._session import question
 from proctor.chat.agent_replies import call_of, clean
+from proctor.chat.message_text import text_of
 from proctor.core.errors import BadInput
 from proctor.core.sample import File, Message, Part, Reasoning, Text, ToolCall, ToolResult, Turn
 from proctor.core.trajectory import Step, Stop, Usage
@@ -80,7 +80,7 @@ def content_of(turn: Turn) -> "types.Content":
         for part in turn.messages[0].parts:
             parts.extend(_given(part))
     else:
-        parts.append(types.Part(text=question(turn.messages)))
+        parts.append(types.Part(text=text_of(turn.messages)))
         parts.extend(
             made
             for message in turn.messages

@@ -1,4 +1,4 @@
-"""Tools for a model that is not offered them by the API: described in words, and calls read back from its text."""
+"""Describe tools in words to a model that the API cannot offer them to, and read its calls back from its text."""
 
 import json
 import re
@@ -20,21 +20,21 @@ To call functions, reply with nothing but a JSON list, one object for each call:
 If no function is needed, answer in plain words."""
 
 
-def described(tools: Sequence[Tool]) -> Message:
-    """The system message that describes the tools."""
-    lines = [
-        json.dumps(
-            {"name": tool.name, "description": tool.description, "parameters": tool.parameters}, ensure_ascii=False
-        )
-        for tool in tools
-    ]
-    return Message.of("system", _DESCRIBED.format(tools="\n".join(lines)))
+def describe_tools(tools: Sequence[Tool]) -> Message:
+    """Return a system message that describes the tools."""
+    return Message.of("system", _DESCRIBED.format(tools=tool_lines(tools)))
 
 
-def with_calls(message: Message, tools: Sequence[Tool]) -> Message:
-    """The message with the calls that its text makes, if it makes any; only names of these tools are calls.
+def tool_lines(tools: Sequence[Tool]) -> str:
+    """Return the tools as JSON, one a line."""
+    described = [{"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in tools]
+    return "\n".join(json.dumps(tool, ensure_ascii=False) for tool in described)
 
-    >>> with_calls(Message.of("assistant", '[{"name": "f", "arguments": {"x": 1}}]'), [Tool(name="f")]).calls[0].arguments
+
+def read_calls(message: Message, tools: Sequence[Tool]) -> Message:
+    """Return the message with the calls that its text makes, if any; only names of these tools are calls.
+
+    >>> read_calls(Message.of("assistant", '[{"name": "f", "arguments": {"x": 1}}]'), [Tool(name="f")]).calls[0].arguments
     {'x': 1}
     """
     names = {tool.name for tool in tools}
@@ -47,14 +47,14 @@ def with_calls(message: Message, tools: Sequence[Tool]) -> Message:
     return Message(role=message.role, parts=(*kept, *calls)) if calls else message
 
 
-def told(results: Sequence[ToolResult]) -> Message:
-    """The results of calls, as a user message."""
-    said = [{"name": result.name, "result": result.content} for result in results]
-    return Message.of("user", "Results of the calls:\n" + json.dumps(said, ensure_ascii=False))
+def results_message(results: Sequence[ToolResult]) -> Message:
+    """Return the results of calls as a user message."""
+    content = [{"name": result.name, "result": result.content} for result in results]
+    return Message.of("user", "Results of the calls:\n" + json.dumps(content, ensure_ascii=False))
 
 
 def _values(text: str) -> Iterator[Any]:
-    """The JSON objects in a reply: the whole of it, in fences or tags, or a list or object among words."""
+    """Yield the JSON objects in a reply: the whole of it, in fences or tags, or a list or object among words."""
     for candidate in _candidates(text):
         try:
             value = msgspec.json.decode(candidate)
@@ -83,7 +83,7 @@ def _candidates(text: str) -> Iterator[str]:
 
 
 def _between(text: str, opening: str, closing: str) -> Iterator[str]:
-    """Yield what stands between two marks; the work is linear where a regular expression's is quadratic."""
+    """Yield the texts between two marks; the work is linear where a regular expression's is quadratic."""
     end = 0
     while (start := text.find(opening, end)) >= 0:
         start += len(opening)

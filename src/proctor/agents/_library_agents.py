@@ -12,7 +12,6 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor import registry
-from proctor.agents._known import wrapper_of
 from proctor.chat.agent_replies import clean
 from proctor.chat.thinking import parted
 from proctor.config import converted
@@ -21,6 +20,16 @@ from proctor.core.run import limits_now
 from proctor.core.sample import Message, Part, Reasoning, Sample, Text, ToolCall, ToolResult
 from proctor.core.task import Agent, Environment, Session
 from proctor.core.trajectory import Step, Stop, ToolStyle, Usage
+
+PART_BY_CLASS: Mapping[str, str] = {  # the beginning of `module:class`, of the class itself or one it inherits from
+    "google.adk.": "adk",  # VeADK's agents and runners inherit from these
+    "langgraph.": "langgraph",
+    "langchain_core.": "langgraph",
+    "agents.agent:Agent": "openai_agents",  # a user's own package may be called `agents` too
+    "pydantic_ai.": "pydantic_ai",
+    "smolagents.": "smolagents",
+    "hello_agents.": "hello_agents",
+}
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,6 +60,24 @@ class FrameworkAgent:
 
     def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
         return nullcontext(self._start())
+
+
+def wrapper_of(target: object) -> Callable[..., Agent] | None:
+    """Return the function that makes an agent of a known library's object; None for anything else, classes too.
+
+    The class is known by where it comes from: no library is imported for that.
+
+    >>> wrapper_of("text") is None
+    True
+    """
+    if isinstance(target, type):
+        return None
+    for kind in type(target).__mro__:
+        path = f"{kind.__module__}:{kind.__qualname__}"
+        for beginning, name in PART_BY_CLASS.items():
+            if path.startswith(beginning):
+                return registry.AGENTS.find(name).wrap
+    return None
 
 
 def made(kind: str, argument: str, options: Mapping[str, object], *, package: str) -> Agent:

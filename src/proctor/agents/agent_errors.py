@@ -1,12 +1,12 @@
-"""What an exception out of a person's agent means: the agent's own fault, or that of the model's provider.
+"""Tell what an exception out of the user's agent means: the agent's own fault, or that of the model's provider.
 
 Frameworks call models through the clients of other libraries, each with errors of its own; they are known here by the
 library they come from and the status they carry, without importing any of them.
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator
-from types import TracebackType
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Literal
 
 from proctor.core.errors import AgentFailed, ProctorError, ProviderFailed, Refused
@@ -39,50 +39,52 @@ MOST_LINKS = 30
 RaisedBy = Literal["tool", "model"] | None
 
 
-class failures:  # noqa: N801 - reads as a word in `with failures():`
-    """Turn what is raised inside into our errors; those of ours, and a cancellation from outside, pass through.
+@contextmanager
+def map_agent_errors(raised_by: Callable[[BaseException], RaisedBy] = lambda _: None) -> Iterator[None]:
+    """Turn what the user's agent raises inside into our errors; ours, and a cancellation from outside, pass through.
+
+    Args:
+        raised_by: tells of an exception whether a tool or the model raised it, where that can be known.
 
     Raises:
         AgentFailed: the agent raised; the cause is kept.
         ProviderFailed: the provider of its model failed.
         Refused: the provider refuses the key or the model, so no further question will do better.
     """
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if isinstance(error, asyncio.CancelledError):
-            task = asyncio.current_task()
-            if task is not None and not task.cancelling():
-                raise failure_of(error) from error  # the agent's own: nobody cancelled us
-        elif isinstance(error, Exception | SystemExit) and not isinstance(error, ProctorError):
-            raise failure_of(error) from error
+    try:
+        yield
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        raise agent_error(error) from error  # the agent's own: nobody cancelled us
+    except ProctorError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise agent_error(error, raised_by(error)) from error
 
 
-def failure_of(error: BaseException, raised_by: RaisedBy = None) -> ProctorError:
-    """Our error for an exception; the provider's if one of its errors is behind it.
+def agent_error(error: BaseException, raised_by: RaisedBy = None) -> ProctorError:
+    """Return our error for an exception; the provider's if one of its errors caused it.
 
     Args:
         raised_by: where that is known. What a tool raised is the agent's, whatever it is; of a model, errors of the
             network count as the provider's too.
 
-    >>> failure_of(ValueError("no")).sentence.values["error"]
+    >>> agent_error(ValueError("no")).sentence.values["error"]
     'no'
     """
-    for one in _behind(error):
-        found = _of_provider(one, raised_by) if raised_by != "tool" else None
-        if found is not None:
-            return found
+    if raised_by != "tool":
+        for cause in _causes(error):
+            if (provider_error := _provider_error(cause, raised_by)) is not None:
+                return provider_error
     return AgentFailed(
         "The agent raised {type}: {error}", kind="raised", type=type(error).__name__, error=quoted(error)
     )
 
 
-def _behind(error: BaseException) -> Iterator[BaseException]:
-    """The exception, those it was raised from or while handling, and those in groups; each once."""
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield the exception, those it was raised from or while handling, and those in groups; each once."""
     todo, seen = [error], set[int]()
     while todo and len(seen) < MOST_LINKS:
         one = todo.pop(0)
@@ -97,7 +99,7 @@ def _behind(error: BaseException) -> Iterator[BaseException]:
             todo.append(linked)
 
 
-def _of_provider(error: BaseException, raised_by: RaisedBy) -> ProctorError | None:
+def _provider_error(error: BaseException, raised_by: RaisedBy) -> ProctorError | None:
     clients = CLIENTS if raised_by is None else (*CLIENTS, *NETWORK)
     names = [kind.__name__ for kind in type(error).__mro__ if _is_one_of(kind, clients)]
     if raised_by == "model" and isinstance(error, ConnectionError | TimeoutError | OSError):

@@ -1,0 +1,29 @@
+"""Messages as plain text, for agents and endpoints that take nothing else."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from proctor.core.sample import File, Message, Text
+
+
+def text_of(messages: Sequence[Message]) -> str:
+    """Return the one message as text, or all of them with their roles; files are named.
+
+    >>> text_of([Message.of("system", "Be brief."), Message.of("user", "Hi")])
+    'system: Be brief.\\n\\nuser: Hi'
+    """
+    if len(messages) == 1:
+        return _text(messages[0])
+    return "\n\n".join(f"{message.role}: {_text(message)}" for message in messages)
+
+
+def file_note(file: File) -> str:
+    """Return a line that names a file to a model that cannot be given it."""
+    name = file.name or (Path(file.path).name if file.path else "file")
+    address = file.url or file.path
+    return f"\n[Attached file: {name} ({file.media_type})" + (f", at {address}]\n" if address else "]\n")
+
+
+def _text(message: Message) -> str:
+    parts = (part for part in message.parts if isinstance(part, Text | File))
+    return "".join(part.text if isinstance(part, Text) else file_note(part) for part in parts)
