@@ -1,4 +1,4 @@
-"""Chat models behind any OpenAI-compatible endpoint."""
+"""Chat models at any OpenAI-compatible endpoint."""
 
 import os
 import time
