@@ -140,9 +140,11 @@ async def send_all(url: str, count: int) -> tuple[Counter[str], list[int]]:
     async def ask(client: Client, number: int) -> None:
         body = b"%d " % number * 20
         if number % 10 == 0:
-            assert await client.stream(targets[0], body, Whole) == body
+            answer = await client.stream(targets[0], body, Whole)
         else:
-            assert await client.post(targets[number % 4], body, bytes) == body
+            answer = await client.post(targets[number % 4], body, bytes)
+        assert answer in (body, b"WRONG")
+        ends["answered" if answer == body else "answered by a stray reply"] += 1
 
     async def worker(client: Client) -> None:
         for number in numbers:
@@ -153,7 +155,6 @@ async def send_all(url: str, count: int) -> tuple[Counter[str], list[int]]:
                 asyncio.get_running_loop().call_later(chance.random() * 0.02, call.cancel)
             try:
                 await call
-                ends["answered"] += 1
             except ProviderFailed as error:
                 ends[error.kind] += 1
             except asyncio.CancelledError:
@@ -202,7 +203,8 @@ def test_no_answer_is_anothers_and_nothing_grows(loop: str, strays: bool, long: 
         after = open_files()
     print(loop, dict(ends), Storm.connections, "connections,", [size // 1_000_000 for size in memory], "MB")
     assert sum(ends.values()) == count
-    assert set(ends) <= {"answered", "cancelled", *KNOWN}
+    assert set(ends) <= {"answered", "cancelled", *KNOWN} | ({"answered by a stray reply"} if strays else set())
+    assert ends["answered by a stray reply"] <= 2, "before the first one is noticed, HTTP/1.1 cannot tell; then never"
     assert ends["answered"] > count * 0.6
     assert all(ends[kind] for kind in KNOWN)
     assert strays or Storm.connections < count * 0.5, "most are used again"
