@@ -168,7 +168,9 @@ def gate(to: int, broken: range) -> Iterator[tuple[int, list[int]]]:
 
 
 async def last_one_on_its_connection(request: Request, writer: asyncio.StreamWriter) -> None:
-    await chat(answer_to(asked_in(request.body)), connection="close")(request, writer)
+    message = {"role": "assistant", "content": answer_to(asked_in(request.body))}
+    reply = {"choices": [{"message": message, "finish_reason": "stop"}]}
+    await data(reply, connection="close")(request, writer)
     writer.close()
 
 
