@@ -118,7 +118,7 @@ class Commands(click.Group):
 @click.version_option(package_name="proctor", message="proctor %(version)s")
 @click.option("--lang", metavar="en|zh", expose_value=False, help="en | zh")
 def app() -> None:
-    """The commands; their texts are in `HELP_BY_COMMAND`."""
+    """Group the commands; their texts are in `HELP_BY_COMMAND`."""
 
 
 def _width_of_help() -> int | None:
@@ -139,7 +139,7 @@ def _say(text: str) -> None:
 
 
 def main() -> None:
-    """The program `proctor`: runs a command and leaves with its exit code."""
+    """Run the program `proctor`: a command, and its exit code."""
     gc.set_threshold(SELDOM)
     try:
         app.main(prog_name="proctor")

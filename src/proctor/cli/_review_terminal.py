@@ -60,7 +60,7 @@ def walk(review: Review, reviewer: str) -> None:
 
 
 def show_statistics(review: Review, conflicts: Sequence[Conflict]) -> None:
-    """How far the review is, per reviewer too, how they agree, and on what they do not."""
+    """Show the progress of the review, in all and by reviewer, how reviewers agree, and their conflicts."""
     columns = (t("Reviewer"), t("Reviewed"), *(t(name) for name in STATUS_NAMES.values()), t("Mean"))
     rows = [(visible(name) or t("(no name)"), *_numbers(review.progress(name))) for name in review.people()]
     output.print_table(
@@ -95,7 +95,7 @@ def _show(item: Item, entry: Entry | None, at: int, total: int) -> None:
 
 
 def _read(review: Review, said: str) -> tuple[dict[str, float], str, str]:
-    """`5 4 4 5 a a comment`: a score for each dimension, the letter of a status, and what one likes to say."""
+    """Read `5 4 4 5 a a comment`: a score for each dimension, the letter of a status, and a comment."""
     count = len(review.dimensions)
     words = said.split(maxsplit=count + 1)
     try:
@@ -111,7 +111,7 @@ def _read(review: Review, said: str) -> tuple[dict[str, float], str, str]:
 
 
 def _next_todo(review: Review, reviewer: str, queue: Sequence[Item], at: int) -> int | None:
-    """The next place that is to do, from the beginning again at the end; None when nothing is."""
+    """Return the position of the next item to do, from the beginning again at the end; None if there is none."""
     states = review.states(reviewer)
     todo = [place for place, item in enumerate(queue) if states[item.number] not in STATUSES]
     return next((place for place in todo if place > at), todo[0] if todo else None)

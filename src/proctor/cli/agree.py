@@ -62,7 +62,7 @@ def command(
 
 
 def held_against(run: "Run", labels: "Sequence[str]", *, as_json: bool) -> "Run":
-    """A judged run that knows how its judge was held against the people of verification files; shows it, unless as JSON."""
+    """Compare the judge of a run with the labels of verification files, show the agreement unless as JSON, and return the run."""
     from proctor.api import open_run
     from proctor.api.agree import agree
 
@@ -73,7 +73,7 @@ def held_against(run: "Run", labels: "Sequence[str]", *, as_json: bool) -> "Run"
 
 
 def scale_of(given: str | None) -> "Scale | None":
-    """What --scale says.
+    """Return the scale that --scale names.
 
     Raises:
         BadInput: no two numbers, the lower one first.
@@ -92,7 +92,7 @@ def scale_of(given: str | None) -> "Scale | None":
 
 
 def sections(found: "Agreement") -> "list[Section]":
-    """The agreement as a person reads it."""
+    """Return the agreement as parts of a page."""
     from proctor.reports.words import Words
 
     words = Words(lang())
@@ -108,7 +108,7 @@ def sections(found: "Agreement") -> "list[Section]":
 
 
 def sections_of_held(held: "Held", words: "Words") -> "list[Section]":
-    """One judge against the people, and its figures beside the corrected ones."""
+    """Return how one judge compares with people, and its figures next to the corrected ones."""
     from proctor.calibration.figures import CORRECTED
 
     heading = t("{judge} against people ({scorer}, run {run})", judge=held.judge, scorer=held.scorer, run=held.run)
@@ -162,7 +162,7 @@ def _rows(heading: str, rows: "Sequence[Row]", words: "Words", remarks: "Sequenc
 
 
 def _number(one: "Estimate | None") -> str:
-    """A value with its interval, in few characters."""
+    """Return a value with its interval, in few characters."""
     if one is None:
         return ""
     shown = [

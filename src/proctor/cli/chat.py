@@ -118,7 +118,7 @@ class Chat:
             await self._held.aclose()
 
     async def take(self, line: str) -> None:
-        """A command, or something to say; a text that begins with a slash is written with two."""
+        """Run a command or send a message; a message that begins with a slash is typed with two."""
         word, _, rest = line.partition(" ")
         match word:
             case "/save":
@@ -186,7 +186,7 @@ class Chat:
 
 
 def _typed() -> Iterator[str]:
-    """The lines that a person types; the end of input or Ctrl-C is the end."""
+    """Yield the lines that the user types, until the end of input or Ctrl-C."""
     with suppress(ImportError):
         import readline  # noqa: F401 - the line can be edited
     while True:

@@ -48,7 +48,7 @@ def command(out: str, store: str | None, quiet: bool) -> None:
 
 
 def _program() -> str:
-    """The words that start this program in the shell that it was started from: `make demo` activates no environment."""
+    """Return how to call this program in the shell that started it: `make demo` activates no environment."""
     beside = Path(sys.executable).parent / "proctor"
     named = shutil.which("proctor")
     if not beside.is_file() or (named is not None and Path(named) == beside):

@@ -57,7 +57,7 @@ def can_write(text: str, encoding: str | None) -> bool:
 
 
 def writable_json(text: str, encoding: str | None) -> str:
-    """The same JSON with the characters escaped that the encoding lacks; replaced, they would be another text.
+    """Return the same JSON with the characters escaped that the encoding lacks; a replacement would change the text.
 
     >>> writable_json('["a−中"]', "ascii")
     '["a\\\\u2212\\\\u4e2d"]'

@@ -126,7 +126,7 @@ def command(ctx: click.Context, /, places: tuple[str, ...], as_json: bool, quiet
 
 
 def _plan(places: Sequence[str], given: Mapping[str, Any]) -> Plan:
-    """Which agent, and which files; of plain arguments the first is the agent's folder unless an option names an agent."""
+    """Find the agent and the files; of plain arguments the first is the agent's folder unless an option names an agent."""
     named = given["agent"] or given["agent_a2a_url"] or given["agent_dir"]
     folder = given["agent_dir"] or (places[0] if places and not named else ".")
     files = [*given["files"], *(places if named else places[1:])]
@@ -146,7 +146,7 @@ def _plan(places: Sequence[str], given: Mapping[str, Any]) -> Plan:
 
 
 def _file(name: str, folder: Path) -> str:
-    """A file as it is named; the id of a set stands for the file of that name beside the agent."""
+    """Return the path of a set: the name itself, or the file of that id in the agent's folder."""
     set_id, colon, ids = name.partition(":")
     beside = folder.expanduser() / f"{set_id}.evalset.json"
     if not set_id.endswith(ENDS) and not Path(name).expanduser().exists() and beside.is_file():
@@ -155,7 +155,7 @@ def _file(name: str, folder: Path) -> str:
 
 
 def _set_keys(given: Mapping[str, Any]) -> None:
-    """Keys go to the agent and its libraries in the environment; they are stored nowhere."""
+    """Put keys into the environment, for the agent and its libraries; they are stored nowhere."""
     for option in ("volcengine_access_key", "volcengine_secret_key"):
         if given[option]:
             os.environ[option.upper()] = given[option]
@@ -216,7 +216,7 @@ def _runs(plan: Plan, given: Mapping[str, Any], *, quiet: bool) -> list["Run"]:
 
 
 def _criteria(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of the task."""
+    """Return the options of the task."""
     found = dict(given["options"] or {})
     thresholds = {
         "tool_trajectory_avg_score": given["tool_score_threshold"],

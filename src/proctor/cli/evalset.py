@@ -289,7 +289,7 @@ def _edited(case: EvalCase, source: Path | None, ask: str | None, answer: str | 
 
 
 def _call(text: str) -> tuple[str, dict[str, Any]]:
-    """`name={"x": 1}` as a name and its arguments."""
+    """Split `name={"x": 1}` into a name and its arguments."""
 
     name, equals, arguments = text.partition("=")
     try:

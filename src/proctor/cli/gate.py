@@ -20,7 +20,7 @@ SAID = {"met": "met", "missed": "missed", "inconclusive": "inconclusive"}
 
 
 def minimum(command: F) -> F:
-    """--min and --min-by"""
+    """Add --min and --min-by."""
     least = t(
         "The least value of a number, such as accuracy=0.8, exact=80% or accuracy[level=1]=0.5; exit code 1 where it is missed, 3 where that cannot be told; may be given several times."
     )
@@ -30,7 +30,7 @@ def minimum(command: F) -> F:
 
 
 def minima(texts: tuple[str, ...]) -> dict[str, float]:
-    """What --min says, by the name of the number.
+    """Return what --min asks for, by the name of the number.
 
     >>> minima(("accuracy=0.8", "accuracy[level=1]=50%"))
     {'accuracy': 0.8, 'accuracy[level=1]': 0.5}

@@ -25,7 +25,7 @@ def command(what: str | None, as_json: bool) -> None:
 
 
 def parts(room: str) -> dict[str, str]:
-    """The parts of a package by name, each with the first line of what it says of itself."""
+    """Return the parts of a package by name, each with its description."""
     from proctor import registry
 
     if room == "scorers":

@@ -32,7 +32,7 @@ def together(*options: Callable[[F], F]) -> Callable[[F], F]:
 
 
 def pairs(values: Iterable[str], flag: str) -> dict[str, Any]:
-    """`key=value` texts as a dict; a value that is JSON is read as such, and `a.b=1` nests.
+    """Return `key=value` texts as a dict; a value that is JSON is read as such, and `a.b=1` nests.
 
     >>> pairs(["temperature=0", "extra_body.top_k=3", "mode=native"], "--set")
     {'temperature': 0, 'extra_body': {'top_k': 3}, 'mode': 'native'}
@@ -53,7 +53,7 @@ def pairs(values: Iterable[str], flag: str) -> dict[str, Any]:
 
 
 def texts(values: Iterable[str], flag: str) -> dict[str, str]:
-    """`key=value` texts as a dict; values stay texts."""
+    """Return `key=value` texts as a dict; values stay texts."""
     found = {}
     for text in values:
         key, equals, value = text.partition("=")

@@ -39,24 +39,24 @@ def json_text(text: str) -> None:
 
 
 def message(text: str) -> None:
-    """A message for the person, on standard error."""
+    """Print a message to the user on standard error."""
     print(visible(text), file=sys.stderr, flush=True)
 
 
 def tell(sentence: Sentence) -> None:
-    """A sentence for the person, in their language, on standard error."""
+    """Print a sentence in the user's language on standard error."""
     message(t(sentence))
 
 
 def print_json(value: Mapping[str, Any]) -> None:
-    """One JSON object on standard output."""
+    """Print one JSON object on standard output."""
     import msgspec
 
     json_text(json.dumps(msgspec.to_builtins(value), ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def console(*, stderr: bool = False) -> "Console":
-    """A rich console; colours only on a terminal."""
+    """Return a rich console, with colours only on a terminal."""
     from rich.console import Console
 
     return Console(stderr=stderr, highlight=False, soft_wrap=False)
@@ -114,7 +114,7 @@ def with_english(value: object) -> Any:
 
 
 def print_run(run: "Run", *, as_json: bool, more: Mapping[str, Any] | None = None) -> None:
-    """The numbers of a run, as a table or as JSON with what more there is."""
+    """Print the numbers of a run, as a table or as JSON together with `more`."""
     if as_json:
         print_json({**run.summary(), **(more or {})})
         return
@@ -130,7 +130,7 @@ def look_closer(run: "Run") -> None:
 
 
 def print_few_samples(run: "Run") -> None:
-    """The samples of a run where there are only a few."""
+    """Print the samples of a run if there are only a few."""
     from proctor.reports.samples import Wanted, listed, print_sample
 
     if not 0 < sum(run.outcomes.values()) <= FEW:
@@ -143,7 +143,7 @@ def print_few_samples(run: "Run") -> None:
 
 @contextmanager
 def judging(*, quiet: bool) -> Iterator["Progress"]:
-    """The progress of judges, shown while the block runs; what a part prints stays out of the results."""
+    """Show the progress of judges while the block runs; what a part prints stays out of the results."""
     from proctor.engine.progress import Progress
 
     progress = Progress(tell=tell)
@@ -161,7 +161,7 @@ def resumed(how: "RunOptions") -> "Run":
 
 
 def print_judged(ctx: "Context", run: "Run", *, as_json: bool, reports: Sequence[str]) -> None:
-    """The numbers of a judged run, its reports, and exit code 3 where too little was judged."""
+    """Print the numbers of a judged run, write its reports, and exit with 3 where too little was judged."""
     for path in reports:
         message(t("Wrote {path}.", path=run.report(path, lang=lang())))
     if not as_json:
@@ -203,7 +203,7 @@ FAILED = {  # short names for the status line
 
 
 def status(run: "RunStatus") -> str:
-    """One line: done of total, rate, in flight, failures by class, spend, time left."""
+    """Return one line: done of total, rate, in flight, failures by class, spend, time left."""
     if not run.total:
         return t("Getting ready …")
     share = run.done / run.total
@@ -233,7 +233,7 @@ def status(run: "RunStatus") -> str:
 
 
 def _waiting(run: "RunStatus") -> Iterator[str]:
-    """How many requests wait to be sent again, why, and for how long."""
+    """Say how many requests wait to be sent again, why, and for how long."""
     waits = run.waits()
     if not waits:
         return

@@ -110,7 +110,7 @@ def command(
 
 
 def section(found: "Probed") -> "Section":
-    """What was found, as a person reads it."""
+    """Return the findings as a part of a page."""
     from proctor.reports.words import Words
 
     words = Words(lang())

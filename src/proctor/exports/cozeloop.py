@@ -53,7 +53,7 @@ class Destination(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def place(self) -> str:
-        """What the state file knows it by."""
+        """Return the key of this destination in the state file."""
         return f"{self.url.rstrip('/')} {self.evalset_id}"
 
 
@@ -65,7 +65,7 @@ class Rejected(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def items_of(eval_set: EvalSet, calls_field: str = CALLS_FIELD) -> tuple[list[Item], list[Sentence]]:
-    """The turns of a set with all their text parts, and notes on what cannot be uploaded.
+    """Return the turns of a set with all their text parts, and notes on what cannot be uploaded.
 
     Args:
         calls_field: the field that the expected calls go to, as JSON; '' leaves them out.
@@ -84,7 +84,7 @@ def items_of(eval_set: EvalSet, calls_field: str = CALLS_FIELD) -> tuple[list[It
 
 
 def body_of(items: Sequence[Item], workspace_id: str) -> dict[str, Any]:
-    """The body of a request."""
+    """Return the body of a request."""
     return {
         "workspace_id": workspace_id,
         "is_allow_partial_add": True,
@@ -173,7 +173,7 @@ class Uploaded:
 
 
 def state_file(data: Path) -> Path:
-    """Where the state of a file is kept.
+    """Return the file that holds the state of an upload.
 
     >>> state_file(Path("shop.evalset.json")).name
     'shop.evalset.json.cozeloop'
@@ -191,7 +191,7 @@ def _fields(turn: Invocation, calls_field: str) -> dict[str, str]:
 
 
 def _reasons(reply: Any, count: int, where: str) -> dict[int, str | Sentence]:
-    """Why items of a batch were not taken, by their place in it.
+    """Return why items of a batch were not taken, by their index.
 
     Raises:
         Refused: the reply says that the key has no right to do this.
@@ -220,7 +220,7 @@ def _reasons(reply: Any, count: int, where: str) -> dict[int, str | Sentence]:
 
 
 def _errors(groups: Any) -> Iterator[tuple[int, str]]:
-    """Each place that an error names, alone or in a range."""
+    """Yield each index that an error names, alone or in a range."""
     for group in groups if isinstance(groups, list) else ():
         if not isinstance(group, Mapping):
             continue
@@ -238,7 +238,7 @@ def _errors(groups: Any) -> Iterator[tuple[int, str]]:
 
 
 def _taken(data: Mapping[str, Any]) -> set[int] | None:
-    """The places of what was taken; None when the reply does not tell."""
+    """Return the indices of the items that were taken; None if the reply does not say."""
     outputs = data.get("itemOutputs", data.get("item_outputs"))
     if isinstance(outputs, list):
         places = (
@@ -252,7 +252,7 @@ def _taken(data: Mapping[str, Any]) -> set[int] | None:
 
 
 def _number(value: Any) -> int | None:
-    """A number, which may come as text."""
+    """Read a number, which may come as text."""
     if isinstance(value, str) and value.lstrip("-").isdigit():
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -55,7 +55,7 @@ class Gateway(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def from_environment(variables: Mapping[str, str] | None = None) -> Gateway:
-    """The gateway that the environment names.
+    """Return the gateway that the environment names.
 
     Raises:
         BadInput: it names none.
@@ -120,7 +120,7 @@ def write(record: RunRecord, store: Store, path: Path | TextIO, *, options: Opti
 
 
 def figures_of(test_name: str, cases: Sequence[CaseOutcome], models: Mapping[str, str], lang: str = "en") -> Figures:
-    """What is pushed of the cases of a run: a case that was not evaluated is neither passed nor failed."""
+    """Return the figures of the cases of a run: a case that was not evaluated is neither passed nor failed."""
     statuses = [case.status for case in cases]
     return Figures(
         test_name=test_name,
@@ -154,7 +154,7 @@ def _mean(metrics: Sequence[MetricOutcome]) -> str:
 
 
 def _registry(figures: Figures) -> "CollectorRegistry":
-    """A registry of its own, so that nothing of an earlier push is left in it."""
+    """Make a registry of its own, so that nothing of an earlier push is left in it."""
     check_installed()
     from prometheus_client import CollectorRegistry, Gauge
 

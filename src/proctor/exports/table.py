@@ -55,7 +55,7 @@ def write(record: RunRecord, store: Store, path: Path | TextIO, *, options: Opti
 
 
 def safe_cell(value: object) -> Any:
-    """A cell that no spreadsheet runs: text that begins like a formula gets an apostrophe; numbers stay.
+    """Return a cell that no spreadsheet runs: text that begins like a formula gets an apostrophe; numbers stay.
 
     >>> safe_cell("=1+1"), safe_cell(" @x"), safe_cell(-1), safe_cell("a-b")
     ("'=1+1", "' @x", -1, 'a-b')
@@ -76,7 +76,7 @@ def _write_csv(file: TextIO, rows: Iterator[Row], columns: Sequence[str]) -> Non
 
 
 def rows(record: RunRecord, store: Store, lang: str) -> Iterator[Row]:
-    """The rows, lazily, with the keys of `COLUMNS` and `tags`."""
+    """Yield the rows with the keys of `COLUMNS` and `tags`."""
     for trial, verdicts in trials_with_verdicts(store, record.id):
         shared = _of_trial(record, store, trial, lang)
         for verdict in verdicts or (None,):
@@ -136,7 +136,7 @@ def _tag_columns(record: RunRecord, store: Store) -> list[str]:
 
 
 def cell_text(value: object) -> Any:
-    """A value as one cell holds it: lists and objects as JSON, the rest as it is."""
+    """Return lists and objects as JSON, and other values unchanged."""
     if isinstance(value, Mapping | list | tuple):
         return json.dumps(value, ensure_ascii=False, default=str)
     return value

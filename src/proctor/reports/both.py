@@ -35,7 +35,7 @@ class Both(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def any_story(self) -> Story | None:
-        """The story of either run, for what both share: tags, question, what is expected."""
+        """Return the story of either run, for what both share: tags, question, what is expected."""
         return self.stories[0] or self.stories[1]
 
 
@@ -61,7 +61,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def both(first: Side, second: Side, *, characters: int | None = None) -> Iterator[Both]:
-    """The samples of both runs by the first scorer they have in common: broken ones first, then the other groups.
+    """Pair the samples of two runs by the first scorer they have in common: broken ones first, then the other groups.
 
     Texts are cut so that all of them fit on a page, or to so many characters.
     """
@@ -88,13 +88,13 @@ def both(first: Side, second: Side, *, characters: int | None = None) -> Iterato
 
 
 def listing_of_both(found: Iterable[Both], total: int, words: Words) -> Listing:
-    """The JSON of both runs' samples, for the script of the page."""
+    """Return the JSON of both runs' samples, for the script of the page."""
     tables = Tables(words, (), 2 * total)
     return packed((_row(one, tables) for one in found), tables, total)
 
 
 def compared_samples(found: Iterable[Both]) -> Iterator[Compared]:
-    """The samples as programs read them."""
+    """Yield the samples for programs."""
     for one in found:
         known = one.any_story
         sides = [
@@ -114,7 +114,7 @@ def compared_samples(found: Iterable[Both]) -> Iterator[Compared]:
 
 
 def expected_text(one: Story) -> str:
-    """What is expected in one text, calls included."""
+    """Return what is expected as one text, calls included."""
     return one.expected or "\n".join(
         _call(pair.expected, [(row.parameter, row.expected) for row in pair.rows], pair.kind)
         for pair in one.pairs
@@ -123,7 +123,7 @@ def expected_text(one: Story) -> str:
 
 
 def made_text(one: Story) -> str:
-    """What was made in one text, calls included; why there is none where the agent failed."""
+    """Return the answer as one text, calls included."""
     calls = [
         _call(pair.made, [(row.parameter, row.made) for row in pair.rows], pair.kind) for pair in one.pairs if pair.made
     ]
@@ -131,7 +131,7 @@ def made_text(one: Story) -> str:
 
 
 def _call(name: str, arguments: Sequence[tuple[str, str | None]], kind: str) -> str:
-    """A call as code; a scorer of trajectories has told it whole."""
+    """Write a call as code; where a scorer of trajectories compared calls, the name is the whole call."""
     if kind and kind != "free":
         return name
     return f"{name}({', '.join(f'{key}={text}' for key, text in arguments if text is not None)})"
@@ -169,7 +169,7 @@ def _mean(values: Sequence[Value] | None) -> float | None:
 
 
 def _telling(values: Sequence[Value], *, best: bool) -> int:
-    """The attempt to show, the best or the worst; the first where none was scored."""
+    """Return the attempt to show, the best or the worst; the first if none was scored."""
     ordered = sorted(values, key=lambda one: one.attempt)
     scored = [(one.value, one.attempt) for one in ordered if one.value is not None]
     if not scored:

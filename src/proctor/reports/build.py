@@ -146,7 +146,7 @@ def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, fai
 
 
 def json_summary(record: RunRecord, store: Store, estimates: Sequence[Estimate]) -> dict[str, object]:
-    """A run as the one JSON object that commands print: run, task, agent, state, note, outcomes, estimates, usage, seconds, target."""
+    """Return a run as the one JSON object that commands print: run, task, agent, state, note, outcomes, estimates, usage, seconds, target."""
     plain = msgspec.to_builtins(
         {
             "run": record.id,
@@ -166,7 +166,7 @@ def json_summary(record: RunRecord, store: Store, estimates: Sequence[Estimate])
 
 
 def _headline(estimates: Sequence[Estimate]) -> tuple[Estimate, ...]:
-    """The main numbers of the whole run, then the official overall number where a benchmark has one."""
+    """Return the main numbers of the whole run, then the official overall number of benchmarks that have one."""
     whole = [one for one in estimates if not one.slice]
     main = [one for one in whole if _metric(one) in ("accuracy", "score", "win_rate")]
     overall = [one for one in whole if _metric(one) in ("overall", "official_overall") and one.value is not None]

@@ -40,7 +40,7 @@ def summary(cases: Sequence[CaseOutcome], lang: str, console: "Console") -> None
 
 
 def as_data(cases: Sequence[CaseOutcome], lang: str) -> dict[str, object]:
-    """The same as plain data: how many, and each case with its metrics."""
+    """Return the same as plain data: the counts, and each case with its metrics."""
     statuses = [case.status for case in cases]
     return {
         **{status: statuses.count(status) for status in WORDS},
@@ -142,7 +142,7 @@ def _cells(turn: TurnOutcome, metric: MetricOutcome | None, lang: str) -> tuple[
 
 
 def calls_text(calls: Sequence[Call] | None) -> str:
-    """Calls as people read them, a line each.
+    """Write calls as code, a line each.
 
     >>> calls_text([{"name": "f", "args": {"x": 1}}, {"name": "g", "args": None}])
     'f({"x": 1})\\ng()'

@@ -42,7 +42,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     notes: Sequence[Sentence] = ()
 
     def __str__(self) -> str:
-        """One line for each row; the reports tell more."""
+        """Return one line for each row; the reports have more."""
         return "\n".join([f"{self.second.id} compared with {self.first.id}", *map(_line, self.rows)])
 
     def __repr__(self) -> str:
@@ -82,12 +82,12 @@ class _Sample(msgspec.Struct):
 
     @property
     def least(self) -> float:
-        """The mean if every attempt without a score had been 0."""
+        """Return the mean if every attempt without a score had been 0."""
         return self.total / max(self.planned, self.attempts)
 
     @property
     def most(self) -> float:
-        """The mean if every attempt without a score had been 1."""
+        """Return the mean if every attempt without a score had been 1."""
         return self.least + max(self.planned - self.attempts, 0) / max(self.planned, self.attempts)
 
 
@@ -171,7 +171,7 @@ def compare(
 def _both(
     first: tuple[RunRecord, Store], second: tuple[RunRecord, Store], scorer: str
 ) -> tuple[dict[str, _Both], Counter[str]]:
-    """The samples that were planned in both runs and to which the scorer applies; why others are left out."""
+    """Pair the samples planned in both runs to which the scorer applies; count why others are left out."""
     old, new = _by_sample(*first, scorer), _by_sample(*second, scorer)
     left_out: Counter[str] = Counter()
     planned = {}
@@ -215,7 +215,7 @@ def _by_sample(record: RunRecord, store: Store, scorer: str) -> dict[str, _Sampl
 
 
 def _untested(prefix: str, planned: Sequence[_Both], *, level: float, seed: int) -> Iterator[Untested]:
-    """The whole, then each slice that is not the whole under another name."""
+    """Yield the row of the whole, then of each slice that is not the whole under another name."""
     scored = sum(both.pair is not None for both in planned)
     name = f"{prefix}{_metric(planned)}"
     yield _row(name, "", planned, level=level, seed=seed)
@@ -248,7 +248,7 @@ def _row(name: str, slice_: str, planned: Sequence[_Both], *, level: float, seed
 
 
 def _weighted(planned: Sequence[_Both]) -> Iterator[paired.Pair]:
-    """The pairs, each counting by the size of its stratum in the task, as in the estimates of a single run."""
+    """Yield the pairs, weighted by the size of their stratum in the task, as in the estimates of a single run."""
     sizes: dict[str, float] = {}
     counts = Counter[str]()
     for both in planned:
@@ -303,7 +303,7 @@ def _notes(first: tuple[RunRecord, Store], second: tuple[RunRecord, Store]) -> l
 
 
 def _scorer_changed(first: tuple[RunRecord, Store], second: tuple[RunRecord, Store], scorer: str) -> Iterator[Sentence]:
-    """What is to be said of a scorer that gave its verdicts in another version in each run."""
+    """Say that a scorer had another version in each run."""
     old, new = (next(store.verdicts(record.id, scorer=scorer), None) for record, store in (first, second))
     if old is not None and new is not None and old.scorer_version != new.scorer_version:
         yield say(

@@ -129,7 +129,7 @@ class VerdictCounts:
 
 
 def _mean(name: str, values: Mapping[str, Sequence[float]], clusters: Mapping[str, str]) -> Estimate:
-    """The mean over samples of a number beside the verdict; one without a trial in the mean is its own cluster."""
+    """Return the mean over samples of a number next to the verdict; a sample without a case is its own cluster."""
     if not all(0 <= value <= 1 for each in values.values() for value in each):
         count = sum(map(len, values.values()))
         mean = fmean(fmean(each) for each in values.values())
@@ -153,7 +153,7 @@ def _note(seen: "TrialCounts | VerdictCounts", rule: Rule, key: Key) -> None:
 
 
 def grouped(errors: Counter[Rule]) -> list[tuple[Rule, int]]:
-    """Classes by their size, and within a class the types by theirs."""
+    """Sort classes by size, and the types within a class."""
     size_by_class: Counter[str] = Counter()
     for (kind, _), count in errors.items():
         size_by_class[kind] += count

@@ -10,7 +10,7 @@ UNRECORDED = "This run was made by a version that did not record how many sample
 
 
 def target(record: RunRecord) -> Sentence:
-    """What the intervals of a run are about."""
+    """Say what the intervals of a run are about."""
     if record.spec.target == "suite" and record.strata is not None:
         return say(
             "The intervals are about this suite: how this agent, as it ran, does on these very {total} samples.",
@@ -20,7 +20,7 @@ def target(record: RunRecord) -> Sentence:
 
 
 def part(record: RunRecord, outcomes: Mapping[str, int]) -> Iterator[Sentence]:
-    """What was drawn or visited of the task, where that is not all of it, and what the numbers make of it."""
+    """Say what was drawn or visited of the task, where that is not all of it, and how the numbers account for it."""
     strata, selection = record.strata, record.spec.selection
     if selection.first is not None:
         yield say(
@@ -52,7 +52,7 @@ def is_part(record: RunRecord) -> bool:
 
 
 def strata_in_common(first: RunRecord, second: RunRecord) -> Strata | None:
-    """The strata by which pairs of two runs are weighted: those of the run that was of fewer samples of the task."""
+    """Return the strata that weight the pairs of two runs: those of the run over fewer samples of the task."""
     known = [record.strata for record in (first, second) if record.strata is not None and record.strata.by]
     return min(known, key=lambda strata: strata.total, default=None)
 

@@ -42,14 +42,14 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def stories(record: RunRecord, store: Store) -> Iterator[Story]:
-    """Every trial of a run in the order of the plan, its texts cut so that all of them fit on a page."""
+    """Yield every trial of a run in the order of the plan, its texts cut so that all of them fit on a page."""
     characters = text_characters(sum(store.outcomes(record.id).values()))
     for trial, verdicts in trials_with_verdicts(store, record.id):
         yield story(trial, store.sample(record.id, trial.sample_id), verdicts, characters=characters)
 
 
 def text_characters(trials: int) -> int:
-    """How long one text may be, so that those of so many trials fit on a page.
+    """Return the length of one text at which those of `trials` trials fit on a page.
 
     >>> text_characters(40), text_characters(10_000)
     (8000, 500)
@@ -58,13 +58,13 @@ def text_characters(trials: int) -> int:
 
 
 def listing(stories: Iterable[Story], rules: Iterable[Rule], total: int, words: Words) -> Listing:
-    """The JSON of a run's trials; `rules` are numbered as they come, as the page links to them."""
+    """Return the JSON of a run's trials; `rules` are numbered in their order, as the page links to them."""
     tables = Tables(words, rules, total)
     return packed(map(tables.row, stories), tables, total)
 
 
 def packed(rows: Iterable[Mapping[str, Any]], tables: "Tables", total: int) -> Listing:
-    """Rows with the tables they refer to, as far as they fit on a page."""
+    """Pack rows with the tables they refer to, up to the size of a page."""
     made: list[bytes] = []
     size = 0
     for row in rows:
@@ -81,7 +81,7 @@ def packed(rows: Iterable[Mapping[str, Any]], tables: "Tables", total: int) -> L
 
 
 def state(one: Story) -> str:
-    """What became of a trial: passed, failed, unscored, or lost where nothing could be measured.
+    """Say how a trial ended: passed, failed, unscored, or lost if nothing could be measured.
 
     >>> state(Story(sample_id="a", attempt=0, outcome="provider_failed"))
     'lost'
@@ -114,7 +114,7 @@ class Tables:
             self._rule((rule.error_class, rule.error_type))
 
     def row(self, one: Story) -> dict[str, Any]:
-        """One trial; what is empty is left out."""
+        """Return one trial without its empty fields."""
         before = self.size
         row = {
             "n": visible(one.sample_id),
@@ -139,11 +139,11 @@ class Tables:
         return {key: value for key, value in row.items() if value not in ("", 0, [], None)}
 
     def tags_of(self, tags: Mapping[str, str]) -> list[int]:
-        """The numbers of tags."""
+        """Return the numbers of tags."""
         return [_number(f"{key}={value}", self.tags, self._number_by_tag) for key, value in tags.items()]
 
     def as_data(self) -> dict[str, Any]:
-        """The tables as the scripts read them, with what they say."""
+        """Return the tables for the scripts, with their texts."""
         return {
             "texts": self.texts,
             "tags": self.tags,
@@ -153,7 +153,7 @@ class Tables:
         }
 
     def _conversation(self, one: Story, characters: int) -> tuple[list[list[Ref]], int]:
-        """Its lines as far as so many characters go; a text that is on the page already costs none."""
+        """Return its lines up to `characters`; a text that is on the page already costs none."""
         lines: list[list[Ref]] = []
         left_out = one.left_out
         for line in one.lines:
@@ -201,7 +201,7 @@ class Tables:
         return cut(text, self._characters)
 
     def _ref(self, text: str) -> Ref:
-        """The text where it is short, else its number."""
+        """Return a short text itself, and the number of a longer one."""
         if len(text) <= SHORT:
             return visible(text)
         if text not in self._number_by_text:
@@ -226,7 +226,7 @@ def _number(text: str, table: list[str], number_by_text: dict[str, int]) -> int:
 
 
 def script_words(words: Words) -> Mapping[str, str]:
-    """What the scripts say."""
+    """Return the texts of the scripts."""
     return {
         "passed": words.t("passed"),
         "failed": words.t("failed"),

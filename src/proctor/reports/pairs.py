@@ -52,7 +52,7 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 def calls_in(value: object, *, allowed: bool = False) -> tuple[Shown, ...] | None:
-    """The calls that a reference, a target or decoded output stands for; None when it is something else.
+    """Return the calls in a reference, a target or decoded output; None if it is something else.
 
     Knows tool calls, `[{"name": ..., "arguments": {...}}]` (or `args`), and `[{function: {parameter: value}}]`.
     With `allowed`, the values of the last form are lists of what is allowed, as BFCL writes its answers.
@@ -76,7 +76,7 @@ def pairs(
     parameter: str | None = None,
     free: bool = False,
 ) -> tuple[Pair, ...]:
-    """Each expected call with a made one, by the assignment in which most is alike, then the calls that are left over.
+    """Match expected calls with made ones so that most is alike, then append the calls that are left over.
 
     This is for the eye only: the verdict is the scorer's. `function` and `parameter` are where it found the error; of
     several calls of the function, those are marked whose parameter differs. With `free`, nothing was expected of calls.
@@ -97,7 +97,7 @@ def pairs(
 
 
 def found_pairs(sides: object) -> tuple[Pair, ...]:
-    """The pairs that a scorer of trajectories found, out of `details["sides"]`; none where these are something else.
+    """Return the pairs in `details["sides"]` of a scorer of trajectories; none if these are something else.
 
     >>> found_pairs([{"kind": "missing", "expected": "pay()"}])[0].expected
     'pay()'
@@ -131,7 +131,7 @@ class _Side(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def call_text(call: Shown) -> str:
-    """A call in one line.
+    """Write a call in one line.
 
     >>> call_text(Shown("f", {"x": ("1", "2"), "y": ("true",)}))
     'f(x=1 | 2, y=true)'
@@ -140,7 +140,7 @@ def call_text(call: Shown) -> str:
 
 
 def value_text(value: object) -> str:
-    """A value as JSON text, cut to a length; never raises."""
+    """Return a value as JSON text, cut to a length; never raises."""
     try:
         text = json.dumps(value, ensure_ascii=False, default=str)
     except (ValueError, RecursionError, TypeError):
@@ -174,7 +174,7 @@ def _shown(name: object, arguments: object, *, allowed: bool = False) -> Shown |
 
 
 def _likeness(wanted: Shown, call: Shown) -> float:
-    """How much of two calls is alike: the name above all, then the parameters that have the same value."""
+    """Say how alike two calls are: the name counts most, then the parameters with the same value."""
     names = {*wanted.arguments, *call.arguments}
     same = sum(call.arguments[name][0] in wanted.arguments[name] for name in wanted.arguments if name in call.arguments)
     return 2 * (wanted.name == call.name) + (same / len(names) if names else 0)
@@ -200,7 +200,7 @@ def _pair(wanted: Shown | None, made: Shown | None) -> Pair:
 
 
 def _marked(found: Sequence[Pair], function: str | None, parameter: str | None) -> Iterator[Pair]:
-    """The pairs with the parameter marked that a scorer named, where it differs; where it differs nowhere, in all of them."""
+    """Mark the parameter that a scorer named in the pairs where it differs, or in all if it differs nowhere."""
     if parameter is None:
         yield from found
         return

@@ -9,7 +9,7 @@ STEPS = (0, 25, 50, 75, 100)
 
 
 def row(estimate: Estimate, title: str) -> str:
-    """One estimate as inline SVG without scripts or addresses: band floor to ceiling, line interval, dot value.
+    """Draw one estimate as inline SVG without scripts or addresses: band floor to ceiling, line interval, dot value.
 
     Places are in percent of the width, so that rows above each other share one axis. `title` must be escaped.
     """
@@ -28,13 +28,13 @@ def row(estimate: Estimate, title: str) -> str:
 
 
 def axis() -> str:
-    """The labels of the axis, to stand above rows of the same width."""
+    """Draw the labels of the axis, for above rows of the same width."""
     labels = "".join(f'<text x="{x}%" y="12" text-anchor="middle">{x}</text>' for x in STEPS)
     return f'<svg class="plot" aria-hidden="true" width="100%" height="16">{labels}</svg>'
 
 
 def line(estimate: Estimate, width: int = 25) -> str:
-    """One estimate as signs of equal width, first sign 0 %, last 100 %.
+    """Draw one estimate in characters: the first is 0 %, the last 100 %.
 
     >>> line(Estimate(name="accuracy", value=0.5, low=0.4, high=0.6, floor=0.3, ceiling=0.9), 21)
     '      ╌╌├─●─┤╌╌╌╌╌╌  '
@@ -58,7 +58,7 @@ def line(estimate: Estimate, width: int = 25) -> str:
 
 
 def centred(low: float | None, value: float, high: float | None, width: int) -> str:
-    """A difference as signs, zero in the middle, -0.5 and 0.5 at the ends.
+    """Draw a difference in characters: zero in the middle, -0.5 and 0.5 at the ends.
 
     >>> centred(-0.1, 0.1, 0.3, 21)
     '        ├─┼─●───┤    '
@@ -80,7 +80,7 @@ def centred(low: float | None, value: float, high: float | None, width: int) -> 
 
 
 def difference_row(low: float | None, value: float, high: float | None, title: str) -> str:
-    """A difference as an SVG row, zero in the middle, -50 and +50 points at the ends. `title` must be escaped."""
+    """Draw a difference as an SVG row: zero in the middle, -50 and +50 points at the ends. `title` must be escaped."""
     marks = ['<line class="grid" x1="50%" x2="50%" y1="0" y2="26"/>']
     if low is not None and high is not None:
         ends = [_place(0.5 + number) for number in (low, high)]
@@ -91,7 +91,7 @@ def difference_row(low: float | None, value: float, high: float | None, title: s
 
 
 def difference_axis() -> str:
-    """The labels of the axis of differences, to stand below rows of the same width."""
+    """Draw the labels of the axis of differences, for below rows of the same width."""
     marks = ((0, "start", "−50"), (50, "middle", "0"), (100, "end", "+50"))
     labels = "".join(f'<text x="{x}%" y="12" text-anchor="{anchor}">{label}</text>' for x, anchor, label in marks)
     return f'<svg class="plot" aria-hidden="true" width="100%" height="16">{labels}</svg>'

@@ -40,7 +40,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def html(report: Report, lang: str, stories: Iterable[Story] = ()) -> str:
-    """One self-contained HTML file; with `stories`, those of all trials, it lists them and can search and filter."""
+    """Return one self-contained HTML file; with the `stories` of all trials, it lists, searches and filters them."""
     rules = [Rule(one.error_class, one.error_type) for one in report.errors]
     total = sum(count for name, count in report.outcomes.items() if name != "not_run")
     found = listing(stories, rules, total, Words(lang))
@@ -48,7 +48,7 @@ def html(report: Report, lang: str, stories: Iterable[Story] = ()) -> str:
 
 
 def script_values(found: Listing, name: str) -> dict[str, object]:
-    """What the base page needs to list samples by a script; nothing of it where none are listed."""
+    """Return what the base page needs to list samples by a script; no script if none are listed."""
     from markupsafe import Markup
 
     if not found.listed:
@@ -64,7 +64,7 @@ def script_values(found: Listing, name: str) -> dict[str, object]:
 
 
 def policy(script: str = "") -> "Markup":
-    """What a page may do: show its own style and run its own script; load nothing, send nothing, make no HTML of text."""
+    """Return what a page may do: show its own style and run its own script; load nothing, send nothing, make no HTML of text."""
     from markupsafe import Markup
 
     rules = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -77,7 +77,7 @@ def policy(script: str = "") -> "Markup":
 
 
 def anchor(sample_id: str, attempt: int) -> str:
-    """The name of a sample's place on a page, as `samples.js` makes it.
+    """Return the anchor of a sample on a page, as `samples.js` makes it.
 
     >>> anchor("a b", 0), anchor("x", 2)
     ('s-a%20b', 's-x~3')
@@ -86,13 +86,13 @@ def anchor(sample_id: str, attempt: int) -> str:
 
 
 def markdown(report: Report, lang: str) -> str:
-    """A Markdown file (GitHub's kind, for its tables)."""
+    """Return a Markdown file (GitHub's kind, for its tables)."""
     text = _render("report.md.jinja", report, lang)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
 def lines(report: Report, words: Words, key: str) -> list[Line]:
-    """The rows of one section: the value of the tag, or the metric; both where there are several metrics."""
+    """Return the rows of one section, labelled by the value of the tag, the metric, or both."""
     estimates = next(section.estimates for section in report.sections if section.key == key)
     several = len({one.name for one in estimates}) > 1
     found = []
@@ -106,7 +106,7 @@ def lines(report: Report, words: Words, key: str) -> list[Line]:
 
 
 def _note(estimate: Estimate, words: Words) -> str:
-    """What is to be known of an estimate: its own note, why it has no interval, where its error comes from."""
+    """Return the notes on an estimate: its own, why it has no interval, where its error comes from."""
     parts = [words.t(estimate.note)] if estimate.note else []
     if estimate.value is not None and estimate.low is None and estimate.method:
         parts.append(words.t(estimate.method))
@@ -122,7 +122,7 @@ def _note(estimate: Estimate, words: Words) -> str:
 
 
 def methods(report: Report, words: Words) -> str:
-    """How the intervals were made, each method once."""
+    """Return the methods of the intervals, each once."""
     used = (one.method for section in report.sections for one in section.estimates if one.low is not None)
     return ", ".join(words.t(method) for method in dict.fromkeys(used) if method)
 
@@ -150,7 +150,7 @@ def _render(template: str, report: Report, lang: str, **more: object) -> str:
 
 @cache
 def environment(is_html: bool) -> "Environment":
-    """The templates of this room; what they put out is made harmless."""
+    """Return the templates of this package; their output is made harmless."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -186,7 +186,7 @@ def _finalizer(escape: Callable[[str], str], safe: type) -> Callable[[Any], Any]
 
 
 def _inline(text: str) -> str:
-    """Text that means nothing in Markdown or HTML, in one line."""
+    """Return text that means nothing in Markdown or HTML, in one line."""
     flat = " ".join(visible(text).split())
     flat = flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("://", "&#58;//")
     return LIVE_MARKDOWN.sub(lambda found: "\\" + found[0], flat)

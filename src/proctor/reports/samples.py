@@ -39,7 +39,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def listed(record: RunRecord, store: Store, wanted: Wanted) -> Iterator[Story]:
-    """The trials that were asked for, in the order of the plan; one at a time is in memory."""
+    """Yield the trials that were asked for, in the order of the plan; one at a time is in memory."""
     pairs: Iterable[tuple[Trial, Sequence[Verdict]]] = trials_with_verdicts(store, record.id)
     if wanted.is_narrow:  # few are left, and their verdicts are looked up
         trials = store.trials(record.id, outcome=wanted.outcome, scorer=wanted.scorer, max_value=wanted.max_score)
@@ -64,7 +64,7 @@ def _is_wanted(one: Story, wanted: Wanted) -> bool:
 
 
 def as_object(one: Story) -> dict[str, Any]:
-    """A sample for programs; the attempt counts from 1, as `explain` takes it."""
+    """Return a sample for programs; the attempt counts from 1, as in `explain`."""
     scores = {
         found.scorer: {"points": found.points, "out_of": found.out_of, "passed": found.passed}
         if found.value is not None

@@ -84,7 +84,7 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def error(self) -> tuple[str, str]:
-        """The error class and type that this trial is counted under."""
+        """Return the error class and type that this trial is counted under."""
         return error_of(self.outcome, self.failure, self.findings)
 
 
@@ -125,7 +125,7 @@ def stored_story(store: Store, run_id: str, sample_id: str, attempt: int, *, cha
 
 
 def finding(verdict: Verdict) -> Finding:
-    """A verdict, flat."""
+    """Flatten a verdict."""
     result, known = verdict.result, verdict.result.known
     found = Finding(scorer=verdict.scorer, version=verdict.scorer_version, reason=short_reason(result.reason))
     if isinstance(result, Unscored):
@@ -149,7 +149,7 @@ def _marks(known: KnownDetails) -> Iterator[Mark]:
 
 
 def error_of(outcome: Outcome, failure: Failure | None, findings: Sequence[Finding]) -> tuple[str, str]:
-    """The class and type of what went wrong: of the first score below full marks, else of the failure."""
+    """Return the class and type of the error: of the first score below full marks, else of the failure."""
     for found in findings:
         if found.value is not None and not found.passed:
             return found.error_class, found.error_type
@@ -157,7 +157,7 @@ def error_of(outcome: Outcome, failure: Failure | None, findings: Sequence[Findi
 
 
 def cut(text: str, characters: int) -> str:
-    """The text cut to a length, with the number of characters that are missing.
+    """Cut a text to a length, and add the number of missing characters.
 
     >>> cut("abcdef", 4)
     'abcd … (+2)'
@@ -199,7 +199,7 @@ def _parts(turn: int, message: Message) -> Iterator[Line]:
 def _sides(
     sample: Sample | None, trajectory: Trajectory, verdicts: Sequence[Verdict]
 ) -> tuple[tuple[Pair, ...], str, str]:
-    """The expected calls beside those that were made, and what of either side is text."""
+    """Return the expected calls next to those that were made, and the text of either side."""
     beside = _compared(sample, trajectory, verdicts)
     if beside is not None:
         return (beside, *_responses(sample, trajectory))
@@ -225,7 +225,7 @@ def _is_expected(sample: Sample | None) -> bool:
 
 
 def _compared(sample: Sample | None, trajectory: Trajectory, verdicts: Sequence[Verdict]) -> tuple[Pair, ...] | None:
-    """The calls as a scorer of trajectories or of ADK's compared them, else by the usual rules; None where none are asked for."""
+    """Return the calls as a scorer of trajectories or of ADK compared them, else by the usual rules; None if none are asked for."""
     told = [one for verdict in verdicts if (one := found_pairs(verdict.result.known.sides))]
     if told:
         return next((one for one in told if any(pair.marked for pair in one)), told[0])
@@ -246,7 +246,7 @@ def _is_trajectory(reference: object) -> bool:
 
 
 def _responses(sample: Sample | None, trajectory: Trajectory) -> tuple[str, str]:
-    """The responses that are expected beside those that came, turn by turn; the answer alone where none is."""
+    """Return the expected responses next to the actual ones, turn by turn; the answer alone if none is expected."""
     turns = sample.turns if sample is not None else ()
     wanted = [turn.reference.get("response") if isinstance(turn.reference, Mapping) else None for turn in turns]
     places = [place for place, one in enumerate(wanted) if isinstance(one, str)]
@@ -263,7 +263,7 @@ def _responses(sample: Sample | None, trajectory: Trajectory) -> tuple[str, str]
 
 
 def _expected(sample: Sample | None) -> tuple[tuple[Shown, ...], str]:
-    """The calls that are expected, or else the text."""
+    """Return the calls that are expected, or else the text."""
     if sample is None:
         return (), ""
     references = [turn.reference for turn in sample.turns if turn.reference is not None]
@@ -280,7 +280,7 @@ def _expected(sample: Sample | None) -> tuple[tuple[Shown, ...], str]:
 
 
 def _made(trajectory: Trajectory, verdicts: Sequence[Verdict]) -> tuple[tuple[Shown, ...], str]:
-    """The calls that were made, natively or as a scorer read them in the text, or else the answer."""
+    """Return the calls that were made, natively or as a scorer read them in the text, or else the answer."""
     judged = [verdict.result for verdict in verdicts if isinstance(verdict.result, Score)]
     calls = calls_in(trajectory.calls()) or next(
         (found for score in judged if (found := calls_in(score.known.calls))), ()

@@ -66,7 +66,7 @@ def print_table(table: "Table", console: "Console") -> None:
 
 
 def _shared(least: "Sequence[int]", most: "Sequence[int]", free: int) -> list[int]:
-    """Widths between least and most; the narrowest wishes are met first."""
+    """Return widths between least and most; the smallest requests for room are met first."""
     widths, spare = list(least), free - sum(least)
     wishes = sorted(range(len(least)), key=lambda place: most[place] - least[place])
     for done, place in enumerate(wishes):
@@ -99,7 +99,7 @@ def _stacked(
 
 
 def _packed(parts: "Sequence[Text]", width: int) -> "list[Text]":
-    """As many parts to a line as have room side by side; a part that is longer than a line is folded."""
+    """Join as many parts to a line as have room side by side; a part longer than a line is folded."""
     from rich.text import Text
 
     lines: list[Text] = []
@@ -135,7 +135,7 @@ def _widest(cells: "Sequence[Text]") -> int:
 
 
 def _longest_word(cells: "Sequence[Text]") -> int:
-    """The widest word; Chinese may be broken anywhere, so that it counts as words of two."""
+    """Return the width of the widest word; Chinese may be broken anywhere, so it counts as words of at most 12."""
     from rich.cells import cell_len
 
     words = (word for cell in cells for word in cell.plain.split())

@@ -165,7 +165,7 @@ def explain(record: RunRecord, store: Store, sample_id: str, attempt: int, lang:
 
 
 def _notes(report: Report, words: Words) -> dict[str, list[str]]:
-    """The notes of estimates, each with the rows that it belongs to."""
+    """Return the notes of estimates, each with its rows."""
     found: dict[str, list[str]] = {}
     for section in report.sections:
         for line in lines(report, words, section.key):

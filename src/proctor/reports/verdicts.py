@@ -75,7 +75,7 @@ def decide(rows: Sequence[Untested], alpha: float) -> list[Row]:
 
 
 def _levels(p_values: Sequence[float], alpha: float) -> list[float]:
-    """The level at which Holm's procedure tests each: stricter for the smaller ones, and no more lenient once it stops."""
+    """Return the level at which Holm's procedure tests each: stricter for smaller ones, and constant once it stops."""
     levels = [0.0] * len(p_values)
     left, stopped = len(p_values), False
     for place in sorted(range(len(p_values)), key=p_values.__getitem__):

@@ -26,7 +26,7 @@ STYLES = {"better": "green", "worse": "red", "inconclusive": ""}
 
 
 def html(comparison: Comparison, lang: str, samples: Iterable[Both] = ()) -> str:
-    """One self-contained HTML file; with `samples`, it lists them with both answers."""
+    """Return one self-contained HTML file; with `samples`, it lists them with both answers."""
     kept = _Moved()
     total = sum(comparison.not_comparable.values()) + comparison.rows[0].difference.pairs
     found = listing_of_both(kept.passed(samples), total, Words(lang))
@@ -34,7 +34,7 @@ def html(comparison: Comparison, lang: str, samples: Iterable[Both] = ()) -> str
 
 
 def markdown(comparison: Comparison, lang: str, samples: Iterable[Both] = ()) -> str:
-    """A Markdown file (GitHub's kind, for its tables)."""
+    """Return a Markdown file (GitHub's kind, for its tables)."""
     kept = _Moved()
     for _ in kept.passed(samples):
         pass
@@ -42,7 +42,7 @@ def markdown(comparison: Comparison, lang: str, samples: Iterable[Both] = ()) ->
 
 
 def as_json(comparison: Comparison, samples: Iterable[Both] = ()) -> str:
-    """The comparison with its samples, for programs."""
+    """Return the comparison with its samples, for programs."""
     found = {**msgspec.structs.asdict(comparison), "samples": list(compared_samples(samples))}
     return json.dumps(msgspec.to_builtins(found), ensure_ascii=False) + "\n"
 
@@ -85,7 +85,7 @@ def terminal(comparison: Comparison, lang: str, console: "Console") -> None:
 
 
 def headline(comparison: Comparison, words: Words) -> str:
-    """The first row in one sentence."""
+    """Return the first row as one sentence."""
     row = comparison.rows[0]
     return words.t(
         "{metric} {first} → {second} ({difference} points): {verdict}",
@@ -98,7 +98,7 @@ def headline(comparison: Comparison, words: Words) -> str:
 
 
 def sentences(comparison: Comparison, words: Words) -> list[str]:
-    """What the numbers can and cannot show, how they were tested, and what was left out."""
+    """Say what the numbers can and cannot show, how they were tested, and what was left out."""
     row = comparison.rows[0]
     alpha = 1 - row.difference.level
     made = []
@@ -152,7 +152,7 @@ def sentences(comparison: Comparison, words: Words) -> list[str]:
 
 
 def _needed(comparison: Comparison, words: Words) -> list[str]:
-    """How many samples the difference asked for takes."""
+    """Say how many samples would find the difference that was asked for."""
     needed = comparison.needed
     if needed is None:
         return []
@@ -173,12 +173,12 @@ def _level(share: float) -> str:
 
 
 def label(row: Row, words: Words) -> str:
-    """What a row is about: the slice, or the metric for the whole."""
+    """Return the name of a row: the slice, or the metric for the whole."""
     return one_line(row.slice) if row.slice else words.metric(row.metric)
 
 
 def signed(value: float) -> str:
-    """A difference in percentage points with its sign.
+    """Return a difference in percentage points with plus or minus.
 
     >>> signed(0.0312), signed(-0.5)
     ('+3.1', '−50.0')
@@ -187,13 +187,13 @@ def signed(value: float) -> str:
 
 
 def span(row: Row) -> str:
-    """The interval of the difference in percentage points; a dash for none."""
+    """Return the interval of the difference in percentage points; a dash for none."""
     low, high = row.difference.low, row.difference.high
     return "–" if low is None or high is None else f"{signed(low)} … {signed(high)}"
 
 
 def p_text(p: float | None) -> str:
-    """A p-value as people read it; a dash for none.
+    """Return a rounded p-value; a dash for none.
 
     >>> p_text(0.0000123), p_text(0.0412)
     ('<0.001', '0.041')
@@ -204,7 +204,7 @@ def p_text(p: float | None) -> str:
 
 
 def line(row: Row) -> str:
-    """The interval of the difference as signs, zero in the middle, half a scale to each side."""
+    """Draw the interval of the difference in characters: zero in the middle, half a scale to each side."""
     return plot.centred(row.difference.low, row.difference.value, row.difference.high, PLOT_WIDTH)
 
 
@@ -254,7 +254,7 @@ def _page(template: str, comparison: Comparison, lang: str, moved: _Moved, **mor
 
 
 def _which(one: Both, side: int, words: Words) -> str:
-    """Which attempt is shown, where a sample has several."""
+    """Say which attempt is shown, if a sample has several."""
     if one.attempts[side] < 2:
         return ""
     return words.t("attempt {number} of {count}", number=one.shown[side] + 1, count=one.attempts[side])

@@ -20,7 +20,7 @@ _FOLDERS = re.compile(
 
 
 def visible(text: str) -> str:
-    """The text with control, bidi and invisible characters shown as signs; line feeds and tabs stay.
+    """Return the text with control, bidi and invisible characters replaced by visible ones; line feeds and tabs stay.
 
     >>> visible("a\\x1b[31mb\\u202ec\\x00"), visible("a\\r\\nb")
     ('a␛[31mb⟨U+202E⟩c␀', 'a\\nb')
@@ -29,7 +29,7 @@ def visible(text: str) -> str:
 
 
 def visible_json(text: str) -> str:
-    """The same JSON with control, bidi and invisible characters escaped: it reads the same, and steers no terminal.
+    """Return the same JSON with control, bidi and invisible characters escaped: it steers no terminal.
 
     >>> visible_json('["\\x9b\\u202e"]')
     '["\\\\u009b\\\\u202e"]'
@@ -38,7 +38,7 @@ def visible_json(text: str) -> str:
 
 
 def one_line(text: str, characters: int = 200) -> str:
-    """The visible text in one line, cut to a length.
+    """Return the visible text in one line, cut to a length.
 
     >>> one_line("a\\n  b", 80), one_line("abcdef", 3)
     ('a b', 'abc…')
@@ -48,7 +48,7 @@ def one_line(text: str, characters: int = 200) -> str:
 
 
 def names_only(text: str) -> str:
-    """The text with absolute paths cut to the name of the file: a page that is sent around tells nobody's folders.
+    """Return the text with absolute paths cut to the name of the file: a page that is sent around names no folders.
 
     >>> names_only("/srv/ann/agent.py:answer"), names_only("process:python ~/bots/bot.py --fast")
     ('agent.py:answer', 'process:python bot.py --fast')

@@ -147,7 +147,7 @@ class Words:
         self.lang = lang
 
     def t(self, sentence: str | Sentence, /, **values: object) -> str:
-        """A sentence in the language."""
+        """Return a sentence in the language."""
         return speak(sentence, self.lang, **values)
 
     def outcome(self, name: str) -> str:
@@ -163,13 +163,13 @@ class Words:
         return self.t(_UNSCORED[name]) if name in _UNSCORED else _spaced(name)
 
     def left_out(self, why: str) -> str:
-        """Why a sample is in no mean, or in no comparison."""
+        """Say why a sample is in no mean, or in no comparison."""
         if why in _NOT_COMPARABLE:
             return self.t(_NOT_COMPARABLE[why])
         return self.unscored(why) if why in _UNSCORED else self.outcome(why)
 
     def detail(self, name: str, *, of_calls: bool = False) -> str:
-        """A number beside the verdict; `of_calls` where the scorer compared tool calls."""
+        """Name a number that a scorer gives next to its verdict; `of_calls` if it compared tool calls."""
         if of_calls and name in _DETAILS_OF_CALLS:
             return self.t(_DETAILS_OF_CALLS[name])
         return self.t(_DETAILS[name]) if name in _DETAILS else _spaced(name)
@@ -184,14 +184,14 @@ class Words:
         return self.t(_KINDS[name]) if name in _KINDS else _spaced(name)
 
     def call(self, kind: str) -> str:
-        """What a scorer found of a call."""
+        """Name what a scorer found of a call."""
         return self.t(_CALLS[kind]) if kind in _CALLS else _spaced(kind)
 
     def section(self, key: str) -> str:
         return self.t(_SECTIONS[key]) if key in _SECTIONS else self.t("By {key}", key=key)
 
     def metric(self, name: str) -> str:
-        """The name of a metric, with its scorer: `exact.accuracy` is 'exact · accuracy'."""
+        """Name a metric, with its scorer: `exact.accuracy` is 'exact · accuracy'."""
         scorer, _, metric = name.rpartition(".")
         if metric.startswith("official_"):
             said = self.t("{name}, official tool", name=self.metric(metric.removeprefix("official_")))
@@ -202,19 +202,19 @@ class Words:
         return f"{scorer} · {said}" if scorer else said
 
     def value(self, estimate: Estimate) -> str:
-        """The value of an estimate: a share in percent, a number as it is; '–' for none."""
+        """Return the value of an estimate: a share in percent, a number unchanged; '–' for none."""
         return self._in_unit(estimate.value, estimate)
 
     def interval(self, estimate: Estimate) -> str:
-        """The interval of an estimate as one span; '–' for none."""
+        """Return the interval of an estimate as one span; '–' for none."""
         return self._between(estimate.low, estimate.high, estimate)
 
     def bounds(self, estimate: Estimate) -> str:
-        """Floor and ceiling of an estimate as one span; '–' for none."""
+        """Return floor and ceiling of an estimate as one span; '–' for none."""
         return self._between(estimate.floor, estimate.ceiling, estimate)
 
     def percent(self, value: float | None) -> str:
-        """A share in percent; '–' for none.
+        """Return a share in percent; '–' for none.
 
         >>> Words("en").percent(0.5234), Words("en").percent(-0.25), Words("en").percent(None)
         ('52.3%', '-25.0%', '–')
@@ -224,7 +224,7 @@ class Words:
         return f"{100 * value:.1f}%" if value <= 1 else f"{value:.4g}"
 
     def span(self, low: float | None, high: float | None) -> str:
-        """Two shares as one span.
+        """Return two shares as one span.
 
         >>> Words("en").span(0.481, 0.5639)
         '48.1–56.4%'
@@ -234,7 +234,7 @@ class Words:
         return f"{self.percent(low).removesuffix('%')}–{self.percent(high)}"
 
     def sentence(self, estimate: Estimate, label: str) -> str:
-        """An estimate in words, for those who cannot see its plot."""
+        """Describe an estimate in words, for readers who cannot see its plot."""
         if estimate.value is None:
             return self.t(
                 "{label}: no value; between {floor} and {ceiling}",
@@ -255,7 +255,7 @@ class Words:
         return f"{number:,}"
 
     def seconds(self, seconds: float | None) -> str:
-        """A length of time.
+        """Return a length of time.
 
         >>> Words("en").seconds(0.034), Words("en").seconds(75.2)
         ('0.03 s', '1 min 15 s')
@@ -269,7 +269,7 @@ class Words:
         return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
     def when(self, unix: float) -> str:
-        """A moment in the time of the reader's machine, with its distance from UTC."""
+        """Return a moment in the time of the reader's machine, with its distance from UTC."""
         if not 0 < unix < 1e11:
             return "–"
         local = time.localtime(unix)

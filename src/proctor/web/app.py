@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def app(routes: Sequence[BaseRoute], access: Access, lang: str, *, follows_browser: bool = False) -> "ASGIApp":
-    """The app with these pages, for those who have access.
+    """Return the app with these pages, for those who have access.
 
     Args:
         lang: the language until somebody chooses another.
@@ -44,7 +44,7 @@ def app(routes: Sequence[BaseRoute], access: Access, lang: str, *, follows_brows
 
 
 def page(request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
-    """A page out of a template, in the language of the reader."""
+    """Render a template in the language of the reader."""
     lang: str = request.state.lang
     session: Session | None = getattr(request.state, "session", None)
     text = (
@@ -90,7 +90,7 @@ async def _our_error(request: Request, error: Exception) -> Response:
 
 @cache
 def _environment() -> "Environment":
-    """The templates; hidden characters become visible, and everything that is no `Markup` is escaped."""
+    """Return the templates; hidden characters become visible, and everything that is no `Markup` is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 

@@ -89,13 +89,13 @@ class Access:
         return name in self._hosts or (self._is_open and name == server)
 
     def link(self, person: Person) -> str:
-        """A path that lets a browser in, once."""
+        """Return a path that lets a browser in, once."""
         token = secrets.token_urlsafe(24)
         self._person_by_link[token] = person
         return f"/enter?token={token}"
 
     def token(self, person: Person) -> str:
-        """A token for programs, sent as `Authorization: Bearer`."""
+        """Return a token for programs, sent as `Authorization: Bearer`."""
         token = secrets.token_urlsafe(32)
         self._person_by_token[token] = person
         return token
@@ -110,7 +110,7 @@ class Access:
         return key
 
     def session(self, headers: Headers) -> Session | None:
-        """Who asks; a program with a token has no `csrf`, as no browser sends its token by itself."""
+        """Return the session of a request; a program with a token has no `csrf`, as no browser sends its token by itself."""
         kind, _, token = headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":
             person = self._person_by_token.get(token.strip())
@@ -170,7 +170,7 @@ class Guard:
         await self._app(scope, receive_again, send_guarded)
 
     def _answer(self, scope: "Scope") -> Response | None:
-        """The refusal of a request that may not come in, or the answer to a link; None lets it in."""
+        """Return the refusal of a request that may not come in, or the answer to a link; None lets it in."""
         headers = Headers(scope=scope)
 
         def refuse(status: int, why: Sentence) -> Response:
@@ -216,7 +216,7 @@ class Guard:
         return home
 
     def _language(self, scope: "Scope") -> str:
-        """The language asked for in the address, else the one chosen before, that of the browser, or that of the server."""
+        """Return the language asked for in the address, else the one chosen before, that of the browser, or that of the server."""
         asked = _query(scope, "lang")
         headers = Headers(scope=scope)
         try:
@@ -229,7 +229,7 @@ class Guard:
 
 
 def accepted_language(header: str) -> str:
-    """The language we speak that a browser wants most; '' for none.
+    """Return the language, of those we speak, that a browser prefers; '' for none.
 
     >>> accepted_language("zh-CN,zh;q=0.9,en;q=0.8"), accepted_language("fr, en;q=0.2, zh;q=0.1"), accepted_language("de")
     ('zh', 'en', '')
@@ -248,13 +248,13 @@ def accepted_language(header: str) -> str:
 
 
 def session_of(request: Request) -> Session:
-    """Who asked for this page."""
+    """Return the session of a request."""
     session: Session = request.state.session
     return session
 
 
 async def form(request: Request) -> Mapping[str, str]:
-    """The fields of a form, each once."""
+    """Return the fields of a form, each once."""
     return _fields(await request.body())
 
 
@@ -299,7 +299,7 @@ async def _body(scope: "Scope", receive: "Receive") -> bytes:
 
 
 def _host_name(host: str) -> str:
-    """The name without the port: `[::1]:80` is `::1`."""
+    """Return the name without the port: `[::1]:80` is `::1`."""
     try:
         return (urlsplit(f"//{host}").hostname or "").rstrip(".")
     except ValueError:
@@ -307,7 +307,7 @@ def _host_name(host: str) -> str:
 
 
 def _is_ours(headers: Headers, body: bytes, csrf: str) -> bool:
-    """Whether a write comes from a page of this server: where it says it comes from, and the token of its session."""
+    """True if a write comes from a page of this server, by its origin and the token of its session."""
     if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return False
     origin = headers.get("origin", "null")  # browsers say "null" where no referrer is sent
@@ -320,7 +320,7 @@ def _is_ours(headers: Headers, body: bytes, csrf: str) -> bool:
 
 
 def _fields(body: bytes) -> Mapping[str, str]:
-    """The fields of a form; none when there are more than any of our forms has."""
+    """Return the fields of a form; none if there are more than any of our forms has."""
     try:
         fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
     except ValueError:

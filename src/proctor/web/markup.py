@@ -95,7 +95,7 @@ class Formula(NamedTuple):
 
 
 def show(text: str) -> "Markup":
-    """The text as HTML that can stand in a page."""
+    """Return the text as HTML for a page."""
     from markupsafe import Markup
     from nh3 import clean
 
@@ -122,7 +122,7 @@ def show(text: str) -> "Markup":
 
 
 def pieces(text: str) -> Iterator[str | Formula]:
-    """The text with its mathematics cut out; code stays text, and so does a dollar that is money.
+    """Cut the mathematics out of a text; code stays text, and so does a dollar that is money.
 
     >>> [*pieces("Half is $\\\\frac12$, or $5 and $6.")]
     ['Half is ', Formula(written='$\\\\frac12$', latex='\\\\frac12', display=False), ', or ', '$', '5 and ', '$', '6.']
@@ -147,7 +147,7 @@ def pieces(text: str) -> Iterator[str | Formula]:
 
 
 def _closed(text: str, found: re.Match[str], never_closed: set[str]) -> int | None:
-    """Where what was opened ends; None when it does not. A closing sign that was not found once is not looked for again."""
+    """Return where a formula or code ends, None if it does not. A closing mark that was not found once is not looked for again."""
     sign = found[0].lstrip(" ")
     if found.lastgroup == "escaped":
         return found.end()
@@ -164,7 +164,7 @@ def _closed(text: str, found: re.Match[str], never_closed: set[str]) -> int | No
 
 
 def _closed_dollar(text: str, start: int) -> int | None:
-    """As Pandoc has it: no blank inside the dollars, no digit after them, and no empty line between them."""
+    """Find the closing dollar as Pandoc does: no space inside the dollars, no digit after them, no empty line between them."""
     if start >= len(text) or text[start].isspace():
         return None
     limit = min(len(text), start + MOST_FORMULA_CHARACTERS)
@@ -192,7 +192,7 @@ def _formula(written: str, found: re.Match[str]) -> Formula:
 
 @cache
 def _markdown() -> "MarkdownIt":
-    """Markdown where nothing of the source disappears: no links, pictures, references, HTML or entities."""
+    """Return a Markdown parser that drops nothing: no links, pictures, references, HTML or entities."""
     from markdown_it import MarkdownIt
 
     made = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": 20})
@@ -203,7 +203,7 @@ def _markdown() -> "MarkdownIt":
 
 @cache
 def _converter() -> ThreadPoolExecutor:
-    """A thread with a stack that formulas of the allowed length cannot overflow, however deep they nest."""
+    """Start a thread with a stack that formulas of the allowed length cannot overflow, however deep they nest."""
     pool = ThreadPoolExecutor(1, thread_name_prefix="proctor-latex")
     before = threading.stack_size(STACK_BYTES)
     try:
@@ -225,7 +225,7 @@ def _all_mathml(formulas: Sequence[Formula]) -> list[str]:
 
 
 def mathml(formula: Formula) -> str:
-    """The formula as MathML, or as it was written where it cannot be read."""
+    """Return the formula as MathML, or its source if it cannot be read."""
     from math_core import LatexError
     from nh3 import clean
 

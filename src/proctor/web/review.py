@@ -39,7 +39,7 @@ class Place(NamedTuple):
     after: int | None  # where saving leads
 
     def query(self, **more: object) -> str:
-        """The filter as the query of an address."""
+        """Return the filter as the query of an address."""
         return "?" + urlencode({"show": self.show, **more})
 
 
@@ -51,7 +51,7 @@ class Pages:
         self._access = access
 
     def routes(self) -> list[Route]:
-        """Where each page is."""
+        """Return the route of each page."""
         return [
             Route("/", self.home),
             Route("/items", self.items),
@@ -66,7 +66,7 @@ class Pages:
         ]
 
     def home(self, request: Request) -> Response:
-        """On to the first item that is to do."""
+        """Redirect to the first item that is to do."""
         person = session_of(request).person
         if not person.reviews:
             return RedirectResponse("/conflicts", 303)
@@ -75,7 +75,7 @@ class Pages:
         return RedirectResponse("/statistics" if first is None else f"/items/{first}", 303)
 
     def items(self, request: Request) -> Response:
-        """The list, a page of rows at a time."""
+        """Show the list, a page of rows at a time."""
         person = session_of(request).person
         show = _show(request)
         words = request.query_params.get("q", "").strip()
@@ -91,7 +91,7 @@ class Pages:
         return self._page(request, "list.html.jinja", rows=rows, more=more, show=show, words=words)
 
     def item(self, request: Request) -> Response:
-        """One item, with the form."""
+        """Show one item, with the form."""
         item, place = self._place(request)
         entry = self._review.own(item, session_of(request).person.name)
         return self._item(request, item, place, _filled(entry))
@@ -118,7 +118,7 @@ class Pages:
         return RedirectResponse(f"/{room}/{self._review.item(taken.item).number}?undone=1", 303)
 
     def statistics(self, request: Request) -> Response:
-        """How far one is; for an adjudicator, how far all are and how they agree."""
+        """Show the user's progress; to an adjudicator, that of all and how they agree."""
         person = session_of(request).person
         review = self._review
         everything = person.decides or review.people() == [person.name]
@@ -133,12 +133,12 @@ class Pages:
         )
 
     def conflicts(self, request: Request) -> Response:
-        """What reviewers disagree on."""
+        """Show what reviewers disagree on."""
         self._only_adjudicators(request)
         return self._page(request, "conflicts.html.jinja", conflicts=self._review.conflicts())
 
     def conflict(self, request: Request) -> Response:
-        """One item with what everybody said of it, and the form to decide."""
+        """Show one item with all labels, and the form to decide."""
         self._only_adjudicators(request)
         return self._conflict(request, {})
 
@@ -157,7 +157,7 @@ class Pages:
         return RedirectResponse(f"/conflicts/{left[0].item.number}" if left else "/conflicts", 303)
 
     def link(self, request: Request) -> Response:
-        """A link for another browser of the same person."""
+        """Show a link for another browser of the same user."""
         address = f"{request.url.scheme}://{request.headers['host']}{self._access.link(session_of(request).person)}"
         return self._page(request, "link.html.jinja", address=address)
 
@@ -236,7 +236,7 @@ class Pages:
         )
 
     def _place(self, request: Request) -> tuple[Item, Place]:
-        """The item of the address, and where it stands for this reviewer."""
+        """Return the item of the address and its position for this reviewer."""
         states = self._review.states(session_of(request).person.name)
         item = self._numbered(request)
         if item.number not in states:
@@ -260,13 +260,13 @@ class Pages:
         return self._review.items[number - 1]
 
     def _only_adjudicators(self, request: Request) -> None:
-        """Reviewers are blind: to others there is no such page."""
+        """Answer 404 to all others: reviewers are blind."""
         if not session_of(request).person.decides:
             raise HTTPException(404)
 
 
 def _filled(entry: Entry | None) -> dict[str, str]:
-    """The fields of a form as a label fills them."""
+    """Return the fields of a form as a label fills them."""
     if entry is None:
         return {}
     return {

@@ -19,7 +19,7 @@ SECONDS_TO_FINISH = 3
 
 
 def listen(port: int, host: str = ADDRESS) -> socket.socket:
-    """A socket on this port of an address of this machine, or on the next one that is free.
+    """Open a socket on this port of an address of this machine, or on the next one that is free.
 
     Raises:
         BadInput: none is free, or the address is none of this machine.
@@ -53,7 +53,7 @@ def is_loopback(on: socket.socket) -> bool:
 
 
 def names(on: socket.socket, host: str) -> list[str]:
-    """What this machine may be called by those who reach the socket, the name for links first."""
+    """Return the names by which others reach the socket, the one for links first."""
     if is_loopback(on):
         return [host]
     bound = ip_address(on.getsockname()[0])
@@ -62,7 +62,7 @@ def names(on: socket.socket, host: str) -> list[str]:
 
 
 def url_host(name: str) -> str:
-    """A name as it stands in an address.
+    """Return a name as an address has it.
 
     >>> url_host("::1"), url_host("10.0.0.5")
     ('[::1]', '10.0.0.5')
@@ -71,7 +71,7 @@ def url_host(name: str) -> str:
 
 
 def _own_address(family: int) -> str:
-    """The address by which others reach this machine, as far as its routes tell; nothing is sent for it."""
+    """Return the address by which others reach this machine, as far as its routes say; nothing is sent for it."""
     with socket.socket(family, socket.SOCK_DGRAM) as probe, suppress(OSError):
         probe.connect(("2001:db8::1" if family == socket.AF_INET6 else "192.0.2.1", 9))  # addresses for documentation
         return str(probe.getsockname()[0])
