@@ -36,7 +36,7 @@ def _project_language() -> str | None:
 
 
 def is_spoken(asked: str) -> bool:
-    """True if there are texts in a language; its name may go on with a country and a character set.
+    """True if there are texts in a language; a country and a character set may follow its name.
 
     >>> [is_spoken(name) for name in ("zh_CN.UTF-8", "en", "fr")]
     [True, True, False]

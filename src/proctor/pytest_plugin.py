@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_report_teststatus(report: pytest.CollectReport | pytest.TestReport) -> Any:
     """Count a gate that is inconclusive apart: of skipped tests the last line of pytest stays green."""
-    if report.skipped and _undecided(report):
+    if report.skipped and _why_undecided(report):
         return "inconclusive", "i", ("INCONCLUSIVE", {"yellow": True})
     return None
 
@@ -67,7 +67,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
     terminalreporter.section("proctor: inconclusive", yellow=True, bold=True)
     for report in reports:
-        terminalreporter.line(f"{report.nodeid}: {_undecided(report)}")
+        terminalreporter.line(f"{report.nodeid}: {_why_undecided(report)}")
     how = speak("Neither passed nor failed, and the exit code does not show it. To fail: {option}", language(), option="--proctor-inconclusive=fail")  # fmt: skip
     terminalreporter.line(how, yellow=True)
 
@@ -93,7 +93,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     if item.get_closest_marker("proctor") is not None:
         if "proctor" not in getattr(item, "fixturenames", ("proctor",)):
             warnings.warn(NOT_ASKED_FOR, pytest.PytestWarning, stacklevel=1)
-        _marked(item)
+        _evaluate_marker(item)
     return (yield)
 
 
@@ -160,7 +160,7 @@ def _case(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def _marked(item: pytest.Item) -> None:
+def _evaluate_marker(item: pytest.Item) -> None:
     from proctor.core.errors import BadInput
 
     marker = item.get_closest_marker("proctor")
@@ -210,7 +210,7 @@ def _cases(marker: pytest.Mark, node: pytest.Item | pytest.Function) -> "dict[st
     from proctor.engine.selection import chosen
 
     how = dict(marker.kwargs)
-    task = _found_task(_task_of(marker.args, how), node.path.parent)
+    task = _resolve_task(_task_of(marker.args, how), node.path.parent)
     which = {name: how.get(name) for name in WHICH}
     known = node.config.stash.setdefault(_cases_of, {})
     key = (str(task) if isinstance(task, str) else str(id(task)), repr(which))
@@ -231,11 +231,11 @@ def _arguments(task: Any, agent: Any, how: dict[str, Any], folder: Path) -> tupl
     if "runs" in how:
         how["attempts"] = how.pop("runs")
     how.setdefault("store", ":memory:")
-    return _found_task(task, folder), {"agent": _found_agent(agent, folder), **how}, wanted
+    return _resolve_task(task, folder), {"agent": _resolve_agent(agent, folder), **how}, wanted
 
 
-def _found_task(task: Any, folder: Path) -> Any:
-    """A path beside the test, before one beside the working directory."""
+def _resolve_task(task: Any, folder: Path) -> Any:
+    """Return a path next to the test, or else one in the working directory."""
     if not isinstance(task, str | Path):
         return task
     head, colon, rest = str(task).partition(":")
@@ -243,7 +243,7 @@ def _found_task(task: Any, folder: Path) -> Any:
     return f"{path}{colon}{rest}" if head and path.exists() else str(task)
 
 
-def _found_agent(agent: Any, folder: Path) -> Any:
+def _resolve_agent(agent: Any, folder: Path) -> Any:
     if not isinstance(agent, str):
         return agent
     kind, colon, rest = agent.partition(":")
@@ -309,11 +309,11 @@ def _inconclusive(found: "Check") -> str:
     from proctor.i18n import language, speak
 
     lang = language()
-    told = "; ".join(speak(one, lang) for one in found.undecided)
-    return speak("inconclusive: {told}. More samples or runs would narrow the interval.", lang, told=told)
+    reasons = "; ".join(speak(reason, lang) for reason in found.undecided)
+    return speak("inconclusive: {reasons}. More samples or runs would narrow the interval.", lang, reasons=reasons)
 
 
-def _undecided(report: pytest.CollectReport | pytest.TestReport) -> str:
+def _why_undecided(report: pytest.CollectReport | pytest.TestReport) -> str:
     """Return why a gate is inconclusive; empty where none is."""
     return next((str(value) for name, value in getattr(report, "user_properties", ()) if name == UNDECIDED), "")
 

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from proctor import Sample, Task, evaluate
 from proctor.api import at, compare, open_run
 from proctor.cli import HELP_BY_COMMAND, app, words
-from proctor.reports.samples import Wanted, listed
+from proctor.reports.samples import SampleFilter, select_samples
 from proctor.reports.verdicts import Row
 from proctor.reports.words import Words
 
@@ -131,7 +131,7 @@ def test_the_samples_of_a_run_are_filtered(store: str) -> None:
     run = open_run(LONG_ID, store=store)
 
     def ids(**wanted: object) -> list[str]:
-        return [one.sample_id for one in listed(run.record, run.store, Wanted(**wanted))]  # type: ignore[arg-type]
+        return [one.sample_id for one in select_samples(run.record, run.store, SampleFilter(**wanted))]  # type: ignore[arg-type]
 
     every = [sample.id for sample in run.store.planned(run.id)]
     assert ids() == every
@@ -141,8 +141,8 @@ def test_the_samples_of_a_run_are_filtered(store: str) -> None:
     assert ids(search="PARIS") == every[:1]
     assert ids(search="意大利") == every[2:3]
     assert ids(limit=2) == every[:2]
-    assert [one.findings[0].value for one in listed(run.record, run.store, Wanted())] == [1, 1, 0, 0]
-    assert [one.findings[0].value for one in listed(run.record, run.store, Wanted(max_score=0))] == [0, 0]
+    assert [one.findings[0].value for one in select_samples(run.record, run.store, SampleFilter())] == [1, 1, 0, 0]
+    assert [one.findings[0].value for one in select_samples(run.record, run.store, SampleFilter(max_score=0))] == [0, 0]
 
 
 def test_the_first_samples_of_a_large_run_cost_a_few_reads(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,7 +155,7 @@ def test_the_first_samples_of_a_large_run_cost_a_few_reads(store: str, monkeypat
         return sample(run_id, name)
 
     monkeypatch.setattr(run.store, "sample", counted)
-    assert len(list(listed(run.record, run.store, Wanted(limit=1)))) == 1
+    assert len(list(select_samples(run.record, run.store, SampleFilter(limit=1)))) == 1
     assert len(read) == 1
 
 

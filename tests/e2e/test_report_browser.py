@@ -16,7 +16,7 @@ from proctor.core.run import Estimate, RunRecord
 from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.reports import render, versus
-from proctor.reports.both import both
+from proctor.reports.both import pair_samples
 from proctor.reports.build import build
 from proctor.reports.compare import compare
 from proctor.reports.listing import stories
@@ -166,7 +166,7 @@ async def two_runs(store: MemoryStore) -> str:
         ]
         await example_runs.fill(store, run, played)
         sides.append((run, store))
-    return versus.html(compare(*sides), "en", both(*sides))
+    return versus.html(compare(*sides), "en", pair_samples(*sides))
 
 
 def test_a_comparison_shows_both_answers_and_which_samples_moved(visit: Open) -> None:

@@ -13,7 +13,7 @@ from proctor.core.sentence import Sentence
 from proctor.evalsets.read import parsed
 from proctor.evalsets.schema import EvalSet
 from proctor.exports import cozeloop
-from proctor.exports.cozeloop import Destination, Rejected, Uploaded, body_of, items_of, upload
+from proctor.exports.cozeloop import Destination, Rejected, UploadState, body_of, items_of, upload
 from proctor.transport.retry import Policy
 
 
@@ -43,7 +43,7 @@ def many(count: int) -> EvalSet:
 
 async def sent(server: CozeLoop, eval_set: EvalSet, state: Path, **more: Any) -> list[Rejected]:
     to = Destination(**{"workspace_id": "7", "evalset_id": "42", "api_key": "secret-token", "url": server.url, **more})
-    return await upload(items_of(eval_set)[0], to, Uploaded(state, to.place))
+    return await upload(items_of(eval_set)[0], to, UploadState(state, to.place))
 
 
 async def test_all_text_parts_and_tool_calls_are_uploaded_in_any_shape_of_file(tmp_path: Path) -> None:
@@ -212,4 +212,4 @@ def test_the_field_of_the_calls_can_be_named_and_left_out() -> None:
 def test_a_broken_state_file_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("{")
     with pytest.raises(BadInput, match="Delete it to upload everything again"):
-        Uploaded(tmp_path / "state", "x")
+        UploadState(tmp_path / "state", "x")

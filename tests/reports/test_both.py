@@ -9,7 +9,7 @@ import proctor
 from proctor import Sample, Task
 from proctor.api.files import write_comparison
 from proctor.core.errors import ProviderFailed
-from proctor.reports.both import Both, both, compared_samples, listing_of_both
+from proctor.reports.both import SamplePair, compared_samples, listing_of_both, pair_samples
 from proctor.reports.versus import html, markdown
 from proctor.reports.words import Words
 
@@ -34,8 +34,8 @@ def runs(tmp_path: Path) -> tuple[proctor.Run, proctor.Run]:
     return run(store, OLD), run(store, NEW)
 
 
-def found(runs: tuple[proctor.Run, proctor.Run]) -> list[Both]:
-    return list(both(*((one.record, one.store) for one in runs)))
+def found(runs: tuple[proctor.Run, proctor.Run]) -> list[SamplePair]:
+    return list(pair_samples(*((one.record, one.store) for one in runs)))
 
 
 def test_each_sample_is_in_its_group_and_what_broke_comes_first(runs: tuple[proctor.Run, proctor.Run]) -> None:

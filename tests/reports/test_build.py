@@ -69,7 +69,7 @@ async def test_the_headline_of_several_scorers_has_one_number_each() -> None:
 
 async def test_numbers_beside_the_verdict_are_averaged() -> None:
     report, _ = await small()
-    (one,) = report.beside
+    (one,) = report.details
     assert (one.name, one.estimate.value, one.estimate.scored) == ("parameter_accuracy", 0.75, 2)
     assert one.estimate.low is not None
 

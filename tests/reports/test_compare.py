@@ -10,7 +10,7 @@ import proctor
 from proctor import BadInput, Sample, Score, Task, Trajectory, Unscored
 from proctor.core.errors import ProviderFailed
 from proctor.reports import versus
-from proctor.reports.both import Both, both
+from proctor.reports.both import SamplePair, pair_samples
 from proctor.reports.visible import visible
 
 HOSTILE = "s<script>alert(1)</script>\x1b[31m|x"
@@ -46,8 +46,8 @@ def runs(store: str) -> Runs:
     return run(store, set(range(20))), run(store, set(range(30)) - {0})
 
 
-def samples_of(runs: Runs) -> Iterator[Both]:
-    return both(*((one.record, one.store) for one in runs))
+def samples_of(runs: Runs) -> Iterator[SamplePair]:
+    return pair_samples(*((one.record, one.store) for one in runs))
 
 
 def test_a_real_difference_is_found_with_its_interval_and_the_samples_that_moved(store: str) -> None:

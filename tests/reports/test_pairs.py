@@ -2,19 +2,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.core.sample import ToolCall
-from proctor.reports.pairs import Shown, calls_in, pairs, value_text
+from proctor.reports.pairs import ShownCall, calls_in, pairs, value_text
 
 
 def test_a_call_with_unreadable_arguments_shows_them_as_they_came() -> None:
-    assert calls_in([ToolCall.from_text("f", "[1")]) == (Shown("f", {"": ('"[1"',)}),)
+    assert calls_in([ToolCall.from_text("f", "[1")]) == (ShownCall("f", {"": ('"[1"',)}),)
 
 
 def test_a_list_that_was_made_is_one_value_and_not_alternatives() -> None:
-    assert calls_in([{"f": {"x": [1]}}]) == (Shown("f", {"x": ("[1]",)}),)
+    assert calls_in([{"f": {"x": [1]}}]) == (ShownCall("f", {"x": ("[1]",)}),)
 
 
 def test_calls_by_name_and_arguments_are_known() -> None:
-    assert calls_in([{"name": "f", "args": {"x": 1}}, {"name": "g"}]) == (Shown("f", {"x": ("1",)}), Shown("g", {}))
+    assert calls_in([{"name": "f", "args": {"x": 1}}, {"name": "g"}]) == (
+        ShownCall("f", {"x": ("1",)}),
+        ShownCall("g", {}),
+    )
 
 
 def test_what_is_no_list_of_calls_is_left_alone() -> None:
@@ -57,7 +60,7 @@ def test_calls_stand_together_so_that_most_is_alike() -> None:
 
 
 def test_a_call_of_another_function_is_marked() -> None:
-    (pair,) = pairs((Shown("f", {}),), (Shown("g", {}),))
+    (pair,) = pairs((ShownCall("f", {}),), (ShownCall("g", {}),))
     assert (pair.expected, pair.made, pair.marked) == ("f", "g", True)
 
 
@@ -69,13 +72,15 @@ def test_a_value_that_cannot_be_written_has_its_type() -> None:
 
 
 calls = st.lists(
-    st.builds(Shown, st.sampled_from("fg"), st.dictionaries(st.sampled_from("xy"), st.tuples(st.sampled_from("12")))),
+    st.builds(
+        ShownCall, st.sampled_from("fg"), st.dictionaries(st.sampled_from("xy"), st.tuples(st.sampled_from("12")))
+    ),
     max_size=5,
 )
 
 
 @given(expected=calls, made=calls)
-def test_every_call_is_shown_once_on_its_side(expected: list[Shown], made: list[Shown]) -> None:
+def test_every_call_is_shown_once_on_its_side(expected: list[ShownCall], made: list[ShownCall]) -> None:
     found = pairs(expected, made)
     assert [pair.expected for pair in found if pair.expected] == [call.name for call in expected]
     assert sorted(pair.made for pair in found if pair.made) == sorted(call.name for call in made)

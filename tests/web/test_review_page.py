@@ -127,8 +127,8 @@ def test_a_long_list_comes_in_pages(tmp_path: Path) -> None:
     client = Site(review_data.write(tmp_path, 250)).browser()
     text = client.get("/items").text
     assert text.count("<tr>") == 101
-    assert "behind=100" in text
-    assert client.get("/items?behind=200").text.count("<tr>") == 51
+    assert "after=100" in text
+    assert client.get("/items?after=200").text.count("<tr>") == 51
 
 
 @pytest.mark.parametrize("path", ["/items/0", "/items/4", "/items/x", "/items/99999999999999999999", "/items/-1"])
@@ -139,7 +139,7 @@ def test_an_item_that_is_not_there_is_no_page(site: Site, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["show=x", "saved=999", "saved=-1", "saved=x", "behind=x", "lang=xx", "saved=" + "9" * 30]
+    "query", ["show=x", "saved=999", "saved=-1", "saved=x", "after=x", "lang=xx", "saved=" + "9" * 30]
 )
 def test_strange_queries_are_harmless(site: Site, query: str) -> None:
     client = site.browser()

@@ -42,9 +42,9 @@ def write_comparison(comparison: Comparison, path: Path, lang: str, runs: tuple[
         BadInput: another suffix, or the file cannot be written.
     """
     from proctor.reports import versus
-    from proctor.reports.both import both
+    from proctor.reports.both import pair_samples
 
-    samples = both(*((run.record, run.store) for run in runs)) if runs is not None else ()
+    samples = pair_samples(*((run.record, run.store) for run in runs)) if runs is not None else ()
     match path.suffix:
         case ".html":
             text = versus.html(comparison, lang, samples)

@@ -1,7 +1,7 @@
 """The command line: one file per command, imported when called.
 
-Exit codes: 0 fine, 1 a gate, threshold or parity failed, 2 bad input or usage, 3 inconclusive, 70 an error of
-ours, 130 stopped by Ctrl-C.
+Exit codes: 0 fine, 1 a gate, threshold or parity failed, 2 bad input or usage, 3 inconclusive, 70 an internal
+error, 130 stopped by Ctrl-C.
 """
 
 import gc
@@ -53,8 +53,8 @@ HELP_BY_COMMAND = {
 }
 
 
-class Said(click.ClickException):
-    """An error of ours as click shows it: in the user's language, with our exit code."""
+class UserError(click.ClickException):
+    """A mistake of the user as click shows it: in the user's language, with our exit code."""
 
     exit_code = 2
 
@@ -82,7 +82,7 @@ class Commands(click.Group):
         if args and args[0] not in HELP_BY_COMMAND and not args[0].startswith("-"):
             from proctor.registry import unknown
 
-            raise Said(t(unknown("command", args[0], [*HELP_BY_COMMAND], paths=False).sentence))
+            raise UserError(t(unknown("command", args[0], [*HELP_BY_COMMAND], paths=False).sentence))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -94,9 +94,9 @@ class Commands(click.Group):
         try:
             words.choose(_take_language(given))
         except ProctorError as error:
-            told = Said(t(error.sentence))
-            told.show()
-            sys.exit(told.exit_code)
+            mistake = UserError(t(error.sentence))
+            mistake.show()
+            sys.exit(mistake.exit_code)
         write_any_character(words.lang())
         speak_as_click()
         self.help = t("Evaluate agents and language models, with numbers that can be defended.")
@@ -107,9 +107,9 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except ProctorError as error:
-            raise Said("\n".join([t(error.sentence), *_how_to_go_on(error, ctx)])) from error
+            raise UserError("\n".join([t(error.sentence), *_how_to_resume(error, ctx)])) from error
         except KeyboardInterrupt as stopped:
-            for line in _how_to_go_on(stopped, ctx):
+            for line in _how_to_resume(stopped, ctx):
                 _say(line)
             ctx.exit(130)
 
@@ -144,7 +144,7 @@ def main() -> None:
     try:
         app.main(prog_name="proctor")
     except Exception as error:
-        _say(t("An error of ours: {kind}: {error}", kind=type(error).__name__, error=error))
+        _say(t("Internal error: {kind}: {error}", kind=type(error).__name__, error=error))
         if os.environ.get("PROCTOR_DEBUG"):
             raise
         _say(t("Set PROCTOR_DEBUG=1 to see where, and please report it."))
@@ -154,7 +154,7 @@ def main() -> None:
             signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # all is said: Ctrl-C shows no traceback any more
 
 
-def _how_to_go_on(error: BaseException, ctx: click.Context) -> list[str]:
+def _how_to_resume(error: BaseException, ctx: click.Context) -> list[str]:
     shown = (error, error.__context__)  # a second Ctrl-C may hide the first
     ids = (one.run_id for one in shown if isinstance(one, BadInput | Stopped))
     run_id = next(filter(None, ids), None)

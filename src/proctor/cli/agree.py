@@ -22,7 +22,7 @@ MOST_SHOWN = 5
 
 
 @click.command(
-    help=t("How far people and judges agree: verification files, and runs whose judge is held against the people.")
+    help=t("How far people and judges agree: verification files, and runs whose judge is compared with the people.")
 )
 @click.argument("sources", metavar="FILE|RUN...", nargs=-1)
 @click.option("--scorer", metavar="NAME", help=t("Only this scorer of the runs."))
@@ -61,7 +61,7 @@ def command(
         output.write_page(out, t("Agreement"), sections(found))
 
 
-def held_against(run: "Run", labels: "Sequence[str]", *, as_json: bool) -> "Run":
+def compare_with_labels(run: "Run", labels: "Sequence[str]", *, as_json: bool) -> "Run":
     """Compare the judge of a run with the labels of verification files, show the agreement unless as JSON, and return the run."""
     from proctor.api import open_run
     from proctor.api.agree import agree

@@ -54,7 +54,7 @@ def command(
     if name is None:
         raise BadInput("Name the agent to talk with: proctor chat --agent ./agent.py:answer")
     if save is not None and save.exists():
-        read(save)  # what is wrong with the file is told before anything is said
+        read(save)  # a fault of the file is reported before anything is said
     made, _ = resolve.agent(name, given)
     begin = read_session(session) if session is not None else None
     with asyncio.Runner() as loop:
@@ -70,7 +70,7 @@ def _talk(loop: asyncio.Runner, chat: "Chat") -> bool:
     if interactive:
         output.message(t("Say something. {commands}", commands=" · ".join(COMMANDS)))
     try:
-        for line in _typed() if interactive else _piped():
+        for line in _typed_lines() if interactive else _piped_lines():
             try:
                 if line == "/quit":
                     break
@@ -140,11 +140,11 @@ class Chat:
 
         with map_agent_errors():
             if self._heard is None:
-                self._heard = await self._listened()
+                self._heard = await self._open_session()
             steps = await self._heard.send(Turn(messages=(Message.of("user", text),)))
         _show(steps)
 
-    async def _listened(self) -> "Heard":
+    async def _open_session(self) -> "Heard":
         from proctor.core.sample import Sample
         from proctor.evalsets.recording import Heard
         from proctor.evalsets.schema import builtins
@@ -185,7 +185,7 @@ class Chat:
         output.message(t("Saved {case} in {path}.", case=self._saved, path=self._file))
 
 
-def _typed() -> Iterator[str]:
+def _typed_lines() -> Iterator[str]:
     """Yield the lines that the user types, until the end of input or Ctrl-C."""
     with suppress(ImportError):
         import readline  # noqa: F401 - the line can be edited
@@ -199,7 +199,7 @@ def _typed() -> Iterator[str]:
             yield line
 
 
-def _piped() -> Iterator[str]:
+def _piped_lines() -> Iterator[str]:
     for data in sys.stdin.buffer:
         line = data.decode("utf-8-sig", "replace").strip()
         if line:

@@ -23,7 +23,7 @@ CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
     "--detect",
     type=float,
     metavar="POINTS",
-    help=t("Say how many samples it takes to find a difference of so many points."),
+    help=t("Say how many samples it takes to find a difference of POINTS points."),
 )
 @click.option(
     "--fail-if-worse",
@@ -33,7 +33,7 @@ CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
     flag_value=0.0,
     metavar="[POINTS]",
     help=t(
-        "Exit with 1 where B is shown to be worse (by more than POINTS, if given), 0 where it is shown not to be, 3 where that cannot be told."
+        "Exit with 1 where B is shown to be worse (by more than POINTS, if given), 0 where it is shown not to be, 3 where neither is shown."
     ),
 )
 @options.store
@@ -56,7 +56,7 @@ def command(
     share = None if detect is None else detect / 100
     runs = open_run(first, store=store), open_run(second, store=store)
     comparison = compare(*runs, detect=share)
-    decision = None if margin is None else _decided(comparison.rows[0], margin / 100)
+    decision = None if margin is None else _decide(comparison.rows[0], margin / 100)
     if as_json:
         gate = {} if decision is None else {"gate": {"margin": margin, "decision": decision}}
         output.print_json({"comparison": comparison, **gate})
@@ -65,11 +65,11 @@ def command(
     if out is not None:
         output.message(str(write_comparison(comparison, Path(out), lang(), runs)))
     if decision is not None:
-        output.message(_said(decision, margin or 0.0))
+        output.message(_decision_text(decision, margin or 0.0))
         ctx.exit(CODES[decision])
 
 
-def _decided(main: "Row", margin: float) -> "Decision":
+def _decide(main: "Row", margin: float) -> "Decision":
     """True to the verdict of the main metric; with a margin, whether the interval lies on one side of it."""
     from proctor.stats.paired import non_inferior
 
@@ -81,7 +81,7 @@ def _decided(main: "Row", margin: float) -> "Decision":
     return "no_go" if main.outcome == "worse" else "go" if main.outcome == "better" else "inconclusive"
 
 
-def _said(decision: "Decision", points: float) -> str:
+def _decision_text(decision: "Decision", points: float) -> str:
     if points:
         texts = {
             "go": t("met: B is not worse by more than {points} points.", points=f"{points:g}"),

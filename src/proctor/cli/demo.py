@@ -49,8 +49,8 @@ def command(out: str, store: str | None, quiet: bool) -> None:
 
 def _program() -> str:
     """Return how to call this program in the shell that started it: `make demo` activates no environment."""
-    beside = Path(sys.executable).parent / "proctor"
+    own = Path(sys.executable).parent / "proctor"
     named = shutil.which("proctor")
-    if not beside.is_file() or (named is not None and Path(named) == beside):
+    if not own.is_file() or (named is not None and Path(named) == own):
         return "proctor"
-    return os.path.relpath(beside) if beside.is_relative_to(Path.cwd()) else str(beside)
+    return os.path.relpath(own) if own.is_relative_to(Path.cwd()) else str(own)

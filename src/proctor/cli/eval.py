@@ -64,7 +64,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     "--config-file-path",
     metavar="FILE",
     type=FILE,
-    help=t("The criteria, in place of the test_config.json beside the file."),
+    help=t("The criteria, in place of the test_config.json next to the file."),
 )
 @click.option("--allow-code", is_flag=True, help=t("Let functions run that the criteria name under custom_metrics."))
 @click.option("--tool-score-threshold", type=float, help=t("The threshold of the tool trajectory (default 1.0)."))
@@ -148,9 +148,9 @@ def _plan(places: Sequence[str], given: Mapping[str, Any]) -> Plan:
 def _file(name: str, folder: Path) -> str:
     """Return the path of a set: the name itself, or the file of that id in the agent's folder."""
     set_id, colon, ids = name.partition(":")
-    beside = folder.expanduser() / f"{set_id}.evalset.json"
-    if not set_id.endswith(ENDS) and not Path(name).expanduser().exists() and beside.is_file():
-        return f"{beside}{colon}{ids}"
+    path = folder.expanduser() / f"{set_id}.evalset.json"
+    if not set_id.endswith(ENDS) and not Path(name).expanduser().exists() and path.is_file():
+        return f"{path}{colon}{ids}"
     return name
 
 

@@ -104,7 +104,7 @@ def add(file: Path, case_id: str | None, scenarios: Path | None, session: Path |
             raise BadInput("--scenarios names whole cases; it goes with --session only.")
         _add_scenarios(file, scenarios, begin)
         return
-    case = _given_case(case_id, **given)
+    case = _case_of_options(case_id, **given)
     if begin is not None and case.session_input is None:
         case = replace(case, session_input=begin)
     if file.exists():
@@ -120,7 +120,7 @@ def add(file: Path, case_id: str | None, scenarios: Path | None, session: Path |
 @_case_options
 def edit(file: Path, case_id: str, **given: Any) -> None:
     loaded = read(file)
-    case = _edited(cases.find(loaded.eval_set, case_id), **given)
+    case = _edit_case(cases.find(loaded.eval_set, case_id), **given)
     _tell_copy(save(file, cases.put(loaded.eval_set, case_id, case), loaded))
     output.message(t("Changed {case} in {path}.", case=case_id, path=file))
 
@@ -134,10 +134,10 @@ def delete(file: Path, case_ids: tuple[str, ...]) -> None:
 
 
 @command.command(
-    "migrate", help=t("Bring files of any older shape to the current one; the old file is kept beside it.")
+    "migrate", help=t("Bring files of any older shape to the current one; the old file is kept next to it.")
 )
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
-@click.option("--out", "-o", metavar="FILE", type=FILE, help=t("Write there instead; the old file stays as it is."))
+@click.option("--out", "-o", metavar="FILE", type=FILE, help=t("Write there instead; the old file stays unchanged."))
 @_session_option
 def migrate(files: tuple[Path, ...], out: Path | None, session: Path | None) -> None:
     if out is not None and len(files) > 1:
@@ -165,7 +165,7 @@ def merge(files: tuple[Path, ...], out: Path) -> None:
     output.message(t("Wrote {path} with {count} cases.", path=out, count=len(merged.eval_cases)))
 
 
-@command.command("split", help=t("Put the cases of a file into several new ones beside it; the file stays."))
+@command.command("split", help=t("Put the cases of a file into several new ones next to it; the file stays."))
 @click.argument("file", type=FILE)
 @click.option("--parts", type=options.AT_LEAST_ONE, required=True, help=t("How many files."))
 def split(file: Path, parts: int) -> None:
@@ -234,11 +234,11 @@ def from_trace(
         output.message(t("Left out: {reason}", reason=t(one)))
     if len(made.broken) > SHOWN_REASONS:
         output.message(t("… and {count} more.", count=len(made.broken) - SHOWN_REASONS))
-    told = t(
+    counted = t(
         "Traces: {traces}, spans: {spans}, conversations: {conversations}. Cases: {cases}; left out: {left_out}, as repeated: {twice}; places taken out: {redacted}.",
         **{name: f"{count:,}" for name, count in counts.items()},
     )
-    output.message(told)
+    output.message(counted)
     if out is not None and not dry_run:
         output.message(t("Wrote {path} with {count} cases.", path=out, count=counts["cases"]))
 
@@ -268,7 +268,7 @@ def _tell_copy(copy: Path | None) -> None:
         output.message(t("The file had an older shape; what it was is in {copy}.", copy=copy))
 
 
-def _given_case(
+def _case_of_options(
     case_id: str | None, source: Path | None, ask: str | None, answer: str | None, calls: Sequence[str]
 ) -> EvalCase:
     if source is not None:
@@ -279,7 +279,9 @@ def _given_case(
     return cases.asked(case_id, ask, answer, [_call(text) for text in calls] if calls else None)
 
 
-def _edited(case: EvalCase, source: Path | None, ask: str | None, answer: str | None, calls: Sequence[str]) -> EvalCase:
+def _edit_case(
+    case: EvalCase, source: Path | None, ask: str | None, answer: str | None, calls: Sequence[str]
+) -> EvalCase:
     if source is not None:
         return read_case(source)
     if ask is not None or answer is not None or calls:

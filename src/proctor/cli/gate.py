@@ -22,7 +22,7 @@ SAID = {"met": "met", "missed": "missed", "inconclusive": "inconclusive"}
 def minimum(command: F) -> F:
     """Add --min and --min-by."""
     least = t(
-        "The least value of a number, such as accuracy=0.8, exact=80% or accuracy[level=1]=0.5; exit code 1 where it is missed, 3 where that cannot be told; may be given several times."
+        "The least value of a number, such as accuracy=0.8, exact=80% or accuracy[level=1]=0.5; exit code 1 where it is missed, 3 where that cannot be decided; may be given several times."
     )
     by = t("Decide by the interval of the number (default) or by its value alone.")
     given = click.option("--min", "least", metavar="NAME=VALUE", multiple=True, help=least)(command)

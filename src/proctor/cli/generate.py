@@ -72,7 +72,7 @@ EXITS = {"met": 0, "missed": 1, "open": 3}
 @click.option(
     "--labels",
     metavar="FILE",
-    help=t("What people said of the items (default: the verification file beside the data)."),
+    help=t("The labels of people for the items (default: the verification file next to the data)."),
 )
 @options.seed
 @options.concurrency

@@ -65,7 +65,7 @@ def command(folder: Path) -> None:
         ),
         "test_agent.py": GATE.format(
             gate=t("A gate for every commit: run it with pytest."),
-            by=t("three samples are all that matters here; leave this out where they stand for many more"),
+            by=t("three samples are all that matters here; leave this out where they represent many more"),
         ),
     }
     there = [name for name in texts if (folder / name).exists()]

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     multiple=True,
     help=t(
-        "A verification file: hold the judge against these people, and correct its figures; may be given several times."
+        "A verification file: compare the judge with these people, and correct its figures; may be given several times."
     ),
 )
 @options.limit
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     "--run",
     "run_id",
     metavar="ID",
-    help=t("With a file: the name of the run; that of a stored run goes on with it. Without: the stored run to judge."),
+    help=t("With a file: the name of the run; that of a stored run resumes it. Without: the stored run to judge."),
 )
 @options.accept_changes
 @options.store
@@ -89,7 +89,7 @@ def command(
         given["judge_options"] = {**(given["judge_options"] or {}), "repeats": given["repeats"]}
     how = options.judging(model, {**given, "run_id": run_id})
     for path in given["labels"]:
-        labels.read(path)  # what cannot be read is told before anybody is paid
+        labels.read(path)  # what cannot be read is reported before any model is asked
     if file is not None:
         if not chosen:
             raise BadInput("Name what to judge by: --rubric NAME. Known: {known}.", known=", ".join(_known()))
@@ -108,11 +108,11 @@ def command(
             same = {name: getattr(how, name) for name in ("judge", "judge_options", "store", "budget", "concurrency")}
             run = api.rescore(str(run_id), scorers=chosen, progress=progress, **same)
         else:
-            run = output.resumed(how)
+            run = output.resume(how)
     if given["labels"]:
-        from proctor.cli.agree import held_against
+        from proctor.cli.agree import compare_with_labels
 
-        run = held_against(run, given["labels"], as_json=as_json)
+        run = compare_with_labels(run, given["labels"], as_json=as_json)
     output.print_judged(ctx, run, as_json=as_json, reports=reports)
 
 

@@ -174,13 +174,11 @@ scorer = click.option(
     multiple=True,
     help=t("A scorer to use instead of the task's own; may be given several times."),
 )
-run = click.option(
-    "--run", "run_id", metavar="ID", help=t("The name of the run; that of a stored run goes on with it.")
-)
+run = click.option("--run", "run_id", metavar="ID", help=t("The name of the run; that of a stored run resumes it."))
 accept_changes = click.option(
     "--accept-changes",
     is_flag=True,
-    help=t("When going on with a run, do so although files of the agent, the task, a scorer or the judge changed."),
+    help=t("Resume a run although files of the agent, the task, a scorer or the judge changed."),
 )
 cache = click.option(
     "--cache",

@@ -131,12 +131,12 @@ def look_closer(run: "Run") -> None:
 
 def print_few_samples(run: "Run") -> None:
     """Print the samples of a run if there are only a few."""
-    from proctor.reports.samples import Wanted, listed, print_sample
+    from proctor.reports.samples import SampleFilter, print_sample, select_samples
 
     if not 0 < sum(run.outcomes.values()) <= FEW:
         return
     shown = console()
-    for one in listed(run.record, run.store, Wanted()):
+    for one in select_samples(run.record, run.store, SampleFilter()):
         print_sample(one, lang(), shown, with_attempt=run.record.spec.attempts > 1, with_question=False)
     line()
 
@@ -151,7 +151,7 @@ def judging(*, quiet: bool) -> Iterator["Progress"]:
         yield progress
 
 
-def resumed(how: "RunOptions") -> "Run":
+def resume(how: "RunOptions") -> "Run":
     """Resume a stored run of judgements; its judge stays, its budget may be moved."""
     from proctor.api import resumable, run_task
 

@@ -171,7 +171,7 @@ def _show_links(links: "list[tuple[Person, str]]") -> None:
 
 
 def _new_links_on_enter(people: "list[Person]", access: "Access", address: str) -> None:
-    """Show links again when somebody presses Enter; a thread, as reading a line blocks."""
+    """Show links again when the user presses Enter; a thread, as reading a line blocks."""
     if not sys.stdin.isatty():
         return
 

@@ -47,9 +47,7 @@ if TYPE_CHECKING:
     type=click.FloatRange(0, 1),
     help=t("The share of infrastructure failures above which the run is inconclusive (default 0.05)."),
 )
-@click.option(
-    "--retry-failed", is_flag=True, help=t("When going on with a run, run its infrastructure failures again.")
-)
+@click.option("--retry-failed", is_flag=True, help=t("When resuming a run, run its infrastructure failures again."))
 @options.accept_changes
 @options.cache
 @gate.minimum

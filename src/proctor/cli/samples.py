@@ -24,7 +24,7 @@ from proctor.core.trial import OUTCOMES
 @click.option(
     "--search", metavar="TEXT", help=t("Only samples with this text in id, question, reference answer or answer.")
 )
-@click.option("--limit", type=options.AT_LEAST_ONE, help=t("At most so many."))
+@click.option("--limit", type=options.AT_LEAST_ONE, help=t("List at most this many."))
 @click.option("--jsonl", "as_lines", is_flag=True, help=t("One JSON object for each sample, a line each."))
 @options.store
 @options.as_json
@@ -41,13 +41,13 @@ def command(
     as_json: bool,
 ) -> None:
     from proctor.api import open_run
-    from proctor.reports.samples import Wanted, as_object, listed, print_sample
+    from proctor.reports.samples import SampleFilter, as_object, print_sample, select_samples
 
     run = open_run(run_id, store=store)
     if scorer is not None and scorer not in run.record.scorers:
         known = ", ".join(run.record.scorers) or "-"
         raise BadInput("The run {run} has no scorer '{name}'. It has: {known}.", run=run.id, name=scorer, known=known)
-    wanted = Wanted(
+    wanted = SampleFilter(
         outcome=outcome,  # type: ignore[arg-type]  # one of the outcomes, as the option checked
         scorer=scorer,
         max_score=max_score,
@@ -55,12 +55,12 @@ def command(
         search=search,
         limit=limit,
     )
-    found = listed(run.record, run.store, wanted)
+    found = select_samples(run.record, run.store, wanted)
     if as_lines:
         for one in found:
             output.print_json(as_object(one))
         return
-    if as_json:  # written as it is read, so that a run of any size takes no memory
+    if as_json:  # written while it is read, so that a run of any size takes no memory
         output.json_text(f'{{"run": {json.dumps(run.id)}, "samples": [')
         for number, one in enumerate(found):
             output.json_text((", " if number else "") + json.dumps(as_object(one), ensure_ascii=False))

@@ -11,7 +11,7 @@ from proctor.cli.words import t
 from proctor.core.errors import BadInput
 
 
-@click.command(help=t("Score recorded replies; no agent is called. With --run, score a stored run anew."))
+@click.command(help=t("Score recorded replies; no agent is called. With --run, score a stored run again."))
 @click.argument("task", required=False)
 @click.option(
     "--replies",
@@ -22,7 +22,7 @@ from proctor.core.errors import BadInput
     "--run",
     "run_id",
     metavar="ID",
-    help=t("With a task: the name of the new run. Without: the stored run to score anew."),
+    help=t("With a task: the name of the new run. Without: the stored run to score again."),
 )
 @options.task_set
 @options.scorer

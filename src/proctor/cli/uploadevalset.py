@@ -82,7 +82,7 @@ def command(
         output.message(t("{count} items in {batches} requests; nothing was sent.", count=len(items), batches=batches))
         return
     to = _destination(workspace_id, evalset_id, api_key, url or cozeloop.URL)
-    uploaded = cozeloop.Uploaded(cozeloop.state_file(file), to.place)
+    uploaded = cozeloop.UploadState(cozeloop.state_file(file), to.place)
     if again:
         uploaded.keys.clear()
     before = sum(item.key in uploaded.keys for item in items)

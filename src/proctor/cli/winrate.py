@@ -85,7 +85,7 @@ def command(
         return
     with output.judging(quiet=quiet) as progress:
         how = replace(how, progress=progress)
-        run = run_task(TASK, how) if sets else output.resumed(how)
+        run = run_task(TASK, how) if sets else output.resume(how)
     output.print_judged(ctx, run, as_json=as_json, reports=reports)
 
 

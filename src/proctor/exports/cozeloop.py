@@ -2,7 +2,7 @@
 
     POST {url}/v1/loop/evaluation/evaluation_sets/{id}/items                       at most 100 items at a time
 
-What the server took is noted beside the data, so that a second upload sends only the rest; every item has a key of its
+What the server took is noted next to the data, so that a second upload sends only the rest; every item has a key of its
 content too, by which the server knows one that comes twice because a reply was lost. Source: volcengine/veadk-python,
 veadk/cli/cli_uploadevalset.py, release 1.1.19; coze-dev/coze-loop, idl/thrift/coze/loop/evaluation,
 coze.loop.evaluation.openapi.thrift and domain_openapi/eval_set.thrift.
@@ -106,7 +106,7 @@ def body_of(items: Sequence[Item], workspace_id: str) -> dict[str, Any]:
     }
 
 
-async def upload(items: Sequence[Item], to: Destination, uploaded: "Uploaded") -> list[Rejected]:
+async def upload(items: Sequence[Item], to: Destination, uploaded: "UploadState") -> list[Rejected]:
     """Send what was not taken before, in order; what is taken is noted at once.
 
     A batch that fails after all retries ends the upload; what was not sent is among the rejected.
@@ -141,8 +141,8 @@ async def upload(items: Sequence[Item], to: Destination, uploaded: "Uploaded") -
     return rejected
 
 
-class Uploaded:
-    """The keys of what a server has taken, in a small file beside the data; several destinations share it."""
+class UploadState:
+    """Keeps the keys of what a server has taken, in a small file next to the data; several destinations share it."""
 
     def __init__(self, path: Path, place: str) -> None:
         self.path = path
@@ -207,7 +207,7 @@ def _reasons(reply: Any, count: int, where: str) -> dict[int, str | Sentence]:
     data = data if isinstance(data, Mapping) else {}
     errors = data.get("errors") or ()
     reasons: dict[int, str | Sentence] = {place: text for place, text in _errors(errors) if 0 <= place < count}
-    taken = _taken(data)
+    taken = _taken_indices(data)
     unnamed = sum(_number(group.get("error_count")) or 0 for group in errors if isinstance(group, Mapping))
     for place in range(count):
         if taken is not None and place not in taken:
@@ -237,7 +237,7 @@ def _errors(groups: Any) -> Iterator[tuple[int, str]]:
                 yield place, text
 
 
-def _taken(data: Mapping[str, Any]) -> set[int] | None:
+def _taken_indices(data: Mapping[str, Any]) -> set[int] | None:
     """Return the indices of the items that were taken; None if the reply does not say."""
     outputs = data.get("itemOutputs", data.get("item_outputs"))
     if isinstance(outputs, list):

@@ -118,8 +118,8 @@ def _case_xml(case: TestCase) -> Iterator[str]:
     if result.status == "passed":
         yield f"<testcase {_attributes(head)}/>\n"
         return
-    told = {"message": result.message.strip()} | ({} if result.status == "skipped" else {"type": result.type})
-    yield f"<testcase {_attributes(head)}><{result.status} {_attributes(told)}>"
+    shown = {"message": result.message.strip()} | ({} if result.status == "skipped" else {"type": result.type})
+    yield f"<testcase {_attributes(head)}><{result.status} {_attributes(shown)}>"
     yield f"{escape(_legal(result.text))}</{result.status}></testcase>\n"
 
 

@@ -49,21 +49,21 @@ def write(record: RunRecord, store: Store, path: Path, *, options: Options | Non
 
 
 def _chunks(rows: Iterator[table.Row]) -> Iterator[list[dict[str, Any]]]:
-    while chunk := [_typed(row) for row in islice(rows, ROWS_AT_ONCE)]:
+    while chunk := [_typed_row(row) for row in islice(rows, ROWS_AT_ONCE)]:
         yield chunk
 
 
-def _typed(row: table.Row) -> dict[str, Any]:
-    tags = {_whole(key): _whole(value) for key, value in row.pop("tags").items()}
+def _typed_row(row: table.Row) -> dict[str, Any]:
+    tags = {_well_formed(key): _well_formed(value) for key, value in row.pop("tags").items()}
     return {name: value if name in NUMBERS else _text(value) for name, value in row.items()} | {"tags": tags}
 
 
 def _text(value: Any) -> str | None:
-    return None if value is None else _whole(str(table.cell_text(value)))
+    return None if value is None else _well_formed(str(table.cell_text(value)))
 
 
-def _whole(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()  # half characters have no place in the file
+def _well_formed(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()  # lone surrogates cannot be written
 
 
 PART = ExportPart(write=write, suffix=".parquet")

@@ -78,12 +78,12 @@ def _write_csv(file: TextIO, rows: Iterator[Row], columns: Sequence[str]) -> Non
 def rows(record: RunRecord, store: Store, lang: str) -> Iterator[Row]:
     """Yield the rows with the keys of `COLUMNS` and `tags`."""
     for trial, verdicts in trials_with_verdicts(store, record.id):
-        shared = _of_trial(record, store, trial, lang)
+        shared = _trial_columns(record, store, trial, lang)
         for verdict in verdicts or (None,):
-            yield shared | _of_verdict(verdict, trial, lang)
+            yield shared | _verdict_columns(verdict, trial, lang)
 
 
-def _of_trial(record: RunRecord, store: Store, trial: Trial, lang: str) -> Row:
+def _trial_columns(record: RunRecord, store: Store, trial: Trial, lang: str) -> Row:
     sample, usage, failure = store.sample(record.id, trial.sample_id), trial.usage, trial.failure
     return dict.fromkeys(COLUMNS) | {
         "run": record.id,
@@ -107,7 +107,7 @@ def _of_trial(record: RunRecord, store: Store, trial: Trial, lang: str) -> Row:
     }
 
 
-def _of_verdict(verdict: Verdict | None, trial: Trial, lang: str) -> Row:
+def _verdict_columns(verdict: Verdict | None, trial: Trial, lang: str) -> Row:
     answer: Row = {"answer": trial.trajectory.answer}
     if verdict is None:
         return answer

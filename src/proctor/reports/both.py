@@ -1,4 +1,4 @@
-"""The samples of two runs with both answers: which ones the second run broke or fixed, and which both have wrong."""
+"""The samples of two runs with both answers: what the second run broke or fixed, and what both have wrong."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, get_args
@@ -9,7 +9,7 @@ from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence
 from proctor.core.task import Store
 from proctor.core.trial import Value
-from proctor.reports.listing import Listing, Tables, packed, text_characters
+from proctor.reports.listing import Listing, Tables, pack_rows, text_characters
 from proctor.reports.story import Story, stored_story
 from proctor.reports.visible import visible
 from proctor.reports.words import Words
@@ -19,7 +19,7 @@ GROUPS: tuple[Group, ...] = get_args(Group)
 Side = tuple[RunRecord, Store]
 
 
-class Both(msgspec.Struct, frozen=True, kw_only=True):
+class SamplePair(msgspec.Struct, frozen=True, kw_only=True):
     """A sample in both runs: the mean of its scored attempts, how many there are, and the story of the one that tells most.
 
     Of a sample that broke or was fixed that is the best attempt of the run that did better and the worst of the other,
@@ -39,7 +39,7 @@ class Both(msgspec.Struct, frozen=True, kw_only=True):
         return self.stories[0] or self.stories[1]
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class SideAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """One side of a sample as programs read it."""
 
     value: float | None
@@ -49,21 +49,21 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     attempts: int = 1
 
 
-class Compared(msgspec.Struct, frozen=True, kw_only=True):
+class ComparedSample(msgspec.Struct, frozen=True, kw_only=True):
     """A sample of both runs as programs read it."""
 
     id: str
     group: Group
     question: str
     expected: str
-    first: Answer | None
-    second: Answer | None
+    first: SideAnswer | None
+    second: SideAnswer | None
 
 
-def both(first: Side, second: Side, *, characters: int | None = None) -> Iterator[Both]:
+def pair_samples(first: Side, second: Side, *, characters: int | None = None) -> Iterator[SamplePair]:
     """Pair the samples of two runs by the first scorer they have in common: broken ones first, then the other groups.
 
-    Texts are cut so that all of them fit on a page, or to so many characters.
+    Texts are cut to `characters`, or so that all of them fit on a page.
     """
     scorer = next((name for name in first[0].scorers if name in second[0].scorers), "")
     old, new = (_values(*run, scorer) for run in (first, second))
@@ -74,10 +74,10 @@ def both(first: Side, second: Side, *, characters: int | None = None) -> Iterato
     for group, ids in by_group.items():
         for id in ids:
             shown = (
-                _telling(old.get(id, ()), best=group == "broken"),
-                _telling(new.get(id, ()), best=group == "fixed"),
+                _attempt_to_show(old.get(id, ()), best=group == "broken"),
+                _attempt_to_show(new.get(id, ()), best=group == "fixed"),
             )
-            yield Both(
+            yield SamplePair(
                 sample_id=id,
                 group=group,
                 values=(_mean(old.get(id)), _mean(new.get(id))),
@@ -87,23 +87,25 @@ def both(first: Side, second: Side, *, characters: int | None = None) -> Iterato
             )
 
 
-def listing_of_both(found: Iterable[Both], total: int, words: Words) -> Listing:
+def listing_of_both(found: Iterable[SamplePair], total: int, words: Words) -> Listing:
     """Return the JSON of both runs' samples, for the script of the page."""
     tables = Tables(words, (), 2 * total)
-    return packed((_row(one, tables) for one in found), tables, total)
+    return pack_rows((_row(one, tables) for one in found), tables, total)
 
 
-def compared_samples(found: Iterable[Both]) -> Iterator[Compared]:
+def compared_samples(found: Iterable[SamplePair]) -> Iterator[ComparedSample]:
     """Yield the samples for programs."""
     for one in found:
         known = one.any_story
         sides = [
             None
-            if told is None
-            else Answer(value=value, answer=made_text(told), reason=_reason(told), attempt=told.attempt, attempts=count)
-            for told, value, count in zip(one.stories, one.values, one.attempts, strict=True)
+            if story is None
+            else SideAnswer(
+                value=value, answer=made_text(story), reason=_reason(story), attempt=story.attempt, attempts=count
+            )
+            for story, value, count in zip(one.stories, one.values, one.attempts, strict=True)
         ]
-        yield Compared(
+        yield ComparedSample(
             id=one.sample_id,
             group=one.group,
             question=known.question if known else "",
@@ -143,7 +145,7 @@ def _reason(one: Story) -> str | Sentence:
     return next((found.reason for found in one.findings if found.reason), "")
 
 
-def _row(one: Both, tables: Tables) -> dict[str, object]:
+def _row(one: SamplePair, tables: Tables) -> dict[str, object]:
     known = one.any_story
     return {
         "n": visible(one.sample_id),
@@ -152,7 +154,7 @@ def _row(one: Both, tables: Tables) -> dict[str, object]:
         "v": [None if value is None else round(value, 4) for value in one.values],
         "t": one.attempts,
         "a": [number + 1 for number in one.shown],
-        "r": [None if told is None else tables.row(told) for told in one.stories],
+        "r": [None if story is None else tables.row(story) for story in one.stories],
     }
 
 
@@ -168,7 +170,7 @@ def _mean(values: Sequence[Value] | None) -> float | None:
     return sum(scored) / len(scored) if scored else None
 
 
-def _telling(values: Sequence[Value], *, best: bool) -> int:
+def _attempt_to_show(values: Sequence[Value], *, best: bool) -> int:
     """Return the attempt to show, the best or the worst; the first if none was scored."""
     ordered = sorted(values, key=lambda one: one.attempt)
     scored = [(one.value, one.attempt) for one in ordered if one.value is not None]

@@ -12,7 +12,16 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.core.trajectory import Usage
 from proctor.core.trial import IN_THE_MEAN, OUTCOMES
-from proctor.reports.counts import Beside, Key, Rule, TrialCounts, Unmeasured, VerdictCounts, grouped, spread
+from proctor.reports.counts import (
+    DetailMean,
+    Key,
+    Rule,
+    TrialCounts,
+    Unmeasured,
+    VerdictCounts,
+    sort_errors,
+    spread_evenly,
+)
 from proctor.reports.drawn import part, target
 from proctor.reports.pairs import value_text
 from proctor.reports.story import Story, stored_story
@@ -21,7 +30,7 @@ from proctor.transport.redact import KEY_NAME
 
 METRICS = ("accuracy", "score", "points")
 ATTEMPTS = ("pass@", "pass^")  # the beginnings of metrics over several attempts
-JUDGED = (  # what judges give beside a score
+JUDGED = (  # what judges return in addition to a score
     "win_rate",
     "tie_rate",
     "loss_rate",
@@ -78,7 +87,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     median_seconds: float | None = None
     p95_seconds: float | None = None
     errors: tuple[ErrorCount, ...] = ()
-    beside: tuple[Beside, ...] = ()
+    details: tuple[DetailMean, ...] = ()
     unmeasured: tuple[Unmeasured, ...] = ()
     failures: tuple[Story, ...] = ()
     failed: int = 0
@@ -132,11 +141,11 @@ def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, fai
         median_seconds=median,
         p95_seconds=p95,
         errors=tuple(
-            ErrorCount(error_class=kind, error_type=type_, count=count) for (kind, type_), count in grouped(errors)
+            ErrorCount(error_class=kind, error_type=type_, count=count) for (kind, type_), count in sort_errors(errors)
         ),
-        beside=verdicts.beside(record, store),
+        details=verdicts.detail_means(record, store),
         unmeasured=(*trials.unmeasured(), *verdicts.unmeasured()),
-        failures=tuple(stories(spread([kept.get(rule, []) for rule, _ in grouped(errors)], failures))),
+        failures=tuple(stories(spread_evenly([kept.get(rule, []) for rule, _ in sort_errors(errors)], failures))),
         failed=errors.total(),
         judged=tuple(stories(verdicts.judged)),
         notes=tuple(_notes(record, outcomes, verdicts.lost, estimates)),

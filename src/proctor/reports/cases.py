@@ -1,4 +1,4 @@
-"""The cases of eval sets on a terminal: how many passed, and what was expected beside what came, turn by turn."""
+"""The cases of eval sets on a terminal: how many passed, and what was expected next to what came, turn by turn."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

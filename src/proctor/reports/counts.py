@@ -17,7 +17,7 @@ from proctor.core.trial import IN_THE_MEAN, Outcome, Trial, Verdict
 from proctor.reports.story import error_of, finding
 from proctor.stats.estimate import estimate
 
-BESIDE = ("parameter_accuracy", "precision", "recall", "f1")
+MEASURED_DETAILS = ("parameter_accuracy", "precision", "recall", "f1")
 OF_CALLS = {"sides", "parameter_accuracy"}  # what only scorers of tool calls give
 NO_SHARE = "no interval: values outside 0 to 1"
 RULES_KEPT = 100
@@ -26,8 +26,8 @@ Rule = tuple[str, str]
 Key = tuple[str, int]
 
 
-class Beside(msgspec.Struct, frozen=True, kw_only=True):
-    """The mean of a number that a scorer gives beside its verdict; `of_calls` where it compared tool calls."""
+class DetailMean(msgspec.Struct, frozen=True, kw_only=True):
+    """The mean of a number that a scorer returns next to its verdict; `of_calls` where it compared tool calls."""
 
     scorer: str
     name: str
@@ -74,7 +74,7 @@ class TrialCounts:
 
 
 class VerdictCounts:
-    """One pass over the verdicts: what went wrong, what was not scored, and the numbers beside the verdict."""
+    """One pass over the verdicts: what went wrong, what was not scored, and the numbers next to the verdict."""
 
     def __init__(self, keep: int) -> None:
         self.keep = keep
@@ -82,7 +82,7 @@ class VerdictCounts:
         self.kept: dict[Rule, list[Key]] = {}
         self.lost: Counter[tuple[str, str]] = Counter()
         self.examples: dict[tuple[str, str], str | Sentence] = {}
-        self.beside_by_sample: dict[tuple[str, str], dict[str, list[float]]] = {}
+        self.values_by_detail: dict[tuple[str, str], dict[str, list[float]]] = {}
         self.compared: set[str] = set()  # scorers that compared tool calls
         self.judged: list[Key] = []
 
@@ -100,18 +100,18 @@ class VerdictCounts:
         if wrong is not None:
             _note(self, error_of("scored", None, [finding(wrong)]), (wrong.sample_id, wrong.attempt))
 
-    def beside(self, record: RunRecord, store: Store) -> tuple[Beside, ...]:
+    def detail_means(self, record: RunRecord, store: Store) -> tuple[DetailMean, ...]:
         clusters: dict[str, dict[str, str]] = {}
-        for scorer in {scorer for scorer, _ in self.beside_by_sample}:
+        for scorer in {scorer for scorer, _ in self.values_by_detail}:
             clusters[scorer] = {value.sample_id: value.cluster for value in store.values(record.id, scorer)}
         return tuple(
-            Beside(
+            DetailMean(
                 scorer=scorer,
                 name=name,
                 estimate=_mean(name, values, clusters[scorer]),
                 of_calls=scorer in self.compared,
             )
-            for (scorer, name), values in self.beside_by_sample.items()
+            for (scorer, name), values in self.values_by_detail.items()
         )
 
     def unmeasured(self) -> Iterator[Unmeasured]:
@@ -121,10 +121,10 @@ class VerdictCounts:
     def _add_details(self, verdict: Verdict, details: Mapping[str, object]) -> None:
         if OF_CALLS & details.keys():
             self.compared.add(verdict.scorer)
-        for name in BESIDE:
+        for name in MEASURED_DETAILS:
             value = details.get(name)
             if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-                by_sample = self.beside_by_sample.setdefault((verdict.scorer, name), {})
+                by_sample = self.values_by_detail.setdefault((verdict.scorer, name), {})
                 by_sample.setdefault(verdict.sample_id, []).append(float(value))
 
 
@@ -152,7 +152,7 @@ def _note(seen: "TrialCounts | VerdictCounts", rule: Rule, key: Key) -> None:
         kept.append(key)
 
 
-def grouped(errors: Counter[Rule]) -> list[tuple[Rule, int]]:
+def sort_errors(errors: Counter[Rule]) -> list[tuple[Rule, int]]:
     """Sort classes by size, and the types within a class."""
     size_by_class: Counter[str] = Counter()
     for (kind, _), count in errors.items():
@@ -160,7 +160,7 @@ def grouped(errors: Counter[Rule]) -> list[tuple[Rule, int]]:
     return sorted(errors.items(), key=lambda item: (-size_by_class[item[0][0]], item[0][0], -item[1], item[0][1]))
 
 
-def spread(kept: Sequence[Sequence[Key]], most: int) -> list[Key]:
+def spread_evenly(kept: Sequence[Sequence[Key]], most: int) -> list[Key]:
     """Return `most` keys in all, as evenly over the lists as they allow, in the order of the lists."""
     quota = [0] * len(kept)
     left = most

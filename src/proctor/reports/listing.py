@@ -60,10 +60,10 @@ def text_characters(trials: int) -> int:
 def listing(stories: Iterable[Story], rules: Iterable[Rule], total: int, words: Words) -> Listing:
     """Return the JSON of a run's trials; `rules` are numbered in their order, as the page links to them."""
     tables = Tables(words, rules, total)
-    return packed(map(tables.row, stories), tables, total)
+    return pack_rows(map(tables.row, stories), tables, total)
 
 
-def packed(rows: Iterable[Mapping[str, Any]], tables: "Tables", total: int) -> Listing:
+def pack_rows(rows: Iterable[Mapping[str, Any]], tables: "Tables", total: int) -> Listing:
     """Pack rows with the tables they refer to, up to the size of a page."""
     made: list[bytes] = []
     size = 0

@@ -1,4 +1,4 @@
-"""Put the calls a sample expects beside the calls the agent made, parameter by parameter."""
+"""Match the calls a sample expects with the calls the agent made, parameter by parameter."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
     """An expected call and the call made in its place, by the names of their functions; None where one is missing.
 
-    Where a scorer compared the calls, they are told whole, `kind` is what it found, and `rows` are the arguments that are
+    Where a scorer compared the calls, they are whole, `kind` is what it found, and `rows` are the arguments that are
     wrong; `turn` counts from 1, and is 0 where there is only one. The kind "free" is a call of which nothing was expected,
     not even that it is left out.
     """
@@ -44,21 +44,21 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
         return self.expected is None and self.kind not in ("more", "free")
 
 
-class Shown(msgspec.Struct, frozen=True):
+class ShownCall(msgspec.Struct, frozen=True):
     """A call with each argument as the texts it may be: one for a call that was made, several where several are allowed."""
 
     name: str
     arguments: Mapping[str, tuple[str, ...]]
 
 
-def calls_in(value: object, *, allowed: bool = False) -> tuple[Shown, ...] | None:
+def calls_in(value: object, *, allowed: bool = False) -> tuple[ShownCall, ...] | None:
     """Return the calls in a reference, a target or decoded output; None if it is something else.
 
     Knows tool calls, `[{"name": ..., "arguments": {...}}]` (or `args`), and `[{function: {parameter: value}}]`.
     With `allowed`, the values of the last form are lists of what is allowed, as BFCL writes its answers.
 
     >>> calls_in([{"f": {"x": [1, ""]}}], allowed=True)
-    (Shown(name='f', arguments={'x': ('1', '""')}),)
+    (ShownCall(name='f', arguments={'x': ('1', '""')}),)
     >>> calls_in("Paris") is None
     True
     """
@@ -69,8 +69,8 @@ def calls_in(value: object, *, allowed: bool = False) -> tuple[Shown, ...] | Non
 
 
 def pairs(
-    expected: Sequence[Shown],
-    made: Sequence[Shown],
+    expected: Sequence[ShownCall],
+    made: Sequence[ShownCall],
     *,
     function: str | None = None,
     parameter: str | None = None,
@@ -93,13 +93,13 @@ def pairs(
     ]
     if free:
         return tuple(msgspec.structs.replace(pair, kind="free", marked=False) for pair in found)
-    return tuple(_marked(found, function, parameter))
+    return tuple(_mark_parameter(found, function, parameter))
 
 
-def found_pairs(sides: object) -> tuple[Pair, ...]:
+def pairs_of_sides(sides: object) -> tuple[Pair, ...]:
     """Return the pairs in `details["sides"]` of a scorer of trajectories; none if these are something else.
 
-    >>> found_pairs([{"kind": "missing", "expected": "pay()"}])[0].expected
+    >>> pairs_of_sides([{"kind": "missing", "expected": "pay()"}])[0].expected
     'pay()'
     """
     try:
@@ -130,10 +130,10 @@ class _Side(msgspec.Struct, frozen=True, kw_only=True):
     count: int = 0
 
 
-def call_text(call: Shown) -> str:
+def call_text(call: ShownCall) -> str:
     """Write a call in one line.
 
-    >>> call_text(Shown("f", {"x": ("1", "2"), "y": ("true",)}))
+    >>> call_text(ShownCall("f", {"x": ("1", "2"), "y": ("true",)}))
     'f(x=1 | 2, y=true)'
     """
     return f"{call.name}({', '.join(f'{name}={_either(texts)}' for name, texts in call.arguments.items())})"
@@ -148,23 +148,23 @@ def value_text(value: object) -> str:
     return clip(text, SHOWN_CHARACTERS)
 
 
-def _call(item: object, *, allowed: bool) -> Shown | None:
+def _call(item: object, *, allowed: bool) -> ShownCall | None:
     if isinstance(item, ToolCall):
-        return _shown(item.name, item.arguments if item.raw is None else {"": item.raw})
+        return _shown_call(item.name, item.arguments if item.raw is None else {"": item.raw})
     if not isinstance(item, Mapping):
         return None
     if isinstance(name := item.get("name"), str):
-        return _shown(name, next((item[key] for key in ("arguments", "args", "parameters") if key in item), {}))
+        return _shown_call(name, next((item[key] for key in ("arguments", "args", "parameters") if key in item), {}))
     if len(item) == 1:
-        return _shown(*next(iter(item.items())), allowed=allowed)
+        return _shown_call(*next(iter(item.items())), allowed=allowed)
     return None
 
 
-def _shown(name: object, arguments: object, *, allowed: bool = False) -> Shown | None:
+def _shown_call(name: object, arguments: object, *, allowed: bool = False) -> ShownCall | None:
     if not isinstance(arguments, Mapping):
         return None
     many = allowed and all(isinstance(value, list) and value for value in arguments.values())
-    return Shown(
+    return ShownCall(
         str(name),
         {
             _key(key): tuple(map(value_text, value)) if many else (value_text(value),)
@@ -173,14 +173,14 @@ def _shown(name: object, arguments: object, *, allowed: bool = False) -> Shown |
     )
 
 
-def _likeness(wanted: Shown, call: Shown) -> float:
+def _likeness(wanted: ShownCall, call: ShownCall) -> float:
     """Say how alike two calls are: the name counts most, then the parameters with the same value."""
     names = {*wanted.arguments, *call.arguments}
     same = sum(call.arguments[name][0] in wanted.arguments[name] for name in wanted.arguments if name in call.arguments)
     return 2 * (wanted.name == call.name) + (same / len(names) if names else 0)
 
 
-def _pair(wanted: Shown | None, made: Shown | None) -> Pair:
+def _pair(wanted: ShownCall | None, made: ShownCall | None) -> Pair:
     expected_by_name = wanted.arguments if wanted else {}
     made_by_name = made.arguments if made else {}
     rows = tuple(
@@ -199,7 +199,7 @@ def _pair(wanted: Shown | None, made: Shown | None) -> Pair:
     )
 
 
-def _marked(found: Sequence[Pair], function: str | None, parameter: str | None) -> Iterator[Pair]:
+def _mark_parameter(found: Sequence[Pair], function: str | None, parameter: str | None) -> Iterator[Pair]:
     """Mark the parameter that a scorer named in the pairs where it differs, or in all if it differs nowhere."""
     if parameter is None:
         yield from found

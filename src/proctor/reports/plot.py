@@ -57,10 +57,10 @@ def line(estimate: Estimate, width: int = 25) -> str:
     return "".join(signs)
 
 
-def centred(low: float | None, value: float, high: float | None, width: int) -> str:
+def difference_line(low: float | None, value: float, high: float | None, width: int) -> str:
     """Draw a difference in characters: zero in the middle, -0.5 and 0.5 at the ends.
 
-    >>> centred(-0.1, 0.1, 0.3, 21)
+    >>> difference_line(-0.1, 0.1, 0.3, 21)
     '        ├─┼─●───┤    '
     """
     signs = [" "] * width

@@ -22,7 +22,7 @@ CHARACTERS = 20_000  # of one text
 LINE_CHARACTERS = 160  # of a question or an answer on a terminal
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+class SampleFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Which samples of a run are asked for; what is None asks for nothing."""
 
     outcome: Outcome | None = None
@@ -38,7 +38,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
         return self.outcome is not None or self.max_score is not None or self.scorer is not None
 
 
-def listed(record: RunRecord, store: Store, wanted: Wanted) -> Iterator[Story]:
+def select_samples(record: RunRecord, store: Store, wanted: SampleFilter) -> Iterator[Story]:
     """Yield the trials that were asked for, in the order of the plan; one at a time is in memory."""
     pairs: Iterable[tuple[Trial, Sequence[Verdict]]] = trials_with_verdicts(store, record.id)
     if wanted.is_narrow:  # few are left, and their verdicts are looked up
@@ -49,12 +49,12 @@ def listed(record: RunRecord, store: Store, wanted: Wanted) -> Iterator[Story]:
         if wanted.limit is not None and count >= wanted.limit:
             return
         found = story(trial, store.sample(record.id, trial.sample_id), verdicts, characters=CHARACTERS)
-        if _is_wanted(found, wanted):
+        if _passes(found, wanted):
             count += 1
             yield found
 
 
-def _is_wanted(one: Story, wanted: Wanted) -> bool:
+def _passes(one: Story, wanted: SampleFilter) -> bool:
     if any(one.tags.get(key) != value for key, value in wanted.tags.items()):
         return False
     if wanted.search is None:

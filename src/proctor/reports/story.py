@@ -1,4 +1,4 @@
-"""One trial as a person would tell it: what was asked, what was expected, what came, and what scorers said."""
+"""One trial as a story: what was asked, what was expected, what came, and the verdicts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
@@ -13,7 +13,7 @@ from proctor.core.sentence import Sentence
 from proctor.core.task import Store
 from proctor.core.trajectory import Trajectory, Usage
 from proctor.core.trial import Call, Failure, Outcome, Trial, Verdict
-from proctor.reports.pairs import Pair, Shown, call_text, calls_in, found_pairs, pairs, value_text
+from proctor.reports.pairs import Pair, ShownCall, call_text, calls_in, pairs, pairs_of_sides, value_text
 from proctor.stores.reading import trial_of, verdicts_of
 from proctor.trajectory_matching.expectation import answer
 
@@ -89,12 +89,12 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def story(trial: Trial, sample: Sample | None, verdicts: Sequence[Verdict], *, characters: int = 4_000) -> Story:
-    """Tell a trial; long texts are cut to so many characters, and long conversations to their first parts."""
+    """Tell a trial; long texts are cut to `characters`, and long conversations to their first parts."""
     findings = tuple(map(finding, verdicts))
     lines = [
         msgspec.structs.replace(line, text=cut(line.text, characters)) for line in _lines(sample, trial.trajectory)
     ]
-    beside, expected, made = _sides(sample, trial.trajectory, verdicts)
+    matched, expected, made = _sides(sample, trial.trajectory, verdicts)
     return Story(
         sample_id=trial.sample_id,
         attempt=trial.attempt,
@@ -103,7 +103,7 @@ def story(trial: Trial, sample: Sample | None, verdicts: Sequence[Verdict], *, c
         question=cut(sample.question, characters) if sample is not None else "",
         lines=tuple(lines[:SHOWN_LINES]),
         left_out=max(0, len(lines) - SHOWN_LINES),
-        pairs=beside,
+        pairs=matched,
         expected=cut(expected, characters),
         made=cut(made, characters),
         findings=findings,
@@ -200,12 +200,12 @@ def _sides(
     sample: Sample | None, trajectory: Trajectory, verdicts: Sequence[Verdict]
 ) -> tuple[tuple[Pair, ...], str, str]:
     """Return the expected calls next to those that were made, and the text of either side."""
-    beside = _compared(sample, trajectory, verdicts)
-    if beside is not None:
-        return (beside, *_responses(sample, trajectory))
+    matched = _compared_calls(sample, trajectory, verdicts)
+    if matched is not None:
+        return (matched, *_responses(sample, trajectory))
     details = next((known for verdict in verdicts if (known := verdict.result.known).error_class), KnownDetails())
-    (wanted, expected), (calls, made) = _expected(sample), _made(trajectory, verdicts)
-    if wanted and made:  # text that no scorer read calls in stands beside the expected calls as text
+    (wanted, expected), (calls, made) = _expected_calls(sample), _made_calls(trajectory, verdicts)
+    if wanted and made:  # if no scorer read calls in the text, both sides are text
         wanted, expected = (), "\n".join(map(call_text, wanted))
     found = pairs(
         wanted,
@@ -224,11 +224,13 @@ def _is_expected(sample: Sample | None) -> bool:
     )
 
 
-def _compared(sample: Sample | None, trajectory: Trajectory, verdicts: Sequence[Verdict]) -> tuple[Pair, ...] | None:
+def _compared_calls(
+    sample: Sample | None, trajectory: Trajectory, verdicts: Sequence[Verdict]
+) -> tuple[Pair, ...] | None:
     """Return the calls as a scorer of trajectories or of ADK compared them, else by the usual rules; None if none are asked for."""
-    told = [one for verdict in verdicts if (one := found_pairs(verdict.result.known.sides))]
-    if told:
-        return next((one for one in told if any(pair.marked for pair in one)), told[0])
+    found = [one for verdict in verdicts if (one := pairs_of_sides(verdict.result.known.sides))]
+    if found:
+        return next((one for one in found if any(pair.marked for pair in one)), found[0])
     if sample is None or not any(map(_is_trajectory, (sample.target, *(turn.reference for turn in sample.turns)))):
         return None
     from proctor.scorers import adk  # these are slow to load, and few samples say which calls are expected
@@ -236,7 +238,7 @@ def _compared(sample: Sample | None, trajectory: Trajectory, verdicts: Sequence[
 
     metric = next((verdict.scorer for verdict in verdicts if verdict.scorer.startswith("adk:")), None)
     try:
-        return found_pairs(compared(sample, trajectory) if metric is None else adk.sides(sample, trajectory, metric))
+        return pairs_of_sides(compared(sample, trajectory) if metric is None else adk.sides(sample, trajectory, metric))
     except BadInput:  # a reference that cannot be understood; the scorer says so
         return None
 
@@ -262,7 +264,7 @@ def _responses(sample: Sample | None, trajectory: Trajectory) -> tuple[str, str]
     return numbered[0], numbered[1]
 
 
-def _expected(sample: Sample | None) -> tuple[tuple[Shown, ...], str]:
+def _expected_calls(sample: Sample | None) -> tuple[tuple[ShownCall, ...], str]:
     """Return the calls that are expected, or else the text."""
     if sample is None:
         return (), ""
@@ -279,7 +281,7 @@ def _expected(sample: Sample | None) -> tuple[tuple[Shown, ...], str]:
     return (), wanted if isinstance(wanted, str) else value_text(wanted)
 
 
-def _made(trajectory: Trajectory, verdicts: Sequence[Verdict]) -> tuple[tuple[Shown, ...], str]:
+def _made_calls(trajectory: Trajectory, verdicts: Sequence[Verdict]) -> tuple[tuple[ShownCall, ...], str]:
     """Return the calls that were made, natively or as a scorer read them in the text, or else the answer."""
     judged = [verdict.result for verdict in verdicts if isinstance(verdict.result, Score)]
     calls = calls_in(trajectory.calls()) or next(

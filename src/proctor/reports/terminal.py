@@ -1,4 +1,4 @@
-"""Runs on a terminal: the table of numbers, the failures, and one sample told in full. Uses rich.
+"""Runs on a terminal: the table of numbers, the failures, and the story of one sample. Uses rich.
 
 Every text goes through `visible`, and as `Text`, in which rich reads no markup.
 """
@@ -45,7 +45,7 @@ def terminal(report: Report, lang: str, console: "Console") -> None:
     )
     console.print(styled(" · ".join(facts), "dim"))
     console.print()
-    for key in ("outcomes", *(("errors",) if report.has_classes else ()), "beside", "unmeasured"):
+    for key in ("outcomes", *(("errors",) if report.has_classes else ()), "details", "unmeasured"):
         table = _counts(report, words, key)
         if table is not None:
             print_table(table, console)
@@ -100,7 +100,7 @@ def _not_there(record: RunRecord, store: Store, sample_id: str, attempt: int) ->
 
 
 def failures(report: Report, lang: str, console: "Console") -> None:
-    """Print what went wrong, sample by sample: the reason, and what was expected beside what came."""
+    """Print what went wrong, sample by sample: the reason, and what was expected next to what came."""
     words = Words(lang)
     if not report.failures:
         console.print(styled(words.t("No sample failed.")))
@@ -160,8 +160,8 @@ def explain(record: RunRecord, store: Store, sample_id: str, attempt: int, lang:
             if call.waited_seconds
             else "not asked again after {cause}"
         )
-        told = words.t(how, cause=call.cause, status=call.status or "", time=words.seconds(call.waited_seconds))
-        console.print(styled(f"  {told}", "dim"))
+        retried = words.t(how, cause=call.cause, status=call.status or "", time=words.seconds(call.waited_seconds))
+        console.print(styled(f"  {retried}", "dim"))
 
 
 def _notes(report: Report, words: Words) -> dict[str, list[str]]:
@@ -205,7 +205,7 @@ def _counts(report: Report, words: Words, key: str) -> "Table | None":
             rows = [
                 (words.error(e.error_class), words.count(e.count), e.error_type) for e in report.errors[:ERRORS_SHOWN]
             ]
-        case "beside":
+        case "details":
             heads = ("Mean of", "Value", "95% interval", "Scorer")
             rows = [
                 (
@@ -214,7 +214,7 @@ def _counts(report: Report, words: Words, key: str) -> "Table | None":
                     words.interval(one.estimate),
                     one.scorer,
                 )
-                for one in report.beside
+                for one in report.details
             ]
         case _:
             heads = ("Not measured", "Trials", "For example")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from proctor.reports import plot
-from proctor.reports.both import Both, compared_samples, expected_text, listing_of_both, made_text
+from proctor.reports.both import SamplePair, compared_samples, expected_text, listing_of_both, made_text
 from proctor.reports.compare import Comparison
 from proctor.reports.listing import script_words
 from proctor.reports.render import environment, script_values
@@ -25,7 +25,7 @@ PLOT_WIDTH = 21
 STYLES = {"better": "green", "worse": "red", "inconclusive": ""}
 
 
-def html(comparison: Comparison, lang: str, samples: Iterable[Both] = ()) -> str:
+def html(comparison: Comparison, lang: str, samples: Iterable[SamplePair] = ()) -> str:
     """Return one self-contained HTML file; with `samples`, it lists them with both answers."""
     kept = _Moved()
     total = sum(comparison.not_comparable.values()) + comparison.rows[0].difference.pairs
@@ -33,7 +33,7 @@ def html(comparison: Comparison, lang: str, samples: Iterable[Both] = ()) -> str
     return _page("compare.html.jinja", comparison, lang, kept, **script_values(found, "compared.js"))
 
 
-def markdown(comparison: Comparison, lang: str, samples: Iterable[Both] = ()) -> str:
+def markdown(comparison: Comparison, lang: str, samples: Iterable[SamplePair] = ()) -> str:
     """Return a Markdown file (GitHub's kind, for its tables)."""
     kept = _Moved()
     for _ in kept.passed(samples):
@@ -41,7 +41,7 @@ def markdown(comparison: Comparison, lang: str, samples: Iterable[Both] = ()) ->
     return _page("compare.md.jinja", comparison, lang, kept)
 
 
-def as_json(comparison: Comparison, samples: Iterable[Both] = ()) -> str:
+def as_json(comparison: Comparison, samples: Iterable[SamplePair] = ()) -> str:
     """Return the comparison with its samples, for programs."""
     found = {**msgspec.structs.asdict(comparison), "samples": list(compared_samples(samples))}
     return json.dumps(msgspec.to_builtins(found), ensure_ascii=False) + "\n"
@@ -205,17 +205,17 @@ def p_text(p: float | None) -> str:
 
 def line(row: Row) -> str:
     """Draw the interval of the difference in characters: zero in the middle, half a scale to each side."""
-    return plot.centred(row.difference.low, row.difference.value, row.difference.high, PLOT_WIDTH)
+    return plot.difference_line(row.difference.low, row.difference.value, row.difference.high, PLOT_WIDTH)
 
 
 class _Moved:
     """The first samples that moved, kept while all go by, for those who read without scripts."""
 
     def __init__(self) -> None:
-        self.first: list[Both] = []
+        self.first: list[SamplePair] = []
         self.count = 0
 
-    def passed(self, samples: Iterable[Both]) -> Iterator[Both]:
+    def passed(self, samples: Iterable[SamplePair]) -> Iterator[SamplePair]:
         kept = {"broken": 0, "fixed": 0}
         for one in samples:
             if one.group in kept:
@@ -253,7 +253,7 @@ def _page(template: str, comparison: Comparison, lang: str, moved: _Moved, **mor
     )
 
 
-def _which(one: Both, side: int, words: Words) -> str:
+def _which(one: SamplePair, side: int, words: Words) -> str:
     """Say which attempt is shown, if a sample has several."""
     if one.attempts[side] < 2:
         return ""

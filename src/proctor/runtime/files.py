@@ -96,7 +96,7 @@ def _sync(path: Path) -> None:
 
 
 def _handle(path: Path) -> int:
-    """Open what is locked: the folder, so that no file is left behind; on Windows, which locks only files, one next to it."""
+    """Open what is locked: the folder, so that no file is left over; on Windows, which locks only files, one next to it."""
     if sys.platform == "win32":
         return os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT)
     folder = path.resolve().parent

@@ -1,4 +1,4 @@
-"""The app: routes behind the guard, pages out of templates. A room of pages brings a list of routes."""
+"""The app: routes after the guard, pages out of templates. A set of pages brings a list of routes."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -31,14 +31,14 @@ def app(routes: Sequence[BaseRoute], access: Access, lang: str, *, follows_brows
     """Return the app with these pages, for those who have access.
 
     Args:
-        lang: the language until somebody chooses another.
+        lang: the language until the user chooses another.
         follows_browser: speak the language that a browser asks for, if nobody chose one.
     """
     static = StaticFiles(directory=str(files("proctor.web").joinpath("static")))
     look = files("proctor.reports").joinpath("templates", "look.css")  # what these pages share with reports
     inner = Starlette(
         routes=[*routes, Route("/static/look.css", lambda _: FileResponse(str(look))), Mount("/static", static)],
-        exception_handlers={BadInput: _bad_input, HTTPException: _http_error, Exception: _our_error},
+        exception_handlers={BadInput: _bad_input, HTTPException: _http_error, Exception: _internal_error},
     )
     return Guard(inner, access, lang, follows_browser=follows_browser)
 
@@ -80,10 +80,10 @@ async def _http_error(request: Request, error: Exception) -> Response:
     return page(request, "message.html.jinja", status=status, said=said)
 
 
-async def _our_error(request: Request, error: Exception) -> Response:
+async def _internal_error(request: Request, error: Exception) -> Response:
     kind = type(error).__name__
     said: Sentence = say(
-        "An error of ours: {kind}. Nothing was saved by this request; the terminal says more.", kind=kind
+        "Internal error: {kind}. Nothing was saved by this request; the terminal says more.", kind=kind
     )
     return page(request, "message.html.jinja", status=500, said=said)
 

@@ -1,6 +1,6 @@
 """Who may ask for a page, and what every answer says to the browser.
 
-The app listens on this machine only, unless it is told to listen on the network, where anybody can send it requests. Pages of
+The app listens on this machine only, unless the user opens it to the network, where anybody can send it requests. Pages of
 other sites in the same browser can do so everywhere. So: only the names of this machine are answered (a foreign name would be
 DNS rebinding), everybody needs a token, a write needs a second one that other sites cannot know, and a page may load nothing but
 what lies here.
@@ -44,7 +44,7 @@ HEADERS = {
 
 
 class Person(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody who may use the pages: `decides` is for an adjudicator, who sees what all others said."""
+    """A user of the pages: `decides` is for an adjudicator, who sees all labels."""
 
     name: str
     reviews: bool = True

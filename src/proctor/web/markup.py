@@ -102,11 +102,11 @@ def show(text: str) -> "Markup":
     cut = visible(PRIVATE.sub("�", text[:MOST_CHARACTERS]))
     formulas: list[Formula] = []
 
-    def kept(formula: Formula) -> str:
+    def keep(formula: Formula) -> str:
         formulas.append(formula)
         return f"\ue000{len(formulas) - 1}\ue001"
 
-    marked = "".join(piece if isinstance(piece, str) else kept(piece) for piece in pieces(cut))
+    marked = "".join(piece if isinstance(piece, str) else keep(piece) for piece in pieces(cut))
     html = clean(_markdown().render(marked), tags=TAGS, attributes={}, link_rel=None)
     shown = _converter().submit(_all_mathml, formulas).result()
 
@@ -132,7 +132,7 @@ def pieces(text: str) -> Iterator[str | Formula]:
     while (found := OPENS.search(text, at)) is not None:
         if found.start() > at:
             yield text[at : found.start()]
-        end = _closed(text, found, never_closed)
+        end = _end_of(text, found, never_closed)
         if end is None:
             yield found[0]
             at = found.end()
@@ -146,14 +146,14 @@ def pieces(text: str) -> Iterator[str | Formula]:
         yield text[at:]
 
 
-def _closed(text: str, found: re.Match[str], never_closed: set[str]) -> int | None:
+def _end_of(text: str, found: re.Match[str], never_closed: set[str]) -> int | None:
     """Return where a formula or code ends, None if it does not. A closing mark that was not found once is not looked for again."""
-    sign = found[0].lstrip(" ")
+    mark = found[0].lstrip(" ")
     if found.lastgroup == "escaped":
         return found.end()
-    if found["code"] is None and sign == "$":
-        return _closed_dollar(text, found.end())
-    closing = f"\\end{{{found['name']}}}" if found["name"] else CLOSED_BY.get(sign, sign)
+    if found["code"] is None and mark == "$":
+        return _end_of_dollars(text, found.end())
+    closing = f"\\end{{{found['name']}}}" if found["name"] else CLOSED_BY.get(mark, mark)
     if closing in never_closed:
         return None
     at = text.find(closing, found.end())
@@ -163,21 +163,21 @@ def _closed(text: str, found: re.Match[str], never_closed: set[str]) -> int | No
     return at + len(closing)
 
 
-def _closed_dollar(text: str, start: int) -> int | None:
+def _end_of_dollars(text: str, start: int) -> int | None:
     """Find the closing dollar as Pandoc does: no space inside the dollars, no digit after them, no empty line between them."""
     if start >= len(text) or text[start].isspace():
         return None
     limit = min(len(text), start + MOST_FORMULA_CHARACTERS)
     at = start
     while at < limit:
-        sign = text[at]
-        if sign == "\\":
+        character = text[at]
+        if character == "\\":
             at += 2
             continue
-        if sign == "$":
+        if character == "$":
             good = at > start and not text[at - 1].isspace() and not text[at + 1 : at + 2].isdigit()
             return at + 1 if good else None
-        if sign == "\n" and text[at + 1 : at + 2] in ("\n", ""):
+        if character == "\n" and text[at + 1 : at + 2] in ("\n", ""):
             return None
         at += 1
     return None

@@ -79,12 +79,12 @@ class Pages:
         person = session_of(request).person
         show = _show(request)
         words = request.query_params.get("q", "").strip()
-        behind = _whole(request.query_params.get("behind", "0"))
+        after = _whole_number(request.query_params.get("after", "0"))
         states = self._review.states(person.name)
         found = [
             item
             for item in self._review.queue(person.name)
-            if item.number > behind and _matches(states[item.number], show) and _holds(item, words)
+            if item.number > after and _matches(states[item.number], show) and _contains(item, words)
         ]
         rows = [(item, states[item.number], self._review.own(item, person.name)) for item in found[:ROWS]]
         more = found[ROWS - 1].number if len(found) > ROWS else None
@@ -94,7 +94,7 @@ class Pages:
         """Show one item, with the form."""
         item, place = self._place(request)
         entry = self._review.own(item, session_of(request).person.name)
-        return self._item(request, item, place, _filled(entry))
+        return self._item(request, item, place, _form_fields(entry))
 
     async def save(self, request: Request) -> Response:
         """Keep a label, and on to the next item."""
@@ -149,7 +149,7 @@ class Pages:
         return await run_in_threadpool(self._decide, request, given)
 
     def _decide(self, request: Request, given: Mapping[str, str]) -> Response:
-        item = self._numbered(request)
+        item = self._item_of(request)
         wrong = self._label(request, item, given, decides=True)
         if wrong is not None:
             return self._conflict(request, given, wrong)
@@ -200,7 +200,7 @@ class Pages:
         )
 
     def _conflict(self, request: Request, given: Mapping[str, str], wrong: Sentence | None = None) -> Response:
-        item = self._numbered(request)
+        item = self._item_of(request)
         record = self._review.records().get(item.id)
         entries: Sequence[Entry] = record.current if record is not None else ()
         return self._page(
@@ -210,14 +210,14 @@ class Pages:
             item=item,
             shown={name: getattr(item, name) for name in FIELDS},
             entries=entries,
-            given=given or _filled(record.decision if record is not None else None),
+            given=given or _form_fields(record.decision if record is not None else None),
             wrong=wrong,
         )
 
     def _page(self, request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
         person = session_of(request).person
         lang = request.state.lang
-        saved = _whole(request.query_params.get("saved", "0"))
+        saved = _whole_number(request.query_params.get("saved", "0"))
         return page(
             request,
             template,
@@ -238,7 +238,7 @@ class Pages:
     def _place(self, request: Request) -> tuple[Item, Place]:
         """Return the item of the address and its position for this reviewer."""
         states = self._review.states(session_of(request).person.name)
-        item = self._numbered(request)
+        item = self._item_of(request)
         if item.number not in states:
             raise HTTPException(404)
         show = _show(request)
@@ -253,7 +253,7 @@ class Pages:
             after=next((number for number in todo if number > here), next((one for one in todo if one != here), None)),
         )
 
-    def _numbered(self, request: Request) -> Item:
+    def _item_of(self, request: Request) -> Item:
         number: int = request.path_params["number"]
         if not 1 <= number <= len(self._review.items):
             raise HTTPException(404)
@@ -265,7 +265,7 @@ class Pages:
             raise HTTPException(404)
 
 
-def _filled(entry: Entry | None) -> dict[str, str]:
+def _form_fields(entry: Entry | None) -> dict[str, str]:
     """Return the fields of a form as a label fills them."""
     if entry is None:
         return {}
@@ -280,7 +280,7 @@ def _matches(state: State, show: str) -> bool:
     return show in ("all", state) or (show == "todo" and state == "changed")
 
 
-def _holds(item: Item, words: str) -> bool:
+def _contains(item: Item, words: str) -> bool:
     text = f"{item.number} {item.id} {item.topic} {item.problem}".casefold()
     return all(word in text for word in words.casefold().split())
 
@@ -290,5 +290,5 @@ def _show(request: Request) -> str:
     return asked if asked in SHOWS else "all"
 
 
-def _whole(text: str) -> int:
+def _whole_number(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0

@@ -1,4 +1,4 @@
-"""Listen on this machine or on the network, and serve an app until somebody stops it."""
+"""Listen on this machine or on the network, and serve an app until it is stopped."""
 
 import errno
 import socket
