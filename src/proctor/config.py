@@ -6,7 +6,7 @@ Flags win over the environment, the environment over the file.
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 
@@ -80,7 +80,22 @@ def converted(values: Mapping[str, object], kind: type[T], what: str) -> T:
     try:
         return msgspec.convert(dict(values), kind, strict=False)
     except msgspec.ValidationError as error:
+        for field in msgspec.structs.fields(kind):
+            if get_origin(field.type) is Literal and field.encode_name in values:
+                check_choice(what, field.encode_name, values[field.encode_name], get_args(field.type))
         raise BadInput("{what}: {error}.", what=what, error=in_words(error)) from None
+
+
+def check_choice(what: str, option: str, value: object, choices: tuple[object, ...]) -> None:
+    """Raise BadInput if the value of an option is none of its choices; as text, a number may be in quotes."""
+    if str(value) not in map(str, choices):
+        raise BadInput(
+            "The option '{option}' of {what} cannot be '{value}'. It can be: {known}.",
+            option=option,
+            what=what,
+            value=value,
+            known=", ".join(map(str, choices)),
+        )
 
 
 def unknown_option(what: str, name: str, known: list[str]) -> BadInput:

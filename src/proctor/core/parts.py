@@ -108,6 +108,7 @@ class BenchmarkPart(msgspec.Struct, frozen=True, kw_only=True):
     """A published task, `NAME` or `NAME/CATEGORY`; everything but `task` is there only where the benchmark has it.
 
     Attributes:
+        options: the type that reads the options of a task that takes them as `**options`.
         summarise: the official aggregates, where they need neither data nor options.
         replies: reads recorded replies in the benchmark's own layout, by sample id.
         export: writes trials in the official layout under a model's name.
@@ -120,6 +121,7 @@ class BenchmarkPart(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     task: Callable[..., Task]
+    options: Options | None = None
     summarise: Summarise | None = None
     replies: Callable[[Path, Mapping[str, Any]], Iterator[tuple[str, Trajectory | Failure]]] | None = None
     export: Callable[[Iterable[tuple[Sample, Trial]], Path, str], list[Path]] | None = None

@@ -106,7 +106,7 @@ def test_provenance_says_where_the_data_came_from_and_warns_of_another_revision(
 
 
 def test_an_unknown_option_value_names_what_is_known(data: str) -> None:
-    with pytest.raises(BadInput, match=r"'mode' of BFCL cannot be 'fc'\. It can be: auto, prompt, native"):
+    with pytest.raises(BadInput, match=r"'mode' of bfcl cannot be 'fc'\. It can be: auto, prompt, native"):
         task("irrelevance", data=data, mode="fc")  # type: ignore[arg-type] # a wrong value is the point
 
 

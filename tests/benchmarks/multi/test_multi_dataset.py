@@ -151,9 +151,9 @@ def test_a_draw_repeats_with_its_seed_and_changes_with_another() -> None:
     [
         ({"category": "XX"}, "no question type 'XX'"),
         ({"image_type": "3"}, "no image class '3'"),
-        ({"input_type": 4}, "'input_type' of MULTI cannot be '4'"),
-        ({"lang": "fr"}, "'lang' of MULTI cannot be 'fr'"),
-        ({"few_shot": 4}, "'few_shot' of MULTI cannot be '4'"),
+        ({"input_type": 4}, "'input_type' of multi cannot be '4'"),
+        ({"lang": "fr"}, "'lang' of multi cannot be 'fr'"),
+        ({"few_shot": 4}, "'few_shot' of multi cannot be '4'"),
         ({"scoring": "mild"}, "It can be: official, fair, both"),
         ({"answer_position": "last"}, "start, end, middle, all"),
         ({"subject": "gone"}, "No question"),

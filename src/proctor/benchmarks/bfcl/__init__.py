@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from proctor.benchmarks.bfcl import dataset, export, official, parity, replies
 from proctor.benchmarks.bfcl.scorer import bfcl
 from proctor.benchmarks.bfcl.summary import summarise
+from proctor.config import check_choice
 from proctor.core.digest import digest
-from proctor.core.errors import BadInput
 from proctor.core.parts import BenchmarkPart, Tell
 from proctor.core.sample import Message, Sample, Turn
 from proctor.core.task import Task
@@ -45,7 +45,8 @@ def task(
     Raises:
         BadInput: an unknown category or option, or data that is missing or broken.
     """
-    mode, names = _one_of("mode", mode, get_args(Mode)), _one_of("names", names, get_args(Names))
+    check_choice("bfcl", "mode", mode, get_args(Mode))
+    check_choice("bfcl", "names", names, get_args(Names))
     wanted = dataset.names_of(category)
     categories = dataset.expand(wanted)
     folder = dataset.locate(data)
@@ -121,17 +122,6 @@ def _provenance(digests: Mapping[str, str], notes: Sequence[str]) -> dict[str, A
         "files": dict(digests),
         "warnings": list(notes),
     }
-
-
-def _one_of(option: str, value: object, allowed: tuple[Any, ...]) -> Any:
-    if value not in allowed:
-        raise BadInput(
-            "The option '{option}' of BFCL cannot be '{value}'. It can be: {known}.",
-            option=option,
-            value=value,
-            known=", ".join(allowed),
-        )
-    return value
 
 
 def _pull(source: Path | None, tell: Tell) -> Path:

@@ -21,11 +21,22 @@ Place = Literal["inline", "before", "after"]
 
 
 class Style(msgspec.Struct, frozen=True, kw_only=True):
-    """How questions are put; the names are those of the original's flags."""
+    """How questions are put; the names are those of the original's flags.
 
-    input_type: int = 0
+    Attributes:
+        input_type: 0 text, 1 captions in place of images, 2 text with images, 3 images without the text.
+        lang: of the prompts.
+        few_shot: how many worked examples.
+        cot: think step by step first. in_turn: several images one after the other.
+        cap_in_cnt: captions where the images were, not below the text.
+        blank_image: send a black picture with questions that have none. missing_image: or instead of a lost one.
+        image_place: images after their tokens (`inline`), or `before` or `after` the text.
+        no_background, no_sys, split_sys: leave out the role, leave out the system part, or put it into the question.
+    """
+
+    input_type: Literal[0, 1, 2, 3] = 0
     lang: Language = "zh"
-    few_shot: int = 0
+    few_shot: Literal[0, 1, 2, 3] = 0
     cot: bool = False
     in_turn: bool = False
     cap_in_cnt: bool = False

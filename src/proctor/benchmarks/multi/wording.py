@@ -9,7 +9,6 @@ from typing import Literal
 import msgspec
 
 Language = Literal["zh", "en"]
-LANGUAGES = ("zh", "en")
 
 
 class Example(msgspec.Struct, frozen=True):
@@ -134,4 +133,3 @@ WORDS: dict[str, Words] = {
         },
     ),
 }
-MOST_EXAMPLES = 3
