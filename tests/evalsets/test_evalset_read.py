@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from proctor.core.errors import BadInput
+from proctor.evalsets.noun import as_json
 from proctor.evalsets.read import Loaded, read
-from proctor.evalsets.schema import builtins, texts
+from proctor.evalsets.schema import texts
 
 TURN: dict[str, Any] = {"user_content": {"parts": [{"text": "Hi"}]}}
 SHOP = """\
@@ -135,7 +136,7 @@ def test_the_nested_list_is_converted_as_adk_does(tmp_path: Path) -> None:
     case, bare = loaded.eval_set.eval_cases
     assert loaded.shape == "nested list"
     assert case.conversation is not None
-    assert builtins(case.conversation[0]) | {"invocation_id": ""} == {
+    assert as_json(case.conversation[0]) | {"invocation_id": ""} == {
         "invocation_id": "",
         "user_content": {"parts": [{"text": "Roll a die twice"}], "role": "user"},
         "final_response": {"parts": [{"text": "You rolled 2 and 5."}], "role": "model"},
@@ -144,7 +145,7 @@ def test_the_nested_list_is_converted_as_adk_does(tmp_path: Path) -> None:
             "intermediate_responses": [("roller", [{"text": "rolling"}])],
         },
     }
-    assert builtins(case.conversation[1])["final_response"] == {"parts": [{"text": ""}], "role": "model"}
+    assert as_json(case.conversation[1])["final_response"] == {"parts": [{"text": ""}], "role": "model"}
     assert (case.session_input is not None, bare.session_input) == (True, None)
     assert _read(tmp_path, NESTED).eval_set == loaded.eval_set
 
@@ -160,7 +161,7 @@ def test_the_spans_of_a_trace_are_one_turn(tmp_path: Path) -> None:
     (case,) = loaded.eval_set.eval_cases
     assert (loaded.eval_set.eval_set_id, case.eval_id) == ("default", "veadk_eval_20231114221320")
     assert case.conversation is not None
-    (turn,) = builtins(case)["conversation"]
+    (turn,) = as_json(case)["conversation"]
     assert turn["user_content"]["parts"] == [{"text": "What does A cost?"}]
     assert turn["final_response"]["parts"] == [{"text": "100"}]
     assert turn["intermediate_data"]["tool_uses"] == [{"name": "price", "args": {"model": "A"}, "id": "c1"}]
@@ -216,7 +217,7 @@ def test_spans_with_ids_are_read_as_a_trace(tmp_path: Path) -> None:
 def test_a_call_without_a_name_is_read_as_adk_reads_it_and_told(call: dict[str, Any], tmp_path: Path) -> None:
     loaded = _read(tmp_path, _set(intermediate_data={"tool_uses": [call]}))
     assert "has no name" in str(loaded.notes[0])
-    [turn] = builtins(loaded.eval_set)["eval_cases"][0]["conversation"]
+    [turn] = as_json(loaded.eval_set)["eval_cases"][0]["conversation"]
     assert turn["intermediate_data"]["tool_uses"] == [{"args": {}}]
 
 
@@ -224,7 +225,7 @@ def test_what_the_editor_of_adk_leaves_in_events_is_ignored_and_told(tmp_path: P
     event = {"author": "root", "invocationIndex": 0, "toolUseIndex": 1}
     loaded = _read(tmp_path, _set(intermediate_data={"invocation_events": [event]}))
     assert ["is ignored, as by ADK" in str(note) for note in loaded.notes] == [True, True]
-    [turn] = builtins(loaded.eval_set)["eval_cases"][0]["conversation"]
+    [turn] = as_json(loaded.eval_set)["eval_cases"][0]["conversation"]
     assert turn["intermediate_data"]["invocation_events"] == [{"author": "root"}]
 
 
@@ -241,7 +242,7 @@ def test_unknown_keys_of_a_case_are_kept_and_told(tmp_path: Path) -> None:
         "$.x: the key is not known to ADK; it is kept.",
         "$.eval_cases[0].session_inputs: the key is not known to ADK; it is kept. Did you mean 'session_input'?",
     ]
-    assert builtins(loaded.eval_set) == value
+    assert as_json(loaded.eval_set) == value
 
 
 @pytest.mark.parametrize(

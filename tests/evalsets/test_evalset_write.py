@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
 from proctor.evalsets import cases
+from proctor.evalsets.noun import as_json, camel
 from proctor.evalsets.read import read
-from proctor.evalsets.schema import EvalCase, EvalSet, builtins, camel
+from proctor.evalsets.schema import EvalCase, EvalSet
 from proctor.evalsets.write import as_text, change, create, save
 
 OLD = [{"name": "a", "data": [{"query": "Hi", "reference": "Hello"}]}]
@@ -218,4 +219,4 @@ def test_reading_what_was_written_gives_the_same_in_either_spelling(
     again = read(path)
     assert (again.eval_set, again.shape) == (plain, "current")
     assert as_text(again.eval_set) == as_text(plain)
-    assert [builtins(case).get("zzz") for case in plain.eval_cases] == [case.get("zzz") for case in value["eval_cases"]]
+    assert [as_json(case).get("zzz") for case in plain.eval_cases] == [case.get("zzz") for case in value["eval_cases"]]

@@ -13,9 +13,9 @@ from proctor.core.sample import File, Message, Reasoning, Sample, Text, ToolCall
 from proctor.core.task import Task
 from proctor.core.trajectory import Step
 from proctor.evalsets import recording
+from proctor.evalsets.noun import as_json
 from proctor.evalsets.read import read
 from proctor.evalsets.recording import case_of, save_case
-from proctor.evalsets.schema import builtins
 
 adk = pytest.importorskip("google.adk", reason="needs the extra 'adk'")
 
@@ -260,7 +260,7 @@ def test_every_kind_of_part_is_kept(tmp_path: Path) -> None:
     save_case(path, case_of("a", [(Turn(messages=(asked,)), steps)]))
     EvalSet.model_validate_json(path.read_text(encoding="utf-8"))
     [turn] = read(path).eval_set.eval_cases[0].conversation or []
-    assert builtins(turn)["user_content"]["parts"][1]["inline_data"]["data"] == "iVBOR/8="
+    assert as_json(turn)["user_content"]["parts"][1]["inline_data"]["data"] == "iVBOR/8="
     assert turn.intermediate_data is not None
     assert [(call.name, call.args) for call in turn.intermediate_data.calls()] == [
         ("f", {"x": [1, {"y": None}]}),

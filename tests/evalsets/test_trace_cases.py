@@ -14,9 +14,10 @@ import proctor
 from proctor import Task
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, Turn
+from proctor.evalsets.noun import as_json
 from proctor.evalsets.read import read as read_set
 from proctor.evalsets.redact import patterns, redacted
-from proctor.evalsets.schema import EvalCase, builtins
+from proctor.evalsets.schema import EvalCase
 from proctor.evalsets.trace_cases import recorded
 from proctor.evalsets.write import create
 from proctor.traces import read
@@ -64,7 +65,7 @@ def test_a_conversation_is_a_case_with_its_calls_results_and_answers(tmp_path: P
     assert first.intermediate_data.tool_responses[1].response == {"price": 100}
     assert second.intermediate_data is not None
     assert second.intermediate_data.calls() == []
-    assert builtins(case)["conversation"][0]["final_response"] == {
+    assert as_json(case)["conversation"][0]["final_response"] == {
         "parts": [{"text": "It costs 100."}],
         "role": "model",
     }
@@ -139,7 +140,7 @@ SECRETS = {
 @pytest.mark.parametrize(("name", "secret"), [(name, one) for name, known in SECRETS.items() for one in known])
 def test_the_common_patterns_know_keys_addresses_and_numbers(name: str, secret: str) -> None:
     case, count = redacted(_case(f"It is {secret}."), patterns([], common=True))
-    text = builtins(case)["conversation"][0]["user_content"]["parts"][0]["text"]
+    text = as_json(case)["conversation"][0]["user_content"]["parts"][0]["text"]
     assert f"[{name}]" in text
     assert count == 1
     assert secret[-6:] not in text
@@ -149,7 +150,7 @@ def test_the_common_patterns_know_keys_addresses_and_numbers(name: str, secret: 
 def test_the_common_patterns_need_no_blanks_in_chinese(secret: str) -> None:
     made, count = redacted(_case(f"请联系{secret}谢谢"), patterns([], common=True))
     assert count == 1
-    assert builtins(made)["conversation"][0]["user_content"]["parts"][0]["text"].startswith("请联系[")
+    assert as_json(made)["conversation"][0]["user_content"]["parts"][0]["text"].startswith("请联系[")
 
 
 @pytest.mark.parametrize(
@@ -173,7 +174,7 @@ def test_what_is_taken_out_is_taken_out_everywhere(tmp_path: Path) -> None:
     call = {"id": f"call {secret}", "name": "order", "arguments": {"id": secret, f"by {secret}": {"deep": [secret, 5]}}}
     path = traces(tmp_path, spans(f"case {secret}", (f"Where is {secret}?", [call], f"{secret} is here.")))
     made = recorded(read([path]), "shop", patterns([r"order=A-\d+"]))
-    text = json.dumps(builtins(made.eval_set))
+    text = json.dumps(as_json(made.eval_set))
     assert secret not in text
     assert json.loads(text)["eval_cases"][0]["conversation"][0]["intermediate_data"]["tool_uses"][0]["args"] == {
         "id": "[order]",
@@ -183,20 +184,20 @@ def test_what_is_taken_out_is_taken_out_everywhere(tmp_path: Path) -> None:
 
 def test_each_value_keeps_its_own_name_within_a_case() -> None:
     case, _ = redacted(_case("a@x.cn wrote to b@x.cn, then a@x.cn again"), patterns([], common=True))
-    text = builtins(case)["conversation"][0]["user_content"]["parts"][0]["text"]
+    text = as_json(case)["conversation"][0]["user_content"]["parts"][0]["text"]
     assert text == "[email] wrote to [email 2], then [email] again"
 
 
 def test_a_number_that_is_a_phone_number_is_taken_out_of_arguments() -> None:
     case = _case("Hi", {"phone": 13812345678, "count": 2, "yes": True})
     made, count = redacted(case, patterns([], common=True))
-    assert builtins(made)["conversation"][0]["intermediate_data"]["tool_uses"][0]["args"] == {"phone": "[phone]", "count": 2, "yes": True}  # fmt: skip
+    assert as_json(made)["conversation"][0]["intermediate_data"]["tool_uses"][0]["args"] == {"phone": "[phone]", "count": 2, "yes": True}  # fmt: skip
     assert count == 1
 
 
 def test_names_that_become_equal_are_kept_apart() -> None:
     made, _ = redacted(_case("Hi", {"a@x.cn": 1, "b@x.cn": 2}), patterns(["x=[ab]@x.cn"]))
-    args = builtins(made)["conversation"][0]["intermediate_data"]["tool_uses"][0]["args"]
+    args = as_json(made)["conversation"][0]["intermediate_data"]["tool_uses"][0]["args"]
     assert args == {"[x]": 1, "[x 2]": 2}
 
 
@@ -214,7 +215,7 @@ def test_a_pattern_that_is_none_is_refused() -> None:
 def test_nothing_that_fits_a_pattern_is_left_in_a_call(value: Any) -> None:
     found = patterns([r"\d"])
     made, _ = redacted(_case("x", {"v": value}), found)
-    left = builtins(made)["conversation"][0]["intermediate_data"]["tool_uses"][0]["args"]
+    left = as_json(made)["conversation"][0]["intermediate_data"]["tool_uses"][0]["args"]
     assert not [text for text in _texts(left) if re.search(r"\d", re.sub(r"\[redacted(?: \d+)?\](?: \d+)?", "", text))]
 
 

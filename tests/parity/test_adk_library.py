@@ -20,7 +20,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, ToolCall, Turn
 from proctor.core.score import Score
 from proctor.core.trajectory import Step, Trajectory
-from proctor.evalsets import schema, write
+from proctor.evalsets import noun, schema, write
 from proctor.evalsets.read import Loaded, read
 from proctor.scorers import adk
 from proctor.trajectory_matching.adk_rules import MATCH_TYPES
@@ -278,7 +278,7 @@ class _Files:
     def keys(self, found: dict[str, Any]) -> dict[str, Any]:
         if self.chance.random() < 0.003:
             found = {**found, "misspelt": 1}
-        return {schema.camel(key) if self.chance.random() < 0.4 else key: value for key, value in found.items()}
+        return {noun.camel(key) if self.chance.random() < 0.4 else key: value for key, value in found.items()}
 
     def spoilt(self, value: Any) -> Any:
         return self.chance.choice((None, 1, "s", [], {}, True, 1.5)) if self.chance.random() < 0.01 else value

@@ -146,10 +146,10 @@ class Chat:
 
     async def _open_session(self) -> "Heard":
         from proctor.core.sample import Sample
+        from proctor.evalsets.noun import as_json
         from proctor.evalsets.recording import Heard
-        from proctor.evalsets.schema import builtins
 
-        meta = {"session": builtins(self._begin)} if self._begin is not None else {}
+        meta = {"session": as_json(self._begin)} if self._begin is not None else {}
         sample = Sample(id="chat", turns=(), meta=meta)
         return Heard(await self._open.enter_async_context(self._agent.open(sample, None)))
 

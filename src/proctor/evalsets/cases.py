@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
+from proctor.evalsets.noun import as_json
 from proctor.evalsets.schema import (
     Content,
     ConversationScenario,
@@ -20,7 +21,6 @@ from proctor.evalsets.schema import (
     Invocation,
     Part,
     SessionInput,
-    builtins,
 )
 
 
@@ -154,7 +154,7 @@ def of_scenarios(scenarios: Sequence[ConversationScenario], session: SessionInpu
     """Return a case for each scenario, under the id that `adk eval_set add_eval_case` gives it; equal ones are one."""
     found: dict[str, EvalCase] = {}
     for scenario in scenarios:
-        plain = {"user_persona": None, **builtins(scenario)}
+        plain = {"user_persona": None, **as_json(scenario)}
         eval_id = hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:8]
         found[eval_id] = EvalCase(
             eval_id=eval_id, conversation_scenario=scenario, session_input=session, creation_timestamp=time.time()

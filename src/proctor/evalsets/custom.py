@@ -23,8 +23,8 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory, turns_of
+from proctor.evalsets.noun import as_json
 from proctor.evalsets.recording import case_of
-from proctor.evalsets.schema import builtins
 from proctor.registry import load_object
 from proctor.trajectory_matching.adk_rules import mean
 
@@ -104,7 +104,7 @@ def _arguments(name: str, metric: CustomMetric, sample: Sample, trajectory: Traj
         (turn, [step for step in steps.get(place, ()) if step.message.role != "user"])
         for place, turn in enumerate(turns_of(sample, trajectory))
     ]
-    made = [builtins(one) for one in case_of(sample.id, played).conversation or ()]
+    made = [as_json(one) for one in case_of(sample.id, played).conversation or ()]
     for known, one in zip(case or (), made, strict=False):
         one |= {key: known[key] for key in ("invocation_id", "user_content") if key in known}
     criterion = BaseCriterion.model_validate({**metric.criterion, "threshold": metric.threshold})

@@ -20,8 +20,8 @@ from proctor.core.json_path import Invalid, Path, line_of, shown
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words, malformed
 from proctor.evalsets import legacy, spans
-from proctor.evalsets.conversion import converted
-from proctor.evalsets.schema import ConversationScenario, ConversationScenarios, EvalCase, EvalSet, SessionInput, normal
+from proctor.evalsets.noun import converted, normalize, read_noun
+from proctor.evalsets.schema import ConversationScenario, ConversationScenarios, EvalCase, EvalSet, SessionInput
 
 MOST_BYTES = 256_000_000
 SUFFIXES = (".evalset.json", ".test.json", ".json")
@@ -100,7 +100,7 @@ def read_session(path: FilePath | str) -> SessionInput:
     path = FilePath(path).expanduser()
     text, value, _ = _json(_bytes(path), path)
     try:
-        made = normal(value, SessionInput).value
+        made = normalize(value, SessionInput).value
         return converted({"app_name": "", "user_id": "", **made} if isinstance(made, dict) else made, SessionInput)
     except Invalid as error:
         raise _bad(path, text, error, original=value) from None
@@ -116,7 +116,7 @@ def read_scenarios(path: FilePath | str) -> list[ConversationScenario]:
     text, value, _ = _json(_bytes(path), path)
     given = {"scenarios": [_without(one) for one in value]} if isinstance(value, list) else value
     try:
-        found = converted(normal(given, ConversationScenarios).value, ConversationScenarios).scenarios
+        found = read_noun(given, ConversationScenarios).scenarios
     except Invalid as error:
         at = error.path[1:] if isinstance(value, list) else error.path
         raise _bad(path, text, Invalid(at, error.problem), original=None) from None
@@ -144,7 +144,7 @@ def _without(scenario: object) -> Any:
 def _case(data: bytes, path: FilePath) -> EvalCase:
     text, value, _ = _json(data, path)
     try:
-        case = converted(normal(value, EvalCase).value, EvalCase)
+        case = read_noun(value, EvalCase)
         for _ in _check_case(case, ()):  # what is odd is said when the set is run
             pass
     except Invalid as error:
@@ -168,7 +168,7 @@ def _loaded(value: object, path: FilePath) -> tuple[Shape, EvalSet, tuple[Senten
 def _object(value: Mapping[str, object]) -> tuple[Shape, EvalSet, tuple[Sentence, ...]]:
     if not {"eval_cases", "evalCases", "eval_set_id", "evalSetId"} & value.keys():
         raise Invalid((), say("expected an eval set: there is neither 'eval_set_id' nor 'eval_cases'"))
-    made = normal(value, EvalSet)
+    made = normalize(value, EvalSet)
     return "mixed" if made.renamed else "current", converted(made.value, EvalSet), made.notes
 
 

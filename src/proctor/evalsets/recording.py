@@ -21,7 +21,7 @@ from proctor.core.sample import File, Message, Part, Reasoning, Sample, Text, To
 from proctor.core.task import Agent, Environment, Session
 from proctor.core.trajectory import Step, ToolStyle
 from proctor.evalsets import cases, schema, write
-from proctor.evalsets.conversion import converted
+from proctor.evalsets.noun import read_noun
 from proctor.evalsets.read import SUFFIXES, set_id
 from proctor.evalsets.schema import (
     Blob,
@@ -35,7 +35,6 @@ from proctor.evalsets.schema import (
     Invocation,
     InvocationEvent,
     SessionInput,
-    normal,
 )
 from proctor.runtime.threads import in_thread
 
@@ -199,7 +198,7 @@ def session_input(given: object) -> SessionInput | None:
     if not isinstance(given, Mapping) or not given:
         return None
     about = {"app_name": "", "user_id": "", **{key: value for key, value in given.items() if value is not None}}
-    return converted(normal(about, SessionInput).value, SessionInput)
+    return read_noun(about, SessionInput)
 
 
 def played_in(session: Any) -> tuple[list[tuple[Turn, Sequence[Step]]], dict[str, object]]:

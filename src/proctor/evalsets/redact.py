@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from proctor.evalsets.conversion import converted
-from proctor.evalsets.schema import EvalCase, builtins
+from proctor.evalsets.noun import as_json, converted
+from proctor.evalsets.schema import EvalCase
 from proctor.runtime.pattern_search import checked
 from proctor.transport.redact import ANY_KEY
 
@@ -57,7 +57,7 @@ def redacted(case: EvalCase, found: Sequence[Pattern]) -> tuple[EvalCase, int]:
     if not found:
         return case, 0
     walk = _Walk(found)
-    made = walk.value(builtins(case), free=False)
+    made = walk.value(as_json(case), free=False)
     return (converted(made, EvalCase), walk.count) if walk.count else (case, 0)
 
 

@@ -1,55 +1,21 @@
-"""The nouns of an eval-set file, with the keys ADK writes (snake_case), and how JSON becomes them and goes back.
+"""The nouns of an eval-set file, with the keys ADK writes (snake_case); `noun.py` reads and writes them.
 
 Source: google/adk-python, src/google/adk/evaluation, eval_set.py, eval_case.py, eval_rubrics.py, release 2.7.1, and
-google-genai 2.34 for contents and parts; what release 2.13 adds is known too. Below the top level every key may be in camelCase, which wins where both are.
+google-genai 2.34 for contents and parts; what release 2.13 adds is known too.
 """
 
 import base64
-import json
 from collections.abc import Iterator, Mapping
-from functools import cache
-from types import NoneType, UnionType
-from typing import Any, Self, Union, get_args, get_origin, get_type_hints
+from typing import Any
 
-import msgspec
-
-from proctor.core.json_path import Invalid, Path, shown
+from proctor.core.json_path import Path
 from proctor.core.sentence import Sentence, say
+from proctor.evalsets.noun import Noun
 
 PERSONAS = ("EXPERT", "NOVICE", "EVALUATOR")  # those that ADK knows by name
 
 
-class _Noun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Members that say nothing new are left out when written, as ADK does; code made for ADK's classes finds their words."""
-
-    @classmethod
-    def model_validate(cls, value: object) -> Self:
-        """Data with keys in either spelling, as a noun.
-
-        Raises:
-            ValueError: it is none; names the JSON path.
-        """
-        try:
-            return msgspec.convert(normal(value, cls).value, cls)
-        except Invalid as error:
-            raise ValueError(f"{shown(error.path)}: {error.problem}") from None
-
-    @classmethod
-    def model_validate_json(cls, text: str | bytes) -> Self:
-        """The same out of JSON text."""
-        return cls.model_validate(json.loads(text))
-
-    def model_dump(self, **_: object) -> dict[str, object]:
-        """Plain data."""
-        plain: dict[str, object] = builtins(self)
-        return plain
-
-    def model_dump_json(self, *, indent: int | None = None, **_: object) -> str:
-        """JSON text."""
-        return json.dumps(builtins(self), indent=indent, ensure_ascii=False)
-
-
-class FunctionCall(_Noun, frozen=True, kw_only=True):
+class FunctionCall(Noun, frozen=True, kw_only=True):
     """A call; `args` may be missing, which ADK does not take as empty. A call without a name is read, and none is like it."""
 
     name: str = ""
@@ -58,8 +24,10 @@ class FunctionCall(_Noun, frozen=True, kw_only=True):
     partial_args: Any = None
     will_continue: bool | None = None
 
+    optional_keys = ("name",)
 
-class FunctionResponse(_Noun, frozen=True, kw_only=True):
+
+class FunctionResponse(Noun, frozen=True, kw_only=True):
     """What a tool gave back."""
 
     name: str | None = None
@@ -70,15 +38,23 @@ class FunctionResponse(_Noun, frozen=True, kw_only=True):
     will_continue: bool | None = None
 
 
-class Blob(_Noun, frozen=True, kw_only=True):
+class Blob(Noun, frozen=True, kw_only=True):
     """Bytes in base64."""
 
     data: str | None = None
     mime_type: str | None = None
     display_name: str | None = None
 
+    @classmethod
+    def problems(cls, made: Mapping[str, object]) -> Iterator[tuple[Path, Sentence]]:
+        if isinstance(data := made.get("data"), str):
+            try:
+                inline(data)
+            except ValueError as error:
+                yield ("data",), say("the inline data is no base64: {error}", error=error)
 
-class FileData(_Noun, frozen=True, kw_only=True):
+
+class FileData(Noun, frozen=True, kw_only=True):
     """A file by its address."""
 
     file_uri: str | None = None
@@ -86,7 +62,7 @@ class FileData(_Noun, frozen=True, kw_only=True):
     display_name: str | None = None
 
 
-class Part(_Noun, frozen=True, kw_only=True):
+class Part(Noun, frozen=True, kw_only=True):
     """One part of a message; what an evaluator does not meet is kept as it is."""
 
     text: str | None = None
@@ -108,14 +84,14 @@ class Part(_Noun, frozen=True, kw_only=True):
     speech_metadata: Any = None
 
 
-class Content(_Noun, frozen=True, kw_only=True):
+class Content(Noun, frozen=True, kw_only=True):
     """A message."""
 
     parts: list[Part] | None = None
     role: str | None = None
 
 
-class InvocationEvent(_Noun, frozen=True, kw_only=True):
+class InvocationEvent(Noun, frozen=True, kw_only=True):
     """One event of the recording of a turn."""
 
     author: str
@@ -124,8 +100,10 @@ class InvocationEvent(_Noun, frozen=True, kw_only=True):
     usage_metadata: Any = None
     model_version: Any = None
 
+    ignores_unknown = True  # the editor of ADK's web page leaves keys of its own here
 
-class IntermediateData(_Noun, frozen=True, kw_only=True):
+
+class IntermediateData(Noun, frozen=True, kw_only=True):
     """What happened before the answer: lists of calls and results, or the events as newer recorders write them."""
 
     tool_uses: list[FunctionCall] = []
@@ -133,39 +111,42 @@ class IntermediateData(_Noun, frozen=True, kw_only=True):
     intermediate_responses: list[tuple[str, list[Part]]] = []
     invocation_events: list[InvocationEvent] = []
 
+    @classmethod
+    def problems(cls, made: Mapping[str, object]) -> Iterator[tuple[Path, Sentence]]:
+        if "invocation_events" in made and len(made) > 1:
+            yield (), say("'invocation_events' stand for the other lists; there cannot be both")
+
     def calls(self) -> list[FunctionCall]:
-        """The tool calls in the order they were made."""
-        contents = [event.content for event in self.invocation_events if event.content is not None]
-        parts = (part for content in contents for part in content.parts or ())
-        return [*self.tool_uses, *(part.function_call for part in parts if part.function_call is not None)]
+        """Return the tool calls in the order they were made."""
+        return [*self.tool_uses, *(part.function_call for part in self._parts() if part.function_call is not None)]
 
     def results(self) -> list[tuple[FunctionCall, FunctionResponse]]:
-        """Return the calls with what came back: by id where there are ids, else the first of the same name."""
-        contents = [event.content for event in self.invocation_events if event.content is not None]
-        parts = (part for content in contents for part in content.parts or ())
-        left = [*self.tool_responses, *(part.function_response for part in parts if part.function_response is not None)]
-        found = []
+        """Return the calls with their results: by id where there are ids, else the first of the same name."""
+        recorded = (part.function_response for part in self._parts() if part.function_response is not None)
+        left = [*self.tool_responses, *recorded]
+        pairs = []
         for call in self.calls():
-            place = next(
-                (
-                    place
-                    for place, one in enumerate(left)
-                    if (one.id == call.id if one.id and call.id else one.name == call.name)
-                ),
-                None,
+            matches = (
+                index
+                for index, one in enumerate(left)
+                if (one.id == call.id if one.id and call.id else one.name == call.name)
             )
-            if place is not None:
-                found.append((call, left.pop(place)))
-        return found
+            if (index := next(matches, None)) is not None:
+                pairs.append((call, left.pop(index)))
+        return pairs
+
+    def _parts(self) -> Iterator[Part]:
+        for event in self.invocation_events:
+            yield from (event.content.parts if event.content is not None else None) or ()
 
 
-class RubricContent(_Noun, frozen=True, kw_only=True):
+class RubricContent(Noun, frozen=True, kw_only=True):
     """The property to judge."""
 
     text_property: str | None
 
 
-class Rubric(_Noun, frozen=True, kw_only=True):
+class Rubric(Noun, frozen=True, kw_only=True):
     """Something a judge is to look at."""
 
     rubric_id: str
@@ -174,7 +155,7 @@ class Rubric(_Noun, frozen=True, kw_only=True):
     type: str | None = None
 
 
-class AgentDetails(_Noun, frozen=True, kw_only=True):
+class AgentDetails(Noun, frozen=True, kw_only=True):
     """An agent of the recorded app."""
 
     name: str
@@ -182,13 +163,13 @@ class AgentDetails(_Noun, frozen=True, kw_only=True):
     tool_declarations: list[Any] = []
 
 
-class AppDetails(_Noun, frozen=True, kw_only=True):
+class AppDetails(Noun, frozen=True, kw_only=True):
     """The recorded app."""
 
     agent_details: dict[str, AgentDetails] = {}
 
 
-class Invocation(_Noun, frozen=True, kw_only=True):
+class Invocation(Noun, frozen=True, kw_only=True):
     """One turn: what the user says, and what is expected."""
 
     invocation_id: str = ""
@@ -203,7 +184,7 @@ class Invocation(_Noun, frozen=True, kw_only=True):
     app_details: AppDetails | None = None
 
 
-class SessionInput(_Noun, frozen=True, kw_only=True):
+class SessionInput(Noun, frozen=True, kw_only=True):
     """How the session begins. `extra` holds keys that ADK keeps without knowing them."""
 
     app_name: str
@@ -213,21 +194,27 @@ class SessionInput(_Noun, frozen=True, kw_only=True):
     extra: dict[str, Any] = {}
 
 
-class ConversationScenario(_Noun, frozen=True, kw_only=True):
+class ConversationScenario(Noun, frozen=True, kw_only=True):
     """What a simulated user is to do."""
 
     starting_prompt: str
     conversation_plan: str
     user_persona: Any = None
 
+    @classmethod
+    def problems(cls, made: Mapping[str, object]) -> Iterator[tuple[Path, Sentence]]:
+        if isinstance(persona := made.get("user_persona"), str) and persona not in PERSONAS:
+            known = ", ".join(PERSONAS)
+            yield ("user_persona",), say("there is no persona '{name}'; known: {known}", name=persona, known=known)
 
-class ConversationScenarios(_Noun, frozen=True, kw_only=True):
+
+class ConversationScenarios(Noun, frozen=True, kw_only=True):
     """Scenarios of many conversations, as `adk eval_set add_eval_case` reads them."""
 
     scenarios: list[ConversationScenario]
 
 
-class EvalCase(_Noun, frozen=True, kw_only=True):
+class EvalCase(Noun, frozen=True, kw_only=True):
     """One case: a conversation, or the scenario of one. `extra` holds keys that ADK keeps without knowing them."""
 
     eval_id: str
@@ -240,7 +227,7 @@ class EvalCase(_Noun, frozen=True, kw_only=True):
     extra: dict[str, Any] = {}
 
 
-class EvalSet(_Noun, frozen=True, kw_only=True):
+class EvalSet(Noun, frozen=True, kw_only=True):
     """A set of cases. `extra` holds keys that ADK ignores."""
 
     eval_set_id: str
@@ -251,97 +238,11 @@ class EvalSet(_Noun, frozen=True, kw_only=True):
     extra: dict[str, Any] = {}
 
 
-class Normal(msgspec.Struct, frozen=True, kw_only=True):
-    """JSON with the keys of the schema; `notes` tell what ADK would not tell, `renamed` whether a key was changed."""
-
-    value: Any
-    notes: tuple[Sentence, ...] = ()
-    renamed: bool = False
-
-
-def normal(value: object, kind: type, path: Path = ()) -> Normal:
-    """The same JSON with every key in snake_case, and unknown keys under `extra` where they are kept.
-
-    Raises:
-        Invalid: an unknown key where ADK refuses it.
-    """
-    walk = _Walk()
-    made = walk.noun(value, kind, path)
-    return Normal(value=made, notes=tuple(walk.notes), renamed=walk.renamed)
-
-
-def builtins(noun: msgspec.Struct) -> Any:
-    """Plain JSON data of a noun as it stands in a file; what was under `extra` is among the other keys again."""
-    return _merged(msgspec.to_builtins(noun, enc_hook=_foreign), type(noun))
-
-
-def camel(name: str) -> str:
-    """The other spelling of a key.
-
-    >>> camel("eval_set_id")
-    'evalSetId'
-    """
-    first, *rest = name.split("_")
-    return first + "".join(map(str.title, rest))
-
-
 def texts(content: Content | None, *, thoughts: bool = False) -> Iterator[str]:
     """Yield the texts of a message that are not empty; what a model thought is no answer, so it is left out by default."""
     for part in (content.parts if content is not None else None) or ():
         if part.text and (thoughts or not part.thought):
             yield part.text
-
-
-class _Walk:
-    def __init__(self) -> None:
-        self.notes: list[Sentence] = []
-        self.renamed = False
-
-    def noun(self, value: object, kind: type[msgspec.Struct], path: Path) -> Any:
-        if not isinstance(value, dict):
-            return value  # the conversion tells what was expected
-        spellings, shapes = _spellings(kind), _shapes(kind)
-        made: dict[str, object] = {}
-        extra: dict[str, object] = {}
-        for key, inner in value.items():
-            name = spellings.get(key)
-            if name is None:
-                self._unknown(key, kind, (*path, key))
-                if kind is not InvocationEvent:
-                    extra[key] = inner
-            elif inner is None and kind is FunctionCall and name == "name":
-                continue
-            elif name != key or camel(name) not in value or camel(name) == name:
-                self.renamed |= name != key
-                made[name] = self._inner(_number(inner, name), shapes[name], (*path, name))
-            else:
-                self.notes.append(
-                    say("{path}: '{camel}' counts, '{key}' does not.", path=shown(path), camel=camel(name), key=key)
-                )
-        _check(kind, made, path)
-        return {**made, "extra": extra} if extra else made
-
-    def _unknown(self, key: str, kind: type[msgspec.Struct], path: Path) -> None:
-        known = sorted(set(_spellings(kind).values()))
-        near = _near(key, known)
-        if kind is InvocationEvent:  # the editor of ADK's web page leaves keys of its own here
-            self.notes.append(say("{path}: the key is ignored, as by ADK 2.13.{near}", path=shown(path), near=near))
-            return
-        if "extra" not in kind.__struct_fields__:
-            raise Invalid(path, say("the key '{key}' is not known here.{near}", key=key, near=near))
-        self.notes.append(say("{path}: the key is not known to ADK; it is kept.{near}", path=shown(path), near=near))
-
-    def _inner(self, value: object, shape: Any, path: Path) -> Any:
-        match shape:
-            case ("noun", kind):
-                return self.noun(value, kind, path)
-            case ("list", inner) if isinstance(value, list):
-                return [self._inner(one, inner, (*path, place)) for place, one in enumerate(value)]
-            case ("pair", inner) if isinstance(value, list) and len(value) == 2:
-                return [value[0], self._inner(value[1], inner, (*path, 1))]
-            case ("map", inner) if isinstance(value, dict):
-                return {key: self._inner(one, inner, (*path, key)) for key, one in value.items()}
-        return value
 
 
 def inline(data: str) -> bytes:
@@ -354,85 +255,3 @@ def inline(data: str) -> bytes:
     b'hi'
     """
     return base64.b64decode(data.replace("-", "+").replace("_", "/") + "=" * (-len(data) % 4), validate=True)
-
-
-def _check(kind: type, made: Mapping[str, object], path: Path) -> None:
-    """What types cannot say.
-
-    Raises:
-        Invalid: ADK would refuse it.
-    """
-    if kind is IntermediateData and "invocation_events" in made and len(made) > 1:
-        raise Invalid(path, say("'invocation_events' stand for the other lists; there cannot be both"))
-    if kind is Blob and isinstance(data := made.get("data"), str):
-        try:
-            inline(data)
-        except ValueError as error:
-            raise Invalid((*path, "data"), say("the inline data is no base64: {error}", error=error)) from None
-    if (
-        kind is ConversationScenario
-        and isinstance(persona := made.get("user_persona"), str)
-        and persona not in PERSONAS
-    ):
-        known = ", ".join(PERSONAS)
-        raise Invalid(
-            (*path, "user_persona"), say("there is no persona '{name}'; known: {known}", name=persona, known=known)
-        )
-
-
-def _near(key: str, known: list[str]) -> Sentence | str:
-    from difflib import get_close_matches
-
-    found = get_close_matches(key, known, n=1)
-    return say(" Did you mean '{near}'?", near=found[0]) if found else ""
-
-
-def _number(value: object, name: str) -> Any:
-    """Times may be numbers in quotes."""
-    if name == "creation_timestamp" and isinstance(value, str | bool):
-        try:
-            return float(value)
-        except ValueError:
-            return value
-    return value
-
-
-@cache
-def _spellings(kind: type[msgspec.Struct]) -> Mapping[str, str]:
-    names = [name for name in kind.__struct_fields__ if name != "extra"]
-    return {spelling: name for name in names for spelling in (name, camel(name))}
-
-
-@cache
-def _shapes(kind: type) -> Mapping[str, object]:
-    return {name: _shape(hint) for name, hint in get_type_hints(kind).items()}
-
-
-def _shape(hint: Any) -> Any:
-    """What of ours is inside a type: ("noun", type), ("list", shape), ("pair", shape), ("map", shape), or None."""
-    if get_origin(hint) in (Union, UnionType):
-        return next((shape for one in get_args(hint) if one is not NoneType and (shape := _shape(one))), None)
-    if isinstance(hint, type) and issubclass(hint, _Noun):
-        return ("noun", hint)
-    word = {list: "list", tuple: "pair", dict: "map"}.get(get_origin(hint))
-    inner = _shape(get_args(hint)[-1]) if word else None
-    return (word, inner) if inner else None
-
-
-def _foreign(value: Any) -> Any:
-    """ADK's own objects inside ours become data by their own word for it."""
-    dump = getattr(value, "model_dump", None)
-    if dump is None:
-        raise NotImplementedError(type(value).__name__)
-    return dump(mode="json", exclude_none=True)
-
-
-def _merged(value: Any, kind: type) -> Any:
-    """Put back what was under `extra`; nouns without it never hold others that have it, but for the two named here."""
-    if kind is EvalSet:
-        value["eval_cases"] = [_merged(case, EvalCase) for case in value["eval_cases"]]
-    elif kind is EvalCase and "session_input" in value:
-        value["session_input"] = _merged(value["session_input"], SessionInput)
-    if kind in (EvalSet, EvalCase, SessionInput):
-        value |= value.pop("extra", {})
-    return value

@@ -15,9 +15,10 @@ from proctor.evalsets import cases, criteria
 from proctor.evalsets.criteria import Criteria
 from proctor.evalsets.custom import KEY as CUSTOM
 from proctor.evalsets.custom import scorer_of
+from proctor.evalsets.noun import as_json
 from proctor.evalsets.read import Loaded, read, set_id
 from proctor.evalsets.scenario import ScenarioUser, user_of
-from proctor.evalsets.schema import Content, EvalCase, Invocation, builtins, inline, texts
+from proctor.evalsets.schema import Content, EvalCase, Invocation, inline, texts
 from proctor.judges import adk_judged
 from proctor.trajectory_matching.arguments import check_code
 
@@ -251,7 +252,7 @@ def _meta(case: EvalCase, eval_set_id: str, chosen: Criteria) -> dict[str, objec
         "eval_id": case.eval_id,
         "adk": adk,
         "invocations": [
-            {"invocation_id": turn.invocation_id, "rubrics": [builtins(one) for one in turn.rubrics or ()]}
+            {"invocation_id": turn.invocation_id, "rubrics": [as_json(one) for one in turn.rubrics or ()]}
             for turn in case.conversation or ()
         ],
     }
@@ -260,13 +261,13 @@ def _meta(case: EvalCase, eval_set_id: str, chosen: Criteria) -> dict[str, objec
     if chosen.custom:
         found[CUSTOM] = {"metrics": msgspec.to_builtins(chosen.custom)}
         if case.conversation is not None:
-            found[CUSTOM]["conversation"] = [builtins(turn) for turn in case.conversation]
+            found[CUSTOM]["conversation"] = [as_json(turn) for turn in case.conversation]
     if case.conversation_scenario is not None:
-        found["scenario"] = builtins(case.conversation_scenario)
+        found["scenario"] = as_json(case.conversation_scenario)
     if case.session_input is not None:
-        found["session"] = builtins(case.session_input)
+        found["session"] = as_json(case.session_input)
     if case.rubrics:
-        found["rubrics"] = [builtins(rubric) for rubric in case.rubrics]
+        found["rubrics"] = [as_json(rubric) for rubric in case.rubrics]
     if case.final_session_state:
         found["final_session_state"] = case.final_session_state
     data = [turn.intermediate_data for turn in case.conversation or () if turn.intermediate_data is not None]
@@ -284,7 +285,7 @@ def _turn(turn: Invocation, where: str, *, thoughts: bool) -> Turn:
     if not parts:
         raise BadInput("{where}: the user says nothing.", where=where)
     data = turn.intermediate_data
-    calls = None if data is None else [builtins(call) for call in data.calls()]
+    calls = None if data is None else [as_json(call) for call in data.calls()]
     reference = {
         "calls": None if calls is None else [_call(call) for call in calls],
         "response": "\n".join(texts(turn.final_response, thoughts=thoughts))

@@ -10,6 +10,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import File, Message, Text, ToolResult
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Step
+from proctor.evalsets.noun import as_json
 from proctor.evalsets.redact import Pattern, redacted
 from proctor.evalsets.schema import (
     Content,
@@ -22,7 +23,6 @@ from proctor.evalsets.schema import (
     Invocation,
     Part,
     SessionInput,
-    builtins,
 )
 from proctor.traces import Conversation, Traces
 from proctor.traces.attributes import decoded
@@ -57,7 +57,7 @@ def recorded(traces: Traces, set_id: str, patterns: Sequence[Pattern] = ()) -> R
     count = 0
     for one in traces.whole:
         case, places = redacted(_case(one), patterns)
-        same = digest([[builtins(turn.user_content), _calls(turn)] for turn in case.conversation or ()])
+        same = digest([[as_json(turn.user_content), _calls(turn)] for turn in case.conversation or ()])
         if same in cases:
             continue
         count += places

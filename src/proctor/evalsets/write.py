@@ -7,14 +7,15 @@ from pathlib import Path
 
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
+from proctor.evalsets.noun import as_json
 from proctor.evalsets.read import Loaded, read
-from proctor.evalsets.schema import EvalCase, EvalSet, builtins
+from proctor.evalsets.schema import EvalCase, EvalSet
 from proctor.runtime.files import locked, write_whole
 
 
 def as_text(noun: EvalSet | EvalCase) -> str:
     """A set or a case as its file has it: indented JSON in snake_case, without members that say nothing."""
-    return _dumped(builtins(noun))
+    return _dumped(as_json(noun))
 
 
 def create(path: Path, eval_set: EvalSet) -> Path:

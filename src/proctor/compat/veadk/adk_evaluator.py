@@ -17,7 +17,14 @@ from proctor.compat.veadk.base_evaluator import BaseEvaluator, english, fill
 from proctor.compat.veadk.types import EvalResultData, MetricResult
 from proctor.evalsets.criteria import Criteria
 from proctor.evalsets.outcomes import CaseOutcome, MetricOutcome, TurnOutcome, outcomes
-from proctor.evalsets.schema import Content, EvalSet, FunctionCall, IntermediateData, Invocation, Part
+from proctor.evalsets.schema import (
+    Content,
+    EvalSet,
+    FunctionCall,
+    IntermediateData,
+    Invocation,
+    Part,
+)
 
 TRAJECTORY, RESPONSE = "tool_trajectory_avg_score", "response_match_score"
 Results = list[list[EvaluationResult]]
