@@ -48,9 +48,9 @@ __all__ = list(_MODULE_BY_NAME)
 def __getattr__(name: str) -> Any:
     if name not in _MODULE_BY_NAME:
         raise AttributeError(f"module 'proctor' has no attribute {name!r}")
-    from proctor.runtime.garbage import unsought
+    from proctor.runtime.garbage import gc_paused
 
-    with unsought():
+    with gc_paused():
         value = getattr(importlib.import_module(_MODULE_BY_NAME[name]), name)
     globals()[name] = value
     return value

@@ -6,10 +6,12 @@ import pytest
 from endpoint import Endpoint, chat
 
 from proctor import Sample, Task, evaluate, evaluate_async
-from proctor.runtime.garbage import SELDOM, sought_seldom, unsought
+from proctor.runtime.garbage import RELAXED_THRESHOLD, gc_paused, gc_relaxed
 
 
-@pytest.mark.parametrize(("before", "during"), [(700, SELDOM), (0, 0), (SELDOM + 1, SELDOM + 1)])
+@pytest.mark.parametrize(
+    ("before", "during"), [(700, RELAXED_THRESHOLD), (0, 0), (RELAXED_THRESHOLD + 1, RELAXED_THRESHOLD + 1)]
+)
 def test_garbage_is_collected_seldom_during_a_run_and_as_before_after_it(before: int, during: int) -> None:
     seen = []
 
@@ -47,11 +49,11 @@ async def test_trials_leave_nothing_for_the_collector() -> None:
 
 
 @pytest.mark.parametrize("is_on", [True, False])
-def test_what_is_made_unsought_is_old_afterwards(is_on: bool) -> None:
+def test_what_is_made_while_paused_is_old_afterwards(is_on: bool) -> None:
     was_on = gc.isenabled()
     (gc.enable if is_on else gc.disable)()
     try:
-        with unsought():
+        with gc_paused():
             assert not gc.isenabled()
             made = [[number] for number in range(5_000)]
         assert gc.isenabled() == is_on
@@ -65,7 +67,7 @@ def test_what_a_person_has_frozen_stays_frozen() -> None:
     gc.freeze()
     try:
         count = gc.get_freeze_count()
-        with unsought(), sought_seldom():
+        with gc_paused(), gc_relaxed():
             pass
         assert gc.get_freeze_count() == count
     finally:

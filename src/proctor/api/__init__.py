@@ -24,7 +24,7 @@ from proctor.core.trial import INFRASTRUCTURE
 from proctor.engine.evaluate import evaluate as run_job
 from proctor.engine.progress import Progress
 from proctor.engine.rescore import rescore as rescore_trials
-from proctor.runtime.garbage import unsought
+from proctor.runtime.garbage import gc_paused
 
 if TYPE_CHECKING:
     from proctor.reports.compare import Comparison
@@ -229,7 +229,7 @@ def copy_run(run_id: str, source: Store, target: Store) -> None:
 def _prepared(task: TaskLike, options: RunOptions) -> Prepared:
     if options.agent is None and options.replies is None:
         raise BadInput("Name the agent to evaluate: evaluate(task, agent=...).")
-    with unsought():
+    with gc_paused():
         prepared = prepare(task, options)
     if options.progress is not None:
         for note in prepared.job.task.notes:

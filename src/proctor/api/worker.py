@@ -17,7 +17,7 @@ from proctor.engine.trial import Work, run_trial
 from proctor.engine.watchdog import watched_loop
 from proctor.models import cache
 from proctor.models.named import Opened
-from proctor.runtime.garbage import sought_seldom
+from proctor.runtime.garbage import gc_relaxed
 from proctor.transport.pace import Bounds
 from proctor.transport.permits import RemoteClient
 from proctor.transport.retry import Wait
@@ -106,7 +106,7 @@ async def _serve(connection: socket.socket) -> None:
     def warn(sentence: Sentence) -> None:  # from the thread that watches
         loop.call_soon_threadsafe(line.send, wire.Warned(sentence=Sentence(sentence.text, wire.plain(sentence.values))))
 
-    with sought_seldom(), watched_loop(warn), cache.opened(agents=start.cache, warn=warn):
+    with gc_relaxed(), watched_loop(warn), cache.opened(agents=start.cache, warn=warn):
         await _work_off(reader, line, work)
 
 

@@ -1,8 +1,8 @@
 """Decide when the next sample may begin: when the endpoints have room for it, and the budget holds it.
 
-A sample that is begun is played to its end before others take its place: as many are under way as requests may be in
-flight, and a few more for the moments between two requests. So a kill loses about the requests in flight, also where
-a sample takes many of them, and with a budget no more are begun than the rest of it can hold.
+As many samples are under way as requests may be in flight, and a few more for the moments between two requests. So a
+kill loses about the requests in flight, even where a sample takes many of them, and with a budget no more samples begin
+than its rest can hold.
 """
 
 import asyncio
@@ -17,16 +17,16 @@ SPARE = 4  # samples between two requests, for each so many in flight
 
 
 class Admission:
-    """Lets samples in, and counts those under way.
+    """Admits samples, and counts those under way.
 
     Args:
         most: samples at once, whatever the endpoints allow.
         is_paced: True if the pace of the endpoints may make it fewer.
-        places: requests that may be in flight as long as no endpoint was called; None does not limit it.
+        slots: requests that may be in flight as long as no endpoint was called; None is no limit.
 
     Attributes:
         in_flight: samples under way.
-        is_alone: True to let in the next sample only when no other is under way.
+        is_alone: True to admit the next sample only when no other is under way.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Admission:
         *,
         most: int,
         is_paced: bool,
-        places: int | None = None,
+        slots: int | None = None,
     ) -> None:
         self.in_flight = 0
         self.is_alone = False
@@ -46,19 +46,19 @@ class Admission:
         self._stop = stop
         self._most = most
         self._is_paced = is_paced
-        self._places = places
+        self._slots = slots
         self._is_closed = False
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     @property
     def room(self) -> int:
-        """How many samples may be under way now."""
+        """Return how many samples may be under way now."""
         if self.is_alone:
             return 1
-        places = (self._client.places or self._places) if self._is_paced else None
-        if not places:
+        slots = (self._client.places or self._slots) if self._is_paced else None
+        if not slots:
             return self._most
-        return min(self._most, max(START, places) + max(SPARE, places // SPARE))
+        return min(self._most, max(START, slots) + max(SPARE, slots // SPARE))
 
     @property
     def is_over(self) -> bool:
@@ -67,17 +67,17 @@ class Admission:
         return self._is_closed or is_spent or self._stop.is_set()
 
     async def enter(self) -> bool:
-        """Wait until a sample may begin; False when none may any more. Whoever was let in leaves again."""
+        """Wait until a sample may begin; False when none may any more. After True, call `leave` when the sample is done."""
         while not self.is_over:
             if self.in_flight < self.room and self._tracker.holds(self.in_flight + 1):
                 self.in_flight += 1
                 return True
             if not self.in_flight:
                 break  # nothing comes back that would make room: the rest of the budget holds no sample
-            place = asyncio.get_running_loop().create_future()
-            self._waiting.append(place)
+            turn = asyncio.get_running_loop().create_future()
+            self._waiting.append(turn)
             try:
-                await place
+                await turn
             except asyncio.CancelledError:
                 self._wake(1)  # it may have been our turn
                 raise
@@ -85,25 +85,25 @@ class Admission:
         return False
 
     def follow(self, refusals: Refusals) -> None:
-        """Let samples in alone while a refusal is not understood, and nobody once the endpoint is of no use."""
+        """Admit one sample at a time while a refusal is not understood, and none once the endpoint is useless."""
         self.is_alone = refusals.is_unknown
         if refusals.reason is not None:
             self.close()
 
     def leave(self) -> None:
-        """Say that a sample is done, and what it cost is counted."""
+        """Note that a sample is done and its cost counted."""
         self.in_flight -= 1
         if self._waiting:
             self._wake(len(self._waiting) if self.is_over or not self.in_flight else max(1, self.room - self.in_flight))
 
     def close(self) -> None:
-        """Let nobody in any more."""
+        """Admit no further sample."""
         self._is_closed = True
         self._wake(len(self._waiting))
 
     def _wake(self, count: int) -> None:
         while count > 0 and self._waiting:
-            place = self._waiting.popleft()
-            if not place.done():
-                place.set_result(None)
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
                 count -= 1

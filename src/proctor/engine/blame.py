@@ -1,11 +1,11 @@
-"""Tell what the agent's own code raised from what Proctor, its machine, or a library underneath it raised."""
+"""Distinguish what the agent's own code raised from what Proctor, the machine, or a library under Proctor raised."""
 
 import errno
 import os
 import traceback
 from pathlib import Path
 
-UNDERNEATH = ("httptools", "msgspec", "truststore", "uvloop")  # libraries that Proctor itself stands on
+UNDERNEATH = ("httptools", "msgspec", "truststore", "uvloop")  # libraries that Proctor itself is built on
 LACKS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EAGAIN)
 _PROCTOR = f"{Path(__file__).resolve().parent.parent}{os.sep}"
 _STANDARD = f"{Path(os.__file__).parent}{os.sep}"
@@ -14,18 +14,18 @@ _STANDARD = f"{Path(os.__file__).parent}{os.sep}"
 def is_of_the_agent(error: BaseException) -> bool:
     """True if an exception that came out of a session was raised by the agent's own code.
 
-    The innermost frame that is not of the standard library decides. Where that is ours but the agent called it, the
+    The innermost frame outside the standard library decides. Where that is Proctor's but the agent called it, the
     agent is to blame, unless the machine lacks memory, threads or files.
     """
     own = [_is_own(frame.f_code.co_filename) for frame, _ in traceback.walk_tb(error.__traceback__)]
-    decided = [one for one in own if one is not None]
+    decided = [is_own for is_own in own if is_own is not None]
     if not decided:
         return True
     return decided[-1] or (True in decided and not is_lack(error))
 
 
 def is_lack(error: BaseException) -> bool:
-    """True if the machine has no more memory, threads, processes, files or room."""
+    """True if the machine has run out of memory, threads, processes, files or disk space."""
     if isinstance(error, OSError):
         return error.errno in LACKS
     return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "start new thread" in str(error))

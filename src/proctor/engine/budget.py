@@ -1,4 +1,4 @@
-"""The budget of a run: what is spent, what its rest can hold, and a forecast from the first samples."""
+"""Track the budget of a run: what is spent, how many samples the rest can hold, and a forecast from the first ones."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ GROWTH = 2  # with a budget, samples under way for each sample whose cost is kno
 
 
 class _Bound(NamedTuple):
-    """A bound with what was used of it, the most that a sample took, and what one needs that is let in alone."""
+    """A bound: what was used of it, the most that one sample took, and what a sample needs that is admitted alone."""
 
     kind: str
     bound: float
@@ -26,14 +26,15 @@ class _Bound(NamedTuple):
 
 
 class BudgetTracker:
-    """Counts what a run spends against its bounds, and says what the rest can hold.
+    """Counts what a run spends against its bounds, and tells how many samples the rest can hold.
 
     Requests are counted when they leave, too (`transport.allowance`), so their bound is never passed. Tokens and money
     are known when a sample is done: no more samples are under way than the rest holds if each takes as much as the
     costliest so far.
 
     Args:
-        spent: what earlier processes of the run used, in so many `trials`.
+        spent: what earlier processes of the run used.
+        trials: how many trials they ran.
         seconds: how long they took.
 
     Attributes:
@@ -60,11 +61,11 @@ class BudgetTracker:
 
     @property
     def minutes(self) -> float:
-        """How long the run has taken, over all its processes."""
+        """Return how long the run has taken, over all its processes."""
         return (time.monotonic() - self._started) / 60
 
     def spend(self, usage: Usage) -> None:
-        """Count what a sample used, with its judges."""
+        """Count what a sample and its judges used."""
         self._trials += 1
         if usage == NOTHING:
             return
@@ -80,16 +81,16 @@ class BudgetTracker:
         )
 
     def reached(self) -> Sentence | None:
-        """The sentence that says which bound is reached; None while there is something left."""
+        """Return a sentence that says which bound is reached; None while there is something left."""
         if not self.is_bounded:
             return None
-        for one in self._bounds():
-            if one.used >= one.bound:
-                return say(one.spent, bound=f"{one.bound:g}", used=f"{one.used:.6g}")
+        for bound in self._bounds():
+            if bound.used >= bound.bound:
+                return say(bound.spent, bound=f"{bound.bound:g}", used=f"{bound.used:.6g}")
         return None
 
     def too_small(self) -> Sentence | None:
-        """The sentence that says that the rest of the requests is too small for another sample."""
+        """Return a sentence that says that too few requests are left for another sample; None where they suffice."""
         for one in self._bounds():
             if one.used + one.alone > one.bound:
                 return say(
@@ -101,10 +102,10 @@ class BudgetTracker:
         return None
 
     def holds(self, samples: int) -> bool:
-        """True if the rest of every bound holds so many samples under way.
+        """True if the rest of every bound suffices for this many samples under way.
 
-        One alone is let in while there is a rest of money and tokens, and with the requests it usually takes: they
-        are cut off at their bound. Until enough samples are known, few are let in: the first may have been a cheap one.
+        A single one is admitted while any money and tokens are left, with the requests a sample usually takes: requests
+        are cut off at their bound. Until enough samples are known, few are admitted: the first may have been cheap.
         """
         if not self.is_bounded:
             return True
@@ -115,7 +116,7 @@ class BudgetTracker:
         return all(one.used + samples * one.most <= one.bound for one in self._bounds())
 
     def uncounted(self, usage: Usage) -> Sequence[str]:
-        """The bounds that a trial which used this adds nothing to.
+        """Return the bounds to which a trial with this usage adds nothing.
 
         >>> BudgetTracker(Budget(tokens=100, requests=5)).uncounted(Usage(requests=1))
         ['tokens']
@@ -126,7 +127,7 @@ class BudgetTracker:
         return [kind for kind, amount in used.items() if not amount and kind in bounded]
 
     def forecast(self, done: int, total: int) -> "Forecast | None":
-        """What `total` trials will take at the mean of the `done` ones; None before the first few."""
+        """Estimate what `total` trials will use, from the mean of the `done` ones; None before the first few."""
         if done < min(FIRST, total):
             return None
         times = total / done
@@ -154,14 +155,14 @@ class BudgetTracker:
 
 
 class Forecast(msgspec.Struct, frozen=True, kw_only=True):
-    """What the whole run is expected to use; money only where a price is known."""
+    """The expected usage of the whole run; money only where a price is known."""
 
     money: float | None
     tokens: int
     requests: int
 
     def above(self, budget: Budget) -> bool:
-        """True if some bound will not be enough."""
+        """True if the forecast exceeds some bound."""
         return (
             (budget.money is not None and self.money is not None and self.money > budget.money)
             or (budget.tokens is not None and self.tokens > budget.tokens)
@@ -174,7 +175,7 @@ def _tokens(usage: Usage) -> int:
 
 
 def _divided(usage: Usage, trials: int) -> Usage:
-    """What a trial took in the mean, in whole tokens and requests."""
+    """Return the mean usage of a trial, in whole tokens and requests."""
     if not trials:
         return Usage()
     cost = None if usage.cost is None else usage.cost / trials

@@ -15,7 +15,7 @@ from proctor.transport.redact import quoted
 
 
 class Episode:
-    """The steps made so far, so that a time limit does not lose an answer already given."""
+    """Plays a sample and keeps the steps made so far, so that a time limit does not lose an answer already given."""
 
     def __init__(self, agent: Agent, environment: Environment | None = None, user: User | None = None) -> None:
         self._agent = agent
@@ -28,7 +28,7 @@ class Episode:
         self._steps: list[Step] = []
 
     async def play(self, sample: Sample) -> Trajectory:
-        """All turns of the sample, then those of the simulated user; ends early at a step limit."""
+        """Play all turns of the sample, then those of the simulated user; end early at a step limit."""
         async with self._agent.open(sample, self.environment) as session:
             self._session = session
             refuse_misspelt(Underway, session, self._agent.name)
@@ -43,7 +43,7 @@ class Episode:
             return self._whole()
 
     def so_far(self, stop: Stop | None = None) -> Trajectory:
-        """The trajectory up to now; `stop` when something outside ended it."""
+        """Return the trajectory up to now; `stop` says why, when something outside ended it."""
         steps = self._steps
         if self._sending:  # cut short: what the session had already received counts
             steps = [*steps, *_numbered(declared(Underway, self._session).received, self._turn)]
@@ -101,7 +101,7 @@ class Episode:
 
 
 def as_shown(turn: Turn, tools: ToolStyle) -> Turn:
-    """Return the turn as an agent of that kind sees it: the only place where native tools become text."""
+    """Return the turn as an agent of that kind sees it: only here do native tools become text."""
     if tools == "native" or turn.as_text is None:
         return turn
     return replace(turn, messages=turn.as_text, tools=(), as_text=None)

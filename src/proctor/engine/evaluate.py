@@ -51,7 +51,7 @@ async def evaluate(job: Job, store: Store, progress: Progress, stop: asyncio.Eve
                 stop,
                 most=job.at_once,
                 is_paced=job.concurrency is None,
-                places=START if job.cache else None,
+                slots=START if job.cache else None,
             )
             first = FirstTrials(job, status)
 

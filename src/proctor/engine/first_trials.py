@@ -1,4 +1,4 @@
-"""Look at the first trials of a run: what stops them would stop all others, so the run ends before it costs more."""
+"""Check the first trials of a run: what stops them would stop all others, so the run ends before it costs more."""
 
 from proctor.core.declared import AgentInfo, declared
 from proctor.core.errors import BadInput
@@ -15,7 +15,7 @@ CANNOT_GO_ON = (*NO_WAY, "timeout", "not_http", "not_json")  # the same where th
 
 
 class FirstTrials:
-    """Checks each trial that is on disk; made when the run begins, as a resumed run is trusted more."""
+    """Checks each trial that is on disk. It is made when the run begins; a resumed run is trusted more."""
 
     def __init__(self, job: Job, status: RunStatus) -> None:
         self._job = job
@@ -25,7 +25,7 @@ class FirstTrials:
         self._fatal = () if self._is_recorded else NO_WAY if status.done else CANNOT_GO_ON
 
     def check(self, trial: Trial, *, is_probe: bool) -> None:
-        """Refuse to go on where the agent or its endpoint cannot work; `is_probe` for the trials that ran alone.
+        """Stop the run where the agent or its endpoint cannot work; `is_probe` marks the trials that ran alone.
 
         Raises:
             BadInput: says what failed.
@@ -61,7 +61,7 @@ class FirstTrials:
             )
 
     def _warn_of_uncounted(self, trial: Trial) -> None:
-        """Say so where a bound will not be reached because the agent does not tell what it uses."""
+        """Warn where a bound will never be reached because the agent does not report what it uses."""
         if trial.outcome != "scored" or "cache_hits" in trial.notes:
             return
         if declared(AgentInfo, self._job.agent).reports_cost:

@@ -14,7 +14,7 @@ CHARACTERS_A_TOKEN = 4
 
 
 class InputSize(msgspec.Struct):
-    """What the turns of samples hold; replies and results of tools, which come on top, are not known yet.
+    """The size of the turns of samples; replies and tool results, which come on top, are not known yet.
 
     Attributes:
         requests: turns sent; an agent that calls tools makes more.
@@ -29,7 +29,7 @@ class InputSize(msgspec.Struct):
     files: int = 0
 
     def add(self, sample: Sample, tools: ToolStyle, attempts: int = 1) -> None:
-        """Count a sample as an agent of that kind is shown it."""
+        """Count a sample in the form that an agent of that kind receives."""
         before = InputSize()
         for turn in sample.turns:
             shown = as_shown(turn, tools)
@@ -67,7 +67,7 @@ class InputSize(msgspec.Struct):
 
 
 def about_tokens(text: str) -> int:
-    """Estimate the tokens of a text: one for a Chinese character, one for four others; code and formulas have more.
+    """Estimate the tokens of a text: one per Chinese character, one per four others; code and formulas have more.
 
     >>> about_tokens("What is the capital of France?"), about_tokens("法国的首都是哪里？")
     (8, 9)

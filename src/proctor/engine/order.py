@@ -1,10 +1,9 @@
-"""Decide which positions of a task a draw takes, and in which order samples are visited: both at random, with the seed.
+"""Draw positions of a task, and decide in which order samples are visited: both at random, with the seed.
 
 Every stratum is shuffled, and the strata are then laid into each other like the teeth of combs: the k-th of the N_h
 samples of a stratum comes at (k + u_h) / N_h of the way, u_h being a random number of the stratum. So every part of the
-order that begins at its beginning holds each stratum in proportion to its size, to within one sample. What some
-samples need to have among themselves (all of a cluster in the order of the task, say) would be put right in `visits`,
-after this.
+order that starts at its beginning holds each stratum in proportion to its size, to within one sample. Constraints among
+samples (all of a cluster in the order of the task, say) would be applied in `visits`, after this.
 """
 
 import random
@@ -14,14 +13,14 @@ from heapq import merge
 
 
 def shuffled(places: Sequence[int], stratum: str, seed: int) -> "array[int]":
-    """The positions of a stratum in an order that depends on the seed and the name of the stratum only."""
+    """Return the positions of a stratum in an order that depends only on the seed and the name of the stratum."""
     found = array("Q", places)
     random.Random(f"{seed}/{stratum}").shuffle(found)  # noqa: S311 - a draw, not a secret
     return found
 
 
 def draw(places_by_stratum: "Mapping[str, array[int]]", count: int, seed: int) -> "dict[str, array[int]]":
-    """So many positions, in proportion to the strata; of each stratum at least one, where there are enough.
+    """Draw positions in proportion to the strata; at least one of each stratum, where the count allows it.
 
     A larger draw with the same seed holds a smaller one that held all strata.
 
@@ -41,14 +40,14 @@ def draw(places_by_stratum: "Mapping[str, array[int]]", count: int, seed: int) -
 
 
 def visits(places_by_stratum: "Mapping[str, array[int]]", seed: int) -> "array[int]":
-    """The order in which the samples at these positions are visited."""
+    """Return the order in which the samples at these positions are visited."""
     if len(places_by_stratum) == 1:
         return next(iter(places_by_stratum.values()))
     return array("Q", (places_by_stratum[stratum][number] for stratum, number in _combed(places_by_stratum, seed)))
 
 
 def _combed(places_by_stratum: "Mapping[str, array[int]]", seed: int) -> Iterator[tuple[str, int]]:
-    """The stratum that is next, and the how-manieth of it."""
+    """Yield the stratum that is next, and the index within it."""
     combs = (_teeth(stratum, len(places), seed) for stratum, places in places_by_stratum.items())
     return ((stratum, number) for _, stratum, number in merge(*combs))
 

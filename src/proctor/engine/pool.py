@@ -1,8 +1,8 @@
 """Run trials in several processes of this machine, for agents that need CPU.
 
-The parent owns the store and the pace: it hands samples to workers and grants every request its place, so that
-results, resume and limits are those of one process. A worker that dies takes no sample with it: what it had under way
-is run again, one by one in a worker of its own, so that the sample that kills is found.
+The parent owns the store and the pace: it hands samples to workers and grants every request its slot, so that results,
+resuming and limits are those of one process. A worker that dies loses no sample: what it had under way is run again, one
+by one in a worker of its own, so that the sample that kills is found.
 """
 
 import asyncio
@@ -33,9 +33,9 @@ Result = tuple[Trial, list[Verdict]]
 
 
 class Pool:
-    """N worker processes; open inside `async with`, in the run's client.
+    """Keeps N worker processes; use it in `async with`, inside the run's client.
 
-    `command` begins one; it is given the number of the socket that it is to serve.
+    `command` starts one; the number of the socket to serve is appended to it.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Pool:
         await self._close()
 
     async def run(self, sample: Sample, attempt: int) -> Result:
-        """One attempt at one sample, in the worker that has the least to do."""
+        """Run one attempt at one sample in the least busy worker."""
         while not self._workers:
             async with self._replacing:
                 pass  # all of them died at once
@@ -77,7 +77,7 @@ class Pool:
         return await self._run_alone(sample, attempt)
 
     async def _run_alone(self, sample: Sample, attempt: int) -> Result:
-        """Run a suspect in a worker of its own; more than once where the signal may have come from outside."""
+        """Run a suspected sample in a worker of its own; more than once where the signal may have come from outside."""
         async with self._alone:
             out_of_memory = _kills_for_memory()
             for _ in range(TRIES_ALONE):
@@ -120,7 +120,7 @@ class Pool:
             )
 
     async def _hire_another(self) -> "Worker":
-        """A worker in place of a dead one; what killed that one may kill the next at its start."""
+        """Start a worker in place of a dead one; what killed that one may kill the next at its start."""
         while True:
             try:
                 return await self._hire()
@@ -148,7 +148,7 @@ class DiedAtStart(BadInput):
 
 
 class Worker:
-    """One process, seen from the parent."""
+    """The parent's side of one worker process."""
 
     def __init__(self, client: Client, warn: Callable[[Sentence], None]) -> None:
         self._warn = warn
@@ -184,7 +184,7 @@ class Worker:
             raise
 
     async def run(self, sample: Sample, attempt: int) -> Result | None:
-        """How the attempt ended; None when the process died."""
+        """Run an attempt and return how it ended; None when the process died."""
         assert self._writer is not None
         if self._reading is None or self._reading.done():
             return None
@@ -199,7 +199,7 @@ class Worker:
             self.waiting.pop(number, None)
 
     async def close(self) -> None:
-        """End the process and everything it started."""
+        """Terminate the process and everything it started."""
         process, writer = self._process, self._writer
         if process is not None and process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
@@ -213,11 +213,11 @@ class Worker:
 
     @property
     def was_killed(self) -> bool:
-        """True if a signal ended the process that others send too, such as the system when memory runs out."""
+        """True if the process ended by a signal that may come from outside, such as the system's when memory runs out."""
         return self._process is not None and self._process.returncode in (-signal.SIGKILL, -signal.SIGTERM)
 
     def how_it_ended(self) -> str:
-        """The signal or exit code of the process, in words."""
+        """Return the signal or exit code of the process, in words."""
         code = self._process.returncode if self._process is not None else None
         if code is None:
             return "?"
@@ -316,7 +316,7 @@ class Worker:
 
 
 def _kills_for_memory() -> int:
-    """How many processes the system has killed for want of memory; 0 where it does not say."""
+    """Return how many processes the system has killed for lack of memory; 0 where it does not say."""
     try:
         lines = Path("/proc/vmstat").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -325,5 +325,5 @@ def _kills_for_memory() -> int:
 
 
 def import_paths() -> tuple[str, ...]:
-    """Where this process looks for modules; a worker looks there too."""
+    """Return where this process looks for modules; a worker looks there too."""
     return tuple(str(Path(path or ".").resolve()) for path in sys.path)

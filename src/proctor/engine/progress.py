@@ -13,7 +13,7 @@ def _log(sentence: Sentence) -> None:
 
 
 class Progress:
-    """What a display needs of a run. Subclasses that show each trial override `added`.
+    """Observes a run for a display. Subclasses that show each trial override `added`.
 
     Args:
         tell: is given each warning at once, from any thread; by default it is logged, which shows it on standard error.
@@ -31,8 +31,8 @@ class Progress:
         self.status = status
 
     def added(self, trial: Trial, verdicts: Sequence[Verdict]) -> None:
-        """Called for each trial that is on disk."""
+        """Notice a trial that is on disk."""
 
     def tell(self, sentence: Sentence) -> None:
-        """Tell the user something."""
+        """Show the user a sentence."""
         self._tell(sentence)

@@ -1,4 +1,4 @@
-"""Replies that were recorded elsewhere, in place of an agent."""
+"""Score replies that were recorded elsewhere, in place of calling an agent."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -20,7 +20,7 @@ Replies = Mapping[str, Sequence[Reply]]
 def collected(
     replies: Iterable[tuple[str, Reply]], samples: Iterable[Sample], *, task: str, attempts: int, is_whole: bool
 ) -> Replies:
-    """Replies by sample, one an attempt; unless the samples are the whole task, those of others are passed over.
+    """Group replies by sample, one per attempt; unless the samples are the whole task, replies to others are ignored.
 
     Raises:
         BadInput: a reply for a sample that the task does not have, or more of them than attempts.
@@ -40,7 +40,7 @@ def collected(
 
 
 async def score_recorded(work: Work, replies: Replies, sample: Sample, attempt: int) -> tuple[Trial, list[Verdict]]:
-    """What `run_trial` gives, for a recorded reply."""
+    """Score a recorded reply; returns the same as `run_trial`."""
     cache.begin(attempt)
     calls = retry.record_calls()
     reply = replies[sample.id][attempt]

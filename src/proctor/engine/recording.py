@@ -1,4 +1,4 @@
-"""The record of a run while it is open: begun and planned, saved against a kill, and ended with a state that is true."""
+"""Keep the record of a run while it is open: begin and plan it, save it in case of a kill, and end it in the right state."""
 
 import asyncio
 import time
@@ -21,7 +21,7 @@ from proctor.engine.status import RunStatus
 from proctor.engine.watchdog import watched_loop
 from proctor.models import cache
 from proctor.runtime.concurrent import run_together
-from proctor.runtime.garbage import sought_seldom
+from proctor.runtime.garbage import gc_relaxed
 from proctor.transport.allowance import Allowance
 
 CHUNK = 256
@@ -29,7 +29,7 @@ KEPT_SECONDS = 1.0
 
 
 class OpenRun:
-    """A run that is being played.
+    """A run while it is being played.
 
     Attributes:
         job: what is run.
@@ -75,7 +75,7 @@ class OpenRun:
         self.refusals = Refusals(answered=answered, before=set(record.refused))
 
     async def save_now_and_then(self) -> None:
-        """Save what a kill would lose: how long the run has taken, and how many requests are in no trial yet."""
+        """Save, now and then, what a kill would lose: how long the run has taken, and the requests that are in no trial yet."""
         with suppress(BadInput):  # a store that cannot be written says so with the next trial
             while True:
                 await asyncio.sleep(KEPT_SECONDS)
@@ -108,7 +108,7 @@ class OpenRun:
         return self.job.record.seconds + time.monotonic() - self._started
 
     def _under_way(self) -> int:
-        """Return how many requests are under way at most."""
+        """Return the greatest number of requests that may be under way."""
         if not self.allowance.sent:
             return 0
         in_flight = self._status.in_flight
@@ -119,7 +119,7 @@ class OpenRun:
 
 @asynccontextmanager
 async def opened_run(job: Job, store: Store, status: RunStatus, stop: asyncio.Event) -> AsyncIterator[OpenRun]:
-    """Begin a run, and end it however the block ends. When the budget is spent, what is left is recorded as skipped."""
+    """Begin a run, and end it however the block ends. When the budget is spent, the rest is recorded as skipped."""
     await store.begin(job.record)
     run = OpenRun(job, store, status)
     try:
@@ -142,7 +142,7 @@ async def _ended_in_any_case(run: OpenRun, store: Store, status: RunStatus, stop
     note: Sentence | None = None
     try:
         await run.plan()
-        with sought_seldom(), watched_loop(status.warn), cache.opened(agents=run.job.cache, warn=status.warn):
+        with gc_relaxed(), watched_loop(status.warn), cache.opened(agents=run.job.cache, warn=status.warn):
             saving = asyncio.create_task(run.save_now_and_then())
             try:
                 yield

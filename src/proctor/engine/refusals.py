@@ -1,13 +1,13 @@
-"""Tell a sample that an endpoint refuses alone from an endpoint that refuses everybody.
+"""Distinguish a sample that an endpoint refuses from an endpoint that refuses every sample.
 
-A firewall that dislikes one prompt says 403 as a revoked key does. So a sample that is refused is held until the next
-ones are known. An answer to a sample that began later means that the refusal was the sample's own: it is kept as
-failed. What ends the run instead, without a record of those held (they come last the next time, and fail alone then):
+A firewall that rejects one prompt answers 403, as does an endpoint whose key was revoked. So a refused sample is held
+until the next ones are known. An answer to a sample that began later means that only this sample was refused: it is kept
+as failed. The run ends instead, without a record of those held (a resumed run tries them last), when
 
 - the key itself is refused (401), or the endpoint has never answered in this run;
-- 3 samples in a row when a run goes on, before anything was answered;
-- at the first refusal, all that are in flight, and 4 in a row at least: until that is known, no other sample begins;
-- once a refusal was a sample's own, 10 samples in a row, or twice as many as are in flight.
+- a resumed run has 3 samples in a row refused before anything was answered;
+- after the first refusal all in flight are refused, and at least 4 in a row: until that is known, no other sample begins;
+- later, 10 samples in a row are refused, or twice as many as are in flight.
 """
 
 import time
@@ -38,12 +38,12 @@ class Played(NamedTuple):
 
     @property
     def key(self) -> Key:
-        """Which attempt at which sample it was."""
+        """Return the sample id and the attempt."""
         return self.trial.sample_id, self.trial.attempt
 
 
 class Refusals:
-    """Holds trials that were refused until it is known what they mean.
+    """Holds refused trials until it is known what the refusals mean.
 
     Args:
         answered: True if the endpoint has answered in this run before.
@@ -67,12 +67,12 @@ class Refusals:
 
     @property
     def is_open(self) -> bool:
-        """True as long as no sample has been answered, so that the next one goes alone too."""
+        """True until a sample has been answered; the next one then runs alone too."""
         return not self._answered
 
     @property
     def is_unknown(self) -> bool:
-        """True while it is not known what the first refusal means, so that no other sample should begin beside it."""
+        """True while it is not known what the first refusal means, so that no other sample should begin."""
         return bool(self.held) and not self._are_single
 
     def refuse(self, reason: Sentence) -> None:
@@ -80,7 +80,7 @@ class Refusals:
         self.reason = self.reason or reason
 
     def take(self, played: Played, in_flight: int = 1) -> Sequence[Played]:
-        """Take a trial; what can be kept comes back, in order."""
+        """Take a trial, and return those that can be kept now, in order."""
         failure = refusal_in(played.trial, played.verdicts)
         if failure is None:
             self._answered = True
@@ -99,7 +99,7 @@ class Refusals:
         return ()
 
     def take_verdicts(self, verdicts: Sequence[Verdict], in_flight: int = 1) -> bool:
-        """True if new verdicts on stored trials can be kept; not where the budget or the endpoint cut one off."""
+        """True if new verdicts on stored trials can be kept; False where the budget or the endpoint cut one off."""
         kinds = [one.result.known.kind for one in verdicts if isinstance(one.result, Unscored)]
         if BUDGET in kinds:
             return False
@@ -113,7 +113,7 @@ class Refusals:
         return self.reason is None
 
     def rest(self) -> Sequence[Played]:
-        """What can be kept of those held at the end: nothing where there is a `reason`."""
+        """Return the held trials that can be kept at the end: none where there is a `reason`."""
         return () if self.reason is not None else self.held
 
     def _most(self, in_flight: int) -> int:
@@ -125,7 +125,7 @@ class Refusals:
 
 
 def refusal_in(trial: Trial, verdicts: Sequence[Verdict]) -> Failure | None:
-    """How the endpoint of the agent's model, or of a judge, refused; None where it did not."""
+    """Return the refusal by the endpoint of the agent's model or of a judge; None where there was none."""
     if trial.outcome == "provider_failed" and trial.failure is not None and trial.failure.kind in KINDS:
         return trial.failure
     return _first_of_judges(verdicts)

@@ -1,4 +1,4 @@
-"""New scores on old trajectories; no agent is called."""
+"""Apply scorers to stored trajectories; no agent is called."""
 
 import asyncio
 from collections.abc import Sequence
@@ -43,8 +43,8 @@ async def rescore(
 ) -> RunRecord:
     """Append the scorers' verdicts to every scored trial of a run, and return its record; inconclusive where the budget did not last.
 
-    Where scorers ask models, many trials are under way and each verdict is written as it comes: it was paid for.
-    What was judged before comes from the reply cache when this is done again.
+    Where scorers ask models, many trials are under way and each verdict is written at once: it was paid for. When this is
+    repeated, earlier replies of judges come from the reply cache.
     """
     tracker, status = BudgetTracker(budget), RunStatus(progress)
     status.begin(store.outcomes(record.id).get("scored", 0), 0, tracker)
@@ -68,7 +68,7 @@ async def rescore(
                 admission.leave()
 
     client = Client(concurrency=concurrency, allowance=Allowance(budget.requests))
-    admission = Admission(client, tracker, stop, most=count, is_paced=concurrency is None, places=START)
+    admission = Admission(client, tracker, stop, most=count, is_paced=concurrency is None, slots=START)
     refusals = Refusals(answered=False)
     status.waits = client.waits
     async with client, Opened([scorer.function for scorer in scorers]):

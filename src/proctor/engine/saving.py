@@ -1,8 +1,8 @@
-"""Trials on their way to the disk.
+"""Write trials to the store while others are played.
 
-A worker waits until its trial is there before it begins the next, so that a kill repeats no more calls than were in
-flight. Where many are in flight, their places would stand empty meanwhile, again and again: there, a few trials are
-gathered and handed over together, and nobody waits for them. A kill then repeats so many more.
+A worker waits until its trial is on disk before it begins the next, so that a kill repeats no more calls than were in
+flight. Where many are in flight, their slots would be idle meanwhile: there a few trials are collected and handed over
+together, and no worker waits. A kill then repeats those few, too.
 """
 
 import asyncio
@@ -27,9 +27,9 @@ class _Kept(NamedTuple):
 
 
 class Saving:
-    """Hands trials to the store, and counts each when it is on disk; at the end of `async with` all are, however it ends.
+    """Hands trials to the store, and counts each when it is on disk; all are when `async with` ends, however it does.
 
-    With a budget every trial is waited for, as what it cost is only counted then.
+    With a budget every trial is waited for, as its cost is only counted then.
     """
 
     def __init__(self, store: Store, status: RunStatus) -> None:
@@ -44,7 +44,7 @@ class Saving:
         return self
 
     async def save(self, trial: Trial, verdicts: list[Verdict], sample: Sample) -> None:
-        """Take a trial; it is on disk at the return, unless it is one of the few.
+        """Save a trial; it is on disk on return, unless it is one of those few.
 
         Raises:
             BadInput: the store cannot keep it, or could not keep one before.

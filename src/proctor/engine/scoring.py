@@ -1,4 +1,4 @@
-"""Call scorers, and keep what goes wrong in one from becoming a zero."""
+"""Call scorers, and keep a fault of a scorer from becoming a zero."""
 
 import asyncio
 import inspect
@@ -37,7 +37,7 @@ NOT_THE_USERS = tuple(
 
 
 class BoundScorer(msgspec.Struct, frozen=True, kw_only=True):
-    """A scorer with the short name its numbers carry and the reference it can be found by again.
+    """A scorer with the short name of its numbers and the reference by which it is found again.
 
     `inline` scorers run in the event loop (ours are quick); others that are not async run in a thread.
     """
@@ -50,7 +50,7 @@ class BoundScorer(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_async(self) -> bool:
-        """Whether it waits for something, as judges do."""
+        """True if it waits for something, as judges do."""
         return is_async(self.function)
 
 
@@ -96,7 +96,7 @@ async def score_trial(trial: Trial, sample: Sample, scorers: Sequence[BoundScore
 
 
 class _Spent:
-    """What a scorer that waits asks of models, from here on."""
+    """Counts what an async scorer asks of models, from here on."""
 
     def __init__(self) -> None:
         self._ledger = ledger.begin()
@@ -106,12 +106,12 @@ class _Spent:
         self._before = len(self._calls)
 
     def noted(self, result: Score | Unscored) -> Score | Unscored:
-        """The result with how many replies came from the cache, where some did."""
+        """Return the result with the number of replies that came from the cache, where some did."""
         found = cache.hits() - self._hits
         return msgspec.structs.replace(result, details={**result.details, FROM_CACHE: found}) if found else result
 
     def usage(self) -> Usage | None:
-        """The sum, with the requests that failed; None where nothing was asked."""
+        """Return the sum, with the requests that failed; None where nothing was asked."""
         usage = self._ledger.usage
         if len(self._calls) > self._before:
             usage = usage + Usage(requests=reached(self._calls[self._before :]))
@@ -135,7 +135,7 @@ class _TooSlow(Exception):
 
 
 def _unscored(error: BaseException) -> Unscored:
-    """A broken scorer, or a judge that could not be reached, is no zero; what comes from outside passes."""
+    """Turn the error of a broken scorer or an unreachable judge into `Unscored`; what comes from outside is raised again."""
     if from_outside(error):
         raise error
     if isinstance(error, BudgetSpent):
@@ -161,7 +161,7 @@ def _as_score(result: object) -> Score | Unscored:
 
 
 def from_outside(error: BaseException) -> bool:
-    """Whether it is our own end that passes through a person's code, rather than something which that code raised."""
+    """True if the error ends Proctor itself and only passed through the user's code, which did not raise it."""
     if isinstance(error, asyncio.CancelledError):
         task = asyncio.current_task()
         return task is None or task.cancelling() > 0
@@ -184,7 +184,7 @@ def trace_of(error: BaseException) -> str:
 
 
 def with_place(failure: Failure) -> Sentence | str:
-    """The reason of a failure, with the line of the user's own code that it came out of where that is known."""
+    """Return the reason of a failure, with the line of the user's own code that raised it, where that is known."""
     frame = FRAME.search(failure.detail)
     if frame is None:
         return failure.reason

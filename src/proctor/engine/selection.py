@@ -24,7 +24,7 @@ MOST_STRATA = 1_000  # values of a tag beyond which they are no strata
 
 
 class Chosen(msgspec.Struct, frozen=True, kw_only=True):
-    """The samples of a run. Both functions read them as often as they are called.
+    """The chosen samples of a run. Both functions read them as often as they are called.
 
     Attributes:
         read: in the order of the task.
@@ -104,7 +104,7 @@ def _samples(task: Task, *, is_part: bool) -> Read:
 
 
 def _kept(samples: Iterable[Sample]) -> Sequence[Sample] | None:
-    """The samples, where they are few and small enough to be kept in memory."""
+    """Return the samples, where they are few and small enough to be kept in memory; else None."""
     if isinstance(samples, Sequence):
         return samples
     kept: list[Sample] = []
@@ -130,7 +130,7 @@ def _has_tags(sample: Sample, tags: Mapping[str, str]) -> bool:
 
 
 def _places(samples: Read, selection: Selection, by: str | None) -> "dict[str, array[int]]":
-    """The positions that --tag, --id and --first leave, by stratum."""
+    """Return the positions that --tag, --id and --first leave, by stratum."""
     ids = frozenset(selection.ids)
     left = (
         (place, sample)
@@ -146,7 +146,7 @@ def _places(samples: Read, selection: Selection, by: str | None) -> "dict[str, a
 
 
 def _at(samples: Read, places: "Sequence[int]") -> Iterator[Sample]:
-    """The samples at these positions, which grow."""
+    """Yield the samples at these ascending positions."""
     source = samples()
     if isinstance(source, Sequence):
         yield from map(source.__getitem__, places)
@@ -162,7 +162,7 @@ def _at(samples: Read, places: "Sequence[int]") -> Iterator[Sample]:
 
 
 def _visited(samples: Read, places: "Sequence[int]") -> Iterator[Sample]:
-    """The samples at these positions, in any order."""
+    """Yield the samples at these positions, in any order."""
     source = samples()
     if isinstance(source, Sequence):
         yield from map(source.__getitem__, places)

@@ -1,4 +1,4 @@
-"""How a run stands: what is done, what failed, and what it cost. The engine counts here, and decides by it how a run ends."""
+"""Count what is done, what failed, and what it cost. By these counts the engine decides how a run ends."""
 
 import time
 from collections import Counter
@@ -15,7 +15,7 @@ from proctor.transport.retry import Wait
 
 
 class Observer(Protocol):
-    """Who is told of a run while it goes on; `engine.progress` has the one that displays are built on."""
+    """Follows a run; `engine.progress` has the one that displays are built on."""
 
     def begin(self, status: "RunStatus") -> None: ...
 
@@ -102,24 +102,24 @@ class RunStatus:
 
     @property
     def spent(self) -> Sentence | None:
-        """Say which bound is reached, or leaves too little for another sample; None where the budget lasts."""
+        """Return which bound is reached, or leaves too little for another sample; None where the budget lasts."""
         reached = self.tracker.reached()
         return reached if reached is not None or self.is_complete else self.tracker.too_small()
 
     @property
     def rate(self) -> float:
-        """Trials a second in this process; 0 before the first."""
+        """Return trials per second in this process; 0 before the first."""
         seconds = time.monotonic() - self._started
         return self.here / seconds if seconds > 0 else 0.0
 
     @property
     def seconds_left(self) -> float | None:
-        """How long the rest takes at the rate so far; None before the first trial."""
+        """Estimate how long the rest takes at the rate so far; None before the first trial."""
         return (self.total - self.done) / self.rate if self.rate > 0 else None
 
     @property
     def forecast(self) -> Forecast | None:
-        """What the whole run is expected to use; None before the first few trials."""
+        """Return the expected usage of the whole run; None before the first few trials."""
         return self.tracker.forecast(self.done, self.total) if self.here else None
 
     def _count_judge(self, result: Unscored) -> None:

@@ -1,4 +1,4 @@
-"""Run one attempt at one sample: the one place that turns an exception into an outcome."""
+"""Run one attempt at one sample, and turn whatever it raises into an outcome: nothing else does that."""
 
 import time
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ OUTCOME_BY_ERROR: dict[type[PartFailed], Outcome] = {
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):
-    """What every attempt of a run shares."""
+    """The parts and bounds that every attempt of a run shares."""
 
     run_id: str
     task: Task
@@ -53,7 +53,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def judges(self) -> tuple[object, ...]:
-        """What may ask a model of its own: the simulated user and the scorers."""
+        """Return what may ask a model of its own: the simulated user and the scorers."""
         return (self.task.user, *(scorer.function for scorer in self.scorers))
 
 
@@ -95,7 +95,7 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
 
 
 def as_judged(trial: Trial, verdicts: Sequence[Verdict]) -> Trial:
-    """The trial; one of which the budget did not hold the judges is skipped, to be run again with a higher one."""
+    """Return the trial; as skipped where the budget did not last for its judges, to be run again with a higher one."""
     for verdict in verdicts:
         result = verdict.result
         if isinstance(result, Unscored) and result.known.kind == BUDGET:

@@ -1,7 +1,7 @@
-"""Notice code of a person that holds up the event loop, and with it every other sample, and name it.
+"""Find the user's code that blocks the event loop, and with it every other sample, and name it.
 
-A timer in the loop says that it goes on; a thread looks at it a few times a second, and costs a sample nothing. Code
-that never lets go of the GIL, as some C extensions do, holds up the thread as well and is not noticed.
+A timer in the loop notes the time; a thread looks at it a few times a second, at no cost to a sample. Code that never
+releases the GIL, as in some C extensions, blocks the thread as well and is not noticed.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ BLOCKED_SECONDS = 1.0
 
 _STANDARD = str(Path(asyncio.__file__).parents[1])
 _INSTALLED = {"site-packages", "dist-packages"}
-_LOOP = (str(Path(__file__).parents[1]), str(Path(asyncio.__file__).parent))  # what calls a person's code in a loop
+_LOOP = (str(Path(__file__).parents[1]), str(Path(asyncio.__file__).parent))  # what calls the user's code in a loop
 
 
 class _Culprit(NamedTuple):
@@ -32,13 +32,13 @@ class _Culprit(NamedTuple):
 
 
 @contextmanager
-def watched_loop(tell: Callable[[Sentence], None]) -> Iterator[None]:
-    """Tell, from a thread, of every function that holds up the running loop for longer than a moment; once of each."""
+def watched_loop(warn: Callable[[Sentence], None]) -> Iterator[None]:
+    """Report, from a thread, every function that blocks the running loop for a second or more; each once."""
     loop, thread = asyncio.get_running_loop(), threading.get_ident()
     alive = time.monotonic()
     timer: asyncio.TimerHandle
     over = threading.Event()
-    told: set[str] = set()
+    reported: set[str] = set()
 
     def beat() -> None:
         nonlocal alive, timer
@@ -49,12 +49,12 @@ def watched_loop(tell: Callable[[Sentence], None]) -> Iterator[None]:
         looked = time.monotonic()
         while not over.wait(INTERVAL_SECONDS):
             before, looked = looked, time.monotonic()
-            if looked - before > BLOCKED_SECONDS:  # the whole process stood still, not the loop alone
+            if looked - before > BLOCKED_SECONDS:  # the whole process was suspended, not just the loop
                 continue
             culprit = _culprit(thread) if looked - alive >= BLOCKED_SECONDS else None
-            if culprit is not None and culprit.name not in told:
-                told.add(culprit.name)
-                tell(_warning(culprit, looked - alive))
+            if culprit is not None and culprit.name not in reported:
+                reported.add(culprit.name)
+                warn(_warning(culprit, looked - alive))
 
     timer = loop.call_later(INTERVAL_SECONDS, beat)
     watcher = threading.Thread(target=watch, name="proctor-watchdog", daemon=True)
@@ -82,14 +82,15 @@ def _culprit(thread: int) -> _Culprit | None:
     A library that is busy on its own, such as with its imports, is nobody's to change.
     """
     frame: FrameType | None = sys._current_frames().get(thread)
-    found = None
+    user_frame = None
     while frame is not None and not frame.f_code.co_filename.startswith(_LOOP):
         if not _is_library(frame.f_code.co_filename):
-            found = frame
+            user_frame = frame
         frame = frame.f_back
-    if found is None:
+    if user_frame is None:
         return None
-    return _Culprit(found.f_code.co_qualname, f"{Path(found.f_code.co_filename).name}:{found.f_lineno}")
+    code = user_frame.f_code
+    return _Culprit(code.co_qualname, f"{Path(code.co_filename).name}:{user_frame.f_lineno}")
 
 
 def _is_library(file: str) -> bool:

@@ -1,4 +1,4 @@
-"""What the processes of one run tell each other: length-prefixed MessagePack over a socket."""
+"""Send messages between the processes of one run: length-prefixed MessagePack over a socket."""
 
 import asyncio
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ LENGTH_BYTES = 4
 
 
 class Start(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """To a worker: what to run. `scorers` are references, `paths` where to look for a person's modules."""
+    """To a worker: what to run. `scorers` are references, `paths` where to look for the user's modules."""
 
     run_id: str
     spec: RunSpec
@@ -36,7 +36,7 @@ class Do(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Granted(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """To a worker: the place that was asked for is yours, or no request may leave any more, and why."""
+    """To a worker: the slot it asked for is granted, or no request may be sent any more, and why."""
 
     number: int
     spent: Sentence | None = None
@@ -66,7 +66,7 @@ class Stuck(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Ask(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """From a worker: a place at an endpoint, please."""
+    """From a worker: it asks for a slot at an endpoint."""
 
     number: int
     origin: str
@@ -74,7 +74,7 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class GiveBack(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """From a worker: a place at an endpoint back, after a good reply, a refusal (`asked` to wait), or neither."""
+    """From a worker: it returns a slot at an endpoint, after a good reply, a refusal (`asked` to wait), or neither."""
 
     origin: str
     seconds: float | None = None
@@ -83,7 +83,7 @@ class GiveBack(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class NeverLeft(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """From a worker: a request for which a place was granted reached no server."""
+    """From a worker: a request for which a slot was granted reached no server."""
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -102,7 +102,7 @@ class Waits(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Warned(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """From a worker: something that a person should know of."""
+    """From a worker: a warning for the user."""
 
     sentence: Sentence
 
@@ -115,25 +115,25 @@ _from_worker = msgspec.msgpack.Decoder(FromWorker)
 
 
 def send(writer: asyncio.StreamWriter, message: FromParent | FromWorker) -> None:
-    """Put a message on its way."""
+    """Queue a message for sending."""
     data = _encoder.encode(message)
     writer.write(len(data).to_bytes(LENGTH_BYTES, "big") + data)
 
 
 async def of_parent(reader: asyncio.StreamReader) -> FromParent | None:
-    """The next message of the parent; None at the end."""
+    """Receive the next message of the parent; None at the end."""
     data = await _frame(reader)
     return None if data is None else _to_worker.decode(data)
 
 
 async def of_worker(reader: asyncio.StreamReader) -> FromWorker | None:
-    """The next message of a worker; None when it has ended."""
+    """Receive the next message of a worker; None when it has ended."""
     data = await _frame(reader)
     return None if data is None else _from_worker.decode(data)
 
 
 def plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a sentence as text, so that they can travel."""
+    """Return the values of a sentence as text, so that they can be sent."""
     return {
         key: value if isinstance(value, int | float | str | Sentence) else str(value) for key, value in values.items()
     }

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 async def run_together(*work: Awaitable[T]) -> list[T]:
-    """Return the results in order; after the first failure the others are cancelled, and that failure is raised itself."""
+    """Run coroutines and return the results in order; the first failure cancels the others and is raised itself."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(_awaited(one)) for one in work]
@@ -21,7 +21,7 @@ async def run_together(*work: Awaitable[T]) -> list[T]:
 
 
 async def run_to_the_end(*work: Awaitable[object]) -> None:
-    """Run all of it, as what is to be closed has to be; the first failure is raised once all have ended."""
+    """Run all coroutines to their end, as when closing things; the first failure is raised once all have ended."""
     failures: list[Exception] = []
 
     async def run(one: Awaitable[object]) -> None:

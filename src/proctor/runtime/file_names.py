@@ -1,4 +1,4 @@
-"""Names of files that stand in data: what no file can be called is refused before the system is asked."""
+"""Check file names found in data: what no file can be called is refused before the system is asked."""
 
 MOST_BYTES = 255  # of one part of a path, on all systems that we know
 MOST_PATH_BYTES = 4_000

@@ -1,4 +1,4 @@
-"""Write files whole: a draft next to the file takes its place in one step. And a lock for those that read, change and write."""
+"""Write files whole: a draft next to the file replaces it in one step. And lock files that are read, changed and written."""
 
 import os
 import sys

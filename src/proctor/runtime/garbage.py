@@ -1,18 +1,18 @@
-"""Look for cyclic garbage where there may be some: what was imported and what is under way is none.
+"""Keep the garbage collector from searching what is no garbage: imports, and what is under way.
 
-Looking through both takes a tenth of the CPU of a run.
+Searching both takes a tenth of the CPU of a run.
 """
 
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-SELDOM = 10_000  # more objects made than let go of, before the youngest are looked through
+RELAXED_THRESHOLD = 10_000  # objects created, less those freed, before the youngest generation is collected
 
 
 @contextmanager
-def unsought() -> Iterator[None]:
-    """Look for none meanwhile, and take all that is there at the end for old: imports and data are there to stay."""
+def gc_paused() -> Iterator[None]:
+    """Pause the collector in the block, then move every object into the oldest generation: imports and data stay."""
     if not gc.isenabled():
         yield
         return
@@ -22,19 +22,19 @@ def unsought() -> Iterator[None]:
     finally:
         if not gc.get_freeze_count():
             gc.freeze()
-            gc.unfreeze()  # into the oldest generation, without a look at anything
+            gc.unfreeze()  # moves all into the oldest generation, without a search
         gc.enable()
 
 
 @contextmanager
-def sought_seldom() -> Iterator[None]:
-    """Look seldom, and only through what is made meanwhile; a collector that is off, or set higher, stays as it is."""
+def gc_relaxed() -> Iterator[None]:
+    """Collect less often, and only objects created in the block; a collector that is off, or set higher, is unchanged."""
     before = gc.get_threshold()
-    if not gc.isenabled() or not 0 < before[0] < SELDOM or gc.get_freeze_count():
+    if not gc.isenabled() or not 0 < before[0] < RELAXED_THRESHOLD or gc.get_freeze_count():
         yield
         return
     gc.freeze()
-    gc.set_threshold(SELDOM, *before[1:])
+    gc.set_threshold(RELAXED_THRESHOLD, *before[1:])
     try:
         yield
     finally:

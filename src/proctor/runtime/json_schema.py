@@ -72,7 +72,7 @@ def fault(schema: object, value: object) -> Sentence | None:
 
 @cache
 def _validator() -> Any:
-    """The validator of the draft, with our search in place of `re.search`."""
+    """Make the validator of the draft, with our search in place of `re.search`."""
     from jsonschema import Draft202012Validator, validators
     from jsonschema.exceptions import ValidationError
 
@@ -119,7 +119,7 @@ def _check_words(schema: Any, path: str, depth: int) -> None:
 
 
 def _said_of(error: Any) -> Sentence:
-    """The first fault in our words; the innermost choice that failed is not told, only that none fits."""
+    """Return the first fault as a sentence; of choices only that none fits, not why."""
     path, value, word, bound = error.json_path, _shown(error.instance), str(error.validator), error.validator_value
     match word:
         case "required":

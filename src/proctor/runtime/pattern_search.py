@@ -1,4 +1,4 @@
-"""Search hostile text with a person's pattern, within a time limit.
+"""Search hostile text with the user's pattern, within a time limit.
 
 A pattern such as `(a+)+$` takes for ever on some texts, and Python's `re` can neither be interrupted from another
 thread nor given a limit. So it works in a process of its own, started at the first search and kept for the next
@@ -40,11 +40,11 @@ for line in sys.stdin.buffer:
 
 
 class TooSlow(Exception):
-    """The search was ended by its time limit."""
+    """The search exceeded its time limit."""
 
 
 class Caught(msgspec.Struct, frozen=True, kw_only=True):
-    """What a pattern caught, and where."""
+    """The text that a pattern matched, and where."""
 
     text: str
     start: int
@@ -53,9 +53,9 @@ class Caught(msgspec.Struct, frozen=True, kw_only=True):
 def search(
     pattern: str, text: str, *, flags: int = 0, which: Which = "first", group: bool = False, seconds: float = SECONDS
 ) -> Caught | None:
-    """The first or last place where a pattern fits, or the whole text if it fits that; None where it does not.
+    """Return the first or last match of a pattern, or its match of the whole text; None where there is none.
 
-    With `group` only what its first group caught, where it has one.
+    With `group`, return only what its first group matched, where it has one.
 
     Raises:
         TooSlow: it took longer than the time limit.
@@ -68,7 +68,7 @@ def search(
 
 
 def checked(pattern: str, flags: int = 0) -> str:
-    """The pattern, if it is one.
+    """Return the pattern unchanged, if it is valid.
 
     Raises:
         BadInput: it cannot be compiled; says where.
@@ -81,7 +81,7 @@ def checked(pattern: str, flags: int = 0) -> str:
 
 
 class _Process:
-    """One process that searches; a search at a time."""
+    """A process that runs one search at a time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()  # one question and its reply at a time

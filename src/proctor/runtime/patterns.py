@@ -7,7 +7,7 @@ from typing import Any, cast
 
 
 def compile_later(text: str, flags: int | re.RegexFlag = 0) -> re.Pattern[str]:
-    """Return what works as the pattern that `re.compile` makes, wherever its methods are called.
+    """Return an object that works like the pattern of `re.compile`, wherever its methods are called.
 
     A pattern that is wrong is only found when it is used, so the tests compile them all.
 
@@ -18,7 +18,7 @@ def compile_later(text: str, flags: int | re.RegexFlag = 0) -> re.Pattern[str]:
 
 
 class LatePattern:
-    """The methods of a pattern, each of which is that of the compiled one as soon as it was called once."""
+    """A pattern that is compiled at the first call; from then on its methods are those of the compiled pattern."""
 
     def __init__(self, text: str, flags: int | re.RegexFlag) -> None:
         self.pattern = text
@@ -26,12 +26,12 @@ class LatePattern:
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
-        """The pattern itself."""
+        """Return the compiled pattern."""
         return re.compile(self.pattern, self._flags)
 
     @cached_property
     def search(self) -> Callable[..., Any]:
-        """That of the pattern, as all of the following."""
+        """Search as `re.Pattern.search` does; the following methods mirror theirs, too."""
         return self.compiled.search
 
     @cached_property

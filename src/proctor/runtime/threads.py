@@ -1,4 +1,4 @@
-"""Tell functions of a person that wait from those that block, and run the latter beside the event loop."""
+"""Distinguish the user's async functions from blocking ones, and run the latter outside the event loop."""
 
 import asyncio
 import inspect
@@ -13,7 +13,7 @@ from proctor.core.errors import EnvironmentFailed
 
 
 def is_async(function: object) -> bool:
-    """Return True if a call returns something to await: a coroutine function, or an object that says so (`is_async`)."""
+    """True if a call returns something to await: a coroutine function, or an object that says so (`is_async`)."""
     return (
         inspect.iscoroutinefunction(function)
         or (callable(function) and inspect.iscoroutinefunction(type(function).__call__))
@@ -22,9 +22,9 @@ def is_async(function: object) -> bool:
 
 
 async def in_thread(function: Callable[[], Any]) -> Any:
-    """The result of a function that runs in a daemon thread of its own, with the caller's context variables.
+    """Run a function in a daemon thread of its own, with the caller's context variables, and return its result.
 
-    No executor: its threads are waited for at the end, and one that never returns would hold the program for ever.
+    There is no executor: its threads are joined at exit, and one that never returns would keep the program alive.
 
     Raises:
         EnvironmentFailed: the machine has no thread left.
