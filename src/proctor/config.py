@@ -1,4 +1,4 @@
-"""Settings of a project: `proctor.toml`, or `[tool.proctor]` in `pyproject.toml`, in this folder or one above it.
+"""Read the settings of a project: `proctor.toml`, or `[tool.proctor]` in `pyproject.toml`, in this folder or one above it.
 
 Flags win over the environment, the environment over the file.
 """
@@ -21,7 +21,7 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a project file may set; a flag of the same name wins.
+    """The settings of a project file; a flag of the same name wins.
 
     `prices` are by model, for a million tokens; `cache_megabytes` is the size of the reply cache. `least_agreement` is what the lower
     end of a judge's alpha with people has to reach, so that its figures are no longer called uncalibrated.
@@ -48,7 +48,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 def settings(folder: Path | None = None) -> Settings:
-    """The settings of the project that a folder (this one if None) belongs to; defaults when there is no file.
+    """Return the settings of the project that a folder (this one if None) belongs to; defaults when there is no file.
 
     Raises:
         BadInput: the file is no TOML, or has an unknown or wrong entry; names file and path.
@@ -58,17 +58,17 @@ def settings(folder: Path | None = None) -> Settings:
 
 
 def store_url(asked: str | None, found: Settings) -> str | None:
-    """The store to use: asked for, from the environment, from the file, or None for the default."""
+    """Return the store to use: the one asked for, that of the environment, that of the file, or None for the default."""
     return asked or os.environ.get("PROCTOR_STORE") or found.store
 
 
 def judge_name(found: Settings) -> str | None:
-    """The model that judges where nothing else is said: that of the environment, of the file, or None."""
+    """Return the default judge: that of the environment, of the file, or None."""
     return os.environ.get("PROCTOR_JUDGE") or found.judge
 
 
 def converted(values: Mapping[str, object], kind: type[T], what: str) -> T:
-    """Options as the type that describes them.
+    """Convert options to the type that describes them.
 
     Raises:
         BadInput: an unknown option (the nearest match is named), or a value of the wrong type.
@@ -99,7 +99,7 @@ def check_choice(what: str, option: str, value: object, choices: tuple[object, .
 
 
 def unknown_option(what: str, name: str, known: list[str]) -> BadInput:
-    """The error for an option that a part does not have."""
+    """Return the error for an option that a part does not have."""
     if not known:
         return BadInput("{what} takes no options, so none called '{name}'.", what=what, name=name)
     found = near(name, known)

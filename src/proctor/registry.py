@@ -1,6 +1,6 @@
 """Find parts by name: the only place that imports by name.
 
-A name resolves as a path (`./my.py:task`), a module of that name in its room that declares a part, an installed entry
+A name resolves as a path (`./my.py:task`), a module of that name in its package that declares a part, an installed entry
 point (`proctor.benchmarks`, `proctor.agents`, ...), or `package.module:object`; else an error names the nearest match.
 """
 
@@ -116,7 +116,7 @@ def unknown(
     meant: Sequence[str] = (),
     most: int = KNOWN_SHOWN,
 ) -> BadInput:
-    """Make the error for a misspelt name: what is near, what is known, and that a path works too where it does.
+    """Return the error for a misspelt name: what is near, what is known, and that a path works too where it does.
 
     Args:
         meant: what may have been meant, where the nearest of the known names is not it.
@@ -135,7 +135,7 @@ def unknown(
 
 
 def is_path(name: str) -> bool:
-    """Whether a name is a path to Python code: `./agent.py:object`, `/abs/agent.py`, `agent.py:object`.
+    """True if a name is a path to Python code: `./agent.py:object`, `/abs/agent.py`, `agent.py:object`.
 
     >>> is_path("./a.py:f"), is_path("bfcl/simple_python"), is_path("a.py")
     (True, False, True)
@@ -145,7 +145,7 @@ def is_path(name: str) -> bool:
 
 
 def names_object(name: str) -> bool:
-    """Return True if a name is a path to Python code, or `package.module:object` of a package that can be imported."""
+    """True if a name is a path to Python code, or `package.module:object` of a package that can be imported."""
     module, colon, attribute = name.partition(":")
     package = module.partition(".")[0]
     is_name = bool(colon) and attribute.isidentifier() and package.isidentifier()
@@ -153,7 +153,7 @@ def names_object(name: str) -> bool:
 
 
 def load_object(name: str, default: str) -> Any:
-    """The object behind `./file.py:object` or `package.module:object`; `default` is the object's name if none is given.
+    """Load the object of `./file.py:object` or `package.module:object`; `default` is the object's name if none is given.
 
     Raises:
         BadInput: no such file, module or object, or the code raises when imported.
@@ -169,7 +169,7 @@ def load_object(name: str, default: str) -> Any:
 
 
 def _no_object(where: str, part: str, module: ModuleType) -> BadInput:
-    """The error for an object that a module does not have; what it only imports is not offered."""
+    """Return the error for an object that a module does not have; what it only imports is not suggested."""
     own = [
         key
         for key, value in vars(module).items()
@@ -194,7 +194,7 @@ def _is_made_in(value: object, module: ModuleType) -> bool:
 
 
 def path_of(module: str) -> str | None:
-    """The path that names a module which was loaded from one, such as `./agent.py`; None for any other module."""
+    """Return the path of a module that was loaded from one, such as `./agent.py`; None for any other module."""
     if not module.startswith(LOADED) or module not in sys.modules:
         return None
     path, here = Path(str(sys.modules[module].__file__)), Path.cwd()

@@ -1,1 +1,1 @@
-"""The nouns: samples, trajectories, scores, trials, runs, tasks. Needs msgspec and the standard library only."""
+"""Define the nouns: samples, trajectories, scores, trials, runs, tasks. Needs msgspec and the standard library only."""

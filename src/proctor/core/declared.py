@@ -1,6 +1,6 @@
-"""What a part may say of itself in plain attributes: read here and nowhere else, and checked when the part is resolved.
+"""Read the plain attributes by which a part describes itself: here and nowhere else, checked when the part is resolved.
 
-A function or an object sets those that it wants (`scorer.version = "2"`, `class Mine: inline = False`); the rest have defaults.
+A function or an object sets those that it needs (`scorer.version = "2"`, `class Mine: inline = False`); the rest have defaults.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,14 +20,14 @@ Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class ScorerInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """What a scorer says of itself.
+    """The attributes by which a scorer describes itself.
 
     Attributes:
-        name: what its numbers are called; the name of the function or of the object where it is empty.
+        name: the name of its numbers; that of the function or object where it is empty.
         version: changes when its verdicts do; a digest of its source where it is empty.
-        inline: True if it is quick enough for the event loop, False if it runs in a thread; None asks who wrote it: ours are quick.
+        inline: True if it is quick enough for the event loop, False if it runs in a thread; None means True for Proctor's own.
         is_async: True if an object that is called returns something to await, though its `__call__` is no coroutine function.
-        judge: what is recorded of the model that it asks; anything of another shape is its own affair.
+        judge: what is recorded of the model that it asks; a value of another type is ignored.
     """
 
     name: str = ""
@@ -38,11 +38,11 @@ class ScorerInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """What an agent says of itself, in addition to `name` and `tools`.
+    """The attributes by which an agent describes itself, in addition to `name` and `tools`.
 
     Attributes:
         concurrency: how many samples it takes at once, where the user does not say.
-        model: the name that its price is listed under; an object that is no text is its own affair.
+        model: the name under which its price is listed; a value that is no text is ignored.
         reports_cost: True if its usage says what it cost, or it costs nothing.
     """
 
@@ -52,12 +52,12 @@ class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """What a chat model says of itself, in addition to `name`.
+    """The attributes by which a chat model describes itself, in addition to `name`.
 
     Attributes:
         concurrency: how many requests it takes at once.
-        seed: the seed it was made with; repeats count on from it, as they would all be the same.
-        bounded: True if its replies are constrained by the schema, so that bounds in it are obeyed.
+        seed: the seed it was made with; each repeat adds one, as all replies would be the same otherwise.
+        bounded: True if its replies are constrained by the schema, including the bounds in it.
         reports_cost: True if its usage says what it cost, or it costs nothing.
     """
 
@@ -68,10 +68,10 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """What a session says of itself when the conversation is over.
+    """The attributes by which a session describes itself when the conversation is over.
 
     Attributes:
-        tools: how tools were called in it, where that is not as its agent says.
+        tools: how tools were called in it, where that differs from its agent's `tools`.
         state: the agent's own state at the end.
     """
 
@@ -80,7 +80,7 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Underway(SessionInfo, frozen=True, kw_only=True):
-    """What it says while a turn is being answered: also the steps `received` so far, for a time limit that ends it."""
+    """The attributes of a session during a turn: also the steps `received` so far, in case a time limit ends it."""
 
     received: Sequence[Step] = ()
 
@@ -113,12 +113,12 @@ def own_name(part: object) -> str:
 
 
 def declared(kind: type[Info], part: object) -> Info:
-    """Return what a part says of itself, unchecked."""
+    """Return the attributes by which a part describes itself, unchecked."""
     return kind(**_values(kind, part))
 
 
 def checked(kind: type[Info], part: object, name: str) -> Info:
-    """Return what a part says of itself.
+    """Return the attributes by which a part describes itself.
 
     Raises:
         BadInput: an attribute is misspelt, or of another type than its kind describes.
@@ -133,10 +133,10 @@ def checked(kind: type[Info], part: object, name: str) -> Info:
 
 
 def refuse_misspelt(kind: type[msgspec.Struct], part: object, name: str) -> None:
-    """Raise `BadInput` if an attribute is nearly called as one that `kind` describes.
+    """Raise `BadInput` if the name of an attribute is nearly one that `kind` describes.
 
-    A function has attributes for others to read only, so that anything near is refused; an object has its own too, so that it has
-    to be a slip of the fingers: two letters in the wrong order, one left out, or one doubled.
+    On a function any near name is refused, as its attributes are only there to be read by others. An object has attributes of
+    its own, so only typing errors are refused: two letters swapped, one left out, or one doubled.
     """
     owner: type = type(part)
     for key, right in _misspelt(kind, owner, tuple(vars(part)) if hasattr(part, "__dict__") else ()).items():
@@ -155,7 +155,7 @@ def _values(kind: type[msgspec.Struct], part: object) -> dict[str, object]:
 
 @lru_cache(maxsize=1_000)
 def _misspelt(kind: type[msgspec.Struct], owner: type, own: Sequence[str]) -> Mapping[str, str]:
-    """Return what is nearly called as an attribute of a kind, with its right name; a class makes many parts that have the same attributes."""
+    """Return the misspelt attribute names with the right ones; cached, as many parts of one class have the same attributes."""
     is_routine = issubclass(owner, ROUTINES)
     if is_routine:
         return {key: found[0] for key in own if (found := near(key, kind.__struct_fields__))}

@@ -1,4 +1,4 @@
-"""Short fingerprints of data, so that two runs can be seen to have used the same."""
+"""Compute short fingerprints of data, which show that two runs used the same."""
 
 import hashlib
 from pathlib import Path
@@ -9,7 +9,7 @@ _encoder = msgspec.json.Encoder(order="deterministic")
 
 
 def digest(value: object) -> str:
-    """A 32-digit hexadecimal fingerprint of any of our types or of JSON data; the order of keys is irrelevant.
+    """Return a 32-digit hexadecimal fingerprint of any of our types or of JSON data; the order of keys is irrelevant.
 
     >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
     True
@@ -18,11 +18,11 @@ def digest(value: object) -> str:
 
 
 def digest_bytes(data: bytes) -> str:
-    """The same fingerprint, of bytes."""
+    """Return the fingerprint of bytes."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def digest_file(path: Path) -> str:
-    """The same fingerprint, of a file."""
+    """Return the fingerprint of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()

@@ -1,4 +1,4 @@
-"""What can go wrong, by who can do something about it.
+"""Define the errors, grouped by who can do something about them.
 
 ProctorError
 ├── BadInput              the user can fix it; commands exit with 2
@@ -17,7 +17,7 @@ from proctor.core.sentence import Sentence
 
 
 class ProctorError(Exception):
-    """An error with a sentence for people: English as `str(error)`, other languages at the doors."""
+    """An error with a sentence for users: English as `str(error)`; the CLI and the pages translate it."""
 
     def __init__(self, text: str | Sentence, /, **values: object) -> None:
         self.sentence = text if isinstance(text, Sentence) else Sentence(text, values)
@@ -28,14 +28,14 @@ class BadInput(ProctorError):
     """The user can fix it: a name, a file, an option, a key.
 
     Attributes:
-        run_id: the run that this stopped on its way; it can go on from there.
+        run_id: the run that this interrupted; it can be resumed.
     """
 
     run_id: str | None = None
 
 
 class Stopped(KeyboardInterrupt):
-    """The run was stopped by a signal; what was finished is kept, and `run_id` continues it."""
+    """A signal stopped the run; what was finished is kept, and the run `run_id` can be resumed."""
 
     def __init__(self, run_id: str) -> None:
         super().__init__(run_id)

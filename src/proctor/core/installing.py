@@ -1,4 +1,4 @@
-"""Tell the command that installs something into the environment that is running, from where this copy came."""
+"""Find the command that installs something into the running environment, from where this copy of Proctor came."""
 
 import json
 import shlex
@@ -10,10 +10,10 @@ NAME = "proctor"
 
 
 def install_command(extra: str) -> str:
-    """The command that adds an extra to this installation.
+    """Return the command that adds an extra to this installation.
 
-    A clone is installed from its folder, a copy out of a repository or an archive from there; only a copy that came
-    from a package index by its name is named so, as elsewhere the name may be somebody else's.
+    A clone is installed from its folder, a copy from a repository or an archive from there. The bare name is used only
+    for a copy that came from a package index, as elsewhere it may be the name of another project.
     """
     return _command(extra, Path.cwd())
 
@@ -24,7 +24,7 @@ def _command(extra: str, here: Path) -> str:
 
 
 def installer(here: Path | None = None) -> str:
-    """How packages are installed into this environment: with uv where that made it, else with its own pip."""
+    """Return the command that installs packages into this environment: uv where that made it, else its own pip."""
     python = shlex.quote(_seen_from(here or Path.cwd(), Path(sys.executable)))
     try:
         made_by_uv = "\nuv = " in "\n" + (Path(sys.prefix) / "pyvenv.cfg").read_text(encoding="utf-8")
@@ -59,5 +59,5 @@ def _of_folder(folder: Path, extra: str, here: Path) -> str:
 
 
 def _seen_from(here: Path, path: Path) -> str:
-    """The path from a folder where it lies in it, else the whole path."""
+    """Return a path relative to a folder that contains it, else the whole path."""
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)

@@ -1,4 +1,4 @@
-"""Where in a JSON text something stands, for messages that name the line."""
+"""Find the line of a value in a JSON text, for messages that name it."""
 
 import json
 import re
@@ -12,7 +12,7 @@ _CAPITAL = re.compile(r"(?<=[a-z0-9])([A-Z])")
 
 
 class Invalid(Exception):
-    """Something in a file is wrong; `read` adds file and line."""
+    """A value in a file is wrong; `read` adds file and line."""
 
     def __init__(self, path: Path, problem: Sentence) -> None:
         super().__init__(str(problem))
@@ -21,9 +21,9 @@ class Invalid(Exception):
 
 
 def line_of(text: str, path: Path) -> int:
-    """The line where a value begins, or the last thing on the way to it that is there.
+    """Return the line where a value begins, or where the last existing part of its path does.
 
-    Keys may be spelt in camelCase in the text.
+    Keys may be in camelCase in the text.
 
     >>> line_of('{"a": [1,\\n {"bC": 2}]}', ("a", 1, "b_c"))
     2
@@ -32,7 +32,7 @@ def line_of(text: str, path: Path) -> int:
 
 
 def shown(path: Path) -> str:
-    """A path as people write it.
+    """Format a path the way users write it.
 
     >>> shown(("eval_cases", 0, "conversation"))
     '$.eval_cases[0].conversation'
@@ -52,7 +52,7 @@ def _place(text: str, path: Path) -> int:
 
 
 def _member(text: str, place: int, step: str | int, decoder: json.JSONDecoder) -> int | None:
-    """Where the value of a key, or the element of a list, begins."""
+    """Return where the value of a key, or the element of a list, begins."""
     opening = {str: "{", int: "["}[type(step)]
     if text[place : place + 1] != opening:
         return None

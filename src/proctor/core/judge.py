@@ -1,4 +1,4 @@
-"""What is recorded of the models that judge a run, and which model a run chooses for that."""
+"""Describe the judges of a run: what is recorded of them, and which model the run chooses as judge."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         low, high: the scale it is shown on; from 0 to 1 it is a share.
         failed: its share where the agent failed; None where that says nothing about it.
-        empty: its value when no verdict has it, though some were given; None for none.
+        empty: its value when there are verdicts but none has it; None if it then has no value.
     """
 
     name: str

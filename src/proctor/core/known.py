@@ -1,6 +1,6 @@
-"""What others read of two open mappings, the details of a score and the `meta` of a sample.
+"""Type the keys with a shared meaning in two open mappings: the details of a score and the `meta` of a sample.
 
-Both are any JSON that a scorer or a data file writes; these keys have a meaning outside of it. What is stored is unchanged.
+Both hold any JSON that a scorer or a data file writes; other modules read only these keys. What is stored is unchanged.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from proctor.core.sentence import Sentence
 
 
 class Battle(msgspec.Struct, frozen=True, kw_only=True):
-    """One comparison with a rival, as far as others read it; `result` is win, tie, loss or unknown."""
+    """One comparison with a rival; `result` is win, tie, loss or unknown."""
 
     rival: str = ""
     result: str = ""
@@ -22,13 +22,13 @@ class Battle(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Juror(msgspec.Struct, frozen=True, kw_only=True):
-    """What one judge of a jury said, as far as others read it."""
+    """The verdict of one judge of a jury."""
 
     replies: tuple[str, ...] = ()
 
 
 class KnownDetails(msgspec.Struct, frozen=True, kw_only=True):
-    """The keys that are read by others; one that is missing, or that a scorer uses for something else, has its default.
+    """The keys of `details` with a shared meaning; one that is missing, or has another type, has its default.
 
     Attributes:
         passed: the scorer's own pass mark was reached.
@@ -82,14 +82,14 @@ class Rival(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KnownTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """A turn of a case, as far as others read it."""
+    """A turn of a case."""
 
     invocation_id: str = ""
     rubrics: tuple[Mapping[str, Any], ...] = ()
 
 
 class KnownMeta(msgspec.Struct, frozen=True, kw_only=True):
-    """The keys of a sample's `meta` that are read by others than those who write them; one that is missing has its default.
+    """The keys of `meta` with a shared meaning; one that is missing, or has another type, has its default.
 
     Attributes:
         type: the kind of question, by which a scorer can be chosen.
@@ -122,7 +122,7 @@ K = TypeVar("K", bound=msgspec.Struct)
 
 
 def known(kind: type[K], values: Mapping[str, Any]) -> K:
-    """Return what a type describes of a mapping; what has another type there is passed over.
+    """Return the keys of a mapping that a type describes; a value of another type is ignored.
 
     >>> known(KnownDetails, {"error_class": "wrong", "scale": "wide", "mine": 1}).scale is None
     True

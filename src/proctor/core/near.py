@@ -1,4 +1,4 @@
-"""Names near to one that is misspelt."""
+"""Find the known names nearest to a misspelt one."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ FEWEST = 3  # letters that a longer name may begin with
 
 
 def near(name: str, known: Iterable[str], *, most: int = 3) -> list[str]:
-    """Return the names that go on where this one ends, else those that are written much like it; the nearest first.
+    """Return the names that begin with this one, else those that are spelt similarly; the nearest first.
 
     >>> near("simple", ["simple_java", "simple_python", "parallel"]), near("giaa", ["gaia"]), near("nope", ["mine"])
     (['simple_java', 'simple_python'], ['gaia'], [])
@@ -21,9 +21,9 @@ def near(name: str, known: Iterable[str], *, most: int = 3) -> list[str]:
 
 
 def misspellings(name: str) -> set[str]:
-    """Return what a slip of the fingers makes of a name: two letters swapped, one left out or one doubled, but not at its end.
+    """Return the typing errors of a name: two letters swapped, one left out or one doubled, but not at its end.
 
-    Other endings are left alone, as they make other words: `named`, `judges`.
+    Other endings are no errors, as they make other words: `named`, `judges`.
 
     >>> sorted(misspellings("model"))[:3], "mode" in misspellings("model")
     (['mdel', 'mdoel', 'mmodel'], False)

@@ -1,4 +1,4 @@
-"""One line of a comparison of our verdicts with official ones."""
+"""Record one line of a comparison of our verdicts with official ones."""
 
 import msgspec
 
@@ -6,7 +6,7 @@ from proctor.core.sentence import Sentence
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
-    """Our verdict beside the official one; `agrees` is None for a line of a part that is not built."""
+    """Our verdict and the official one; `agrees` is None for a line that belongs to an unsupported part."""
 
     id: str
     agrees: bool | None

@@ -1,4 +1,4 @@
-"""What a module of a plural room declares: `PART = AgentPart(make=make)`; a module without it is a helper, not a part.
+"""Define what a module of a plural package declares: `PART = AgentPart(make=make)`; without it, it is a helper, not a part.
 
 An installed entry point names such a declaration, the module that has it, or the one function that its kind requires.
 """
@@ -28,8 +28,8 @@ class AgentPart(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         make: the agent for what follows the colon, with the options of `--agent-set`.
         options: the type that reads those options, where there is one.
-        wrap: turns an object of the library that the module stands for into an agent: `wrap(target, name=...)`.
-        is_internal: True if it stands for a path or a command, so that it is not suggested by name.
+        wrap: turns an object of the library that the module supports into an agent: `wrap(target, name=...)`.
+        is_internal: True if it is reached by a path or a command, so that it is not suggested by name.
     """
 
     make: Callable[[str, Mapping[str, Any]], Agent]
@@ -55,7 +55,7 @@ class ScorerPart(msgspec.Struct, frozen=True, kw_only=True):
     """A file of scorers.
 
     Attributes:
-        scorer: the function that the name of the file alone means, where there is one.
+        scorer: the function that the bare name of the file means, where there is one.
         others: further functions, `FILE:FUNCTION`.
         make: the scorer with options; without it, they are put into `sample.meta["FILE"]`, below what the sample says.
         combine: the same for a scorer made of others, which it finds by name.

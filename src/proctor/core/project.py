@@ -49,7 +49,7 @@ def _toml(path: str, needed: bytes = b"") -> Mapping[str, Any]:
 
 @lru_cache(maxsize=8)
 def _parsed(path: str, needed: bytes, _changed: int, _size: int) -> Mapping[str, object]:
-    """The tables of a file as it was when it had this time and size; none where the pattern is not in it."""
+    """Parse a file; the cache key holds its time and size. Returns no tables where the pattern is not in it."""
     with open(path, "rb") as file:
         content = file.read()
     if not re.search(needed, content):

@@ -1,4 +1,4 @@
-"""What is asked of a run, and the numbers that come out of it."""
+"""Define a run: its specification, its record, and the numbers that come out of it."""
 
 from collections.abc import Mapping
 from contextvars import ContextVar
@@ -42,7 +42,7 @@ class Price(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     cached: float | None = None
 
     def of(self, usage: Usage) -> float:
-        """What the tokens of a usage cost.
+        """Return the cost of the tokens of a usage.
 
         >>> Price(input=2.0, output=8.0).of(Usage(input_tokens=500_000, output_tokens=250_000))
         3.0
@@ -53,7 +53,7 @@ class Price(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True):
-    """Which samples: `limit` at random with the seed, in proportion to the categories; `first` from the start."""
+    """The choice of samples: `limit` at random with the seed, in proportion to the categories; `first` from the start."""
 
     limit: int | None = None
     first: int | None = None
@@ -66,9 +66,9 @@ Target = Literal["samples", "suite"]
 
 
 class Strata(msgspec.Struct, frozen=True, kw_only=True):
-    """How many samples each stratum of the task has, and in which order those of the run are visited.
+    """The number of samples in each stratum of the task, and the order in which those of the run are visited.
 
-    The task is here what --tag, --id and --first leave of it, before --limit draws. `by` is the tag whose values are the
+    The task here is what --tag, --id and --first leave of it, before --limit draws. `by` is the tag whose values are the
     strata, '' where all samples are one stratum. `order` is `random` where any part of the run that was visited is a
     fair part of the whole.
     """
@@ -79,16 +79,16 @@ class Strata(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def total(self) -> int:
-        """How many samples the task has."""
+        """Return how many samples the task has."""
         return sum(self.sizes.values())
 
 
 class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run is: names and JSON only, so that it can be digested, resumed and shipped.
+    """The specification of a run: names and JSON only, so that it can be digested, resumed and shipped.
 
     `judge` is the model that scorers ask, where they ask one and name none of their own. A run whose share of
     infrastructure failures is above `max_failed` ends as inconclusive. `concurrency` and `workers` are kept
-    so that the run goes on as wide as it began. `target` says what the intervals are
+    so that it is resumed as it began. `target` says what the intervals are
     about: samples like these, or the very samples of the task.
     """
 
@@ -115,7 +115,7 @@ RunState = Literal["running", "stopped", "finished", "inconclusive", "copying"]
 
 
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A run as the store keeps it.
+    """The record of a run in the store.
 
     `scorers` are the names in force (with those added by re-scoring), `planned` the number of trials,
     `provenance` where data, code and prompts came from: versions, digests, licences; `note` why it is
@@ -176,7 +176,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     unit: Literal["share", "number"] = "share"
 
     def __str__(self) -> str:
-        """The number as a person writes it down: value, interval, and out of how many."""
+        """Return the number as people write it: value, interval, and out of how many."""
         name = f"{self.name} [{self.slice}]" if self.slice else self.name
         if self.value is None:
             return f"{name}: no value, {self.scored} of {self.planned} scored"

@@ -1,4 +1,4 @@
-"""What is asked: samples, their turns, and the messages and tools in them."""
+"""Define samples, their turns, and the messages and tools in them."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ class Text(msgspec.Struct, frozen=True, kw_only=True, tag="text"):
 
 
 class Reasoning(msgspec.Struct, frozen=True, kw_only=True, tag="reasoning"):
-    """What a model thought aloud; kept and counted, never part of the answer."""
+    """The reasoning that a model returned; kept and counted, never part of the answer."""
 
     text: str
 
@@ -48,7 +48,7 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True, tag="tool_call"):
 
     @classmethod
     def from_text(cls, name: str, text: str, *, id: str = "") -> Self:
-        """Read a call whose arguments came as JSON text; what is no plain JSON object is kept in `raw`.
+        """Make a call from arguments in JSON text; what is no plain JSON object is kept in `raw`.
 
         >>> ToolCall.from_text("f", '{"x": 1}').arguments, ToolCall.from_text("f", "[1").raw
         ({'x': 1}, '[1')
@@ -62,12 +62,12 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True, tag="tool_call"):
         return cls(name=name, arguments=arguments, id=id)
 
     def arguments_text(self) -> str:
-        """The arguments as JSON text, as a provider would send them."""
+        """Return the arguments as JSON text, as a provider would send them."""
         return self.raw if self.raw is not None else _json.encode(self.arguments)
 
 
 class ToolResult(msgspec.Struct, frozen=True, kw_only=True, tag="tool_result"):
-    """What a tool gave back to the call with the same id."""
+    """The result that a tool returned for the call with the same id."""
 
     name: str
     content: str
@@ -86,7 +86,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, role: Role, text: str) -> Self:
-        """A message of text alone.
+        """Make a message that is text only.
 
         >>> Message.of("user", "Hi").text
         'Hi'
@@ -95,14 +95,14 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The text parts, joined; reasoning, files and calls are left out."""
+        """Return the text parts, joined; reasoning, files and calls are left out."""
         if len(self.parts) == 1 and isinstance(self.parts[0], Text):  # the usual message
             return self.parts[0].text
         return "".join(part.text for part in self.parts if isinstance(part, Text))
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
-        """The tool calls in it, in order."""
+        """Return its tool calls, in order."""
         if len(self.parts) == 1 and isinstance(self.parts[0], Text):  # the usual message
             return ()
         return tuple(part for part in self.parts if isinstance(part, ToolCall))
@@ -119,8 +119,8 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
 class Turn(msgspec.Struct, frozen=True, kw_only=True):
     """The messages sent to the agent at one go.
 
-    An agent without native tool calls is shown `as_text` instead of messages and tools, where a
-    benchmark has official words for that.
+    An agent without native tool calls receives `as_text` in place of messages and tools, where a
+    benchmark has official wording for that.
     """
 
     messages: tuple[Message, ...]
@@ -155,7 +155,7 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
         meta: Mapping[str, object] | None = None,
         files: Sequence[File] = (),
     ) -> Self:
-        """A sample of one question.
+        """Make a sample of one question.
 
         >>> Sample.ask("fr", "Capital of France?", target="Paris").question
         'Capital of France?'
@@ -166,12 +166,12 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def known(self) -> KnownMeta:
-        """Return what of `meta` has a meaning for others."""
+        """Return the keys of `meta` that have a shared meaning."""
         return known(KnownMeta, self.meta)
 
     @property
     def question(self) -> str:
-        """The text of the last user message of the first turn."""
+        """Return the text of the last user message of the first turn."""
         if not self.turns:
             return ""
         asked = [message.text for message in self.turns[0].messages if message.role == "user"]

@@ -1,4 +1,4 @@
-"""What a scorer says of one attempt."""
+"""Define what a scorer returns: a score, or the reason why there is none."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -38,12 +38,12 @@ class Score(msgspec.Struct, frozen=True, kw_only=True, tag="score"):
 
     @property
     def value(self) -> float:
-        """The share of the points, 0 to 1."""
+        """Return the share of the points, 0 to 1."""
         return self.points / self.out_of
 
     @property
     def passed(self) -> bool:
-        """What a scorer with a pass mark of its own says (`details["passed"]`), else whether it has full marks."""
+        """True if it passed: by the scorer's own pass mark (`details["passed"]`), else with full marks."""
         own = self.details.get("passed")
         return own if isinstance(own, bool) else self.value == 1
 
@@ -54,7 +54,7 @@ class Score(msgspec.Struct, frozen=True, kw_only=True, tag="score"):
 
 
 class Unscored(msgspec.Struct, frozen=True, kw_only=True, tag="unscored"):
-    """No score, and why: a type of its own, so that nobody can average it."""
+    """The reason why there is no score: a type of its own, so that nobody can average it."""
 
     why: WhyUnscored
     reason: str | Sentence = ""

@@ -1,4 +1,4 @@
-"""A sentence for people, kept apart from its values so that a door can say it in another language."""
+"""Keep the sentences of messages apart from their values, so that they can be shown in another language."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -9,7 +9,7 @@ QUOTED_CHARACTERS = 200
 
 
 class Sentence(msgspec.Struct, frozen=True, tag="sentence"):
-    """An English sentence with `{named}` places, and what stands in them.
+    """An English sentence with `{named}` fields, and their values.
 
     The English text is the key of the catalogues in `locales/`; values are never translated, except
     values that are sentences themselves.
@@ -22,7 +22,7 @@ class Sentence(msgspec.Struct, frozen=True, tag="sentence"):
     values: Mapping[str, Any] = {}
 
     def __post_init__(self) -> None:
-        """A sentence among the values comes out of a store as a dict, and becomes a sentence again."""
+        """Turn values that are dicts into sentences again: that is how nested sentences come out of a store."""
         if any(isinstance(value, dict) and value.get("type") == "sentence" for value in self.values.values()):
             values = {name: _revived(value) for name, value in self.values.items()}
             msgspec.structs.force_setattr(self, "values", values)
@@ -43,7 +43,7 @@ def say(text: str, /, **values: object) -> Sentence:
 
 
 def clip(text: str, characters: int, *, keep: Literal["start", "end"] = "start") -> str:
-    """Cut a text where it is long, with a mark where something is missing.
+    """Shorten a long text, with a mark where something is missing.
 
     >>> clip("abcdef", 3), clip("abcdef", 3, keep="end")
     ('abc…', '…def')

@@ -1,4 +1,4 @@
-"""The sufficient statistics of a mean with clusters: a store adds them up, `estimate` makes numbers of them."""
+"""Add up the sufficient statistics of a mean with clusters: stores do the same, and `estimate` turns them into numbers."""
 
 from collections.abc import Iterable
 
@@ -39,7 +39,7 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
-    """What one sample earned: the values of its scored attempts (0 to 1), and how many were planned."""
+    """The values of a sample's scored attempts (0 to 1), and how many attempts were planned."""
 
     cluster: str
     values: tuple[float, ...]

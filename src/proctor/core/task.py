@@ -1,4 +1,4 @@
-"""What the rooms expect of each other: tasks, agents, environments, users, scorers, stores."""
+"""Define what packages expect of each other: tasks, agents, environments, users, scorers, stores."""
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -27,15 +27,15 @@ class Session(Protocol):
     """One open conversation with an agent."""
 
     async def send(self, turn: Turn) -> Sequence[Step]:
-        """Give the agent one turn; its steps come back in order. `Step.turn` is set by the engine."""
+        """Send the agent one turn and return its steps in order. `Step.turn` is set by the engine."""
         ...
 
 
 @runtime_checkable
 class Agent(Protocol):
-    """A system under test. `tools` says whether it takes tools natively or reads of them in the text.
+    """A system under test. `tools` says whether it takes tools natively or as text.
 
-    What it may say in addition is in `declared.AgentInfo`, and what its session may say in `declared.SessionInfo`.
+    Optional attributes are those of `declared.AgentInfo`, and for its session those of `declared.SessionInfo`.
     """
 
     name: str
@@ -46,14 +46,14 @@ class Agent(Protocol):
 
 @runtime_checkable
 class TakesOracle(Protocol):
-    """An agent that wants to know how the task makes right answers, before it is opened."""
+    """An agent that is given, before it is opened, the function by which the task makes right answers."""
 
     def with_oracle(self, oracle: Callable[[Sample], Trajectory] | None) -> Agent: ...
 
 
 @runtime_checkable
 class Model(Protocol):
-    """A chat model; one that holds a server is an async context manager. What it may say in addition is in `declared.ModelInfo`."""
+    """A chat model; one that holds a server is an async context manager. Optional attributes: `declared.ModelInfo`."""
 
     name: str
 
@@ -75,7 +75,7 @@ class User(Protocol):
 
 
 class Scorer(Protocol):
-    """A function (sample, trajectory) -> Score or Unscored; may be async. What it may say of itself is in `declared.ScorerInfo`."""
+    """A function (sample, trajectory) -> Score or Unscored; may be async. Optional attributes: `declared.ScorerInfo`."""
 
     def __call__(self, sample: Sample, trajectory: Trajectory, /) -> Score | Unscored | Awaitable[Score | Unscored]: ...
 
@@ -121,7 +121,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Store(Protocol):
-    """Where runs are kept. Reading is plain; writing is awaited and returns when the data is on disk.
+    """Keeps runs. Reading is synchronous; writing is awaited and returns when the data is on disk.
 
     Runs are named by id; different runs share a store, and one run is open for writing in one process at a
     time. Unknown run ids raise `BadInput` with the nearest match.
@@ -134,7 +134,7 @@ class Store(Protocol):
         ...
 
     async def plan(self, run_id: str, samples: Iterable[Sample]) -> int:
-        """Note id, cluster and tags of every sample that will be run, and say how many.
+        """Store id, cluster and tags of every sample that will be run, and return how many there are.
 
         Raises:
             BadInput: the same id twice.
@@ -145,7 +145,7 @@ class Store(Protocol):
         """Accept a trial with its verdicts, once for each (run, sample, attempt).
 
         A second trial of the same key is ignored when a final one is there, and replaces one whose outcome
-        can be retried; the old one is kept beside it. `sample` is kept once for each digest.
+        can be retried; the old one is kept as superseded. `sample` is kept once for each digest.
         """
         ...
 
@@ -154,11 +154,11 @@ class Store(Protocol):
         ...
 
     async def save(self, record: RunRecord) -> None:
-        """Save the record as it is now; the run stays open."""
+        """Save the record; the run stays open."""
         ...
 
     async def end(self, record: RunRecord) -> None:
-        """Save the record as it is now, and unlock the run."""
+        """Save the record, and unlock the run."""
         ...
 
     def runs(self) -> list[RunRecord]: ...
@@ -166,13 +166,13 @@ class Store(Protocol):
     def run(self, run_id: str) -> RunRecord: ...
 
     def finished(self, run_id: str, *, failed_too: bool = False) -> set[tuple[str, int]]:
-        """The (sample id, attempt) pairs with a final outcome; `failed_too` adds infrastructure failures."""
+        """Return the (sample id, attempt) pairs with a final outcome; `failed_too` adds infrastructure failures."""
         ...
 
     def outcomes(self, run_id: str) -> Mapping[Outcome, int]: ...
 
     def usage(self, run_id: str) -> Usage:
-        """Tokens, requests and money spent on a run: by all its trials, those tried again too, and by its judges."""
+        """Return the tokens, requests and money spent on a run: by all its trials, superseded ones too, and by its judges."""
         ...
 
     def trials(
@@ -185,33 +185,33 @@ class Store(Protocol):
         min_value: float | None = None,
         max_value: float | None = None,
     ) -> Iterator[Trial]:
-        """Trials in the order of the plan, filtered in the store; values are those of the scorer (or any)."""
+        """Yield trials in the order of the plan, filtered in the store; values are those of the scorer (or any)."""
         ...
 
     def verdicts(self, run_id: str, *, scorer: str | None = None, sample_id: str | None = None) -> Iterator[Verdict]:
-        """The verdict that counts of each scorer and trial, in the order of the plan."""
+        """Yield the verdict that counts of each scorer and trial, in the order of the plan."""
         ...
 
     def sample(self, run_id: str, sample_id: str) -> Sample | None: ...
 
     def tallies(self, run_id: str, scorer: str) -> Mapping[str, Tally]:
-        """The sums of a scorer's values by slice: '' is the whole run, the others 'key=value' for each tag."""
+        """Return the sums of a scorer's values by slice: '' is the whole run, the others 'key=value' for each tag."""
         ...
 
     def strata(self, run_id: str, scorer: str, tag: str) -> Mapping[str, Mapping[str, Tally]]:
-        """The sums of each slice, in it by the value of a tag; '' is the value of samples without that tag."""
+        """Return the sums of each slice by the value of a tag; '' is the value of samples without that tag."""
         ...
 
     def values(self, run_id: str, scorer: str) -> Iterator[Value]:
-        """What every stored attempt earned from a scorer, in the order of the plan; quick, records are not read."""
+        """Yield what every stored attempt earned from a scorer, in the order of the plan; quick, as no record is read."""
         ...
 
     def planned(self, run_id: str) -> Iterator[Sample]:
-        """The samples of the plan, in order; one that was not kept has its id, cluster and tags only."""
+        """Yield the samples of the plan, in order; one that was not stored has its id, cluster and tags only."""
         ...
 
     def history(self, run_id: str) -> Iterator[Trial | Verdict]:
-        """All that was ever accepted, with retried trials and earlier verdicts: of each trial, the oldest first."""
+        """Yield all that was ever accepted, with retried trials and earlier verdicts: of each trial, the oldest first."""
         ...
 
     def delete(self, run_id: str) -> None: ...

@@ -1,4 +1,4 @@
-"""What an agent did, in order."""
+"""Define a trajectory: what an agent did, in order."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, Self
@@ -62,7 +62,7 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, answer: str) -> Self:
-        """A trajectory of one answer.
+        """Make a trajectory of one answer.
 
         >>> Trajectory.of("Paris").answer
         'Paris'
@@ -71,14 +71,14 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def answer(self) -> str:
-        """The text of the last assistant message that has text; '' when there is none."""
+        """Return the text of the last assistant message that has text; '' when there is none."""
         for step in reversed(self.steps):
             if step.message.role == "assistant" and (text := step.message.text):
                 return text
         return ""
 
     def calls(self, turn: int | None = None) -> tuple[ToolCall, ...]:
-        """The tool calls made, in order; of one turn, or of all."""
+        """Return the tool calls made, in order; of one turn, or of all."""
         return tuple(
             call
             for step in self.steps
@@ -88,13 +88,13 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def usage(self) -> Usage:
-        """The sum over all steps."""
+        """Return the sum over all steps."""
         used = [step.usage for step in self.steps if step.usage is not None]
         return sum(used[1:], used[0]) if used else Usage()
 
 
 def turns_of(sample: Sample, trajectory: Trajectory) -> tuple[Turn, ...]:
-    """The turns of a sample as they were played: its own, then those of a simulated user."""
+    """Return the turns of a sample as they were played: its own, then those of a simulated user."""
     added: dict[int, list[Message]] = {}
     for step in trajectory.steps:
         if step.turn >= len(sample.turns) and step.message.role == "user":

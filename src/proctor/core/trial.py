@@ -1,4 +1,4 @@
-"""One attempt at one sample as it is kept: how it ended, and what scorers said of it."""
+"""Define a stored attempt at a sample: how it ended, and the verdicts of scorers."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
@@ -27,7 +27,7 @@ RETRYABLE: frozenset[Outcome] = INFRASTRUCTURE | {"skipped", "cancelled"}
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """Why an attempt did not end as scored; `kind` is a short name to count by, `detail` a clipped trace."""
+    """The reason why an attempt was not scored; `kind` is a short name to count by, `detail` a clipped trace."""
 
     kind: str
     reason: str | Sentence
@@ -60,9 +60,9 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What one scorer, at one version, said of one trial. Rows are only added; the newest counts.
+    """The verdict of one scorer, at one version, on one trial. Rows are only added; the newest counts.
 
-    `usage` is what the models behind the scorer used for it; None where it asked none.
+    `usage` is that of the models that the scorer asked; None where it asked none.
     """
 
     run_id: str
@@ -75,7 +75,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Value(msgspec.Struct, frozen=True, kw_only=True):
-    """What one attempt earned, as the narrow table has it: enough for statistics, without the record.
+    """The value of one attempt, from the narrow table: enough for statistics, without the record.
 
     `value` is in 0..1, and None where the attempt is not in the mean; `why` is then the outcome or the reason
     it is unscored.

@@ -1,4 +1,4 @@
-"""Say in words what msgspec or json found wrong with a value; their own texts are English with Python's names of types."""
+"""Turn errors of msgspec and json into sentences; their own texts are English with Python's names of types."""
 
 import json
 import re
@@ -60,7 +60,7 @@ _CHOICE = re.compile(r"^Invalid (?:enum )?value (.+)$")
 
 
 def in_words(error: Exception) -> Sentence | str:
-    """Return what is wrong, with the place in the value; a text that is not known stays unchanged.
+    """Return what is wrong, with the path in the value; an unknown text stays unchanged.
 
     >>> import msgspec
     >>> try:
@@ -88,7 +88,7 @@ def in_words(error: Exception) -> Sentence | str:
 
 
 def malformed(error: json.JSONDecodeError) -> Sentence | str:
-    """Return what is wrong with a JSON text, without the place."""
+    """Return what is wrong with a JSON text, without line and column."""
     return say(MALFORMED_BY_JSON[error.msg]) if error.msg in MALFORMED_BY_JSON else error.msg
 
 

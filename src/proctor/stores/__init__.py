@@ -1,10 +1,10 @@
-"""Where trials are kept, one file per database."""
+"""Keep runs and their trials: one module for each kind of database."""
 
 from proctor.core.task import Store
 
 
 def open_store(url: str | None = None) -> Store:
-    """The store at a path or address; None is `PROCTOR_STORE`, or a file in the user's data folder.
+    """Open the store at a path or address; None is `PROCTOR_STORE`, or a file in the user's data folder.
 
     `:memory:` is a store that goes away when it is closed.
 

@@ -1,4 +1,4 @@
-"""What becomes of a trial: written with others where it is new, with a look at what is there where it is not."""
+"""Write trials and verdicts: new trials together, a trial of a known key after reading what is stored."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ Spent = tuple[int, int, int, int, int, float | None]
 def addition(
     run: int, trial: Trial, verdicts: Sequence[Verdict], sample: Sample | None, keys: Sequence[bytes] = ()
 ) -> Addition:
-    """Encode a trial with what belongs to it; `keys` are not written, whoever said them."""
+    """Encode a trial with its verdicts and sample; `keys` are never written, wherever they occur."""
     outcome = trial.outcome
     content = None if sample is None else encode(sample)
     return Addition(
@@ -49,9 +49,9 @@ def judged(verdict: Verdict, outcome: str, keys: Sequence[bytes] = ()) -> Judged
 
 
 def accept(db: sqlite3.Connection, additions: Sequence[Addition]) -> list[BadInput | None]:
-    """Write trials in one transaction; for each, why it was not accepted, or None.
+    """Write trials in one transaction; return for each why it was not accepted, or None.
 
-    A trial whose key has a final outcome is passed over without an error.
+    A trial whose key has a final outcome is ignored without an error.
     """
     try:
         arrive(db, additions)
@@ -64,7 +64,7 @@ def accept(db: sqlite3.Connection, additions: Sequence[Addition]) -> list[BadInp
 
 
 def accept_one(db: sqlite3.Connection, one: Addition) -> BadInput | None:
-    """Write a trial, in a transaction, after a look at what is there; why it was not accepted, or None."""
+    """Write a trial, in a transaction, after reading what is stored; return why it was not accepted, or None."""
     found = db.execute(
         "SELECT samples.id, trials.outcome FROM samples LEFT JOIN trials"
         " ON trials.sample = samples.id AND trials.attempt = ? WHERE samples.run = ? AND samples.name = ?",
@@ -88,13 +88,13 @@ def accept_one(db: sqlite3.Connection, one: Addition) -> BadInput | None:
     arrive(db, [one._replace(verdicts=())])
     for verdict in one.verdicts:
         append_verdict(db, *key, verdict)
-    if spent is not None:  # the tries before were paid for too
+    if spent is not None:  # earlier tries were paid for too
         spend(db, key, spent)
     return None
 
 
 def spend(db: sqlite3.Connection, key: tuple[int, int], spent: Spent) -> None:
-    """Add to what was spent on a trial, of which the record tells the last try only."""
+    """Add to what was spent on a trial, as its record has the usage of the last try only."""
     added = ", ".join(f"{name} = {name} + ?{place}" for place, name in enumerate(SPENT[:-1], start=1))
     db.execute(
         f"UPDATE trials SET {added}, cost = CASE WHEN ?6 IS NULL THEN cost ELSE coalesce(cost, 0) + ?6 END"  # noqa: S608 - constants
@@ -147,7 +147,7 @@ def _spent(trial: Trial, verdicts: Sequence[Verdict]) -> Spent:
 
 
 def bounded(usage: Usage) -> Spent:
-    """A usage as the columns of a trial have it."""
+    """Return a usage as the columns of a trial store it."""
     if usage == NOTHING:
         return _NO_COLUMNS
     return (

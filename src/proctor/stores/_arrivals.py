@@ -1,9 +1,9 @@
-"""How trials get into the tables: as rows of one view, so that a group of them is one statement and one transaction.
+"""Insert trials into the tables as rows of one view, so that a group of them is one statement and one transaction.
 
-Each statement lets go of the GIL and has to win it back from the event loop, which costs more than the writing. The
-triggers of the view, which belong to the connection and not to the file, put each part where it belongs. They do so
-for what is new only: a trial that is there already, a sample that is not in the plan, or a scorer without a number
-breaks a constraint, and with it the whole statement.
+Each statement releases the GIL and has to win it back from the event loop, which costs more than the writing. The
+triggers of the view, which belong to the connection and not to the file, distribute each row over the tables. They
+accept only what is new: a trial that is stored already, a sample that is not in the plan, or a scorer without a number
+violates a constraint, and the whole statement fails.
 """
 
 import sqlite3
@@ -18,7 +18,7 @@ MOST_ROWS = 64  # of a statement
 
 
 class Judged(NamedTuple):
-    """A verdict as it is stored."""
+    """A verdict in the form in which it is stored."""
 
     scorer: str
     points: float | None
@@ -28,7 +28,7 @@ class Judged(NamedTuple):
 
 
 class Addition(NamedTuple):
-    """A trial as it is stored, with its verdicts and, if it is not known to be there, its sample."""
+    """A trial in the form in which it is stored, with its verdicts and, unless it is known to be stored, its sample."""
 
     run: int
     name: str
@@ -70,7 +70,7 @@ _SETUP = (
 
 
 def prepare(db: sqlite3.Connection) -> None:
-    """Make the view, for this connection."""
+    """Create the view and its triggers, for this connection."""
     for statement in _SETUP:
         db.execute(statement)
 
@@ -114,7 +114,7 @@ SELECT group_concat(hex(digest)) FROM (VALUES {rows}) CROSS JOIN contents ON nam
 
 
 def _known(db: sqlite3.Connection, long: Sequence[Addition]) -> frozenset[str]:
-    """The digests of long samples that are there, so that none is compressed in vain."""
+    """Return the digests of long samples that are stored already, so that none is compressed in vain."""
     found: list[str] = []
     for start in range(0, len(long), MOST_ROWS):
         keys = [(one.name, one.content) for one in long[start : start + MOST_ROWS]]
@@ -134,10 +134,9 @@ def _packed_verdict(one: Judged) -> Judged:
 
 
 def insert(db: sqlite3.Connection, statement: str, rows: Sequence[tuple[object, ...]]) -> int:
-    """Run a statement with `{rows}` in it for up to 64 rows at a time; says how many rows it changed.
+    """Run a statement with `{rows}` in it for up to 64 rows at a time; return how many rows it changed.
 
-    A statement is only prepared for powers of two: where rows are missing, it is given some of zeros, which it has to
-    leave out.
+    Statements are prepared for powers of two only; missing rows are padded with zeros, which the statement has to skip.
     """
     return sum(
         _execute(db, statement, rows[start : start + MOST_ROWS]).rowcount for start in range(0, len(rows), MOST_ROWS)

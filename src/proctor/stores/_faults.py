@@ -1,4 +1,4 @@
-"""What SQLite says when something is wrong with a store, in words a person can act on.
+"""Turn errors of SQLite into messages that the user can act on.
 
 Codes: https://www.sqlite.org/rescode.html, of SQLite 3.40.
 """
@@ -10,7 +10,7 @@ from proctor.core.errors import BadInput
 
 
 def explain(error: sqlite3.Error, path: Path) -> Exception:
-    """The error as one of ours; one that no person can mend stays as it is."""
+    """Return the error as a `BadInput`; one that the user cannot mend is returned unchanged."""
     code = getattr(error, "sqlite_errorcode", None)
     match code & 0xFF if code is not None else None:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:

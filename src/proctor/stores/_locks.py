@@ -1,6 +1,6 @@
-"""A run is open for writing once: a lock file next to the store, which the system releases when the process dies.
+"""Lock a run, so that only one process writes it: a lock file next to the store, which the system releases with the process.
 
-A forked child holds nothing: filelock closes the file there, else a child that outlives a killed run would keep it locked.
+A forked child holds no lock: filelock closes the file there, else a child that outlives a killed run would keep it locked.
 """
 
 import os

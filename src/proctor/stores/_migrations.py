@@ -1,6 +1,6 @@
 """Bring a store of an older version up to date, after a copy of the file.
 
-1 kept every run, sample, trial and verdict as a row of JSON under the names themselves: four tables, `runs (id,
+Layout 1 stored every run, sample, trial and verdict as a row of JSON under its own names: four tables, `runs (id,
 record)`, `samples (run, place, id, record)`, `trials (run, sample, attempt, outcome, record)` and `verdicts
 (number, run, sample, attempt, scorer, record)`.
 """
@@ -45,7 +45,7 @@ def migrate(db: sqlite3.Connection, path: Path, version: int) -> None:
 
 
 def _backup(path: Path, version: int) -> Path:
-    """Copy a store to `<name>.v<version>.bak` beside it, never over a file that is there."""
+    """Copy a store to `<name>.v<version>.bak` next to it, never over an existing file."""
     names = (path.with_name(f"{path.name}.v{version}.bak{number or ''}") for number in count())
     target = next(name for name in names if not name.exists())
     with (

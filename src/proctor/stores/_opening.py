@@ -13,7 +13,7 @@ from proctor.stores.schema import APPLICATION_ID, VERSION, create
 
 
 def connect(path: Path, busy_seconds: float) -> sqlite3.Connection:
-    """A connection without transactions of its own; who uses it makes sure that one thread does so at a time."""
+    """Connect without implicit transactions; the caller makes sure that only one thread uses the connection at a time."""
     db = sqlite3.connect(
         path, timeout=busy_seconds, isolation_level=None, check_same_thread=False, cached_statements=256
     )
@@ -22,7 +22,7 @@ def connect(path: Path, busy_seconds: float) -> sqlite3.Connection:
 
 
 def opened(path: Path, busy_seconds: float) -> sqlite3.Connection:
-    """A connection to the store in a file, which is made or brought to this version first.
+    """Open the store in a file, which is created or brought to this version first.
 
     Raises:
         BadInput: it is no store, is from a newer version, or cannot be opened.
@@ -78,7 +78,7 @@ SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master) FROM p
 
 
 def _version(db: sqlite3.Connection, path: Path) -> int:
-    """The version of the layout, 0 for an empty file."""
+    """Return the version of the layout, 0 for an empty file."""
     row: tuple[int, int, int] = db.execute(_LOOK).fetchone()
     application, version, tables = row
     if application == 0 and version == 0 and not tables:
@@ -98,7 +98,7 @@ def _version(db: sqlite3.Connection, path: Path) -> int:
 
 
 def _patiently(work: Callable[[], object], seconds: float) -> None:
-    """Try again while another process is at it too: for the change to WAL, SQLite itself does not wait."""
+    """Try again while another process does the same: for the change to WAL, SQLite itself does not wait."""
     until = time.monotonic() + seconds
     while True:
         try:

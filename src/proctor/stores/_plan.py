@@ -1,4 +1,4 @@
-"""The plan of a run: which samples it will play, in which order."""
+"""Write the plan of a run: which samples it will play, in which order."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -14,17 +14,17 @@ _SAMPLES = "INSERT INTO samples SELECT * FROM (VALUES {rows}) WHERE column1 > 0 
 
 
 def start(db: sqlite3.Connection, run: int) -> None:
-    """Forget a plan that was stopped half-way; one that trials belong to stays."""
+    """Delete a plan that was interrupted; a plan that has trials stays."""
     first, last = first_sample(run), first_sample(run + 1)
     if db.execute("SELECT 1 FROM trials WHERE sample >= ? AND sample < ? LIMIT 1", (first, last)).fetchone() is None:
         db.execute("DELETE FROM samples WHERE run = ?", (run,))
 
 
 def extend(db: sqlite3.Connection, run: int, place: int, samples: Sequence[Sample]) -> None:
-    """Note samples from a place on.
+    """Add samples to the plan, the first of them at this position.
 
     Raises:
-        BadInput: an id is there twice, is no text, or was not at this place in the plan that is there.
+        BadInput: an id occurs twice, is no valid text, or is not at its position in the stored plan.
     """
     numbers: dict[str, int] = {}
     rows = []
@@ -45,10 +45,10 @@ def extend(db: sqlite3.Connection, run: int, place: int, samples: Sequence[Sampl
 
 
 def finish(db: sqlite3.Connection, run: int, count: int) -> None:
-    """Close a plan of so many samples.
+    """Complete a plan of `count` samples.
 
     Raises:
-        BadInput: the plan that is there was longer.
+        BadInput: the stored plan is longer.
     """
     if db.execute("SELECT count(*) FROM samples WHERE run = ?", (run,)).fetchone()[0] != count:
         raise _other_plan()

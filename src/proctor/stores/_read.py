@@ -1,9 +1,9 @@
-"""What is asked of the tables, and rows back into our types.
+"""Query the tables, and decode rows into our types.
 
-Lazy queries give pages of rows that begin with (sample, attempt), behind `:sample, :attempt` and up to `:last`.
+Lazy queries return pages of rows that begin with (sample, attempt), after `:sample, :attempt` and before `:last`.
 """
 
-# ruff: noqa: S608 - the queries are put together from constants in this file
+# ruff: noqa: S608 - the queries are composed of constants in this file
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
@@ -112,7 +112,7 @@ DELETE = (
 
 
 def trials_query(filters: Mapping[str, object]) -> str:
-    """The query for trials; bounds on the value hold for the scorer, or for any."""
+    """Return the query for trials; bounds on the value apply to the scorer, or to any."""
     chosen = [_FILTER["outcome"]] if filters["outcome"] is not None else []
     if filters["min_value"] is not None or filters["max_value"] is not None:
         chosen.append(_FILTER["value"])
@@ -147,7 +147,7 @@ def sample(data: bytes) -> Sample:
 def value(
     name: str, cluster: str | None, tags: str, outcome: str, share: float | None, why: str | None, *, attempt: int
 ) -> Value:
-    """What an attempt earned, out of its row."""
+    """Decode what an attempt earned."""
     if outcome == "agent_failed":
         share, why = 0.0, None
     elif outcome != "scored":
@@ -158,7 +158,7 @@ def value(
 
 
 def planned(name: str, cluster: str | None, tags: str, data: bytes | None) -> Sample:
-    """A sample of the plan, whole if it was kept."""
+    """Decode a sample of the plan, with its turns if it was stored."""
     if data is not None:
         return sample(data)
     return Sample(id=name, turns=(), cluster=cluster, tags=_tags(tags))

@@ -47,12 +47,12 @@ FROM ({clusters}) GROUP BY tags
 
 
 def tallies(db: sqlite3.Connection, run: int, attempts: int, scorer: str) -> dict[str, Tally]:
-    """The sums by slice; '' is the whole run and comes first."""
+    """Return the sums by slice; '' is the whole run and comes first."""
     return _by_key(db, run, attempts, scorer, _slices(_tag_sets(db, run)))
 
 
 def strata(db: sqlite3.Connection, run: int, attempts: int, scorer: str, tag: str) -> dict[str, dict[str, Tally]]:
-    """The sums by slice, and in it by the value of a tag ('' where a sample has none)."""
+    """Return the sums by slice, and within it by the value of a tag ('' where a sample has none)."""
     sets = _tag_sets(db, run)
     cells: dict[tuple[str, str], list[int]] = {}
     for slice, numbers in _slices(sets).items():
@@ -67,7 +67,7 @@ def strata(db: sqlite3.Connection, run: int, attempts: int, scorer: str, tag: st
 def _by_key(
     db: sqlite3.Connection, run: int, attempts: int, scorer: str, sets_by_key: Mapping[Key, Sequence[int]]
 ) -> dict[Key, Tally]:
-    """The sums of several sets of tags together, for each key."""
+    """Return for each key the sums over its sets of tags."""
     number = db.execute("SELECT id FROM scorers WHERE name = ?", (scorer,)).fetchone()
     values = {"run": run, "attempts": attempts, "scorer": number[0] if number else 0}
     sizes = dict(db.execute("SELECT tags, count(*) FROM samples WHERE run = :run GROUP BY tags", values))
@@ -96,7 +96,7 @@ SELECT 1 FROM samples WHERE run = :run AND cluster IS NOT NULL GROUP BY cluster 
 def _query(
     db: sqlite3.Connection, values: dict[str, int], *, clustered: bool, sets: Sequence[int] | None = None
 ) -> dict[int, Tally]:
-    """Tallies by set of tags; with `sets` one tally of them together, under 0 (of all, when there are none)."""
+    """Return tallies by set of tags; with `sets` one tally of them together, under 0 (of all, when it is empty)."""
     several = values["attempts"] > 1
     samples = _ATTEMPTS.format(
         grouped=_MEANS if several else _EACH,
@@ -149,7 +149,7 @@ def _tally(
 
 
 def _sum(tallies: Sequence[Tally]) -> Tally:
-    """The tally of several sets of tags that share no cluster."""
+    """Add up the tallies of sets of tags that share no cluster."""
     if not tallies:
         return Tally()
     fields = {name: [getattr(tally, name) for tally in tallies] for name in Tally.__struct_fields__}
@@ -158,13 +158,13 @@ def _sum(tallies: Sequence[Tally]) -> Tally:
 
 
 def _tag_sets(db: sqlite3.Connection, run: int) -> dict[int, dict[str, str]]:
-    """The sets of tags that samples of a run have, by number."""
+    """Return the sets of tags of the samples of a run, by number."""
     query = "SELECT id, tags FROM tag_sets WHERE EXISTS (SELECT 1 FROM samples WHERE run = ? AND tags = tag_sets.id) ORDER BY id"
     return {number: msgspec.json.decode(tags) for number, tags in db.execute(query, (run,))}
 
 
 def _slices(sets: Mapping[int, Mapping[str, str]]) -> dict[str, list[int]]:
-    """Which sets of tags make up each slice."""
+    """Return the sets of tags that make up each slice."""
     found: dict[str, list[int]] = {}
     for number, tags in sets.items():
         for key, value in tags.items():

@@ -1,4 +1,4 @@
-"""One thread writes to a database: what waits goes into one transaction, and each writer wakes when it is on disk."""
+"""Write to a database from one thread: what waits goes into one transaction, and each caller wakes when it is on disk."""
 
 import asyncio
 import sqlite3
@@ -25,7 +25,7 @@ class _Waiting(NamedTuple):
 
 
 class _Tick(NamedTuple):
-    """Trials that came in during one tick of a loop."""
+    """The trials that were added during one tick of a loop."""
 
     loop: asyncio.AbstractEventLoop
     waiting: list[_Waiting]
@@ -37,7 +37,7 @@ class _Work(NamedTuple):
 
 
 class Writer:
-    """The thread with its queue; it starts with the first write. `explain` turns errors of SQLite into ours."""
+    """A thread with its queue; it starts at the first write. `explain` turns errors of SQLite into ours."""
 
     def __init__(self, db: sqlite3.Connection, explain: Callable[[sqlite3.Error], Exception]) -> None:
         self._db = db
@@ -51,8 +51,7 @@ class Writer:
     def add(self, addition: Addition) -> "asyncio.Future[None]":
         """Queue a trial; the future of the running loop is done when it is on disk.
 
-        What comes in one tick of the loop is handed over in groups: one by one, two threads would only fight over
-        the GIL.
+        Trials of one tick of the loop are handed over in groups: one by one, the two threads would contend for the GIL.
         """
         loop = asyncio.get_running_loop()
         done: asyncio.Future[None] = loop.create_future()
@@ -66,7 +65,7 @@ class Writer:
         return done
 
     def call(self, work: Callable[[sqlite3.Connection], T]) -> "Future[T]":
-        """Queue some work, which gets a transaction of its own."""
+        """Queue a function, which runs in a transaction of its own."""
         done: Future[T] = Future()
         self._put(_Work(work, done))
         return done
@@ -117,7 +116,7 @@ class Writer:
             started = time.monotonic()
             errors = accept(self._db, additions)
             self._at_once = AT_ONCE_SLOWLY if time.monotonic() - started > SLOW_SECONDS else AT_ONCE
-        except BaseException as error:  # noqa: BLE001 - each waiter hears of it
+        except BaseException as error:  # noqa: BLE001 - raised in each waiting caller
             self._roll_back()
             errors = [self._explained(error) for _ in additions]
         start = 0
@@ -134,14 +133,14 @@ class Writer:
             self._db.execute("BEGIN IMMEDIATE")
             result = item.work(self._db)
             self._db.execute("COMMIT")
-        except BaseException as error:  # noqa: BLE001 - the caller hears of it
+        except BaseException as error:  # noqa: BLE001 - raised in the caller
             self._roll_back()
             item.done.set_exception(self._explained(error))
         else:
             item.done.set_result(result)
 
     def _roll_back(self) -> None:
-        if self._db.in_transaction:  # after some errors SQLite has gone back by itself
+        if self._db.in_transaction:  # after some errors SQLite has rolled back already
             self._db.execute("ROLLBACK")
 
     def _explained(self, error: BaseException) -> Exception:

@@ -1,7 +1,7 @@
-"""Records as bytes: JSON, compressed with zlib when it is long and that helps.
+"""Encode records: as JSON, compressed with zlib where that makes a long one shorter.
 
-What JSON cannot hold does not stop a record from being kept: half a character (a lone surrogate) becomes
-U+FFFD, an object of no plain type its text, NaN and infinity null.
+What JSON cannot hold does not keep a record from being stored: a lone surrogate becomes U+FFFD, an object of another
+type its text, NaN and infinity null.
 """
 
 import zlib
@@ -24,7 +24,7 @@ _encoder = msgspec.json.Encoder(order="deterministic", enc_hook=_as_text)
 
 
 def encode(value: object) -> bytes:
-    """One of our types as JSON, the same bytes for the same value.
+    """Encode one of our types as JSON, the same bytes for the same value.
 
     >>> encode({"text": "a\\ud800b"}).decode()
     '{"text":"a�b"}'
@@ -36,7 +36,7 @@ def encode(value: object) -> bytes:
 
 
 def encode_without(keys: Sequence[bytes], value: object) -> bytes:
-    """Encode a record; where it holds one of these keys of the user, a mark takes its place.
+    """Encode a record with a mark in place of each of these keys of the user.
 
     >>> encode_without([b"abc123"], {"answer": "my key is abc123"}).decode()
     '{"answer":"my key is [hidden]"}'
@@ -49,7 +49,7 @@ def encode_without(keys: Sequence[bytes], value: object) -> bytes:
 
 
 def pack(data: bytes) -> bytes:
-    """The bytes as they are stored: compressed if that makes a long record shorter."""
+    """Compress a long record, if that makes it shorter."""
     if len(data) <= LONG_BYTES:
         return data
     packed = zlib.compress(data, 1)
@@ -57,12 +57,12 @@ def pack(data: bytes) -> bytes:
 
 
 def unpack(data: bytes) -> bytes:
-    """The bytes as they were before `pack`."""
+    """Undo `pack`."""
     return zlib.decompress(data) if data[:1] == _COMPRESSED else data
 
 
 def clean(text: str) -> str:
-    """A text without half characters; pairs that belong together become the character they mean.
+    """Return a text without lone surrogates; a pair of surrogates becomes its character.
 
     >>> clean("\\ud83d\\ude00"), clean("\\ude00")
     ('😀', '�')

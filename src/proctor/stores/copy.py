@@ -1,4 +1,4 @@
-"""Copy a run from any store to any other, with what was replaced in it."""
+"""Copy a run from any store to any other, with its superseded trials and verdicts."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -16,10 +16,9 @@ CHUNK = 256
 
 
 async def copy(source: Store, target: Store, run_id: str) -> None:
-    """Copy a run; half of one is removed again when that fails.
+    """Copy a run; an incomplete copy is removed when that fails.
 
-    Until all of it is there, its state is "copying", which nothing reads or goes on with; where the copying was killed,
-    copying it again begins anew.
+    Until the copy is complete its state is "copying", and nothing reads or resumes it; after a kill, copy the run again.
 
     Raises:
         BadInput: the source has no such run, or the target has one of that name.
@@ -48,10 +47,10 @@ async def copy(source: Store, target: Store, run_id: str) -> None:
 
 
 def check_whole(record: RunRecord) -> None:
-    """Refuse a run that was not copied to its end.
+    """Refuse a run whose copy is incomplete.
 
     Raises:
-        BadInput: it was not.
+        BadInput: it is.
     """
     if record.state == "copying":
         raise BadInput(

@@ -1,4 +1,4 @@
-"""The tables of a store in SQLite.
+"""Define the tables of a store in SQLite.
 
 Every table of trials is keyed by the number of the sample: the number of the run times 2^32, plus the
 place in the plan. So the rows of a run lie together, in the order of the plan. `trials` and `scores` are
@@ -86,12 +86,12 @@ CREATE TABLE superseded (
 
 
 def first_sample(run: int) -> int:
-    """The number of the first sample of a run; those of the next run begin 2^32 later."""
+    """Return the number of the first sample of a run; those of the next run begin 2^32 later."""
     return run << RUN_SHIFT
 
 
 def create(db: sqlite3.Connection) -> None:
-    """Make the tables; belongs in a transaction."""
+    """Create the tables; call it in a transaction."""
     for statement in SCHEMA.split(";"):
         db.execute(statement)
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")

@@ -1,4 +1,4 @@
-"""Runs in one SQLite file (WAL, synchronous=FULL): many readers, one writer, commits in groups."""
+"""Store runs in one SQLite file (WAL, synchronous=FULL): many readers, one writer, commits in groups."""
 
 import asyncio
 import os
@@ -34,12 +34,12 @@ from proctor.transport.redact import keys_of_the_environment
 
 T = TypeVar("T")
 BUSY_SECONDS = 30.0
-MEMORY = ":memory:"  # a file all the same, in a folder that goes away: one kind of store is enough
+MEMORY = ":memory:"  # a file too, in a temporary folder: one kind of store is enough
 PLAN_CHUNK = 2_000
 
 
 def open_store(url: str) -> "SqliteStore":
-    """The store in a file; `:memory:` is one that goes away when it is closed."""
+    """Open the store in a file; `:memory:` is one that is deleted when it is closed."""
     return SqliteStore(url)
 
 
@@ -138,9 +138,8 @@ class SqliteStore:
     def usage(self, run_id: str) -> Usage:
         (row,) = self._rows(_read.USAGE, self._range(run_id))
         *tokens, cost = row
-        cost = (
-            cost if cost is not None and isfinite(cost) else None
-        )  # earlier versions stored whatever a provider named
+        if cost is not None and not isfinite(cost):  # earlier versions stored whatever a provider reported
+            cost = None
         return Usage(**dict(zip(SPENT, (value or 0 for value in tokens), strict=False)), cost=cost)
 
     def trials(
@@ -201,7 +200,7 @@ class SqliteStore:
             lock.release()
 
     def close(self) -> None:
-        """Write what is queued, let go of open runs, and close; a second time does nothing."""
+        """Write what is queued, unlock open runs, and close; calling it again does nothing."""
         self._end()
 
     async def _write(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -222,7 +221,7 @@ class SqliteStore:
         return rows[0][0], _read.record(rows[0][1])
 
     def _range(self, run_id: str, sample_id: str | None = None) -> dict[str, object]:
-        """The numbers of the samples of a run, or of one: from `first` up to `last`, without it."""
+        """Return the numbers of the samples of a run, or of one sample: from `first` up to, but not including, `last`."""
         number, _ = self._found(run_id)
         if sample_id is None:
             return {"first": first_sample(number), "last": first_sample(number + 1)}
@@ -234,7 +233,7 @@ class SqliteStore:
             return db.execute(query, values).fetchall()
 
     def _pages(self, query: str, values: Mapping[str, object], *, size: int = _read.PAGE) -> Iterator[Any]:
-        """Rows that begin with (sample, attempt), page by page, each behind the last one."""
+        """Yield rows that begin with (sample, attempt), page by page."""
         sample, attempt = values["first"], -1
         while rows := self._rows(query, {**values, "sample": sample, "attempt": attempt, "size": size}):
             yield from rows
