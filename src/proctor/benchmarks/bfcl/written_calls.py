@@ -37,7 +37,7 @@ class ReadCalls(msgspec.Struct, frozen=True):
 
 
 def calls_in(reply: str, names: Sequence[str] = ()) -> ReadCalls:
-    """The calls as `{"name", "arguments"}`; `names` are the functions there are, for calls among words.
+    """Return the calls as `{"name", "arguments"}`; `names` are the functions there are, for calls among words.
 
     >>> calls_in('Sure: {"name": "f", "arguments": {"x": [1, 2]}}').calls
     [{'name': 'f', 'arguments': {'x': [1, 2]}}]
@@ -45,7 +45,7 @@ def calls_in(reply: str, names: Sequence[str] = ()) -> ReadCalls:
     ([{'name': 'f', 'arguments': {'x': 3}}], None, [])
     """
     text = said_in(reply)
-    for pieces in ([text], _fenced(text)):
+    for pieces in ([text], _read_fences(text)):
         in_pieces = _of_pieces(pieces)
         if in_pieces.calls is not None:
             return in_pieces
@@ -78,11 +78,11 @@ def trajectory_of(reply: str, functions: Sequence[Mapping[str, object]], languag
     if found.calls and language == "python":
         return Trajectory.of(as_python(found.calls))
     text = said_in(reply)
-    return Trajectory.of((_fenced(text) or [text])[-1])  # Java and JavaScript have decoders of their own
+    return Trajectory.of((_read_fences(text) or [text])[-1])  # Java and JavaScript have decoders of their own
 
 
 def said_in(reply: str) -> str:
-    """The reply without what the model thought aloud."""
+    """Return the reply without what the model thought aloud."""
     return parted(reply)[1][:LONGEST].strip()
 
 
@@ -104,7 +104,7 @@ def expected(truth: Any) -> list[dict[str, dict[str, list[Any]]]]:
 
 
 def as_python(calls: Sequence[Mapping[str, Any]]) -> str:
-    """Calls in the text form of the official result files.
+    """Return calls in the text form of the official result files.
 
     >>> as_python([{"name": "f", "arguments": {"x": 1, "s": "a"}}])
     "[f(x=1, s='a')]"
@@ -162,19 +162,19 @@ def _json(text: str) -> Any:
         return None
 
 
-def _fenced(text: str) -> list[str]:
+def _read_fences(text: str) -> list[str]:
     return [fence.strip() for fence in _FENCE.findall(text)]
 
 
 def _among(text: str) -> list[dict[str, Any]]:
-    """The calls in JSON among words: the last array of them, else all objects that are calls."""
-    values = [(value, found) for value in _embedded(text) if (found := _of_json(value))]
+    """Return the calls in JSON among words: the last array of them, else all objects that are calls."""
+    values = [(value, found) for value in _find_json(text) if (found := _of_json(value))]
     arrays = [found for value, found in values if isinstance(value, list)]
     return arrays[-1] if arrays else [call for _, found in values for call in found]
 
 
-def _embedded(text: str) -> Iterator[Any]:
-    """The JSON arrays and objects in a text, the outermost of each place."""
+def _find_json(text: str) -> Iterator[Any]:
+    """Yield the JSON arrays and objects in a text, the outermost of each place."""
     start = tries = 0
     while tries < MOST_STARTS and (found := re.search(r"[\[{]", text[start:])):
         start += found.start()
@@ -187,7 +187,7 @@ def _embedded(text: str) -> Iterator[Any]:
 
 
 def _of_json(value: Any) -> list[dict[str, Any]] | None:
-    """Calls in a JSON value; None when it is none, [] for the empty array."""
+    """Return calls in a JSON value; None when it is none, [] for the empty array."""
     values = value.get("tool_calls", [value]) if isinstance(value, Mapping) else value
     if not isinstance(values, list):
         return None
@@ -216,14 +216,14 @@ def _of_python(text: str) -> list[dict[str, Any]] | None:
     if "(" not in text:
         return None
     try:
-        found: Sequence[Call] = decode_python.decode(text if text.startswith("[") else f"[{_joined(text)}]")
+        found: Sequence[Call] = decode_python.decode(text if text.startswith("[") else f"[{_join_lines(text)}]")
     except Undecodable:
         return None
     return [{"name": name, "arguments": dict(given)} for name, given in map(first, found)]
 
 
-def _joined(text: str) -> str:
-    """Calls on lines of their own, as a list of them."""
+def _join_lines(text: str) -> str:
+    """Return calls on lines of their own, as a list of them."""
     lines = [line.strip().rstrip(";,") for line in text.splitlines() if line.strip()]
     whole = all(line.endswith(")") and line.count("(") == line.count(")") for line in lines)
     return ", ".join(lines) if whole else text

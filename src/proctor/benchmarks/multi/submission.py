@@ -48,7 +48,7 @@ async def scored(zip_file: str, labels: Path, seconds: float, command: Sequence[
         folder.mkdir()
         await asyncio.to_thread(_unpack, zip_file, folder)
         said = await _score(folder, labels, seconds, command)
-        return ScoredSubmission(zip_file=await asyncio.to_thread(_packed, folder), said=said)
+        return ScoredSubmission(zip_file=await asyncio.to_thread(_pack, folder), said=said)
 
 
 def members(data: bytes) -> dict[str, bytes]:
@@ -116,7 +116,7 @@ async def _score(folder: Path, labels: Path, seconds: float, command: Sequence[s
     return out.decode("utf-8", "replace")[:MOST_SAID]
 
 
-def _packed(folder: Path) -> str:
+def _pack(folder: Path) -> str:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.iterdir()):

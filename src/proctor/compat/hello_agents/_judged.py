@@ -56,11 +56,11 @@ class JudgingEvaluator:
         text = json.dumps(results, ensure_ascii=False, indent=2, default=str)
         tell(say("✅ Results written: {path}", path=write(Path(output_path), text, replace=True)))
 
-    def _renamed(self, problems: Iterable[Problem]) -> list[Dict]:
-        return [renamed(problem, self.field_mapping) for problem in problems]
+    def _rename_all(self, problems: Iterable[Problem]) -> list[Dict]:
+        return [rename_fields(problem, self.field_mapping) for problem in problems]
 
     def _item(self, problem: Problem, usual: str = "unknown") -> Item:
-        return item(renamed(problem, self.field_mapping), id_of(problem, usual))
+        return item(rename_fields(problem, self.field_mapping), id_of(problem, usual))
 
 
 class Judging(Progress):
@@ -135,10 +135,10 @@ def id_of(problem: Mapping[str, Any], usual: str) -> str:
     return usual if id in (None, "") else str(id)
 
 
-def renamed(problem: Problem, mapping: Mapping[str, str]) -> Dict:
+def rename_fields(problem: Problem, mapping: Mapping[str, str]) -> Dict:
     """Return a problem with its fields under the standard names; `mapping` goes from standard to source.
 
-    >>> renamed({"code": "x = 1", "id": 7}, {"problem": "code"})
+    >>> rename_fields({"code": "x = 1", "id": 7}, {"problem": "code"})
     {'problem': 'x = 1', 'id': 7}
     """
     taken = {standard: problem[source] for standard, source in mapping.items() if source in problem}

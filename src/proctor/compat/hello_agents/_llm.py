@@ -31,7 +31,7 @@ class InvokedModel:
         *,
         response_format: Mapping[str, object] | None = None,
     ) -> Step:
-        """What it says; a schema is not handed on, since the prompt asks for the same."""
+        """Return what it says; a schema is not handed on, since the prompt asks for the same."""
         started = time.time()
         said = await called(self._invoke, to_messages(messages, {}))
         text = said if isinstance(said, str) else getattr(said, "content", None)
@@ -55,7 +55,7 @@ class Writer:
         self._free_at = 0.0
 
     async def run(self, prompt: str) -> str:
-        """The reply to a prompt."""
+        """Return the reply to a prompt."""
         wait = self._free_at - time.monotonic()
         if wait > 0:
             await asyncio.sleep(wait)
@@ -67,12 +67,12 @@ class Writer:
 
 
 def model_of(llm: object, name: str = "") -> Model:
-    """Return the model behind an llm; without one that of a name, or of `LLM_MODEL_ID`, at an OpenAI-compatible endpoint."""
+    """Return the model of an llm; without one that of a name, or of `LLM_MODEL_ID`, at an OpenAI-compatible endpoint."""
     return model(f"openai:{name}", endpoint()) if llm is None else InvokedModel(llm)
 
 
 def name_of(llm: object) -> str:
-    """What the model is called in results.
+    """Return what the model is called in results.
 
     >>> class Llm:
     ...     model = "qwen-plus"

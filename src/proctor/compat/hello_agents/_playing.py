@@ -44,14 +44,14 @@ class PlayedSample(msgspec.Struct, frozen=True, kw_only=True):
 def play(task: Task, agent: Any, *, concurrency: int = 1) -> tuple[Run, list[PlayedSample]]:
     """Run every sample once, in order, and give back the run, which is in the default store, and its samples.
 
-    One sample at a time, as in the original: a plain object with `run` need not stand more.
+    One sample at a time, as in the original: a plain object with `run` may not bear more.
     """
     run = proctor.evaluate(task, agent=agent, concurrency=concurrency, order="official", progress=_Printed())
     return run, list(_played(run))
 
 
 def agent_or_model(agent: object) -> Any:
-    """The agent; the model of `LLM_MODEL_ID` when there is none, as a tool that an agent calls is given none.
+    """Return the agent; the model of `LLM_MODEL_ID` when there is none, as a tool that an agent calls is given none.
 
     Raises:
         BadInput: neither.
@@ -131,17 +131,17 @@ class QuestionEvaluator:
         items = first_of(self._questions(), max_samples)
         if not items:
             raise BadInput("There are no questions to ask.")
-        return self._evaluated(agent, items)
+        return self._evaluate_items(agent, items)
 
     def evaluate_sample(self, agent: Any, sample: Mapping[str, Any]) -> dict[str, Any]:
         """Ask one question, in any form of the chapter."""
-        row: dict[str, Any] = self._evaluated(agent, [sample])["detailed_results"][0]
+        row: dict[str, Any] = self._evaluate_items(agent, [sample])["detailed_results"][0]
         return row
 
     def _questions(self) -> Iterable[Mapping[str, Any]]:
         return self.dataset
 
-    def _evaluated(self, agent: Any, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def _evaluate_items(self, agent: Any, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         raise NotImplementedError
 
 
@@ -151,7 +151,7 @@ def write_lines(path: str | Path, lines: Iterable[Mapping[str, Any]]) -> Path:
 
 
 def first_of(items: Iterable[Any], most: int | None) -> list[Any]:
-    """The first `most` items; 0 and None are all of them.
+    """Return the first `most` items; 0 and None are all of them.
 
     Raises:
         BadInput: a number below 0, or none at all.

@@ -32,7 +32,7 @@ class ToolParameter(msgspec.Struct, frozen=True, kw_only=True):
     default: Any = None
 
     def dict(self) -> dict[str, object]:
-        """The parameter as a dict."""
+        """Return the parameter as a dict."""
         return msgspec.structs.asdict(self)
 
     def model_dump(self) -> Any:
@@ -49,20 +49,20 @@ class Tool:
     parameters: Sequence[ToolParameter] = ()
 
     def get_parameters(self) -> list[ToolParameter]:
-        """The parameters that `run` takes in a dict."""
+        """Return the parameters that `run` takes in a dict."""
         return list(self.parameters)
 
     def validate_parameters(self, parameters: Mapping[str, object]) -> bool:
-        """Whether all that is required is there."""
+        """Return True if all that is required is there."""
         return all(one.name in parameters for one in self.parameters if one.required)
 
     def to_dict(self) -> dict[str, object]:
-        """The tool as a dict."""
+        """Return the tool as a dict."""
         listed = [one.dict() for one in self.parameters]
         return {"name": self.name, "description": self.description, "parameters": listed}
 
     def to_openai_schema(self) -> dict[str, object]:
-        """The tool in the form of chat completions."""
+        """Return the tool in the form of chat completions."""
         properties = {one.name: {"type": one.type, "description": one.description} for one in self.parameters}
         required = [one.name for one in self.parameters if one.required]
         schema = {"type": "object", "properties": properties, "required": required}
@@ -101,7 +101,7 @@ class Tool:
         return await self.arun(parameters)
 
     def called(self, parameters: Mapping[str, object]) -> str:
-        """The results as JSON text, for an agent that calls the tool."""
+        """Return the results as JSON text, for an agent that calls the tool."""
         raise NotImplementedError
 
     def checked(self, parameters: Mapping[str, Any]) -> dict[str, Any]:

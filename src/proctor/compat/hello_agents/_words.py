@@ -25,13 +25,13 @@ def headline(sentence: Sentence) -> None:
 
 
 def page(template: str, **values: object) -> str:
-    """A report out of a template of this package."""
+    """Return a report out of a template of this package."""
     lang = language()
     return _environment().get_template(template).render(t=lambda text, **given: speak(text, lang, **given), **values)
 
 
 def cell(value: object, characters: int) -> str:
-    """A value as the cell of a table: one line, cut, with nothing in it that ends the cell.
+    """Return a value as the cell of a table: one line, cut, with nothing in it that ends the cell.
 
     >>> cell("a|b\\nc", 80)
     'a\\\\|b c'
@@ -40,7 +40,7 @@ def cell(value: object, characters: int) -> str:
 
 
 def bar(share: float) -> str:
-    """A share as a bar of 50 cells.
+    """Return a share as a bar of 50 cells.
 
     >>> bar(0.5).count("█"), len(bar(1))
     (25, 50)
@@ -50,7 +50,7 @@ def bar(share: float) -> str:
 
 
 def percent(value: float | None) -> str:
-    """A share in percent.
+    """Return a share in percent.
 
     >>> percent(0.125), percent(None)
     ('12.50%', '-')

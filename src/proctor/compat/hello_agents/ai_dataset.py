@@ -67,15 +67,15 @@ class AIDataset:
         return self.problems
 
     def get_problem(self, problem_id: str) -> dict[str, object] | None:
-        """The problem with this id."""
+        """Return the problem with this id."""
         return next((one for one in self.problems if one["problem_id"] == problem_id), None)
 
     def get_problems_by_topic(self, topic: str) -> list[dict[str, object]]:
-        """The problems of a topic."""
+        """Return the problems of a topic."""
         return [one for one in self.problems if one["topic"] == topic]
 
     def get_problems_by_difficulty(self, min_diff: float, max_diff: float) -> list[dict[str, object]]:
-        """The problems whose difficulty is a number within these bounds."""
+        """Return the problems whose difficulty is a number within these bounds."""
         return [
             one
             for one in self.problems

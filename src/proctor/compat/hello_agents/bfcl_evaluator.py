@@ -76,7 +76,7 @@ class BFCLEvaluator(QuestionEvaluator):
         tell(say("✅ Results in the official form: {path}", path=path))
         return path
 
-    def _evaluated(self, agent: Any, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def _evaluate_items(self, agent: Any, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         samples = [sample_of(item, self._category(item)) for item in items]
         task = Task(name=f"bfcl/{self._category(items[0])}", version=RULE, samples=samples, scorers=(hello_bfcl,))
         run, played = play(task, agent, concurrency=self.concurrency)

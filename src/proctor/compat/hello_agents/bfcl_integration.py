@@ -40,7 +40,7 @@ class BFCLIntegration:
         self.project_root = Path(project_root or os.environ.get("BFCL_PROJECT_ROOT") or ".")
 
     def is_installed(self) -> bool:
-        """Whether the official tool can be called."""
+        """Return True if the official tool can be called."""
         return shutil.which("bfcl") is not None or importlib.util.find_spec("bfcl_eval") is not None
 
     def install(self) -> bool:

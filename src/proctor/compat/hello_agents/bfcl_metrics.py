@@ -14,7 +14,7 @@ class BFCLMetrics:
 
     @staticmethod
     def calculate_accuracy(predictions: Sequence[object], references: Sequence[object]) -> float:
-        """The share of the references that the prediction at the same place equals; 0 for none.
+        """Return the share of the references that the prediction at the same place equals; 0 for none.
 
         >>> BFCLMetrics.calculate_accuracy([1], [1, 2, 3, 4])
         0.25
@@ -35,7 +35,7 @@ class BFCLMetrics:
 
     @staticmethod
     def calculate_parameter_accuracy(predicted: object, reference: object) -> float:
-        """The share of the expected parameters that are right; of dicts of parameters, or of calls.
+        """Return the share of the expected parameters that are right; of dicts of parameters, or of calls.
 
         >>> BFCLMetrics.calculate_parameter_accuracy({"a": 1, "b": 2}, {"a": 1, "b": 3})
         0.5
@@ -57,7 +57,7 @@ class BFCLMetrics:
 
     @staticmethod
     def calculate_precision_recall(predicted: object, reference: object) -> tuple[float, float]:
-        """The share of the calls made that were expected, and of those expected that were made."""
+        """Return the share of the calls made that were expected, and of those expected that were made."""
         made, wanted = calls_of(predicted) or [], answers_of(reference)
         if not made and not wanted:
             return 1.0, 1.0

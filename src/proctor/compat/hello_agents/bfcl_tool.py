@@ -60,7 +60,7 @@ class BFCLEvaluationTool(EvaluationTool):
         run_official_eval: bool = True,
         model_name: str | None = None,
     ) -> Any:
-        """Evaluate an agent; the results as a dict, with `error` beside zeros where nothing could be evaluated.
+        """Evaluate an agent; the results as a dict, with `error` and zeros where nothing could be evaluated.
 
         With a dict of parameters alone, as agents call tools, the results are JSON text.
         """
@@ -88,7 +88,7 @@ class BFCLEvaluationTool(EvaluationTool):
         return results
 
     def _official(self, results: dict[str, Any], path: Path, model: str) -> None:
-        """The verdict of the official tool beside ours; without the tool only a hint."""
+        """Add the verdict of the official tool; without the tool only print a hint."""
         headline(say("Official evaluation"))
         if not self.integration.install():
             return

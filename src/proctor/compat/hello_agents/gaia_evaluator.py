@@ -61,7 +61,7 @@ class GAIAEvaluator(QuestionEvaluator):
     def _questions(self) -> Iterable[Mapping[str, Any]]:
         return (item for item in self.dataset if self.level in (None, item["level"]))
 
-    def _evaluated(self, agent: Any, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def _evaluate_items(self, agent: Any, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         samples = [sample_of(item) for item in items]
         scorer = hello_gaia if self.strict_mode else hello_lenient
         task = Task(name="gaia", version="2023", samples=samples, scorers=(scorer, hello_partial))

@@ -14,27 +14,27 @@ class GAIAMetrics:
 
     @staticmethod
     def calculate_exact_match_rate(results: Results) -> float:
-        """The share of right answers."""
+        """Return the share of right answers."""
         return float(rates(_rows(results))["exact_match_rate"])
 
     @staticmethod
     def calculate_partial_match_rate(results: Results) -> float:
-        """The share of answers that are right or half right."""
+        """Return the share of answers that are right or half right."""
         return float(rates(_rows(results))["partial_match_rate"])
 
     @staticmethod
     def calculate_level_metrics(results: Results, level: int) -> dict[str, Any]:
-        """The figures of one level."""
+        """Return the figures of one level."""
         return rates([row for row in _rows(results) if str(row.get("level")) == str(level)])
 
     @staticmethod
     def calculate_average_execution_time(results: Results) -> float:
-        """The mean of the seconds a question took."""
+        """Return the mean of the seconds a question took."""
         return _mean([row["execution_time"] for row in _rows(results) if row.get("execution_time") is not None])
 
     @staticmethod
     def compute_metrics(results: Results) -> dict[str, Any]:
-        """All figures."""
+        """Return all figures."""
         rows = _rows(results)
         scored, whole, levels = _scored(rows), rates(rows), _levels(rows)
         right = [row["steps"] for row in scored if row["exact_match"] and row.get("steps")]
@@ -55,7 +55,7 @@ class GAIAMetrics:
 
     @staticmethod
     def compare_results(results1: Results, results2: Results) -> dict[str, Any]:
-        """The second results less the first, over the whole and by level."""
+        """Return the second results less the first, over the whole and by level."""
         one, other = (GAIAMetrics.compute_metrics(results) for results in (results1, results2))
         keys = ("exact_match_rate", "partial_match_rate", "average_execution_time")
         levels = sorted({*one["level_metrics"], *other["level_metrics"]})
@@ -104,7 +104,7 @@ def _levels(rows: Rows) -> dict[str, dict[str, Any]]:
 
 
 def _progression(levels: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, float]]:
-    """The relative drop from each level to the next, (a - b) / a; 0 where the first is 0."""
+    """Return the relative drop from each level to the next, (a - b) / a; 0 where the first is 0."""
     found = {}
     for (name, lower), (next_name, higher) in pairwise(levels.items()):
         low, high = lower["exact_match_rate"], higher["exact_match_rate"]

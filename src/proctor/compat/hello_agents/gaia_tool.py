@@ -61,7 +61,7 @@ class GAIAEvaluationTool(EvaluationTool):
         export_results: bool = True,
         generate_report: bool = True,
     ) -> Any:
-        """Evaluate an agent; the results as a dict, with `error` beside zeros where nothing could be evaluated.
+        """Evaluate an agent; the results as a dict, with `error` and zeros where nothing could be evaluated.
 
         With a dict of parameters alone, as agents call tools, the results are JSON text.
         """
@@ -89,7 +89,7 @@ class GAIAEvaluationTool(EvaluationTool):
         return results
 
     def get_dataset_info(self, level: int | str | None = None) -> dict[str, Any]:
-        """What is in the data; `error` where there is none."""
+        """Return what is in the data; `error` where there is none."""
         try:
             dataset = GAIADataset(level=level, local_data_dir=self.local_data_path)
             items = dataset.load()
@@ -105,7 +105,7 @@ class GAIAEvaluationTool(EvaluationTool):
         }
 
     def validate_agent(self, agent: object) -> bool:
-        """Whether it can be evaluated: it has `run`, or is a function."""
+        """Return True if it can be evaluated: it has `run`, or is a function."""
         return callable(getattr(agent, "run", None)) or callable(agent)
 
     def _export(self, evaluator: GAIAEvaluator, results: Mapping[str, object]) -> None:

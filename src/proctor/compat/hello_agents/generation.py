@@ -1,7 +1,7 @@
 """`AIMEGenerator` and `run_complete_evaluation`, on the generation of Proctor.
 
 An answer outside 0 to 999 is rejected and asked for again, never clamped; a problem that cannot be had is left out, never
-made up. What was generated before a stop is gone on with.
+made up. What was generated before a stop is kept.
 """
 
 import json
@@ -63,7 +63,7 @@ class AIMEGenerator:
         Raises:
             AgentFailed: none of the tries gave one.
         """
-        found = self._written(1, tries=max_retries)
+        found = self._generate(1, tries=max_retries)
         if not found.items:
             raise AgentFailed("No problem could be generated: {reason}", reason=found.missing[0].reason)
         return {
@@ -71,16 +71,16 @@ class AIMEGenerator:
         }
 
     def generate_batch(self, num_problems: int = 30, checkpoint_path: str | Path | None = None) -> list[Dict]:
-        """So many problems, with ids `gen_aime_<n>`; fewer when some cannot be had.
+        """Write that many problems, with ids `gen_aime_<n>`; fewer when some cannot be had.
 
-        What stands in the checkpoint already is gone on with, and it is written after every problem.
+        What is in the checkpoint already is kept, and it is written after every problem.
         """
         return self._batch(num_problems, Path(checkpoint_path) if checkpoint_path else None)[0]
 
     def generate_and_save(self, num_problems: int = 30, output_dir: str | Path = GENERATED) -> str:
         """The same, saved as `aime_generated_<ts>.json` with `generation_report_<ts>.md`; gives back the path.
 
-        The checkpoint of a call that was stopped is gone on with.
+        A call that was stopped is resumed from its checkpoint.
 
         Raises:
             AgentFailed: no problem at all could be generated.
@@ -113,13 +113,13 @@ class AIMEGenerator:
         if len(done) >= count:
             return done, None
         progress = _Checkpoint(done, checkpoint)
-        found = self._written(count - len(done), earlier=done, progress=progress)
+        found = self._generate(count - len(done), earlier=done, progress=progress)
         problems = [*done, *(dict(one) for one in found.items)]
         for one in found.missing:
             tell(say("✗ {id}: {reason}", id=one.id, reason=one.reason), indent=3)
         return problems, found
 
-    def _written(
+    def _generate(
         self, count: int, *, tries: int = 3, earlier: Sequence[Dict] = (), progress: ItemProgress | None = None
     ) -> Generated:
         first = 1 + max((_number(one) for one in earlier), default=0)
@@ -183,18 +183,18 @@ def run_complete_evaluation(
     folder = Path(EVALUATED, stamp())
     real = {"reference_data_path": reference_data_path} if reference_data_path else {"reference_year": 2025}
     shared = {"generated_data_path": generated, "judge_model": judge_model, **real}
-    judged = _tried(
+    judged = _try_step(
         "llm_judge",
         lambda: LLMJudgeTool(llm).run({**shared, "max_samples": num_problems, "output_dir": str(folder / "llm_judge")}),
     )
     count = min(num_problems, MOST_COMPARISONS)
-    compared = _tried(
+    compared = _try_step(
         "win_rate",
         lambda: WinRateTool(llm).run({**shared, "num_comparisons": count, "output_dir": str(folder / "win_rate")}),
     )
     report = None
     if judged is not None or compared is not None:
-        found = _assessed(generated, judged, compared, reference_data_path)
+        found = _assess_results(generated, judged, compared, reference_data_path)
         report = str(write_report(folder, found, language())[0])
         tell(say("✅ Results written: {path}", path=report))
     return {
@@ -212,22 +212,22 @@ def generate_comprehensive_report(
     *,
     reference_data_path: str | None = None,
 ) -> str:
-    """The comprehensive report, in Markdown, of what both tools said; a result that is None is left out.
+    """Return the comprehensive report, in Markdown, of what both tools said; a result that is None is left out.
 
     Args:
         reference_data_path: real problems to hold the data against, instead of those of 2025.
     """
-    found = _assessed(generated_data_path, llm_judge_result, win_rate_result, reference_data_path)
+    found = _assess_results(generated_data_path, llm_judge_result, win_rate_result, reference_data_path)
     return markdown(comprehensive(found, language()), language())
 
 
-def _assessed(data: str, judged: Dict | None, compared: Dict | None, reference: str | None) -> Quality:
-    told = {"judge": judged, "win_rate": compared}
-    runs = {name: proctor.open_run(result["run_id"]) for name, result in told.items() if result and result["run_id"]}
+def _assess_results(data: str, judged: Dict | None, compared: Dict | None, reference: str | None) -> Quality:
+    results = {"judge": judged, "win_rate": compared}
+    runs = {name: proctor.open_run(result["run_id"]) for name, result in results.items() if result and result["run_id"]}
     return assess(Wish(data=data, reference=reference or "aime25"), runs=runs)
 
 
-def _tried(name: str, step: Callable[[], str]) -> Dict | None:
+def _try_step(name: str, step: Callable[[], str]) -> Dict | None:
     headline(say("Step: {name}", name=name))
     try:
         found: Dict = json.loads(step())
@@ -239,7 +239,7 @@ def _tried(name: str, step: Callable[[], str]) -> Dict | None:
 
 
 def _read(checkpoint: Path) -> list[Dict]:
-    """What stands in a checkpoint; one that is broken is refused rather than written over."""
+    """Return the problems in a checkpoint; one that is broken is refused rather than written over."""
     if not checkpoint.is_file():
         return []
     try:
@@ -263,7 +263,7 @@ def _number(problem: Dict) -> int:
 
 
 def _whole(found: Generated, problems: Sequence[Dict]) -> Generated:
-    """What was generated with what was there before, for the report."""
+    """Return what was generated with what was there before, for the report."""
     from msgspec.structs import replace
 
     plan = replace(found.plan, first=1, count=len(problems) + len(found.missing))

@@ -81,7 +81,7 @@ class LLMJudgeEvaluator(JudgingEvaluator):
         max_samples: int | None = None,
     ) -> Dict:
         """Judge every problem, with `metrics`; `references` are shown as examples, drawn again for each problem."""
-        chosen = self._renamed(first_of(problems, max_samples))
+        chosen = self._rename_all(first_of(problems, max_samples))
         made = items(chosen)
         shown = [self._item(one).text() for one in references or ()]
         tell(say("🎯 Judge: {model}, {count} problems", model=self.judge_model, count=len(made)))

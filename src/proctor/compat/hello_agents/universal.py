@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.compat.hello_agents._judged import Dict, Problem, renamed
+from proctor.compat.hello_agents._judged import Dict, Problem, rename_fields
 from proctor.compat.hello_agents._words import tell
 from proctor.compat.hello_agents.llm_judge import EXCELLENT, PASS, LLMJudgeEvaluator
 from proctor.compat.hello_agents.win_rate import WinRateEvaluator
@@ -59,7 +59,7 @@ class EvaluationDimension(msgspec.Struct):
     prompt_instruction: str | None = None
 
     def to_dict(self) -> Dict:
-        """The dimension as a dict."""
+        """Return the dimension as a dict."""
         return msgspec.structs.asdict(self)
 
 
@@ -71,7 +71,7 @@ class EvaluationConfig:
 
     @classmethod
     def load_template(cls, template_name: str) -> "EvaluationConfig":
-        """The dimensions of math, code, writing or qa.
+        """Return the dimensions of math, code, writing or qa.
 
         Raises:
             BadInput: there is no such template.
@@ -80,7 +80,7 @@ class EvaluationConfig:
 
     @classmethod
     def from_names(cls, dimension_names: Sequence[str]) -> "EvaluationConfig":
-        """Dimensions by name; one that is not known is judged by its name alone."""
+        """Return dimensions by name; one that is not known is judged by its name alone."""
         known = {one.name: one.description for one in _of_template("math")}
         return cls([EvaluationDimension(name, known.get(name, name.replace("_", " "))) for name in dimension_names])
 
@@ -90,25 +90,25 @@ class EvaluationConfig:
         return cls([EvaluationDimension(name, text) for name, text in kwargs.items()])
 
     def get_dimension_names(self) -> list[str]:
-        """The names, in order."""
+        """Return the names, in order."""
         return [one.name for one in self.dimensions]
 
     def get_dimension(self, name: str) -> EvaluationDimension | None:
-        """The dimension of that name."""
+        """Return the dimension of that name."""
         return next((one for one in self.dimensions if one.name == name), None)
 
     def to_dict(self) -> Dict:
-        """All of it as a dict."""
+        """Return all of it as a dict."""
         return {"dimensions": [one.to_dict() for one in self.dimensions], "num_dimensions": len(self.dimensions)}
 
     @classmethod
     def get_available_templates(cls) -> list[str]:
-        """The names of the templates."""
+        """Return the names of the templates."""
         return list(TEMPLATES)
 
     @classmethod
     def get_template_dimensions(cls, template_name: str) -> dict[str, str]:
-        """The dimensions of a template with what they ask."""
+        """Return the dimensions of a template with what they ask."""
         return {one.name: one.description for one in _of_template(template_name)}
 
     def rubrics(self) -> list[Rubric]:
@@ -158,7 +158,7 @@ class UniversalDataset:
         Raises:
             BadInput: it cannot be read; names the row.
         """
-        self.data = [renamed(row.cells, self.field_mapping) for row in rows(self._path)]
+        self.data = [rename_fields(row.cells, self.field_mapping) for row in rows(self._path)]
         tell(say("✅ Problems loaded: {count} from {path}", count=len(self.data), path=self._path))
         return self.data
 

@@ -13,7 +13,7 @@ Shown = tuple[str, str, str, str, str, str]
 
 
 class HumanVerificationUI:
-    """Shows one problem at a time and keeps what a person says of it, beside the data and never in it.
+    """Shows one problem at a time and keeps the reviewer's verdict, next to the data and never in it.
 
     Attributes:
         current_index: the place of the problem that is shown.
@@ -49,11 +49,11 @@ class HumanVerificationUI:
         item = self.problems[self.current_index]
         said = self._review.own(item, self._reviewer)
         return (
-            _said(say("Problem {number} of {total}", number=self.current_index + 1, total=len(self.problems))),
+            _speak(say("Problem {number} of {total}", number=self.current_index + 1, total=len(self.problems))),
             item.problem,
-            _said(say("Answer: {answer}", answer=item.answer or "–")),
+            _speak(say("Answer: {answer}", answer=item.answer or "–")),
             item.solution,
-            _said(say("Topic: {topic}", topic=item.topic or "–")),
+            _speak(say("Topic: {topic}", topic=item.topic or "–")),
             (said.comments or "") if said is not None else "",
         )
 
@@ -74,15 +74,15 @@ class HumanVerificationUI:
         scores = dict(zip(DIMENSIONS, (correctness, clarity, difficulty_match, completeness), strict=True))
         item = self.problems[self.current_index]
         entry = self._review.label(item.id, self._reviewer, scores, status, comments)
-        return _said(say("✅ {id} is verified, mean {mean} of 5.", id=item.id, mean=f"{entry.total:.2f}"))
+        return _speak(say("✅ {id} is verified, mean {mean} of 5.", id=item.id, mean=f"{entry.total:.2f}"))
 
     def next_problem(self) -> Shown:
-        """The next one; the last one stays."""
+        """Return the next one; the last one stays."""
         self.current_index = min(self.current_index + 1, len(self.problems) - 1)
         return self.get_current_problem()
 
     def prev_problem(self) -> Shown:
-        """The one before; the first one stays."""
+        """Return the one before; the first one stays."""
         self.current_index = max(self.current_index - 1, 0)
         return self.get_current_problem()
 
@@ -94,7 +94,7 @@ class HumanVerificationUI:
             *(say("{status}: {count}", status=status, count=count) for status, count in progress.by_status.items()),
             say("Mean score: {mean} of 5", mean="–" if progress.mean is None else f"{progress.mean:.2f}"),
         ]
-        return "\n".join(_said(line) for line in lines)
+        return "\n".join(_speak(line) for line in lines)
 
     def launch(self, share: bool = False) -> None:
         """Open the page on 127.0.0.1:7860, or the next free port, and serve it until Ctrl-C.
@@ -124,5 +124,5 @@ class HumanVerificationUI:
         return self._review.reviewers[0]
 
 
-def _said(sentence: Sentence) -> str:
+def _speak(sentence: Sentence) -> str:
     return speak(sentence, language())

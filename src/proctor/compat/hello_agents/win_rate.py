@@ -53,7 +53,7 @@ class WinRateEvaluator(JudgingEvaluator):
         """Say which of two is better; `winner` is a label or "Tie", None with `error` where the judge gave no verdict."""
         started = time.perf_counter()
         one, other = self._item(problem_a), self._item(problem_b)
-        roles = _shared([one], [other])
+        roles = _shared_roles([one], [other])
         rival = Rival(id=other.id, text=other.text(roles))
 
         async def compared() -> Comparison:
@@ -82,11 +82,11 @@ class WinRateEvaluator(JudgingEvaluator):
             BadInput: nothing to compare, or a number below 1.
         """
         generated, references = (
-            items(self._renamed(problems)) for problems in (generated_problems, reference_problems)
+            items(self._rename_all(problems)) for problems in (generated_problems, reference_problems)
         )
-        pairs = _drawn(generated, references, num_comparisons, self._seed)
+        pairs = _draw_pairs(generated, references, num_comparisons, self._seed)
         tell(say("🏆 Judge of pairs: {model}, {count} comparisons", model=self.judge_model, count=len(pairs)))
-        roles = _shared(generated, references)
+        roles = _shared_roles(generated, references)
         samples = []
         for mine in generated:
             rivals = [{"id": other.id, "text": other.text(roles)} for one, other in pairs if one is mine]
@@ -136,12 +136,12 @@ class WinRateEvaluator(JudgingEvaluator):
         }
 
 
-def _shared(some: Sequence[Item], others: Sequence[Item]) -> list[str]:
-    """What all of them have; a solution that one side lacks is not shown of the other."""
+def _shared_roles(some: Sequence[Item], others: Sequence[Item]) -> list[str]:
+    """Return what all of them have; a solution that one side lacks is not shown of the other."""
     return [role for role in JUDGED if all(role in item.texts for item in (*some, *others))] or list(JUDGED)
 
 
-def _drawn(
+def _draw_pairs(
     generated: Sequence[Item], references: Sequence[Item], count: int | None, seed: int
 ) -> list[tuple[Item, Item]]:
     if not generated or not references:

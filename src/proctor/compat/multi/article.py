@@ -1,6 +1,6 @@
 """The article's further assertions: conversations, meaning, facts, logic, images, thresholds, several measures.
 
-The article sketches them around functions that it does not show; what those do here stands in their docstrings. All
+The article sketches them around functions that it does not show; what those do here is in their docstrings. All
 give (score, total), and `args` may be any object with the options named, or None. A label without content is 0 of 0.
 """
 
@@ -75,7 +75,7 @@ class CustomMetrics:
 
     @staticmethod
     def factual_accuracy(pred: str, label: str) -> Marks:
-        """The share of the label's statements that the prediction makes too; see `stated_share`.
+        """Return the share of the label's statements that the prediction makes too; see `stated_share`.
 
         >>> CustomMetrics.factual_accuracy("光合作用发生在叶绿体中", "光合作用发生在叶绿体中，需要光")
         (0.5, 1.0)
@@ -85,7 +85,7 @@ class CustomMetrics:
 
     @staticmethod
     def logical_consistency(pred: str, label: str) -> Marks:
-        """How far both have the same marks of reasoning; see `structure_f1`.
+        """Return how far both have the same marks of reasoning; see `structure_f1`.
 
         >>> CustomMetrics.logical_consistency("因为下雨，所以地湿", "由于下雨，因此地面潮湿")
         (1.0, 1.0)
@@ -147,9 +147,9 @@ class AdaptiveThresholdAssertion:
 
 
 def integrated_evaluation(pred: str, label: str, question_type: str, args: object = None) -> Marks:  # noqa: ARG001 - as there
-    """The mean of BLEU (解答, 翻译), ROUGE-L (解答, 摘要) and an F1 of embedded words (解答, 改写); else `basic_similarity`.
+    """Return the mean of BLEU (解答, 翻译), ROUGE-L (解答, 摘要) and an F1 of embedded words (解答, 改写); else `basic_similarity`.
 
-    The last stands where the article has BERTScore, by another encoder. Chinese is cut into words for all of them.
+    The last is in place of BERTScore in the article, by another encoder. Chinese is cut into words for all of them.
 
     Raises:
         MissingExtra: a measure needs `text`, `zh` or `semantic`; leaving it out would make another number.

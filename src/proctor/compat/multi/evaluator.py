@@ -42,7 +42,7 @@ class MultiAssertionEvaluator:
             self.unknown_types[question_type] = self.unknown_types.get(question_type, 0) + 1
             return 0, 0
         if chosen is not None and question_type in RULES:
-            return _configured(prediction or "", label, question_type, chosen)
+            return _score_by_settings(prediction or "", label, question_type, chosen)
         args = chosen.evaluation_settings if chosen is not None else None
         score, total, _ = evaluate_question(question_type, prediction or "", label, args)
         return score, total
@@ -65,7 +65,7 @@ class MultiAssertionEvaluator:
         return results
 
     def generate_report(self, results: list[Result]) -> str:
-        """The results in a few lines, and the types that could not be scored."""
+        """Return the results in a few lines, and the types that could not be scored."""
         return report_of(results, self.unknown_types)
 
 
@@ -88,7 +88,7 @@ def settings_of(config: str | Path | Mapping[str, Any]) -> Settings:
     return settings(config if isinstance(config, Mapping) else read(Path(config)))
 
 
-def _configured(prediction: str, label: str, kind: str, chosen: Settings) -> tuple[float, float]:
+def _score_by_settings(prediction: str, label: str, kind: str, chosen: Settings) -> tuple[float, float]:
     """(score, total) by the scorer that `--scorer SETTINGS.yaml` makes of the same settings."""
     result = scorer(chosen)(Sample.ask("", "", target=label, meta={"type": kind}), Trajectory.of(prediction))
     return (result.points, result.out_of) if isinstance(result, Score) else (0, 0)

@@ -70,7 +70,7 @@ def check_rejection(pred: str, extended: bool = False) -> bool:
 
 
 def position_sensitive_extraction(text: str, position: str = "end") -> str | list[str] | None:
-    """The letter at the start, end or middle (n // 2) of all letters, or all of them; None when there is none.
+    """Return the letter at the start, end or middle (n // 2) of all letters, or all of them; None when there is none.
 
     >>> position_sensitive_extraction("a b c", "middle"), position_sensitive_extraction("ab", "all")
     ('B', ['A', 'B'])

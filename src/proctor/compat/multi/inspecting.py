@@ -18,7 +18,7 @@ LETTERS = re.compile("[a-zA-Z]")
 
 
 def evaluate_every_problem(args: Any) -> dict[str, dict[str, object]]:
-    """Score `args.prediction_file` against `args.label_file` as the original does, and write `score.json` beside it.
+    """Score `args.prediction_file` against `args.label_file` as the original does, and write `score.json` next to it.
 
     Returns:
         `{question id: {"question_id", "score", "total_score"}}`, what the file holds too.

@@ -1,4 +1,4 @@
-"""Merge two prediction files: all of the first, and in their place or behind them those of the second."""
+"""Merge two prediction files: all of the first, replaced or followed by those of the second."""
 
 import argparse
 from pathlib import Path

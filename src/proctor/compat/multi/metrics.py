@@ -1,4 +1,4 @@
-"""`metrics.py` of the original: score a prediction file against a label file, and write the files beside it.
+"""`metrics.py` of the original: score a prediction file against a label file, and write the files next to it.
 
 Its functions are those registered in `EvaluateFuncDict`, so that a type of one's own is scored too.
 """

@@ -1,4 +1,4 @@
-"""`eval.py` of the original: ask a model all questions, and keep its files in a folder that can be gone on with.
+"""`eval.py` of the original: ask a model all questions, and keep its files in a folder that can be resumed.
 
 Every model is reached through an OpenAI-compatible endpoint; models on this machine need a server of that kind.
 """
@@ -31,7 +31,7 @@ _NOT_KEPT = "api_key"
 MOST_REASONS = 5
 _FINISHED, _LAST = "prediction.json", "prediction_last.json"
 SUPPORTED = """\
-openai-compatible: any model behind an OpenAI-compatible endpoint; docs/multi.md says where those of the original are
+openai-compatible: any model at an OpenAI-compatible endpoint; docs/multi.md says where those of the original are
   --model NAME [--model_version VERSION] --api_url URL [--api_key KEY, else OPENAI_API_KEY]
   model_type: api, support_input: 0, 1, 2, 3, split_sys: yes
 path.py:NAME: an object with generate_answer(question), given as --model ./path.py:NAME"""
@@ -103,7 +103,7 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
     folder.mkdir(parents=True, exist_ok=True)
     stored = {key: value for key, value in vars(args).items() if key != _NOT_KEPT}
     write_json(folder / "args.json", stored)
-    known = _known(folder)
+    known = _read_answered(folder)
     rest = [id for id in ids if id not in known]
     if not rest:
         write_json(folder / _FINISHED, {id: known[id] for id in ids})
@@ -132,22 +132,22 @@ def _ask(
         )
         complete = True
     finally:
-        answered = {**known, **_known(folder)}
+        answered = {**known, **_read_answered(folder)}
         missing = [id for id in ids if id not in answered]
         name = _FINISHED if complete and not missing else _LAST
         write_json(folder / name, {id: answered[id] for id in ids if id in answered})
         if name == _FINISHED:
             (folder / _LAST).unlink(missing_ok=True)
     lines = [f"{len(ids) - len(missing)} of {len(ids)} questions answered: {folder / name}"]
-    lines += _failures(run)
+    lines += _failure_lines(run)
     spent = run.usage
     lines.append(f"tokens: {spent.input_tokens} in, {spent.output_tokens} out")
     lines += [f"cost: {spent.cost:.4f}"] if spent.cost is not None else []
-    lines += _figures(made, {id: answered[id] for id in ids if id in answered})
+    lines += _score_line(made, {id: answered[id] for id in ids if id in answered})
     return "\n".join(lines), 3 if missing else 0
 
 
-def _failures(run: "Run") -> list[str]:
+def _failure_lines(run: "Run") -> list[str]:
     """Why questions have no answer: each reason with how many, the most frequent first."""
     reasons = Counter(
         str(trial.failure.reason) if trial.failure is not None else trial.outcome
@@ -157,8 +157,8 @@ def _failures(run: "Run") -> list[str]:
     return [f"{count} not answered: {reason}" for reason, count in reasons.most_common(MOST_REASONS)]
 
 
-def _figures(made: Task, answered: Mapping[str, Any]) -> list[str]:
-    """The official score of all answers there are, those of earlier calls too."""
+def _score_line(made: Task, answered: Mapping[str, Any]) -> list[str]:
+    """Return the official score of all answers there are, those of earlier calls too."""
     score = total = 0.0
     for sample in made.samples() if callable(made.samples) else made.samples:
         line = answered.get(sample.id)
@@ -169,7 +169,7 @@ def _figures(made: Task, answered: Mapping[str, Any]) -> list[str]:
 
 
 def agent_of(args: argparse.Namespace) -> Agent:
-    """The agent behind `--model`: a chat model by name, or an object with `generate_answer` by path."""
+    """Return the agent of `--model`: a chat model by name, or an object with `generate_answer` by path."""
     from proctor import registry
     from proctor.agents import openai
     from proctor.compat.multi.adapter import Adapter
@@ -227,7 +227,7 @@ def _name(args: argparse.Namespace) -> str:
 
 
 def _with_stored(args: argparse.Namespace, folder: Path) -> argparse.Namespace:
-    """The arguments of a run that is gone on with; they win over the command line, except for the key."""
+    """Return the arguments of a run that is resumed; they win over the command line, except for the key."""
     file = folder / "args.json"
     if not args.checkpoint_dir or not file.is_file():
         return args
@@ -244,16 +244,16 @@ def _with_stored(args: argparse.Namespace, folder: Path) -> argparse.Namespace:
     return argparse.Namespace(**{**vars(args), **own})
 
 
-def _known(folder: Path) -> dict[str, Any]:
+def _read_answered(folder: Path) -> dict[str, Any]:
     """Return what is answered already: in the files of either tool, and in the store."""
     files = (folder / _FINISHED, folder / _LAST, *(folder / "checkpoints").glob("prediction_*.json"))
     lines = objects(folder) if any(file.is_file() for file in files) else {}
     known = {id: line for id, line in lines.items() if text_of(line.get("prediction")) is not None}
     store = folder / "run.db"
-    return known | (_stored(str(store)) if store.is_file() else {})
+    return known | (_read_store(str(store)) if store.is_file() else {})
 
 
-def _stored(url: str) -> dict[str, Any]:
+def _read_store(url: str) -> dict[str, Any]:
     from proctor import api
 
     found: dict[str, Any] = {}

@@ -44,20 +44,20 @@ def application(folder: Path, token: str | None, *, seconds: float = 300.0) -> S
     slot = asyncio.Semaphore(AT_ONCE)
 
     async def get_version(request: Request) -> Response:  # noqa: ARG001 - a handler's argument
-        return _said("success", {"versions": versions(folder)})
+        return _reply("success", {"versions": versions(folder)})
 
     async def generate(request: Request) -> Response:
-        asked = await _asked(request)
+        asked = await _read_request(request)
         for name, value in msgspec.structs.asdict(asked).items():
             if value is None:
-                return _said(f"{name} is None")
+                return _reply(f"{name} is None")
         if asked.version not in versions(folder):
-            return _said("version is invalid")
+            return _reply("version is invalid")
         if not isinstance(asked.zip_file, str):
-            return _said("unzip error")
+            return _reply("unzip error")
         async with slot:
             done = await submission.scored(asked.zip_file, folder / asked.version, seconds, SCORING)
-        return _said(done.said, {"zip_file": done.zip_file, "other": {}})
+        return _reply(done.said, {"zip_file": done.zip_file, "other": {}})
 
     return Starlette(
         routes=[Route(f"/{call.__name__}", call, methods=["POST"]) for call in (get_version, generate)],
@@ -67,7 +67,7 @@ def application(folder: Path, token: str | None, *, seconds: float = 300.0) -> S
 
 
 def versions(folder: Path) -> list[str]:
-    """The label files of a folder; a caller can name only these."""
+    """Return the label files of a folder; a caller can name only these."""
     return sorted(path.name for path in folder.glob(f"{_PREFIX}*.json") if path.is_file())
 
 
@@ -82,21 +82,21 @@ class _Guard:
         given = Headers(scope=scope).get("Authorization", "").encode("latin-1")
         app: ASGIApp = self._app
         if self._expected is not None and not secrets.compare_digest(given, self._expected):
-            app = _said("a token is needed: Authorization: Bearer TOKEN", status=401)
+            app = _reply("a token is needed: Authorization: Bearer TOKEN", status=401)
         await app(scope, receive, send)
 
 
 def _complaint(request: Request, error: Exception) -> Response:  # noqa: ARG001 - a handler's argument
     assert isinstance(error, BadInput)
-    return _said(speak(error.sentence, language()))
+    return _reply(speak(error.sentence, language()))
 
 
 def _refusal(request: Request, error: Exception) -> Response:  # noqa: ARG001 - a handler's argument
     assert isinstance(error, HTTPException)
-    return _said(error.detail, status=error.status_code)
+    return _reply(error.detail, status=error.status_code)
 
 
-async def _asked(request: Request) -> _Asked:
+async def _read_request(request: Request) -> _Asked:
     if request.headers.get("Content-Type", "").partition(";")[0].strip().lower() != "application/json":
         raise HTTPException(415)  # other sites cannot make a browser send this type unasked
     try:
@@ -118,6 +118,6 @@ async def _body(request: Request) -> bytes:
     return b"".join(pieces)
 
 
-def _said(message: str, data: dict[str, object] | None = None, *, status: int = 200) -> Response:
+def _reply(message: str, data: dict[str, object] | None = None, *, status: int = 200) -> Response:
     result = "false" if data is None else "true"
     return JSONResponse({"result": result, "data": data, "message": message}, status_code=status)

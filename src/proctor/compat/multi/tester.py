@@ -1,4 +1,4 @@
-"""Try a model on a few questions that come along, and show its answers beside the right ones."""
+"""Try a model on a few questions that come along, and show its answers next to the right ones."""
 
 import argparse
 import tempfile
@@ -34,7 +34,7 @@ def add_flags(flags: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> tuple[str, int]:
-    """The questions with answers and scores; 3 when one has no answer.
+    """Return the questions with answers and scores; 3 when one has no answer.
 
     Raises:
         BadInput: no such model, or the endpoint refuses.
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
         score = multi(sample, trial.trajectory) if trial else None
         points = f"{score.points:g}/{score.out_of:g}" if isinstance(score, Score) else "-"
         answer = trial.trajectory.answer if trial else ""
-        lines += [_LINE, f"{id} ({sample.tags['type']}, {sample.tags['image']})", _asked(sample)]
+        lines += [_LINE, f"{id} ({sample.tags['type']}, {sample.tags['image']})", _question_text(sample)]
         lines += [f"answer: {answer}", f"right:  {sample.target}", f"points: {points}"]
     missing = sum(id not in trials or not trials[id].trajectory.answer for id in shown)
     lines += [_LINE, f"{len(shown) - missing} of {len(shown)} questions answered"]
@@ -77,5 +77,5 @@ def _few(samples: list[Sample]) -> list[Sample]:
     return chosen
 
 
-def _asked(sample: Sample) -> str:
+def _question_text(sample: Sample) -> str:
     return "\n".join(message.text for turn in sample.turns for message in turn.messages if message.role == "user")

@@ -106,7 +106,7 @@ def show(cases: Sequence[CaseOutcome]) -> None:
 
 
 def result_of(case: CaseOutcome) -> EvalResultData:
-    """What the metrics said of a case, as `result_list` holds it."""
+    """Return what the metrics said of a case, as `result_list` holds it."""
     result = EvalResultData(
         metric_results=[
             MetricResult(

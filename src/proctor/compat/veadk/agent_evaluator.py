@@ -133,7 +133,7 @@ class AgentEvaluator:
 
 
 class _Evaluation(msgspec.Struct, frozen=True):
-    """What both ways to evaluate are told alike; see `AgentEvaluator.evaluate`."""
+    """What both ways to evaluate are given; see `AgentEvaluator.evaluate`."""
 
     agent_module: str
     num_runs: int

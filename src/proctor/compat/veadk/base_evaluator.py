@@ -91,7 +91,7 @@ class BaseEvaluator:
     ) -> Source:
         found = sets.loaded(eval_set, file_path)
         where = Path(file_path) if file_path is not None else Path(found.eval_set.eval_set_id)
-        prefix = f"{where}/" if several else ""  # the same id may stand in several files
+        prefix = f"{where}/" if several else ""  # the same id may be in several files
         return Source(path=where, loaded=found, chosen=found.eval_set.eval_cases, criteria=criteria, prefix=prefix)
 
     def _load(self, sources: Sequence[Source]) -> None:
@@ -106,7 +106,7 @@ class BaseEvaluator:
         self.result_list = []
 
     async def _run(self, scorers: Sequence[str | Scorer], attempts: int = 1) -> Run:
-        """The cases as they are now, which a subclass may have changed, through the engine."""
+        """Return the cases as they are now, which a subclass may have changed, through the engine."""
         samples = [self._sample(place) for place in range(len(self.invocation_list))]
         task = Task(name=self.name or "veadk", samples=samples, scorers=scorers, planned=len(samples))
         return await evaluate_async(
@@ -137,7 +137,7 @@ class BaseEvaluator:
 
 
 def english(sentence: Any) -> str:
-    """A sentence or text as English text."""
+    """Return a sentence or text as English text."""
     return speak(sentence, "en")
 
 
@@ -147,7 +147,7 @@ def _case(sample: Sample) -> EvalTestCase:
         invocations=[
             Invocation(
                 invocation_id=known[place].invocation_id if place < len(known) else "",
-                input=_asked(turn),
+                input=_question_text(turn),
                 actual_output="",
                 expected_output=turn.reference["response"] or "",
                 expected_tool=[
@@ -170,13 +170,13 @@ def _session(sample: Sample) -> dict[str, Any]:
 
 
 def _turn(turn: Invocation, known: Turn | None) -> Turn:
-    """The turn of the file, but for what was changed since."""
-    if known is not None and _asked(known) == turn.input:
+    """Return the turn of the file, but for what was changed since."""
+    if known is not None and _question_text(known) == turn.input:
         return known
     return Turn(messages=(Message.of("user", turn.input),), reference=known.reference if known is not None else None)
 
 
-def _asked(turn: Turn) -> str:
+def _question_text(turn: Turn) -> str:
     return "\n".join(message.text for message in turn.messages if message.text)
 
 

@@ -136,7 +136,7 @@ def _case(given: EvalCase | Any) -> EvalCase:
 
 
 def _agents_dir() -> Path:
-    """The folder above that of the program; this one where the program is no file of a person, such as pytest."""
+    """Return the folder above that of the program; this one where the program is none of the user's files, such as pytest."""
     program = getattr(sys.modules.get("__main__"), "__file__", None)
     if program is None or Path(program).resolve().is_relative_to(sys.prefix):
         return Path.cwd()
@@ -144,7 +144,7 @@ def _agents_dir() -> Path:
 
 
 def _free_id(path: Path) -> str:
-    """An id that no case has: two may be recorded in one second."""
+    """Return an id that no case has: two may be recorded in one second."""
     taken = {case.eval_id for case in read(path).eval_set.eval_cases} if path.exists() else set()
     first = eval_id = f"veadk_eval_{time.strftime('%Y%m%d%H%M%S')}"
     number = 1

@@ -19,7 +19,7 @@ class UnusableEvalSet(BadInput, ValueError):
 
 
 def load_eval_set_from_file(eval_set_file_path: str | Path) -> EvalSet:
-    """The eval set of a file of any shape.
+    """Return the eval set of a file of any shape.
 
     Raises:
         UnusableEvalSet: it cannot be read; names file, line and JSON path.
@@ -28,7 +28,7 @@ def load_eval_set_from_file(eval_set_file_path: str | Path) -> EvalSet:
 
 
 def loaded(eval_set: object, path: str | Path | None) -> Loaded:
-    """The set given, else that of the file.
+    """Return the set given, else that of the file.
 
     Raises:
         UnusableEvalSet: neither, or it cannot be read.
@@ -49,7 +49,7 @@ def loaded(eval_set: object, path: str | Path | None) -> Loaded:
 
 
 def test_files(path: str | Path | None) -> Sequence[str | Path | None]:
-    """The files to evaluate: all `*.test.json` in a folder and below, else the file itself.
+    """Return the files to evaluate: all `*.test.json` in a folder and below, else the file itself.
 
     Raises:
         UnusableEvalSet: a folder without any.
@@ -67,7 +67,7 @@ vars(test_files)["__test__"] = False  # pytest would take it for a test
 
 
 def plain(value: object) -> Any:
-    """A set as plain data; our objects and ADK's know how to become that."""
+    """Return a set as plain data; our objects and ADK's know how to become that."""
     dump = getattr(value, "model_dump", None)
     if dump is not None:
         return dump(mode="json", exclude_none=True)
