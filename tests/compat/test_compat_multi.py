@@ -187,11 +187,11 @@ def test_one_settings_file_gives_one_score(kind: str, tmp_path: Path) -> None:
     from proctor.core.sample import Sample
     from proctor.core.score import Score
     from proctor.core.trajectory import Trajectory
-    from proctor.scorers import _file
+    from proctor.scorers import scorer_file
 
     path = tmp_path / "c.yaml"
     path.write_text(ARTICLE, encoding="utf-8")
-    [configured] = _file.load(str(path))
+    [configured] = scorer_file.load(str(path))
     evaluator = multi.MultiAssertionEvaluator(path)
     label = {"单选": "A", "多选": "AC", "填空": "是氧化反应\n1985年", "解答": "光合作用需要光"}[kind]
     for reply in (

@@ -10,7 +10,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor.scorers._named import functions, named
+from proctor.scorers.lookup import find_scorer, functions
 
 MADE: dict[str, dict[str, Any]] = {
     "combine": {"parts": [{"scorer": "exact"}]},
@@ -38,7 +38,7 @@ def scorers() -> list[str]:
 
 
 def scorer(name: str) -> Any:
-    return named(name, MADE.get(name))
+    return find_scorer(name, MADE.get(name))
 
 
 @pytest.mark.parametrize("name", scorers())
@@ -77,4 +77,4 @@ def test_the_same_twice_gives_the_same(name: str) -> None:
 @pytest.mark.parametrize("name", sorted({name.partition(":")[0] for name in scorers()}))
 def test_an_option_nobody_knows_is_refused(name: str) -> None:
     with pytest.raises(BadInput):
-        named(name, {"no_such_option": 1})
+        find_scorer(name, {"no_such_option": 1})

@@ -9,7 +9,7 @@ from reference_packages import reference
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor.scorers._named import named
+from proctor.scorers.lookup import find_scorer
 from proctor.text_measures import rouge, rouge_packages
 from proctor.text_measures.rouge import Rouge
 
@@ -126,7 +126,7 @@ def test_the_scorer_gives_the_figures_of_a_package() -> None:
         }
         for package, figures in known.items():
             for measure, wanted in figures.items():
-                scorer = named("rouge", {"package": package, "measure": measure})
+                scorer = find_scorer("rouge", {"package": package, "measure": measure})
                 score = scorer(Sample.ask("q", "?", target=expected), Trajectory.of(made))
                 if package == "rouge-score" and not any(map(str.isascii, expected)):
                     assert isinstance(score, Unscored)  # it finds no words in Chinese, and calls that 0

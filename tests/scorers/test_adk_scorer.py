@@ -7,7 +7,7 @@ from proctor.core.sample import Message, Sample, Text, ToolCall, Turn
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Step, Trajectory
 from proctor.scorers import adk, response
-from proctor.scorers._named import named
+from proctor.scorers.lookup import find_scorer
 from proctor.text_measures.porter import stem
 
 
@@ -56,7 +56,7 @@ def test_the_match_type_of_the_criteria_counts() -> None:
     made = _answered("", calls=(ToolCall(name="g"), ToolCall(name="f")))
     assert _points(adk.tool_trajectory_avg_score(_sample(reference), made)) == 0
     assert _points(adk.tool_trajectory_avg_score(_sample(reference, match_type="in-order"), made)) == 1
-    assert _points(named("adk:tool_trajectory_avg_score", {"match_type": 2})(_sample(reference), made)) == 1
+    assert _points(find_scorer("adk:tool_trajectory_avg_score", {"match_type": 2})(_sample(reference), made)) == 1
     with pytest.raises(BadInput, match="no match type"):
         adk.tool_trajectory_avg_score(_sample(reference, match_type="strict"), made)
 

@@ -11,8 +11,8 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
 from proctor.registry import SCORERS
-from proctor.scorers._named import named
 from proctor.scorers.answer import AnswerOptions, answer, final_answer, match, matching
+from proctor.scorers.lookup import find_scorer
 
 LONG = "We think about it for a while. " * 30
 
@@ -315,14 +315,14 @@ def test_a_scorer_can_be_made_with_options_of_ones_own() -> None:
 
 
 def test_it_is_found_by_name_and_its_files_are_no_scorers() -> None:
-    assert named("answer") is answer
-    assert named("answer", {"tolerance": 1})(Sample.ask("s", "?", target="4"), Trajectory.of("5")) is not None
+    assert find_scorer("answer") is answer
+    assert find_scorer("answer", {"tolerance": 1})(Sample.ask("s", "?", target="4"), Trajectory.of("5")) is not None
     assert {"answer", "number"} <= set(SCORERS.names())
     assert not {"numbers", "units", "cascade"} & set(SCORERS.names())
 
 
 def test_the_sentence_encoder_helps_where_no_rule_decides() -> None:
-    scorer = named("answer:semantic")
+    scorer = find_scorer("answer:semantic")
     sample = Sample.ask("s", "?", target="The weather is nice today.", meta={"semantic_threshold": 0.5})
     alike, negated = (
         scorer(sample, Trajectory.of(text)) for text in ("It is a beautiful day.", "The weather is not nice.")

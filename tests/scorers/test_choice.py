@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proctor.answer_matching.option_letters import read_letters
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor.scorers._replies import letters
 from proctor.scorers.choice import choice, partial
 
 
@@ -70,12 +70,12 @@ from proctor.scorers.choice import choice, partial
     ],
 )
 def test_the_whole_answer_is_read(reply: str, chosen: str | None) -> None:
-    assert letters(reply) == chosen
+    assert read_letters(reply) == chosen
 
 
 @given(st.text())
 def test_reading_a_reply_never_raises_and_gives_options_only(reply: str) -> None:
-    found = letters(reply, "ABCD")
+    found = read_letters(reply, "ABCD")
     assert found is None or (found and set(found) <= set("ABCD"))
 
 
@@ -84,7 +84,7 @@ def test_reading_a_reply_never_raises_and_gives_options_only(reply: str) -> None
 )
 def test_a_reply_of_a_megabyte_is_read_quickly(piece: str) -> None:
     started = time.process_time()
-    letters(piece * (1_000_000 // len(piece)))
+    read_letters(piece * (1_000_000 // len(piece)))
     assert time.process_time() - started < 5
 
 

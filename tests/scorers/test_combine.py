@@ -199,7 +199,7 @@ def test_a_sample_is_scored_by_its_own_kind(kind: str, target: object, answer: s
 
 
 @pytest.mark.parametrize(
-    "kind", ["看图", "", "./evil.py:f", "os:system", "by_type", "exact:Callable", "json:make", "_file:load"]
+    "kind", ["看图", "", "./evil.py:f", "os:system", "by_type", "exact:Callable", "json:make", "scorer_file:load"]
 )
 def test_a_kind_nobody_knows_gives_no_score(kind: str) -> None:
     result = by_type.by_type(Sample.ask("a", "?", target="x", meta={"type": kind}), Trajectory.of("x"))

@@ -10,9 +10,9 @@ from proctor import Sample, Task, Trajectory
 from proctor.core.errors import BadInput
 from proctor.core.score import Score, Unscored
 from proctor.registry import JUDGES
-from proctor.scorers import _file, article_settings
-from proctor.scorers._named import named
+from proctor.scorers import article_settings, scorer_file
 from proctor.scorers._predictions import adapted, takes_prediction
+from proctor.scorers.lookup import find_scorer
 
 ARTICLE = """
 evaluation_settings:
@@ -53,30 +53,30 @@ def score(scorer: Any, answer: str, target: object = None, **meta: Any) -> Score
 
 def test_a_file_gives_all_its_scorers_and_a_colon_one(tmp_path: Path) -> None:
     where = written(tmp_path, '[scorers.year]\nkind = "regex"\npattern = "[0-9]{4}"\n[scorers.exact]\n')
-    found = _file.load(where)
+    found = scorer_file.load(where)
     assert [(one.name, one.reference) for one in found] == [("year", f"{where}:year"), ("exact", f"{where}:exact")]
-    [only] = _file.load(f"{where}:year")
+    [only] = scorer_file.load(f"{where}:year")
     assert score(only, "in 1969").points == 1
 
 
 def test_a_part_may_be_another_table_and_the_version_follows_it(tmp_path: Path) -> None:
     text = '[scorers.all]\nkind = "combine"\nparts = [{{scorer = "year"}}, {{scorer = "exact"}}]\n[scorers.year]\nkind = "regex"\npattern = "{}"\n'
-    [before] = _file.load(written(tmp_path, text.format("19..")) + ":all")
+    [before] = scorer_file.load(written(tmp_path, text.format("19..")) + ":all")
     assert score(before, "1969", "x").points == 0.5
-    [after] = _file.load(written(tmp_path, text.format("20..")) + ":all")
+    [after] = scorer_file.load(written(tmp_path, text.format("20..")) + ":all")
     assert before.version != after.version
     assert score(after, "1969", "x").points == 0
 
 
 def test_options_of_the_other_scorers_go_the_same_way(tmp_path: Path) -> None:
-    [found] = _file.load(written(tmp_path, '[scorers.many]\nkind = "choice:partial"\nwrong = "zero"\n'))
+    [found] = scorer_file.load(written(tmp_path, '[scorers.many]\nkind = "choice:partial"\nwrong = "zero"\n'))
     assert score(found, "A、B、D", "ABC").points == 0
     assert score(found, "A、B", "ABC").points == 2
     assert score(found, "A、D", "ABC", choice={"wrong": "ignore"}).points == 1  # a sample knows better
 
 
 def test_yaml_holds_the_same_tables(tmp_path: Path) -> None:
-    [found] = _file.load(written(tmp_path, "scorers:\n  year: {kind: regex, pattern: '[0-9]{4}'}\n", "s.yaml"))
+    [found] = scorer_file.load(written(tmp_path, "scorers:\n  year: {kind: regex, pattern: '[0-9]{4}'}\n", "s.yaml"))
     assert score(found, "1969").points == 1
 
 
@@ -86,7 +86,7 @@ def test_paths_in_a_file_begin_where_it_is(tmp_path: Path) -> None:
     text = (
         '[scorers.mine]\nkind = "./mine.py:half"\ngive = 1\n[scorers.list]\nkind = "json"\nschema_file = "list.json"\n'
     )
-    mine, listed = _file.load(written(tmp_path, text))
+    mine, listed = scorer_file.load(written(tmp_path, text))
     assert score(mine, "x", "y").value == 0.5
     assert score(listed, "[]").points == 1
 
@@ -116,20 +116,20 @@ def test_paths_in_a_file_begin_where_it_is(tmp_path: Path) -> None:
 )
 def test_a_mistake_in_a_file_is_told_with_its_place(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(BadInput, match=message):
-        _file.load(written(tmp_path, text))
+        scorer_file.load(written(tmp_path, text))
 
 
 def test_a_file_or_scorer_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="There is no file"):
-        _file.load(str(tmp_path / "none.toml"))
+        scorer_file.load(str(tmp_path / "none.toml"))
     with pytest.raises(BadInput, match="Did you mean 'year'"):
-        _file.load(written(tmp_path, '[scorers.year]\nkind = "exact"\n') + ":yaer")
+        scorer_file.load(written(tmp_path, '[scorers.year]\nkind = "exact"\n') + ":yaer")
     with pytest.raises(BadInput, match="no valid YAML"):
-        _file.load(written(tmp_path, "a: [", "s.yml"))
+        scorer_file.load(written(tmp_path, "a: [", "s.yml"))
 
 
 def test_the_settings_of_the_article_are_read(tmp_path: Path) -> None:
-    [found] = _file.load(written(tmp_path, ARTICLE, "evaluation_config.yaml"))
+    [found] = scorer_file.load(written(tmp_path, ARTICLE, "evaluation_config.yaml"))
     assert found.name == "by_type"
     assert score(found, "I think it is B, or rather C", "C", type="单选").points == 1  # end
     assert score(found, "A, B and D", "ABC", type="多选").points == 0  # penalty_wrong
@@ -144,13 +144,13 @@ def test_the_answer_position_chooses_among_the_letters_that_stand_alone(
     tmp_path: Path, position: str, letter: str
 ) -> None:
     text = f"evaluation_settings: {{answer_position: {position}}}\n"
-    [found] = _file.load(written(tmp_path, text, "c.yaml"))
+    [found] = scorer_file.load(written(tmp_path, text, "c.yaml"))
     assert score(found, "The first is A. Then B. Then D.", letter, type="单选").points == 1
     assert article_settings.letters_at("no letters", "end") == ""
 
 
 def test_without_partial_credit_only_full_marks_count(tmp_path: Path) -> None:
-    [found] = _file.load(written(tmp_path, "evaluation_settings: {partial_credit: false}\n", "c.yaml"))
+    [found] = scorer_file.load(written(tmp_path, "evaluation_settings: {partial_credit: false}\n", "c.yaml"))
     assert score(found, "A", "AB", type="多选").value == 0
     assert score(found, "A, B", "AB", type="多选").value == 1
     assert score(found, "x", "x\ny", type="填空").value == 0
@@ -158,8 +158,8 @@ def test_without_partial_credit_only_full_marks_count(tmp_path: Path) -> None:
 
 def test_a_single_choice_that_is_not_strict_may_be_one_of_several(tmp_path: Path) -> None:
     text = "single_choice: {strict_mode: false, allow_multiple: true}\n"
-    [lenient] = _file.load(written(tmp_path, text, "c.yaml"))
-    [strict] = _file.load(written(tmp_path, "single_choice: {strict_mode: true}\n", "d.yaml"))
+    [lenient] = scorer_file.load(written(tmp_path, text, "c.yaml"))
+    [strict] = scorer_file.load(written(tmp_path, "single_choice: {strict_mode: true}\n", "d.yaml"))
     assert score(lenient, "A, B", "B", type="单选").points == 1
     assert score(strict, "A, B", "B", type="单选").points == 0
 
@@ -175,7 +175,7 @@ def test_a_single_choice_that_is_not_strict_may_be_one_of_several(tmp_path: Path
 )
 def test_an_unknown_key_of_the_article_is_told_with_its_path(tmp_path: Path, text: str, path: str) -> None:
     with pytest.raises(BadInput, match=path):
-        _file.load(written(tmp_path, text, "c.yaml"))
+        scorer_file.load(written(tmp_path, text, "c.yaml"))
 
 
 def test_a_function_of_prediction_and_label_is_a_scorer_with_two_or_three_values() -> None:
@@ -206,7 +206,7 @@ def test_a_function_with_nothing_to_earn_gives_no_score_and_nonsense_is_an_error
 def test_names_that_are_no_scorers_are_refused() -> None:
     for name in ("exact:Callable", "json:make", "regex:search", "exact:none", "combine:make"):
         with pytest.raises(BadInput, match="No scorer is called"):
-            named(name)
+            find_scorer(name)
 
 
 def test_a_run_takes_scorers_out_of_a_file_and_a_function_of_the_article(tmp_path: Path) -> None:
@@ -233,4 +233,4 @@ def test_the_list_of_scorers_names_scorers_only() -> None:
     assert {"exact:contains", "combine", "regex", "limits"} <= set(listed)
     assert not [name for name in listed if name.endswith(":make")]
     for name in listed:
-        assert name in ("adaptive", "combine", "turns") or JUDGES.knows(name) or callable(named(name))
+        assert name in ("adaptive", "combine", "turns") or JUDGES.knows(name) or callable(find_scorer(name))

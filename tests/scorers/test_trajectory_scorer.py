@@ -13,7 +13,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Step, Trajectory
 from proctor.i18n import speak
 from proctor.scorers import trajectory as room
-from proctor.scorers._named import functions, named
+from proctor.scorers.lookup import find_scorer, functions
 from proctor.trajectory_matching import compare, explain, similarity
 from proctor.trajectory_matching.arguments import Rules
 from proctor.trajectory_matching.expectation import Expected, ExpectedCall, expected_of
@@ -43,7 +43,7 @@ def _calls(*calls: Call, **rules: Any) -> dict[str, Any]:
 
 
 def _score(reference: Any, made: Sequence[Call | ToolCall], scorer: str = "trajectory", **options: Any) -> Score:
-    result = named(scorer, options or None)(_sample(reference), _trajectory(made))
+    result = find_scorer(scorer, options or None)(_sample(reference), _trajectory(made))
     assert isinstance(result, Score)
     return result
 
@@ -368,9 +368,9 @@ def test_a_reference_that_cannot_be_understood_is_refused(reference: Any, messag
 
 def test_options_are_checked() -> None:
     with pytest.raises(BadInput, match="Did you mean 'tolerance'"):
-        named("trajectory", {"tolerence": 1})
+        find_scorer("trajectory", {"tolerence": 1})
     with pytest.raises(BadInput, match="f2"):
-        named("trajectory", {"measure": "f2"})
+        find_scorer("trajectory", {"measure": "f2"})
 
 
 def _many(count: int, tools: str, spread: int, shift: int = 0) -> list[tuple[str, dict[str, int]]]:

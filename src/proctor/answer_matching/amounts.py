@@ -4,10 +4,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 from proctor.answer_matching.chinese import ROUGHLY
+from proctor.answer_matching.contradictions import contradicts
 from proctor.answer_matching.dates import read_moments
 from proctor.answer_matching.english import PARTS, SMALL, TENS
 from proctor.answer_matching.numbers import read_number
 from proctor.answer_matching.quantities import read_quantity
+from proctor.answer_matching.question_words import echo, interrogative
 from proctor.answer_matching.sentences import (
     CLAUSE,
     COPULA,
@@ -15,9 +17,6 @@ from proctor.answer_matching.sentences import (
     LONGEST,
     asked_clause,
     chosen,
-    contradicts,
-    echo,
-    interrogative,
     plain_statement,
     split,
     statements,

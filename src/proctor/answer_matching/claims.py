@@ -9,29 +9,31 @@ import re
 from collections.abc import Callable, Iterable
 
 from proctor.answer_matching.amounts import COMPARED, SPAN, YEAR, amount_in, counted_noun, without_unit
+from proctor.answer_matching.contradictions import contradicts
 from proctor.answer_matching.dates import read_moments
 from proctor.answer_matching.numbers import read_number
 from proctor.answer_matching.quantities import read_quantity
+from proctor.answer_matching.question_words import (
+    ECHO_WORD,
+    EMPTY_WORDS,
+    HAN,
+    MOST_CHARACTERS,
+    NOT_A_NAME,
+    echo,
+    interrogative,
+    stem,
+)
 from proctor.answer_matching.sentences import (
     ASIDE,
     CLAUSE,
     COPULA,
     COURTESY,
-    ECHO_WORD,
-    EMPTY_WORDS,
     GUESS,
-    HAN,
-    MOST_CHARACTERS,
-    NOT_A_NAME,
     OTHERS_SAY,
     asked_clause,
     chosen,
-    contradicts,
-    echo,
-    interrogative,
     plain_statement,
     statements,
-    stem,
 )
 from proctor.answer_matching.text import FENCED, negations, tidy
 from proctor.runtime.patterns import compile_later

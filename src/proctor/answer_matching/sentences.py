@@ -2,21 +2,18 @@
 
 import re
 from collections.abc import Sequence
-from functools import cache
-from importlib.resources import files
 
+from proctor.answer_matching.question_words import ASKED_KIND, HAN, MOST_CHARACTERS, echo
 from proctor.answer_matching.text import negations, tidy
 from proctor.runtime.patterns import compile_later
 
 LONGEST = 400  # characters of a sentence that is read
-MOST_CHARACTERS = 4_000
 MOST_SENTENCES = 30
 LONGEST_FIRST_LINE = 80
 ITEM = compile_later(r"\s*(?:[-*•·]|\(?\d{1,2}[.)、])\s*\S")
 EXPLANATION = compile_later(
     r"\n\W*(?:explanation|reason(?:ing)?|note|rationale|解析|解释|说明|理由|原因|注)\W{0,4}[:：]", re.IGNORECASE
 )
-HAN = r"\u3400-\u9fff"
 SENTENCE_END = compile_later(
     rf"(?<![.\s][A-Za-z])(?<!^[A-Za-z])[.!?]+[\"'”’)*]*(?=\s+[^\s=×*+/])|[。！？!?]+[”」）]?(?=[{HAN}A-Z\"“*])|\n+|[;；]"
 )
@@ -130,62 +127,6 @@ CLAUSE = compile_later(
     r",(?!\d{3})\s?|[，;；]\s?|(?<!\ball)(?<!none)(?<!thing)\s(?:and|while|whereas|but)\s|而(?=[\u3400-\u9fff])",
     re.IGNORECASE,
 )
-ASKED_KIND = compile_later(
-    r"\b(?:which|what) (?:year|month|day|date|percentage|city|country|colou?r|kind|type)\b|哪一?年", re.IGNORECASE
-)
-MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
-ITEMS_OF = tuple(
-    map(
-        re.compile,
-        (
-            rf"\b(?!(?:{MONTH})\b)(?P<noun>[A-Z][a-z]*)\s?(?P<label>\d{{1,3}})(?![\d.,%:])\b",  # Q3, Apollo 11
-            r"\b(?P<noun>[A-Za-z]{3,12})\s(?P<label>[A-HJ-Z])\b(?!['’.])",  # option B
-            r"\b(?P<label>[A-Z]\w+)['’]s\s(?P<noun>[a-z]\w+)",  # Lena's birthday
-            r"\b(?P<label>\d+(?:st|nd|rd|th))\s(?P<noun>[A-Za-z]\w+)",  # the 16th president
-            r"\b(?P<noun>[a-z]\w+) of (?:the )?(?P<label>[A-Z]\w+|[\"'‘“][^\"'’”]{1,30})",  # the capital of Peru
-            r"(?P<noun>每)(?P<label>[天日周月年人个小分秒])",
-            r"(?P<label>[一两三四五六七八九十])(?P<noun>[斤天年周次])",
-        ),
-    )
-)
-PIECE_END = compile_later(r"[.!;。！；]\s*(?=\S)|[,，\n]\s*")
-ASKS = compile_later(
-    r"[^,，.。;；\n]{0,200}?(?:\b(?:what|which|who|whose|whom|where|when|why|how)\b|谁|什么|哪|多少|几|怎)",
-    re.IGNORECASE,
-)
-HAN_ASKS = compile_later(r"(?:(?:多少|几)[名个位只]|什么时候|哪一?年)([\u3400-\u9fff]{2})的?[？?]")
-HAN_NOUN = compile_later(r"\d[名个位只年月日点]([\u3400-\u9fff]{2})的?$")
-ASCII_WORD = compile_later(r"[A-Za-z0-9][\w-]*")
-SUBJECT_OF = compile_later(r"(?:the |an? )?([A-Za-z][\w'-]+) ([a-z]\w+)\b(?=.*\d)", re.IGNORECASE)  # of amounts only
-ASKS_SUBJECT = compile_later(r"(?:who|which|what (?!is|are|was|were|do|does|did))", re.IGNORECASE)
-COPULAS = frozenset(["is", "was", "are", "were", "has"])
-GENERIC_WORDS = (
-    "both each all only about expression equation function answer total result sum difference price cost value number amount "
-    "distance speed time height length weight mass size area volume age rate temperature date probability solution product"
-)
-GENERIC = frozenset(GENERIC_WORDS.split())
-RANKED = compile_later(
-    r"\bleast\s(?=\w)(?!\d)|"
-    r"\b(?:second|third|fourth|fifth|next)[ -](?:\w+est|most|person|man|woman|people|country|one)\b|第[二三四五]|次[高大长多]",
-    re.IGNORECASE,
-)
-COMPARES = compile_later(
-    r"(\w+)[^,.;]{0,60}?\sthan\s(?:the\s)?(\w+)|(\w{2,4})比(\w{2,4}?)(?=[高低矮多少大小长短重轻快慢贵早晚])",
-    re.IGNORECASE,
-)
-ENDING = compile_later(r"(?<=\w{3})(?:ings?|ed|es|e|s)$")
-ECHO_WORD = compile_later(rf"[{HAN}]|[^\W_{HAN}]+")
-SMALL_WORDS = (
-    "the a an it its he she they we i this that these those there in on at by from for with his her their our my your of to as when "
-    "while after before during since because so therefore thus hence however one two both most all some many what which who yes no "
-    "according originally founded based located"
-)
-NOT_A_NAME = frozenset(SMALL_WORDS.split())
-WORDS_OF_QUESTIONS = (
-    "is are was were be been did does do has have had how where whose whom why can could would should will many much name called into "
-    "about than then out up not never s t 的 是 了 在 谁 什 么 哪 里 多 少 几 由 被 写 位 个 吗 呢 于 有 为 年 时 候 何"
-)
-EMPTY_WORDS = NOT_A_NAME | frozenset(WORDS_OF_QUESTIONS.split())
 
 
 def statements(reply: str) -> list[str]:
@@ -296,37 +237,6 @@ def plain_statement(sentence: str, target: str) -> str | None:
     return sentence
 
 
-def interrogative(question: str) -> str:
-    """The clause of a question that asks, and what follows it; all of it when that names nothing.
-
-    >>> interrogative("Ann has 5 apples. If she eats 2, how many apples are left?"), interrogative("甲有3个，乙有几个？")
-    ('how many apples are left?', '乙有几个？')
-    """
-    question = question[-MOST_CHARACTERS:]
-    starts = [0, *(found.end() for found in PIECE_END.finditer(question))]
-    asking = [start for start in starts if ASKS.match(question, start)]
-    return question[asking[-1] :] if asking and echo(question[asking[-1] :]) else question
-
-
-def about_another(sentence: str, question: str) -> bool:
-    """True if a sentence is about another numbered or lettered item than the question: option A, asked about option B.
-
-    >>> about_another("Team B scored 20", "How many did team A score?"), about_another("It was 5 in Q3", "What in Q3?")
-    (True, False)
-    """
-    asked, said = _items(question[:MOST_CHARACTERS]), _items(sentence)
-    return any(labels.isdisjoint(said.get(noun, labels)) for noun, labels in asked.items())
-
-
-def _items(text: str) -> dict[str, set[str]]:
-    items: dict[str, set[str]] = {}
-    for pattern in ITEMS_OF:
-        for found in pattern.finditer(text):
-            if (noun := stem(found["noun"])) not in EMPTY_WORDS:
-                items.setdefault(noun, set()).add(found["label"].casefold().lstrip("\"'‘“"))
-    return items
-
-
 def asked_clause(sentence: str, question: str) -> str:
     """The one clause that holds all words of the question, where others do not; else the sentence.
 
@@ -343,87 +253,3 @@ def asked_clause(sentence: str, question: str) -> str:
         if whole:
             return whole[0] if len(whole) == 1 else sentence
     return sentence
-
-
-def contradicts(sentence: str, question: str) -> bool:
-    """Whether a sentence says the opposite of what is asked for: what was lost, asked for what was won.
-
-    >>> contradicts("Sales fell by 5%", "By how much did sales rise?"), contradicts("They rose by 5%", "How did sales rise?")
-    (True, False)
-    """
-    question = question[:MOST_CHARACTERS]
-    if not question or about_another(sentence, question):
-        return bool(question)
-    compared, asked = COMPARES.search(sentence), COMPARES.search(question)
-    if compared is not None and asked is not None:
-        former, latter = compared[2] or compared[4], asked[2] or asked[4]
-        if former.casefold() != latter.casefold() and former in question:
-            return True  # Amy is taller than Ben, asked how much taller Ben is
-    if RANKED.search(sentence) and not RANKED.search(question):
-        return True  # the second largest, asked for the largest
-    if _replaces(sentence, question):
-        return True
-    return any(
-        this.search(question) and not that.search(question) and that.search(sentence) and not this.search(sentence)
-        for pair in _opposites()
-        for this, that in (pair, pair[::-1])
-    )
-
-
-def _replaces(sentence: str, question: str) -> bool:
-    """True if a sentence has another word where the question has one: a blue ball for a red ball, 男生 for 女生, Silver for gold."""
-    words, asked = _words(sentence), _words(question)
-    known, here = set(asked), set(words)
-    slots = {
-        (left, right): word
-        for left, word, right in zip(asked, asked[1:], asked[2:], strict=False)
-        if not {left, right} & EMPTY_WORDS
-    }
-    for left, word, right in zip(words, words[1:], words[2:], strict=False):
-        other = slots.get((left, right), word)
-        if word not in known and other not in here and not word[0].isdigit():
-            return True
-    in_place, said = HAN_ASKS.search(question), HAN_NOUN.search(sentence)
-    if in_place is not None and said is not None:
-        one, other = in_place[1], said[1]
-        return one not in sentence and other not in question and len(one) == len(other)
-    subject = SUBJECT_OF.match(sentence)
-    if (
-        subject is None
-        or ASKS_SUBJECT.match(question)
-        or subject[1].casefold() in GENERIC | EMPTY_WORDS
-        or stem(subject[1]) in known
-    ):
-        return False
-    content = echo(ASKED_KIND.sub("", question))
-    return bool(content & here) and not content <= here and stem(subject[2]) in content | COPULAS
-
-
-def _words(text: str) -> list[str]:
-    return [stem(word) for word in ASCII_WORD.findall(text) if word.casefold() not in ("the", "a", "an")]
-
-
-def echo(text: str) -> set[str]:
-    return {stem(word) for word in ECHO_WORD.findall(text[:MOST_CHARACTERS]) if word.casefold() not in EMPTY_WORDS}
-
-
-def stem(word: str) -> str:
-    """The part of a word that its forms share: `sell` of `sold`, `paint` of `paintings`."""
-    word = word.casefold()
-    return ENDING.sub("", _irregular().get(word, word))[:5]
-
-
-@cache
-def _opposites() -> list[list[re.Pattern[str]]]:
-    pairs = [line.split(" / ") for line in _table("opposites.txt")]
-    return [[re.compile(rf"\b(?:{one})" if one.isascii() else one, re.IGNORECASE) for one in pair] for pair in pairs]
-
-
-@cache
-def _irregular() -> dict[str, str]:
-    return {form: verb for verb, *forms in map(str.split, _table("verbs.txt")) for form in forms}
-
-
-def _table(name: str) -> list[str]:
-    lines = files("proctor.answer_matching").joinpath(name).read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if not line.startswith("#")]

@@ -25,10 +25,9 @@ from proctor.core.task import Agent, Environment, Scorer, Session, Summarise, Ta
 from proctor.core.trajectory import ToolStyle
 from proctor.engine.rescore import JUDGED_AT_ONCE
 from proctor.engine.scoring import BoundScorer
-from proctor.scorers._named import Make, is_inline
-from proctor.scorers._named import named as scorer_named
-from proctor.scorers._parts import recorded_judge
 from proctor.scorers._predictions import adapted, takes_prediction
+from proctor.scorers.composite import recorded_judge
+from proctor.scorers.lookup import Make, find_scorer, is_inline
 
 TaskLike = str | Task | Callable[..., Task]
 JUDGED = ("judged-items", "judged-pairs", "judge-probes")  # tasks of texts that exist
@@ -273,7 +272,7 @@ def _check_options(
 
 def _scorers(given: str | Scorer, make: Make) -> list[BoundScorer]:
     if isinstance(given, str) and "." in given and not _is_judge(given.partition(":")[0]):
-        from proctor.scorers import _file as scorer_file
+        from proctor.scorers import scorer_file
 
         if scorer_file.is_file(given):
             return [_bound(one, one.reference, one.name) for one in scorer_file.load(given, make)]
@@ -302,7 +301,7 @@ def _maker(judge: JudgeChoice) -> Make:
         kind, _, argument = name.partition(":")
         if _is_judge(kind):
             return registry.JUDGES.find(kind).make(argument, options or {}, judge)
-        return scorer_named(name, options, find=find or make)
+        return find_scorer(name, options, find=find or make)
 
     return make
 

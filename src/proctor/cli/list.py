@@ -36,7 +36,7 @@ def parts(room: str) -> dict[str, str]:
 
 def _scorers() -> dict[str, str]:
     from proctor import registry
-    from proctor.scorers._named import functions
+    from proctor.scorers.lookup import functions
 
     found = {}
     for room in registry.SCORERS.names():

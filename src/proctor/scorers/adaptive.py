@@ -20,8 +20,8 @@ from proctor.core.score import Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
-from proctor.scorers._named import is_inline, named
-from proctor.scorers._parts import Result, together
+from proctor.scorers.composite import Result, together
+from proctor.scorers.lookup import find_scorer, is_inline
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,7 +68,7 @@ class Threshold:
         return self._value
 
 
-def make(options: Mapping[str, Any], find: Find = named) -> Scorer:
+def make(options: Mapping[str, Any], find: Find = find_scorer) -> Scorer:
     """A scorer with `Options`, and a history of its own."""
     chosen = converted(options, Options, "adaptive")
     similarity = find(chosen.scorer) if isinstance(chosen.scorer, str) else chosen.scorer

@@ -4,19 +4,13 @@ A cascade of rules, strict by default: the first rule that can tell decides and 
 may mean something else is not right. The files beside this one are the rules and what they need; the scorer is `answer`.
 """
 
-import re
-from collections.abc import Callable, Sequence
-from functools import partial
 from importlib.util import find_spec
 
-import msgspec
-
-from proctor.answer_matching.amounts import without_asked_unit
 from proctor.answer_matching.cascade import match
-from proctor.answer_matching.claims import claimed
 from proctor.answer_matching.extract import final_answer
-from proctor.answer_matching.sentences import LEAD, MOST_CHARACTERS, QUESTION, conclusion, without_guessing
-from proctor.answer_matching.verdict import AnswerOptions, Match, Options, refuse, shown
+from proctor.answer_matching.replies import best_match, stated_match
+from proctor.answer_matching.sentences import conclusion
+from proctor.answer_matching.verdict import AnswerOptions, Match, Options
 from proctor.core.declared import scorer
 from proctor.core.parts import ScorerPart
 from proctor.core.sample import Sample
@@ -28,10 +22,6 @@ from proctor.scorers._texts import no_target, targets_of
 
 __all__ = ["AnswerOptions", "Match", "Options", "answer", "final_answer", "match", "matching", "semantic"]
 VERSION = "2" if find_spec("mpmath") else "2 without the extra 'math'"  # other verdicts: double precision, or none
-SENTENCE = re.compile(r"[^\W\d_]{2,}\W*\s+\S|\S\s+[^\W\d_]{2,}|[\u3400-\u9fff]{2,}|[\u3400-\u9fff]\d|[:：\n<]")
-IS = re.compile(r"\b(?:is|are)\b|[是为]")
-ANNOUNCED, HAN_ANNOUNCED = "The answer is {given}", "答案是{given}"
-WHOLE_VALUES = frozenset(["numeric", "units", "dates and times", "ranges", "versions"])
 
 
 @scorer(version=VERSION)
@@ -78,86 +68,17 @@ def _judged(sample: Sample, trajectory: Trajectory, options: AnswerOptions) -> S
     options = options.of_sample(sample.meta)
     if given is None:
         given = conclusion(trajectory.answer)
-        verdict = _stated(given, targets, options, sample.question) if given else None
+        verdict = stated_match(given, targets, options, sample.question) if given else None
         if verdict is None:
             reason = say("The reply is long and marks no final answer.")
             return Score(points=0, reason=reason, details={"rule": "extraction"})
     else:
         announced = given != trajectory.answer.strip()
-        verdict = _best(given, targets, options, sample.question, announced=announced)
+        verdict = best_match(given, targets, options, sample.question, announced=announced)
     if verdict.undecided:
         return undecided(verdict)
     details = {"rule": verdict.rule} | ({"ambiguous": True} if verdict.ambiguous else {})
     return Score(points=verdict.right, answer=given, reason=verdict.reason, details=details)
-
-
-def _best(given: str, targets: Sequence[str], options: AnswerOptions, question: str, *, announced: bool) -> Match:
-    """The verdict against the first target that fits; else an ambiguous one, which says what to look at."""
-    verdicts = []
-    if QUESTION.search(given) and not any(map(QUESTION.search, targets)):
-        return refuse("sentences", say("The reply asks, and answers nothing."))
-    for target in targets:
-        verdict = fitting(given, target, question, options)
-        if verdict.right:
-            return verdict
-        verdicts.append(verdict)
-    open_targets = [
-        target for target, verdict in zip(targets, verdicts, strict=True) if not _is_value(given, target, verdict)
-    ]
-    sentence = (ANNOUNCED if given.isascii() else HAN_ANNOUNCED).format(given=given) if announced else given
-    return (
-        _stated(sentence, open_targets, options, question)
-        or _guessed(sentence, open_targets, options, question)
-        or next((one for one in verdicts if one.undecided), None)
-        or next((one for one in verdicts if one.ambiguous), verdicts[0])
-    )
-
-
-def _is_value(given: str, target: str, verdict: Match) -> bool:
-    """Whether the whole reply was read as a value, and another one than the target."""
-    if verdict.rule in WHOLE_VALUES or "±" in given or "\\pm" in given:
-        return True
-    if "=" in given:
-        return ("=" in target and IS.search(given) is None and LEAD.match(given) is None) or (
-            verdict.rule == "lists" and IS.search(given) is None
-        )
-    return verdict.rule == "mathematics" or SENTENCE.search(given) is None
-
-
-def _stated(reply: str, targets: Sequence[str], options: AnswerOptions, question: str) -> Match | None:
-    """The verdict on what the sentences of a reply give as its answer; None when that is no target."""
-    plain = msgspec.structs.replace(options, semantic=None, judge=None)
-    reply = without_guessing(reply) if options.guesses else reply
-    for target in targets if options.sentences else ():
-        fit = partial(fitting, target=target, question=question, options=plain)
-        found = claimed(reply, target, question, fits=partial(_fits, fit))
-        if found is not None:
-            verdict = fit(found)
-            reason = say("The reply states '{found}'. {reason}", found=shown(found), reason=verdict.reason)
-            return msgspec.structs.replace(verdict, reason=reason)
-    return None
-
-
-def _fits(fit: Callable[[str], Match], text: str) -> bool:
-    return fit(text).right
-
-
-def _guessed(reply: str, targets: Sequence[str], options: AnswerOptions, question: str) -> Match | None:
-    """The refusal of a guess that would be right; None for any other reply."""
-    if options.guesses or without_guessing(reply) == reply[-MOST_CHARACTERS:]:
-        return None
-    if _stated(reply, targets, msgspec.structs.replace(options, guesses=True), question) is None:
-        return None
-    reason = say("The reply only guesses; with the option 'guesses' that counts.")
-    return refuse("sentences", reason, ambiguous=True)
-
-
-def fitting(given: str, target: str, question: str, options: AnswerOptions) -> Match:
-    """`match`, where an amount needs no unit that the question names."""
-    verdict = match(given, target, options=options)
-    if verdict.right or verdict.rule != "units" or not verdict.ambiguous or options.unit:
-        return verdict
-    return match(without_asked_unit(given, question), without_asked_unit(target, question), options=options)
 
 
 def undecided(verdict: Match) -> Unscored:

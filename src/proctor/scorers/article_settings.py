@@ -10,20 +10,21 @@ The article names these keys without saying what they do; what they do here stan
 left out leaves the scorers as they are.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
 
+from proctor.answer_matching.marked_answers import without_thoughts
+from proctor.answer_matching.option_letters import letter_groups, read_letters
 from proctor.config import converted, unknown_option
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
-from proctor.scorers import _replies, by_type
-from proctor.scorers._named import named
+from proctor.scorers import by_type
+from proctor.scorers.lookup import find_scorer
 
 Position = Literal["start", "end", "middle", "all"]
 
@@ -94,13 +95,13 @@ def scorer(settings: Settings) -> Scorer:
     }
     opened = {"measure": settings.open_ended.rouge_type, "min_similarity": settings.open_ended.min_similarity}
     lenient = settings.single_choice.allow_multiple and not settings.single_choice.strict_mode
-    single = named("choice:partial", {"wrong": "ignore"}) if lenient else named("choice")
-    multiple = named("choice:partial", partial)
+    single = find_scorer("choice:partial", {"wrong": "ignore"}) if lenient else find_scorer("choice")
+    multiple = find_scorer("choice:partial", partial)
     scorer_by_type: dict[str, Any] = {
         "choice": _at(common.answer_position, single),
         "choice:partial": _at(common.answer_position, multiple if common.partial_credit else _whole(multiple)),
-        "blanks": named("blanks", filled) if common.partial_credit else _whole(named("blanks", filled)),
-        "open": named("open", opened),
+        "blanks": find_scorer("blanks", filled) if common.partial_credit else _whole(find_scorer("blanks", filled)),
+        "open": find_scorer("open", opened),
     }
     types = {kind: one for name, one in scorer_by_type.items() for kind in by_type.USUAL[name]}
     return by_type.make({"types": types})
@@ -114,14 +115,10 @@ def letters_at(text: str, position: Position) -> str:
     >>> letters_at("A 还是 B？我选 C", "middle"), letters_at("The answer is C", "start"), letters_at("A, C", "end")
     ('B', 'C', 'AC')
     """
-    said = _replies.said(text)
-    found = [
-        _replies._each(match[0])
-        for match in re.finditer(_replies._group("ABCDEFGH"), said)
-        if not _replies._is_article(said, match)
-    ]
+    said = without_thoughts(text)
+    found = letter_groups(said)
     if not found:
-        return _replies.letters(text) or ""
+        return read_letters(text) or ""
     match position:
         case "start":
             return found[0]

@@ -23,8 +23,8 @@ from proctor.core.sentence import quote, say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
 from proctor.registry import SCORERS
-from proctor.scorers._named import named
-from proctor.scorers._parts import Composite
+from proctor.scorers.composite import Composite
+from proctor.scorers.lookup import find_scorer
 
 DEFAULT = "default"
 USUAL = {
@@ -66,7 +66,7 @@ def by_type(sample: Sample, trajectory: Trajectory) -> Result:
     return _score(sample, trajectory, _usual)
 
 
-def make(options: Mapping[str, Any], find: Find = named) -> Scorer:
+def make(options: Mapping[str, Any], find: Find = find_scorer) -> Scorer:
     """A scorer with `Options`.
 
     Raises:
@@ -104,7 +104,7 @@ def _usual(kind: str) -> Scorer | None:
     if room == "by_type" or not SCORERS.knows(room):
         return None
     try:
-        return named(name)
+        return find_scorer(name)
     except BadInput:
         return None
 

@@ -9,7 +9,11 @@ from typing import Any, Literal
 
 import msgspec
 
+from proctor.answer_matching.cascade import match
 from proctor.answer_matching.claims import claimed
+from proctor.answer_matching.extract import final_answer
+from proctor.answer_matching.marked_answers import half_width
+from proctor.answer_matching.option_letters import read_letters
 from proctor.config import converted
 from proctor.core.declared import scorer
 from proctor.core.parts import ScorerPart
@@ -17,8 +21,6 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
-from proctor.scorers import _replies
-from proctor.scorers.answer import final_answer, match
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -85,7 +87,7 @@ def _compared(sample: Sample, trajectory: Trajectory) -> _Compared | Unscored:
     letters = _letters_of(options.letters) or "".join(chr(code) for code in range(65, max(72, ord(max(right))) + 1))
     texts = _texts_of(sample.known.options)
     letters = "".join(dict.fromkeys(letters + "".join(texts)))
-    chosen = _replies.letters(trajectory.answer, letters) or _by_text(trajectory.answer, texts, sample.question)
+    chosen = read_letters(trajectory.answer, letters) or _by_text(trajectory.answer, texts, sample.question)
     return _Compared(options, right, chosen)
 
 
@@ -119,7 +121,7 @@ def _gives(reply: str, text: str, question: str) -> bool:
 
 def _letters_of(text: str) -> str | None:
     """The letters of a list such as `A,C`, `AC` or `ac`; None for anything else, such as a word."""
-    groups = [group for group in re.split(r"[ ,;、\n\t]+", _replies.normal(text)) if group]
+    groups = [group for group in re.split(r"[ ,;、\n\t]+", half_width(text)) if group]
     if not groups or not all(map(_are_letters, groups)):
         return None
     return "".join(sorted(set("".join(groups).upper())))

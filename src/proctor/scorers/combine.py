@@ -21,8 +21,8 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
-from proctor.scorers._named import named
-from proctor.scorers._parts import Composite, Result, listed, together
+from proctor.scorers.composite import Composite, Result, listed, together
+from proctor.scorers.lookup import find_scorer
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -51,7 +51,7 @@ class _Found(msgspec.Struct, frozen=True, kw_only=True):
     part: Part
 
 
-def make(options: Mapping[str, Any], find: Find = named) -> Scorer:
+def make(options: Mapping[str, Any], find: Find = find_scorer) -> Scorer:
     """A scorer with `Options`.
 
     Raises:

@@ -3,8 +3,10 @@
 import re
 
 from proctor.answer_matching.amounts import the_amount, without_unit
+from proctor.answer_matching.extract import final_answer
 from proctor.answer_matching.numbers import read_number
 from proctor.answer_matching.quantities import read_quantity
+from proctor.answer_matching.replies import match_asked
 from proctor.answer_matching.syntax import read_tree
 from proctor.answer_matching.text import tidy
 from proctor.answer_matching.unit_table import read_unit
@@ -16,7 +18,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 from proctor.scorers._texts import no_target, targets_of
-from proctor.scorers.answer import VERSION, final_answer, fitting, undecided
+from proctor.scorers.answer import VERSION, undecided
 
 __all__ = ["Options", "number", "the_number"]
 NUMERIC_RULES = ("quasi exact", "numeric", "units", "mathematics")
@@ -60,11 +62,11 @@ def number(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 
 def _compared(found: str, target: str, question: str, options: AnswerOptions, *, alone: bool) -> Match:
     """The verdict on an amount; within a sentence its unit is what was counted when neither target nor question name one."""
-    verdict = fitting(found, target, question, options)
+    verdict = match_asked(found, target, question, options)
     if alone or verdict.right or verdict.rule != "units" or not verdict.ambiguous or options.unit:
         return verdict
     names_unit = any(read_unit(word) is not None for word in re.findall(r"[^\W\d_]{1,20}", question[:LONGEST]))
-    return verdict if "%" in found or names_unit else fitting(without_unit(found), target, question, options)
+    return verdict if "%" in found or names_unit else match_asked(without_unit(found), target, question, options)
 
 
 def the_number(text: str, target: str = "", question: str = "") -> str | None:

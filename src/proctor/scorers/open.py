@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
+from proctor.answer_matching.marked_answers import without_thoughts
 from proctor.config import converted
 from proctor.core.declared import scorer
 from proctor.core.parts import ScorerPart
@@ -17,7 +18,6 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
-from proctor.scorers import _replies
 from proctor.scorers import rouge as figures
 
 _LEAD_IN = re.compile(
@@ -45,7 +45,7 @@ def open(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     1.0
     """
     options = converted(sample.meta.get("open") or {}, Options, "open")
-    text = _replies.said(trajectory.answer)
+    text = without_thoughts(trajectory.answer)
     lead_in = _LEAD_IN.match(text)
     answer = text[lead_in.end() :] if lead_in else text
     score = _SCORERS[options.measure](sample, Trajectory.of(answer))

@@ -6,11 +6,13 @@ and without punctuation; the same text always gives 1. Words of Chinese need the
 The option `package` gives the figures of a Python package instead, to the last digits: tokens, rule and oddities are its own.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TypeVar, get_args
 
 import msgspec
 
+from proctor.answer_matching.marked_answers import half_width
 from proctor.config import converted
 from proctor.core.declared import scorer
 from proctor.core.parts import ScorerPart
@@ -19,7 +21,6 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
-from proctor.scorers._tokens import tokens
 from proctor.text_measures import chinese_words
 from proctor.text_measures import rouge_packages as packages
 from proctor.text_measures.rouge import Rouge, rouge_l, rouge_n
@@ -28,6 +29,9 @@ _T = TypeVar("_T")
 Package = Literal["rouge-score", "rouge", "rouge-chinese"]
 Measure = Literal["rouge-1", "rouge-2", "rouge-l"]
 _Measure = Callable[[Sequence[str], Sequence[str]], Rouge]
+_HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff"  # Thai, Lao, Burmese, Khmer, kana
+_TOKEN = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,8 +128,8 @@ def _unless_empty(made: list[_T], expected: list[_T], measure: Callable[[list[_T
 
 def _best(sample: Sample, trajectory: Trajectory, measure: _Measure) -> Score | Unscored:
     def of_words(made: str, expected: str) -> Rouge | None:
-        reference = tokens(expected)
-        return measure(tokens(made), reference) if reference else None
+        reference = _tokens(expected)
+        return measure(_tokens(made), reference) if reference else None
 
     return _told(sample, trajectory, of_words)
 
@@ -144,6 +148,25 @@ def _told(sample: Sample, trajectory: Trajectory, compared: Callable[[str, str],
     )
     details = {"precision": best.precision, "recall": best.recall}
     return Score(points=min(best.f, 1.0), answer=trajectory.answer, reason=reason, details=details)
+
+
+def _tokens(text: str) -> list[str]:
+    """Return the words in lower case: Chinese ones by the segmenter, characters where a script has no spaces.
+
+    A text without letters and digits gives its characters.
+
+    Raises:
+        MissingExtra: there is Chinese in it, and the extra `zh` is not installed.
+
+    >>> _tokens("The cat's toys"), _tokens("…!")
+    (['the', 'cat', 's', 'toys'], ['…', '!'])
+    """
+    text = half_width(text).lower()
+    if _HAN.search(text):
+        found = [token for word in chinese_words.words(text) for token in _TOKEN.findall(word)]
+    else:
+        found = _TOKEN.findall(text)
+    return found or [character for character in text if not character.isspace()]
 
 
 PART = ScorerPart(scorer=rouge, others=(one, two), make=make, options=Options)

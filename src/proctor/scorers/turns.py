@@ -18,8 +18,8 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
-from proctor.scorers._named import is_inline, named
-from proctor.scorers._parts import Result, listed, together
+from proctor.scorers.composite import Result, listed, together
+from proctor.scorers.lookup import find_scorer, is_inline
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,7 +30,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     bonus: float = 0.1
 
 
-def make(options: Mapping[str, Any], find: Find = named) -> Scorer:
+def make(options: Mapping[str, Any], find: Find = find_scorer) -> Scorer:
     """A scorer with `Options`. The one for consistency is given the conversation up to its turn."""
     chosen = converted(options, Options, "turns")
     by_turn, consistency = (find(one) if isinstance(one, str) else one for one in (chosen.scorer, chosen.consistency))

@@ -13,7 +13,7 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
 from proctor.scorers import adaptive
-from proctor.scorers._named import named
+from proctor.scorers.lookup import find_scorer
 from proctor.text_measures.statements import (
     contradicts_none,
     stated_share,
@@ -161,6 +161,6 @@ def integrated_evaluation(pred: str, label: str, question_type: str, args: objec
 
 
 def _by(scorer: str, pred: str, label: str) -> Marks:
-    result = named(scorer)(Sample.ask("", "", target=label), Trajectory.of(pred))
+    result = find_scorer(scorer)(Sample.ask("", "", target=label), Trajectory.of(pred))
     assert isinstance(result, Score | Unscored)
     return (result.value, 1.0) if isinstance(result, Score) else (0.0, 0.0)

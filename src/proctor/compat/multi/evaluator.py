@@ -9,8 +9,8 @@ from proctor.compat.multi.functions import EvaluateFuncDict, evaluate_question
 from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.trajectory import Trajectory
-from proctor.scorers._file import read
 from proctor.scorers.article_settings import Settings, scorer, settings
+from proctor.scorers.scorer_file import read
 
 
 class Result(TypedDict):

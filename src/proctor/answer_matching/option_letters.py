@@ -1,16 +1,10 @@
-"""Find what a reply gives as its answer: the letters of options, or the text after the last announcement."""
+"""Read the letters of the options that a reply gives as its answer."""
 
 import re
 
+from proctor.answer_matching.marked_answers import last_boxed, without_thoughts
 from proctor.answer_matching.sentences import corrected
 
-_FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
-_THOUGHT = "</think>"
-_BOX = re.compile(r"\\(?:boxed|fbox)\s{0,3}\{")
-_COMMAND = re.compile(r"\\(?:text|textbf|mathrm|mathbf|rm|bf)\s?\{?|[{}$]")
-_ANNOUNCED = re.compile(
-    r"(?:答案|结论|(?i:\b(?:answers?|conclusion)))(?:[*_`\s]{0,4}(?:应该是|应为|应是|就是|是|为|(?i:\b(?:is|are)\b))[*_`\s]{0,4}[:]?|[*_`\s]{0,4}:)"
-)
 _MARK = (
     r"(?:(?i:\b(?:final|correct|right|best)?\s{0,3}(?:answers?|(?<=correct\s)(?:options?|choices?))"
     r"|(?<!not\s)(?<!n't\s)\b(?:choose|select|pick|go\s+with))"
@@ -71,45 +65,7 @@ _WITHIN = re.compile(r"[a-z,]\s$")
 _VERB = re.compile(r" (?:and|or|is|because|since|as)\b")
 
 
-def normal(text: str) -> str:
-    """Full-width letters, digits and signs as the usual ones; other characters stay as they are.
-
-    >>> normal("Ａ：１")
-    'A:1'
-    """
-    return text.translate(_FULL_WIDTH)
-
-
-def said(reply: str) -> str:
-    """The reply in usual signs, without what was thought aloud in it."""
-    return normal(reply.rpartition(_THOUGHT)[2]).strip()
-
-
-def boxed(text: str) -> str | None:
-    """What stands in the last `\\boxed{…}`, bare; None without one.
-
-    >>> boxed(r"So \\boxed{\\text{AC}}."), boxed("none")
-    ('AC', None)
-    """
-    openings = list(_BOX.finditer(text))
-    if not openings:
-        return None
-    start = openings[-1].end()
-    depth = 1
-    for place, sign in enumerate(text[start:], start):
-        depth += (sign == "{") - (sign == "}")
-        if depth == 0:
-            return _COMMAND.sub("", text[start:place]).strip()
-    return None
-
-
-def announced(text: str) -> str | None:
-    """What stands behind the last `答案是`, `答案：`, `Answer:` or `the answer is`; None without one."""
-    found = list(_ANNOUNCED.finditer(text))
-    return text[found[-1].end() :].strip() if found else None
-
-
-def letters(reply: str, options: str = "ABCDEFGH") -> str | None:
+def read_letters(reply: str, options: str = "ABCDEFGH") -> str | None:
     """The option letters a reply gives as its answer, each once, in its order; None when it gives none.
 
     In this order: a box or tag, a reply of letters alone, the last announcement (`答案是 A、C`, `The answer is AC`, `选B`), a
@@ -117,15 +73,15 @@ def letters(reply: str, options: str = "ABCDEFGH") -> str | None:
     stand alone in the last line or in the reply. Options called wrong, questions and what was corrected do not count; `A or B`
     is no answer.
 
-    >>> letters("答案是 A、C"), letters("The answer is AC"), letters("选B"), letters("Ｂ"), letters("No idea")
+    >>> read_letters("答案是 A、C"), read_letters("The answer is AC"), read_letters("选B"), read_letters("Ｂ"), read_letters("No idea")
     ('AC', 'AC', 'B', 'B', None)
-    >>> letters("It is C, not B."), letters("Not A"), letters("C\\n\\nExplanation: A is wrong."), letters("A or B")
+    >>> read_letters("It is C, not B."), read_letters("Not A"), read_letters("C\\n\\nExplanation: A is wrong."), read_letters("A or B")
     ('C', None, 'C', None)
     """
-    text = said(reply)[-_TAIL:]
+    text = without_thoughts(reply)[-_TAIL:]
     group = _group(options)
     tagged = [match[1] or match[2] for match in _TAGGED.finditer(text[-_LONGEST:])]
-    for inside in (boxed(text), *tagged[-1:], text):
+    for inside in (last_boxed(text), *tagged[-1:], text):
         if inside is not None and (found := _alone(inside, group)) is not None:
             return found or None
     text = corrected(text) if len(text) <= _LONGEST else text
@@ -133,7 +89,7 @@ def letters(reply: str, options: str = "ABCDEFGH") -> str | None:
     plain = (
         re.sub(_DENYING + item + "|" + item + _DENIED, " ", _ASKED.sub(" ", text)) if len(text) <= _LONGEST else text
     )
-    if (found := _behind_mark(plain, group)) is not None:
+    if (found := _after_mark(plain, group)) is not None:
         return found or None
     lines = plain.strip(" ,，。;\n").splitlines() or [""]
     if (found := _alone(lines[0], group)) is not None and not (len(lines) > 1 and _alone(lines[-1], group)):
@@ -159,6 +115,11 @@ def letters(reply: str, options: str = "ABCDEFGH") -> str | None:
     return _only(last, group) or _only(plain, group) or _only(_REASON.split(last, maxsplit=1)[0], group)
 
 
+def letter_groups(text: str, options: str = "ABCDEFGH") -> list[str]:
+    """Return every group of option letters in a text, wherever it is."""
+    return [_each(match[0]) for match in re.finditer(_group(options), text) if not _is_article(text, match)]
+
+
 def _group(options: str) -> str:
     return rf"(?<![A-Za-z\\])[{options}]+{_EDGE}(?:(?:{_BETWEEN})[{options}]+{_EDGE})*"
 
@@ -177,7 +138,7 @@ def _alone(text: str, group: str) -> str | None:
     return None if match is None else "" if _OR.search(match[1]) else _each(match[1])
 
 
-def _behind_mark(text: str, group: str) -> str | None:
+def _after_mark(text: str, group: str) -> str | None:
     found = None
     for match in re.finditer(rf"{_MARK}{_LINK}({group})", text):
         if not _is_article(text, match, 1) and not _DOUBTED.search(text[max(0, match.start() - 80) : match.start()]):

@@ -25,8 +25,8 @@ from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
 from proctor.runtime.threads import is_async
 from proctor.scorers import article_settings
-from proctor.scorers._named import Make, is_inline, named
 from proctor.scorers._predictions import adapted, takes_prediction
+from proctor.scorers.lookup import Make, find_scorer, is_inline
 
 SUFFIXES = (".toml", ".yaml", ".yml")
 MOST_BYTES = 1_000_000
@@ -75,7 +75,7 @@ def is_file(name: str) -> bool:
     return _split(name)[0].lower().endswith(SUFFIXES)
 
 
-def load(name: str, make: Make = named) -> list[Configured]:
+def load(name: str, make: Make = find_scorer) -> list[Configured]:
     """The scorers of a file, or the one named behind the colon.
 
     Raises:

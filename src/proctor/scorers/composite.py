@@ -15,7 +15,7 @@ from proctor.core.trajectory import Trajectory
 from proctor.models.named import Opened
 from proctor.runtime.concurrent import run_together
 from proctor.runtime.threads import is_async
-from proctor.scorers._named import is_inline
+from proctor.scorers.lookup import is_inline
 
 Result = Score | Unscored
 

@@ -21,7 +21,7 @@ class Make(Protocol):
     def __call__(self, name: str, options: Mapping[str, Any] | None = None, *, find: Find | None = None) -> Scorer: ...
 
 
-def named(name: str, options: Mapping[str, Any] | None = None, *, find: Find | None = None) -> Scorer:
+def find_scorer(name: str, options: Mapping[str, Any] | None = None, *, find: Find | None = None) -> Scorer:
     """Return the scorer `file` or `file:function`, with options where it takes some.
 
     Options of a file that does not make scorers are put into `sample.meta["file"]`, below what the sample itself says.
@@ -30,7 +30,7 @@ def named(name: str, options: Mapping[str, Any] | None = None, *, find: Find | N
     Raises:
         BadInput: there is no such scorer, or it has no such option; the nearest match is named.
 
-    >>> named("exact:contains").__name__
+    >>> find_scorer("exact:contains").__name__
     'contains'
     """
     room, _, attribute = name.partition(":")
@@ -39,7 +39,7 @@ def named(name: str, options: Mapping[str, Any] | None = None, *, find: Find | N
         if part.make is not None:
             return part.make(options or {})
         if part.combine is not None:
-            return part.combine(options or {}, find or named)
+            return part.combine(options or {}, find or find_scorer)
     function = functions(room, part).get(name)
     if function is None:
         raise registry.unknown("scorer", name, [*functions(room, part)], paths=False)
