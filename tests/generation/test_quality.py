@@ -12,7 +12,7 @@ from proctor.core.errors import BadInput
 from proctor.core.run import Budget, Estimate
 from proctor.core.sentence import Sentence
 from proctor.generation import advice
-from proctor.generation.evidence import Compared, Judged
+from proctor.generation.evidence import JudgeEvidence, WinRateEvidence
 from proctor.generation.generator import generator
 from proctor.generation.quality import Quality, Wish, assess
 from proctor.generation.report import write_report
@@ -333,7 +333,7 @@ def test_one_budget_is_for_all_parts(tmp_path: Path) -> None:
 
 def made_up(**estimates: Estimate) -> Quality:
     kind = generator("aime")
-    judged = Judged(
+    judged = JudgeEvidence(
         run="r",
         judge="j",
         rubric="math-problem",
@@ -343,7 +343,7 @@ def made_up(**estimates: Estimate) -> Quality:
         weakest=(),
         failed=0,
     )
-    compared = Compared(run="r", judge="j", estimates=estimates, notes=(), failed=0)
+    compared = WinRateEvidence(run="r", judge="j", estimates=estimates, notes=(), failed=0)
     return Quality(
         wish=Wish(data="d"), kind=kind, created=0, data="d", reference=None, items=9, topics=(), faulty=(), doubts=(),
         judged=judged, compared=compared,

@@ -22,9 +22,8 @@ from proctor.core.trial import Verdict
 from proctor.judges import _jury_votes, jury
 from proctor.judges._jury_controls import Control
 from proctor.judges._jury_votes import Vote
-from proctor.judges.jury import Jury, Options
-from proctor.judges.rubric import Options as JudgeOptions
-from proctor.judges.rubric import Rubric, RubricJudge, made
+from proctor.judges.jury import Jury, JuryOptions
+from proctor.judges.rubric import Rubric, RubricJudge, RubricOptions, made
 from proctor.models.scripted import Said, ScriptedModel
 
 WORDS = {"en": {"text": "?"}}
@@ -36,10 +35,10 @@ ONE: Rubric = made(
 def panel(*scripts: Sequence[Said], arbitrator: Sequence[Said] | None = None, **options: Any) -> Jury:
     """A jury whose judges say these things, one after the other."""
     weights = options.pop("weights", ())
-    once = JudgeOptions(tries=1)
+    once = RubricOptions(tries=1)
     members = [RubricJudge(ONE, ScriptedModel(said, name=f"j{place}"), once) for place, said in enumerate(scripts)]
     last = RubricJudge(ONE, ScriptedModel(arbitrator, name="last"), once) if arbitrator is not None else None
-    return Jury(members, Options(**options), weights=weights, arbitrator=last)
+    return Jury(members, JuryOptions(**options), weights=weights, arbitrator=last)
 
 
 def points(*values: object) -> list[str]:

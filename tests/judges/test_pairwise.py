@@ -17,7 +17,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.tally import Case, tally
 from proctor.core.trajectory import Trajectory
 from proctor.judges import pairwise
-from proctor.judges.pairwise import Options, PairwiseJudge, is_unsteady, warnings
+from proctor.judges.pairwise import PairwiseJudge, PairwiseOptions, is_unsteady, warnings
 from proctor.judges.rubric import rubric
 from proctor.models.scripted import Said, ScriptedModel
 from proctor.stats.estimate import estimate
@@ -38,7 +38,7 @@ def mine(sample: Sample) -> str:
 
 async def judged(*replies: Said, sample: Sample = QUESTION, answer: str = "mine", **options: Any) -> Any:
     """The verdict of a judge that says this."""
-    judge = PairwiseJudge(CRITERIA, ScriptedModel(replies), Options(**options))
+    judge = PairwiseJudge(CRITERIA, ScriptedModel(replies), PairwiseOptions(**options))
     return await judge(sample, Trajectory.of(answer))
 
 

@@ -15,7 +15,7 @@ from proctor.core.sample import Message, Sample, ToolCall, Turn
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Step, Trajectory, Usage
 from proctor.judges import rubric
-from proctor.judges.rubric import Options, Rubric, RubricJudge
+from proctor.judges.rubric import Rubric, RubricJudge, RubricOptions
 from proctor.models import ledger
 from proctor.models.named import model
 from proctor.models.scripted import Said, ScriptedModel
@@ -36,7 +36,7 @@ def two(**more: Any) -> Rubric:
 async def judged(*replies: Said, by: Rubric | None = None, **options: Any) -> tuple[Score | Unscored, ScriptedModel]:
     """The verdict of a judge that says this, and the judge."""
     judge = ScriptedModel(replies)
-    return await RubricJudge(by or two(), judge, Options(**options))(QUESTION, PARIS), judge
+    return await RubricJudge(by or two(), judge, RubricOptions(**options))(QUESTION, PARIS), judge
 
 
 async def test_the_points_are_the_weighted_mean_on_the_scale_and_its_share_from_lowest_to_highest() -> None:
@@ -81,7 +81,7 @@ async def test_a_reply_that_is_no_judgement_is_asked_for_again_with_the_reason_a
 ) -> None:
     judge = ScriptedModel(itertools.repeat(reply))
     with pytest.raises(JudgeFailed) as failed:
-        await RubricJudge(two(), judge, Options(tries=3))(QUESTION, PARIS)
+        await RubricJudge(two(), judge, RubricOptions(tries=3))(QUESTION, PARIS)
     assert failed.value.kind == kind
     assert len(judge.asked) == 3
     assert "could not be used" not in judge.asked[0][-1].text
@@ -184,7 +184,7 @@ async def test_an_empty_answer_earns_the_least_and_no_judge_is_asked() -> None:
 
 async def test_what_is_too_long_is_not_judged() -> None:
     judge = ScriptedModel([])
-    result = await RubricJudge(QUALITY, judge, Options(characters=100))(QUESTION, Trajectory.of("x" * 200))
+    result = await RubricJudge(QUALITY, judge, RubricOptions(characters=100))(QUESTION, Trajectory.of("x" * 200))
     assert isinstance(result, Unscored)
     assert result.why == "not_applicable"
 
@@ -208,7 +208,7 @@ async def test_the_prompt_speaks_the_language_of_what_is_judged() -> None:
     assert "请评判" in judge.asked[0][-1].text
     await RubricJudge(QUALITY, judge)(chinese, Trajectory.of("It is Paris, as all of us know."))
     assert "Judge the answer" in judge.asked[1][-1].text
-    await RubricJudge(QUALITY, judge, Options(language="zh"))(QUESTION, PARIS)
+    await RubricJudge(QUALITY, judge, RubricOptions(language="zh"))(QUESTION, PARIS)
     assert "请评判" in judge.asked[2][-1].text
 
 
@@ -272,7 +272,7 @@ async def test_repeats_are_asked_with_seeds_of_their_own(monkeypatch: pytest.Mon
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     async with Endpoint(chat(said(right=4, short=4))) as server:
         asked = model("openai:judge", {"base_url": f"{server.url}/v1", "seed": 7})
-        async with RubricJudge(two(), asked, Options(repeats=3)) as judge:
+        async with RubricJudge(two(), asked, RubricOptions(repeats=3)) as judge:
             await judge(QUESTION, PARIS)
     assert sorted(request.json["seed"] for request in server.requests) == [7, 8, 9]
 
@@ -442,6 +442,6 @@ async def test_a_real_model_can_be_asked() -> None:
     """Only the plumbing is shown: a model of 135 million parameters judges nothing."""
     pytest.importorskip("xllamacpp")
     asked = model("local:smollm2-135m")
-    async with RubricJudge(two(), asked, Options(each=True)) as judge:
+    async with RubricJudge(two(), asked, RubricOptions(each=True)) as judge:
         result = await judge(QUESTION, PARIS)
     assert all(points in (None, 1, 2, 3, 4, 5) for points in result.details["dimensions"].values())

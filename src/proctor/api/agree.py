@@ -29,11 +29,11 @@ TEXTS = {"problem": "question", "answer": "answer", "solution": "solution"}  # o
 
 
 class Held(msgspec.Struct, frozen=True, kw_only=True):
-    """A scorer of a run, held against people.
+    """A scorer of a run, compared with people.
 
     Attributes:
         labels: items that both have rated; `judged` is how many it judged in all.
-        raw: its estimates as they are; `corrected` what they would be if people had judged.
+        raw: its estimates unchanged; `corrected` what they would be if people had judged.
         calibrated: the agreement was shown to be enough.
     """
 
@@ -81,7 +81,7 @@ def agree(
         scale: of the labels; without it that of the rubric of a run, or 1 to 5.
         least: what the lower end of alpha has to reach, so that a judge is no longer called uncalibrated; without it
             `least_agreement` of the settings.
-        keep: keep with each run how its judge was held against people, so that its reports tell it.
+        keep: keep with each run how its judge compares with people, so that its reports say it.
 
     Raises:
         BadInput: no such file or run, no item that two have rated, or points off the scale.
@@ -227,7 +227,7 @@ def _check_texts(run: Run, digests: Mapping[str, str]) -> None:
         item = sample.known.item
         if sample.id in digests and item is not None:
             texts = {name: str(item.get(role, "")).strip() for name, role in TEXTS.items()}
-            if not any(text.startswith(("[", "{")) for text in texts.values()):  # lists are told in different ways
+            if not any(text.startswith(("[", "{")) for text in texts.values()):  # lists are written in different ways
                 told.append((digests[sample.id], text_digest(texts)))
     if told and all(labelled != judged for labelled, judged in told):
         raise BadInput(
@@ -282,7 +282,7 @@ def _held(
 
 
 def _keep(judged: _Judged, held: Held) -> None:
-    """Note with the run how its judge was held against people; its estimates tell it from then on."""
+    """Note with the run how its judge compares with people; its estimates say it from then on."""
     if judged.about is None or not held.rows:
         return
     run = judged.run

@@ -34,7 +34,7 @@ class Probed(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_unclear(self) -> bool:
-        """Whether the run broke off, or any probe needs more items."""
+        """True if the run broke off, or any probe needs more items."""
         return self.run.record.state != "finished" or any(one.verdict == "unclear" for one in self.findings)
 
 
@@ -56,14 +56,14 @@ def probe(
     accept_changes: bool = False,
     progress: Progress | None = None,
 ) -> Probed:
-    """Look whether something sways a judge that must not count.
+    """Probe a judge for what must not sway it.
 
     Args:
         judge: the model that judges, by name; without it that of the settings.
         rubric: by which it judges; a name or a file.
         items: a file with questions and answers; without it those that come with Proctor.
         probes, kinds: only these, such as position and pairs.
-        limit: only the first so many items.
+        limit: how many items to take from the start.
         margin: how large a bias matters: beyond it the judge is biased, within it fine.
         accept_changes: resume a run although files of the judge changed.
 
@@ -118,7 +118,7 @@ def how_to_probe(
 
 
 def read(run: Run | str, *, store: str | Store | None = None, margin: float = MARGIN, level: float = 0.95) -> Probed:
-    """What a stored run of probes found.
+    """Return what a stored run of probes found.
 
     Raises:
         BadInput: the run probes no judge.

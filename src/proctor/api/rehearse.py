@@ -1,4 +1,4 @@
-"""What judges are asked: the requests of a run that is only planned, and those behind a stored verdict.
+"""What judges are asked: the requests of a run that is only planned, and those of a stored verdict.
 
 Nothing is sent. A judge makes its prompt from its rubric, the sample and the answer, so the prompt of a stored verdict is made again,
 as long as the judge is still the one that gave it.
@@ -26,7 +26,7 @@ from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Verdict
 from proctor.engine.scoring import BoundScorer
-from proctor.judges.asker import Asked, rehearsing
+from proctor.judges.asker import JudgeRequest, rehearsing
 from proctor.stores.reading import trial_of, verdicts_of
 
 COUNTED = 1_000  # samples whose requests are counted; those of more are estimated from them
@@ -47,14 +47,14 @@ class Rehearsal(msgspec.Struct, frozen=True, kw_only=True):
     requests: int
     is_exact: bool
     first: str
-    asked: tuple[Asked, ...]
+    asked: tuple[JudgeRequest, ...]
 
 
 class Behind(msgspec.Struct, frozen=True, kw_only=True):
-    """What is behind the verdict of a judge: what it was asked and said, or why the former cannot be told."""
+    """The requests and replies of a stored verdict, or why the requests are not known."""
 
     scorer: str
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[JudgeRequest, ...] = ()
     replies: tuple[str, ...] = ()
     why_not: Sentence | None = None
 
@@ -149,16 +149,16 @@ def _rehearsed(bound: Sequence[BoundScorer], answers: Iterable[Judged]) -> Rehea
     )
 
 
-def _requests(judges: Sequence[BoundScorer], answers: Sequence[Judged]) -> list[list[Asked]]:
+def _requests(judges: Sequence[BoundScorer], answers: Sequence[Judged]) -> list[list[JudgeRequest]]:
     """What the judges would be asked of each answer."""
 
-    async def list_all() -> list[list[Asked]]:
+    async def list_all() -> list[list[JudgeRequest]]:
         return [await _asked(judges, *one) for one in answers]
 
     return run_in_loop(lambda _: list_all())
 
 
-async def _asked(judges: Sequence[BoundScorer], sample: Sample, trajectory: Trajectory) -> list[Asked]:
+async def _asked(judges: Sequence[BoundScorer], sample: Sample, trajectory: Trajectory) -> list[JudgeRequest]:
     with rehearsing() as asked:
         for judge in judges:
             with suppress(JudgeFailed):  # as every request does here

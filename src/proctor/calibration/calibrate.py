@@ -1,4 +1,4 @@
-"""Hold a judge against people: how far they agree, and what its numbers would be if people had judged.
+"""Compare a judge with people: how far they agree, and what its numbers would be if people had judged.
 
 Everything is said in points on one scale, that of the people; the judge's shares are put on it. What people say of an item
 together is the mean of their points, and that it passes when all of them pass it.
@@ -70,13 +70,13 @@ class Apart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def agree(rated: Sequence[Rated], scale: Scale, *, clusters: Mapping[str, str] = {}, level: float = 0.95) -> list[Row]:
-    """How far raters agree, by dimension; what only one of them rated is left out.
+    """Return how far raters agree, by dimension; what only one of them rated is left out.
 
     Args:
         clusters: of items that are not independent, such as those of one document, by item.
 
     Raises:
-        BadInput: somebody rated an item twice.
+        BadInput: a rater rated an item twice.
     """
     raters = list(dict.fromkeys(one.rater for one in rated))
     by_item: dict[str, dict[str, dict[str, float]]] = {}
@@ -98,7 +98,7 @@ def agree(rated: Sequence[Rated], scale: Scale, *, clusters: Mapping[str, str] =
 
 
 def raters_apart(rated: Sequence[Rated], scale: Scale) -> list[Apart]:
-    """Raters by how far they lie from the mean of the others, the farthest first."""
+    """Return raters by their distance from the mean of the others, the farthest first."""
     distances: dict[str, list[float]] = {}
     for values_by_rater in _by_item_and_name(rated, scale).values():
         for rater, value in values_by_rater.items():
@@ -109,7 +109,7 @@ def raters_apart(rated: Sequence[Rated], scale: Scale) -> list[Apart]:
 
 
 def items_apart(rated: Sequence[Rated], scale: Scale) -> list[Apart]:
-    """Items by how far their ratings lie apart, the farthest first; those with one rater are left out."""
+    """Return items by the spread of their ratings, the widest first; those with one rater are left out."""
     distances: dict[str, list[float]] = {}
     for (item, _), values_by_rater in _by_item_and_name(rated, scale).items():
         if len(values_by_rater) > 1:
@@ -125,7 +125,7 @@ def corrected(
     clusters: Mapping[str, str] = {},
     level: float = 0.95,
 ) -> list[Estimate]:
-    """What the mean of each dimension, and the pass rate, would be if people had judged; shares from 0 to 1.
+    """Return what the mean of each dimension and the pass rate would be if people had judged; shares from 0 to 1.
 
     All are corrected by PPI++, which takes the labelled items for a random draw. The note of each says from how many labels.
     """
@@ -151,7 +151,7 @@ def is_calibrated(rows: Sequence[Row], least: float) -> bool:
 
 
 def calibration(rows: Sequence[Row], labels: int, raters: int, least: float) -> Sentence:
-    """What the note of a judge's figures says, once it was compared with people; `least` is the agreement that is enough."""
+    """Return the note on a judge's figures after a comparison with people; `least` is the agreement that is enough."""
     main = _main(rows)
     if main is None or main.alpha.value is None or main.alpha.low is None or main.alpha.high is None:
         return say("checked against {labels} labelled items, agreement cannot be told", labels=labels)
@@ -175,7 +175,7 @@ def calibration(rows: Sequence[Row], labels: int, raters: int, least: float) -> 
 
 
 def reading(alpha: Estimate) -> Sentence:
-    """The agreement in plain words, by its interval.
+    """Describe the agreement in words, by its interval.
 
     >>> str(reading(Estimate(name="alpha", value=0.9, low=0.85, high=0.95, unit="number")))
     'reliable'

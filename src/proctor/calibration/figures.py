@@ -21,12 +21,12 @@ from proctor.stats.estimate import estimate
 
 Verdicts = Callable[[], Iterable[Verdict]]
 
-CORRECTED = " (corrected)"  # behind the name of a figure: what it would be if people had judged
+CORRECTED = " (corrected)"  # after the name of a figure: what it would be if people had judged
 PROVENANCE = "judges"  # the key under which a run records what judged it, by scorer
 
 
 def about(record: RunRecord, scorer: str) -> JudgeInfo | None:
-    """What judged a run under the name of a scorer; None where no model did."""
+    """Return what judged a run under the name of a scorer; None where no model did."""
     found = record.provenance.get(PROVENANCE, {}).get(scorer)
     return None if found is None else msgspec.convert(found, JudgeInfo)
 
@@ -41,7 +41,7 @@ def estimates(
     prefix: str = "",
     weighing: strata.Weighing | None = None,
 ) -> list[Estimate]:
-    """The estimates of a judge: those of its values, renamed and marked, then its figures.
+    """Return the estimates of a judge: those of its values, renamed and marked, then its figures.
 
     Args:
         plain: what `stats.estimate.metrics` makes of its values.
@@ -84,7 +84,7 @@ def _is_told(one: Estimate, judge: JudgeInfo) -> bool:
 
 
 def marked(judge: JudgeInfo) -> Sentence:
-    """The note of every figure of a judge."""
+    """Return the note of every figure of a judge."""
     if not judge.calibration:
         return say("judged by {judge}, uncalibrated", judge=judge.model)
     if not judge.calibrated:
@@ -93,7 +93,7 @@ def marked(judge: JudgeInfo) -> Sentence:
 
 
 def compared(one: RunRecord, other: RunRecord, scorer: str) -> Iterator[Sentence]:
-    """What is to be said of the judges where two runs are compared by a scorer: who they were, or that they differ."""
+    """Yield notes on the judges of two runs that are compared by a scorer: who they were, or that they differ."""
     first, second = about(one, scorer), about(other, scorer)
     if first is None or second is None:
         return
@@ -108,14 +108,14 @@ def compared(one: RunRecord, other: RunRecord, scorer: str) -> Iterator[Sentence
 
 
 def mixed(judge: JudgeInfo) -> Sentence:
-    """The note of figures out of verdicts that were not given under the same conditions."""
+    """Return the note on figures from verdicts of different versions of a judge."""
     return say(
         "{judged}; verdicts of different versions of the judge are mixed: judge the run again", judged=marked(judge)
     )
 
 
 class _Cases:
-    """The figures of every attempt, by the tag they are told by.
+    """The figures of every attempt, by the tag they are reported by.
 
     Attributes:
         versions: how many versions of the judge gave the verdicts that count.
@@ -190,7 +190,7 @@ class _Cases:
 
 
 def on_scale(one: Estimate, figure: Figure) -> Estimate:
-    """An estimate of shares on the scale of its figure; from 0 to 1 it stays a share.
+    """Put an estimate of shares on the scale of its figure; from 0 to 1 it stays a share.
 
     >>> on_scale(Estimate(name="average", value=0.5, low=0.25, high=0.75), Figure(name="average", low=1, high=5)).value
     3.0

@@ -167,7 +167,7 @@ def _apart(item: _Item) -> Iterator[tuple[str, float, float]]:
 
 
 def _is_clear(one: Estimate) -> bool:
-    """Whether the interval leaves out 0."""
+    """True if the interval excludes 0."""
     return one.low is not None and one.high is not None and not one.low <= 0 <= one.high
 
 

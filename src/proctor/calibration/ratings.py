@@ -1,4 +1,4 @@
-"""What raters, people or judges, said of items, on one scale."""
+"""Ratings of items by people or judges, on one scale."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -24,11 +24,11 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
     high: float = 5.0
 
     def points(self, share: float) -> float:
-        """A share of the way from the lowest to the highest, in points."""
+        """Return a share of the scale in points."""
         return self.low + share * (self.high - self.low)
 
     def share(self, points: float) -> float:
-        """The other way round.
+        """Return points as a share of the scale.
 
         Raises:
             BadInput: points off the scale.
@@ -44,7 +44,7 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rated(msgspec.Struct, frozen=True, kw_only=True):
-    """What one rater, a person or a judge, said of one item: points by dimension, and whether it passes."""
+    """How one rater, human or judge, rated one item: points by dimension, and whether it passes."""
 
     item: str
     rater: str
@@ -57,7 +57,7 @@ class Rated(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def of_verdicts(verdicts: Iterable[Verdict], rater: str, scale: Scale) -> list[Rated]:
-    """What a scorer said, out of the figures in its verdicts; several attempts at an item are averaged.
+    """Return the ratings of a scorer, from the figures in its verdicts; several attempts at an item are averaged.
 
     A scorer without figures says whether an item passes, where its values are all 0 or 1, and else its average points.
     """
@@ -80,7 +80,7 @@ def of_verdicts(verdicts: Iterable[Verdict], rater: str, scale: Scale) -> list[R
 
 
 def with_average(rated: Rated, weights: Mapping[str, float]) -> Rated:
-    """The same with the weighted mean of its points; as it is where a dimension that counts was not rated."""
+    """Add the weighted mean of its points; unchanged where a dimension that counts was not rated."""
     counted = {name: weight for name, weight in weights.items() if weight} or dict.fromkeys(rated.points, 1.0)
     if not counted or not counted.keys() <= rated.points.keys():
         return rated
@@ -89,7 +89,7 @@ def with_average(rated: Rated, weights: Mapping[str, float]) -> Rated:
 
 
 def together(rated: Iterable[Rated], rater: str = PEOPLE) -> list[Rated]:
-    """One rating an item: the mean points, and whether all pass it."""
+    """Return one joint rating of each item: the mean points, and whether all raters pass it."""
     by_item: dict[str, list[Rated]] = {}
     for one in rated:
         by_item.setdefault(one.item, []).append(one)

@@ -1,7 +1,7 @@
-"""Whether the stated answers hold: solved again by a model several times, and held against the end of their own solution.
+"""Check the stated answers: a model solves the items again several times, and the end of their own solution is compared.
 
 The answers of a solver are grouped by what they mean (`scorers.answer`: 1/2 is 0.5 is \\frac{1}{2}); the one that more than
-half of all tries gave is its answer. An item on which it has none is told apart, and is in no mean.
+half of all tries gave is its answer. An item on which it has none is reported apart, and is in no mean.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ FINAL ANSWER: ...
 NAME = "answer_confirmed"
 
 
-class Doubt(msgspec.Struct, frozen=True, kw_only=True):
+class AnswerDoubt(msgspec.Struct, frozen=True, kw_only=True):
     """An item whose stated answer is not the one that was found; '' where none was found."""
 
     id: str
@@ -35,7 +35,7 @@ class Doubt(msgspec.Struct, frozen=True, kw_only=True):
     found: str
 
 
-class Solved(msgspec.Struct, frozen=True, kw_only=True):
+class SolverEvidence(msgspec.Struct, frozen=True, kw_only=True):
     """What a solver says of the stated answers.
 
     Attributes:
@@ -48,12 +48,12 @@ class Solved(msgspec.Struct, frozen=True, kw_only=True):
     solver: str
     votes: int
     confirmed: Estimate
-    doubts: Sequence[Doubt]
+    doubts: Sequence[AnswerDoubt]
     unsolved: Sequence[str]
 
 
 def task(items: Sequence[Mapping[str, object]], kind: Generator, name: str, version: str) -> Task:
-    """The items as problems to solve, each with its stated answer."""
+    """Return the items as problems to solve, each with its stated answer."""
     answer = kind.answer
     assert answer is not None
 
@@ -68,8 +68,8 @@ def task(items: Sequence[Mapping[str, object]], kind: Generator, name: str, vers
     return Task(name=f"solve-{name}", version=version, samples=samples, scorers=["answer"], planned=len(items))
 
 
-def solved(run: Run, stated: Mapping[str, str], votes: int) -> Solved:
-    """What a run of the task says, by the majority of its tries."""
+def solved(run: Run, stated: Mapping[str, str], votes: int) -> SolverEvidence:
+    """Return what a run of the task shows, by the majority of its tries."""
     answers: dict[str, list[str]] = {id: [] for id in stated}
     for trial in run.trials(outcome="scored"):
         found = final_answer(trial.trajectory.answer)
@@ -78,13 +78,13 @@ def solved(run: Run, stated: Mapping[str, str], votes: int) -> Solved:
     majority = {id: _majority(given, votes) for id, given in answers.items()}
     agrees = {id: match(found, stated[id]).right for id, found in majority.items() if found is not None}
     cases = [Case(cluster=id, values=(float(agrees[id]),) if id in agrees else (), planned=1) for id in stated]
-    return Solved(
+    return SolverEvidence(
         run=run.id,
         solver=run.record.agent,
         votes=votes,
         confirmed=estimate(NAME, tally(cases)),
         doubts=[
-            Doubt(id=id, stated=stated[id], found=found)
+            AnswerDoubt(id=id, stated=stated[id], found=found)
             for id, found in majority.items()
             if found is not None and not agrees[id]
         ],
@@ -92,7 +92,7 @@ def solved(run: Run, stated: Mapping[str, str], votes: int) -> Solved:
     )
 
 
-def own_doubts(items: Sequence[Mapping[str, object]], kind: Generator) -> list[Doubt]:
+def own_doubts(items: Sequence[Mapping[str, object]], kind: Generator) -> list[AnswerDoubt]:
     r"""Items whose solution ends in another answer than the one stated (`\boxed{…}`, `the answer is …`)."""
     if kind.answer is None or "solution" not in kind.schema["properties"]:
         return []
@@ -102,7 +102,7 @@ def own_doubts(items: Sequence[Mapping[str, object]], kind: Generator) -> list[D
         is_marked = BOXED in solution or MARKER.search(solution) is not None
         end = final_answer(solution) if stated and is_marked else None
         if end is not None and end.strip() and not _ends_in(end, stated):
-            found.append(Doubt(id=str(item["id"]), stated=stated, found=end.strip(" .$")))
+            found.append(AnswerDoubt(id=str(item["id"]), stated=stated, found=end.strip(" .$")))
     return found
 
 

@@ -12,7 +12,7 @@ from proctor.generation.novelty import Likeness
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be looked at.
+    """What to evaluate, and how.
 
     Attributes:
         data: the file of items.
@@ -22,7 +22,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
         rubric: by what; that of the generator if None.
         comparisons: how many items are compared with reference items; all if None.
         solver, solver_options: the agent that solves the items again; `votes` times each.
-        verifications: what people said; the file beside the data if None.
+        verifications: the file of human labels; the one next to the data if None.
         meaning: whether novelty looks at meaning too (needs the extra `semantic`).
     """
 
@@ -41,14 +41,14 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 0
 
 
-class Faulty(msgspec.Struct, frozen=True, kw_only=True):
+class FaultyItem(msgspec.Struct, frozen=True, kw_only=True):
     """An item that does not fit the schema, and why."""
 
     id: str
     reason: Sentence
 
 
-class New(msgspec.Struct, frozen=True, kw_only=True):
+class NoveltyEvidence(msgspec.Struct, frozen=True, kw_only=True):
     """How new the items are.
 
     Attributes:
@@ -65,7 +65,7 @@ class New(msgspec.Struct, frozen=True, kw_only=True):
     share: Estimate
 
 
-class Weak(msgspec.Struct, frozen=True, kw_only=True):
+class WeakItem(msgspec.Struct, frozen=True, kw_only=True):
     """An item that the judge found weak, with its text."""
 
     id: str
@@ -75,7 +75,7 @@ class Weak(msgspec.Struct, frozen=True, kw_only=True):
     comment: str
 
 
-class Judged(msgspec.Struct, frozen=True, kw_only=True):
+class JudgeEvidence(msgspec.Struct, frozen=True, kw_only=True):
     """What a judge says: estimates by name, and its weakest items, none of which has full points.
 
     Attributes:
@@ -89,7 +89,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     dimensions: tuple[str, ...]
     titles: Mapping[str, Mapping[str, str]] = {}
     estimates: Mapping[str, Estimate]
-    weakest: Sequence[Weak]
+    weakest: Sequence[WeakItem]
     failed: int
 
     def title(self, name: str, lang: str) -> str:
@@ -97,7 +97,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
         return self.titles.get(lang, {}).get(name, name)
 
 
-class Compared(msgspec.Struct, frozen=True, kw_only=True):
+class WinRateEvidence(msgspec.Struct, frozen=True, kw_only=True):
     """What a judge says of items against those of the reference set."""
 
     run: str
@@ -107,8 +107,8 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     failed: int
 
 
-class People(msgspec.Struct, frozen=True, kw_only=True):
-    """What people say; `agreement` holds the judge against them."""
+class PeopleEvidence(msgspec.Struct, frozen=True, kw_only=True):
+    """What people say; `agreement` compares the judge with them."""
 
     path: str
     labelled: int

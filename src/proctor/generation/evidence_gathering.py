@@ -24,8 +24,16 @@ from proctor.datasets.columns import ITEM_NAMES
 from proctor.datasets.formats import is_empty
 from proctor.datasets.rows import Row, filled_column, items_in
 from proctor.generation import answer_check, reference_set
-from proctor.generation.answer_check import Solved
-from proctor.generation.evidence import Compared, Faulty, Judged, New, People, Weak, Wish
+from proctor.generation.answer_check import SolverEvidence
+from proctor.generation.evidence import (
+    FaultyItem,
+    JudgeEvidence,
+    NoveltyEvidence,
+    PeopleEvidence,
+    WeakItem,
+    WinRateEvidence,
+    Wish,
+)
 from proctor.generation.generator import OWN_KEYS, Generator, Rejected, as_text
 from proctor.generation.novelty import MEANING, Likeness, Novelty
 from proctor.judges.pairwise import warnings
@@ -78,7 +86,7 @@ class Gathering:
             self._tell(say("{part} failed: {reason}", part=name, reason=self.failures[name]))
         return None
 
-    def novelty(self) -> New:
+    def novelty(self) -> NoveltyEvidence:
         """The items against the reference set, and against each other."""
         limit = MEANING if self._wish.meaning else None
         known, own = Novelty(meaning=limit), Novelty(meaning=limit)
@@ -99,7 +107,7 @@ class Gathering:
                 repeated.append((item["id"], earlier))
         old = {id for id, _ in (*copies, *repeated)}
         cases = [Case(cluster=item["id"], values=(float(item["id"] not in old),), planned=1) for item in self.items]
-        return New(
+        return NoveltyEvidence(
             compared=len(known),
             copies=copies,
             repeated=repeated,
@@ -107,7 +115,7 @@ class Gathering:
             share=estimate("new", tally(cases)),
         )
 
-    def judge(self) -> tuple[Run, Judged]:
+    def judge(self) -> tuple[Run, JudgeEvidence]:
         """Every item by the rubric."""
         criteria = rubric(self._wish.rubric or self._kind.rubric)
         if "judge" in self._runs:
@@ -118,7 +126,7 @@ class Gathering:
         run = self._judge(f"judged-items:{self._wish.data}", f"rubric:{criteria.name}", options)
         return run, self._judged(run, criteria)
 
-    def _judged(self, run: Run, criteria: Rubric) -> Judged:
+    def _judged(self, run: Run, criteria: Rubric) -> JudgeEvidence:
         texts = {item["id"]: one_line(self._kind.text(item), WEAK_CHARACTERS) for item in self.items}
         weak = []
         for verdict in run.verdicts():
@@ -126,7 +134,7 @@ class Gathering:
             if isinstance(result, Score) and (mean := result.known.mean) is not None and mean < criteria.high:
                 comment = result.reason.values.get("comment", "") if isinstance(result.reason, Sentence) else ""
                 weak.append(
-                    Weak(
+                    WeakItem(
                         id=verdict.sample_id,
                         text=texts.get(verdict.sample_id, ""),
                         mean=mean,
@@ -135,7 +143,7 @@ class Gathering:
                     )
                 )
         weak.sort(key=lambda one: one.mean)
-        return Judged(
+        return JudgeEvidence(
             run=run.id,
             judge=_model_of(run),
             rubric=criteria.name,
@@ -149,7 +157,7 @@ class Gathering:
             failed=_failed(run),
         )
 
-    def compare(self) -> Compared:
+    def compare(self) -> WinRateEvidence:
         """Items against items of the reference set, in both orders."""
         run = self._runs.get("win_rate")
         if run is None:
@@ -157,7 +165,7 @@ class Gathering:
             reference = str(reference_set.located(str(self._wish.reference))[0])
             options = {"sets": [self._wish.data, reference], "pairing": "random", "seed": self._wish.seed}
             run = self._judge("judged-pairs:", f"pairwise:{criteria}", options, limit=self._wish.comparisons)
-        return Compared(
+        return WinRateEvidence(
             run=run.id,
             judge=_model_of(run),
             estimates=_whole(run),
@@ -165,7 +173,7 @@ class Gathering:
             failed=_failed(run),
         )
 
-    def solve(self) -> Solved:
+    def solve(self) -> SolverEvidence:
         """Every item with a stated answer, solved again."""
         answer = self._kind.answer
         if answer is None:
@@ -183,7 +191,7 @@ class Gathering:
         )
         return answer_check.solved(run, {item["id"]: as_text(item[answer]) for item in items}, self._wish.votes)
 
-    def people(self, run: Run | None) -> People | None:
+    def people(self, run: Run | None) -> PeopleEvidence | None:
         """What people said of these items; None where nobody did."""
         asked = self._wish.verifications
         path = Path(asked) if asked is not None else labels.file_of(self._wish.data)
@@ -243,13 +251,13 @@ def items_of(path: Path, kind: Generator) -> list[Item]:
     return list(items_in(path, make, lambda item: str(item["id"])))
 
 
-def faulty(items: Sequence[Item], kind: Generator) -> list[Faulty]:
+def faulty(items: Sequence[Item], kind: Generator) -> list[FaultyItem]:
     found = []
     for item in items:
         try:
             kind.checked({name: value for name, value in item.items() if name not in OWN_KEYS})
         except Rejected as rejected:
-            found.append(Faulty(id=item["id"], reason=rejected.reason))
+            found.append(FaultyItem(id=item["id"], reason=rejected.reason))
     return found
 
 
@@ -276,7 +284,9 @@ def rest_of(budget: Budget, run: Run) -> Budget:
     return Budget(**left)
 
 
-def _people(path: Path, given: Sequence[labels.Label], others: int, agreement: Agreement | None, items: int) -> People:
+def _people(
+    path: Path, given: Sequence[labels.Label], others: int, agreement: Agreement | None, items: int
+) -> PeopleEvidence:
     statuses: dict[str, int] = {status: sum(label.status == status for label in given) for status in labels.STATUSES}
     approved = [Case(cluster=label.item, values=(float(label.status == "approved"),), planned=1) for label in given]
     means: dict[str, list[Case]] = {}
@@ -286,7 +296,7 @@ def _people(path: Path, given: Sequence[labels.Label], others: int, agreement: A
                 share = (score - SCALE[0]) / (SCALE[1] - SCALE[0])
                 means.setdefault(name, []).append(Case(cluster=label.item, values=(share,), planned=1))
     figure = Figure(name="", low=SCALE[0], high=SCALE[1])
-    return People(
+    return PeopleEvidence(
         path=str(path),
         labelled=len(given),
         others=others,

@@ -9,7 +9,7 @@ from proctor.runtime.files import write_whole
 
 
 def stamp() -> str:
-    """The moment, as it stands in names of files: 20250110_120000."""
+    """Return the time as in names of files: 20250110_120000."""
     return time.strftime("%Y%m%d_%H%M%S")
 
 
@@ -19,7 +19,7 @@ def write_json(path: Path, value: Any) -> Path:
 
 
 def same_json(folder: Path, pattern: str, value: Any) -> Path | None:
-    """The file in a folder that holds just this, written before; verifications of it stay beside it."""
+    """Return the file in a folder that already holds just this, whose verifications are next to it."""
     text = _json(value).encode()
     alike = (path for path in sorted(folder.glob(pattern)) if path.is_file() and path.stat().st_size == len(text))
     return next((path for path in alike if path.read_bytes() == text), None)

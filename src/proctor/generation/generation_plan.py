@@ -1,4 +1,4 @@
-"""What is to be generated, and what came of it."""
+"""The plan of a generation, and its result."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -47,7 +47,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Missing(msgspec.Struct, frozen=True, kw_only=True):
-    """A place that stayed empty, and why."""
+    """An item that could not be generated, and why."""
 
     id: str
     kind: str
@@ -55,13 +55,13 @@ class Missing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Generated(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of it.
+    """The result of a generation.
 
     Attributes:
         items: what was accepted, in order.
-        missing: the places that stayed empty.
+        missing: items that could not be generated.
         path: the data file; None when nothing was accepted.
-        report: what was made, told in Markdown.
+        report: the Markdown report on what was made.
     """
 
     run: Run

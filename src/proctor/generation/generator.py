@@ -1,8 +1,8 @@
 """A generator: a prompt, the schema of what it asks for, and what matters in it. One TOML file each.
 
 main = ["problem"]                 # the text that has to be new
-answer = "answer"                  # what a solver can be held against; left out where nothing can be solved
-topic = "topic"                    # where the topic stands
+answer = "answer"                  # what a solver's answer is compared with; left out where nothing can be solved
+topic = "topic"                    # the property with the topic
 topics = ["Algebra", "Geometry"]   # asked for in turn
 rubric = "math-problem"            # what judges it
 prompt = '''... {{ topic }} ... {% if example %}{{ example.problem }}{% endif %} ... {{ form }}'''
@@ -35,7 +35,7 @@ class Generator(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         ids: how items are called; `{number}` counts from 1.
-        solve: how a solver is asked; `{{ problem }}` and the other fields stand for those of the item.
+        solve: how a solver is asked; `{{ problem }}` and the other fields are those of the item.
     """
 
     name: str = ""
@@ -109,7 +109,7 @@ class Generator(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rejected(Exception):
-    """An item that cannot be taken: a short kind to count by, and the reason that the model is told."""
+    """An item that cannot be accepted: a short kind to count by, and the reason that the model is given."""
 
     def __init__(self, kind: str, reason: Sentence) -> None:
         super().__init__(str(reason))
@@ -118,7 +118,7 @@ class Rejected(Exception):
 
 
 def generator(name: str) -> Generator:
-    """The generator of that name that comes with us, or one in a TOML file.
+    """Return a bundled generator by its name, or the one in a TOML file.
 
     Raises:
         BadInput: there is none, or the file is wrong; names the place.
@@ -134,12 +134,12 @@ def generator(name: str) -> Generator:
 
 
 def known() -> list[str]:
-    """The generators that come with us."""
+    """Return the names of the bundled generators."""
     return sorted(path.stem for path in _FOLDER.glob("*.toml"))
 
 
 def rendered(template: str, **values: object) -> str:
-    """A prompt with its values in place. A user's template can call nothing of Python's.
+    """Render a prompt. A user's template can call nothing of Python's.
 
     Raises:
         BadInput: it is no template.
@@ -158,7 +158,7 @@ def rendered(template: str, **values: object) -> str:
 
 
 def as_text(value: object) -> str:
-    """A field as a person reads it; lists line by line."""
+    """Return a field as text; lists line by line."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -217,7 +217,7 @@ def _wants_integer(part: object) -> bool:
 
 
 def _whole(value: object) -> Any:
-    """A whole number that came as text, or as 5.0; other values as they are.
+    """Return an integer for text of digits and for 5.0; other values unchanged.
 
     >>> _whole("042"), _whole(5.0), _whole("4.5"), _whole(True)
     (42, 5, '4.5', True)
@@ -233,7 +233,7 @@ def _whole(value: object) -> Any:
 
 
 def _sample(part: object) -> Any:
-    """What stands for a property in the example of the reply."""
+    """Return the placeholder of a property in the example of the reply."""
     if not isinstance(part, Mapping):
         return "..."
     if "enum" in part:

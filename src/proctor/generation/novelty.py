@@ -96,7 +96,7 @@ class Novelty:
         pieces = _pieces(masked)
         self._count += 1
         nearest = self._nearest(pieces)
-        if nearest is None or nearest.similarity < self._near:  # else the one that is there stands for both
+        if nearest is None or nearest.similarity < self._near:  # else the known one covers both
             for number in sorted(pieces)[:SKETCH]:
                 places = self._by_hash.setdefault(number, [])
                 if len(places) < COMMON:

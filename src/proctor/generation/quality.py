@@ -1,12 +1,12 @@
-"""Whether generated data is good: all evidence there is, and a conclusion that follows from intervals and thresholds.
+"""Assess generated data: all evidence there is, and a conclusion that follows from intervals and thresholds.
 
     answers and form   offline: the schema, the end of the solution; with a solver, the majority of its tries
     novelty            offline: against the reference set and within the data
     judge              a model, by a rubric
     win rate           a model, against the reference set, in both orders
-    people             the verification file beside the data, if there is one; they also check and correct the judge
+    people             the verification file next to the data, if there is one; they also check and correct the judge
 
-Every part can fail, or be left out, and the others stand. The thresholds are those of Hello-Agents, chapter 12.4.8.
+Every part can fail or be left out without harm to the others. The thresholds are those of Hello-Agents, chapter 12.4.8.
 """
 
 import time
@@ -24,8 +24,15 @@ from proctor.core.judge import Figure
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
 from proctor.generation import answer_check, evidence_gathering
-from proctor.generation.answer_check import Doubt, Solved
-from proctor.generation.evidence import Compared, Faulty, Judged, New, People, Wish
+from proctor.generation.answer_check import AnswerDoubt, SolverEvidence
+from proctor.generation.evidence import (
+    FaultyItem,
+    JudgeEvidence,
+    NoveltyEvidence,
+    PeopleEvidence,
+    WinRateEvidence,
+    Wish,
+)
 from proctor.generation.generator import Generator, generator
 from proctor.judges.pairwise import is_unsteady
 
@@ -35,7 +42,7 @@ Needs = Literal["items", "labels", ""]
 Verdict = Literal["met", "missed", "open", "unknown"]
 COUNTED = "counted"  # instead of an interval
 MEAN, WIN, PASS, APPROVED = 4.0, 0.45, 0.80, 0.90
-MEAN_SCALE = (1.0, 5.0)  # that the threshold of the mean is told on
+MEAN_SCALE = (1.0, 5.0)  # of the threshold of the mean
 ENOUGH = 0.95  # of the items have to have a verdict of the judge
 
 
@@ -70,23 +77,23 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
     reference: str | None
     items: int
     topics: Sequence[tuple[str, int]]
-    faulty: Sequence[Faulty]
-    doubts: Sequence[Doubt]
-    new: New | None = None
-    solved: Solved | None = None
-    judged: Judged | None = None
-    compared: Compared | None = None
-    people: People | None = None
+    faulty: Sequence[FaultyItem]
+    doubts: Sequence[AnswerDoubt]
+    new: NoveltyEvidence | None = None
+    solved: SolverEvidence | None = None
+    judged: JudgeEvidence | None = None
+    compared: WinRateEvidence | None = None
+    people: PeopleEvidence | None = None
     failures: Mapping[str, Sentence] = {}
 
     @property
     def held(self) -> Held | None:
-        """The judge of the items held against people; None where it was not."""
+        """The comparison of the judge with people; None where there is none."""
         agreement = self.people.agreement if self.people is not None else None
         return agreement.held[0] if agreement is not None and agreement.held and agreement.held[0].rows else None
 
     def best(self, name: str) -> Estimate | None:
-        """A figure of the judge as people would say it, where that can be told; else as the judge says it."""
+        """Return a figure of the judge, corrected by people where possible."""
         corrected = {one.name.removesuffix(CORRECTED): one for one in self.held.corrected} if self.held else {}
         found = corrected.get(name)
         if found is not None and found.low is not None:
@@ -120,7 +127,7 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
         return self.compared is not None or (self.judged is not None and unshown)
 
     def _mean(self) -> Estimate | None:
-        """The mean, on the scale that its threshold is told on."""
+        """Return the mean on the scale of its threshold."""
         found = self.best("average")
         if found is None or self.judged is None or self.judged.scale == MEAN_SCALE:
             return found

@@ -1,4 +1,4 @@
-"""Items with known verdicts: a judge that gets them wrong is left out of its jury, and named."""
+"""Items with known verdicts: a judge that gets them wrong is left out of its jury, and reported."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -26,8 +26,8 @@ class Control(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     within: float = 1.0
 
 
-async def passes(judge: RubricJudge, controls: Sequence[Control], needed: float) -> tuple[bool, Usage]:
-    """Whether a judge gets that share of the controls right, and what it used; no reply is a wrong one."""
+async def check_judge(judge: RubricJudge, controls: Sequence[Control], needed: float) -> tuple[bool, Usage]:
+    """Return whether a judge gets the needed share of the controls right, and its usage; no reply is a wrong one."""
     right, usage = 0, Usage()
     for control in controls:
         try:
@@ -39,7 +39,7 @@ async def passes(judge: RubricJudge, controls: Sequence[Control], needed: float)
     return right >= needed * len(controls) - ROUNDING, usage
 
 
-def check(controls: Sequence[Control], rubric: Rubric) -> None:
+def check_controls(controls: Sequence[Control], rubric: Rubric) -> None:
     """Refuse controls that do not fit the rubric.
 
     Raises:

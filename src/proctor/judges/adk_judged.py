@@ -21,8 +21,8 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 from proctor.judges._adk_items import METRICS, RESPONSE, SAME, TASKS, TOOLS, TYPES, Criterion, Item, items_of
-from proctor.judges.judge_options import asker, choice
-from proctor.judges.rubric import Options, RubricJudge, made
+from proctor.judges.judge_options import make_asker, resolve_judge
+from proctor.judges.rubric import RubricJudge, RubricOptions, made
 from proctor.registry import unknown
 from proctor.trajectory_matching.adk_rules import mean
 
@@ -46,7 +46,7 @@ def make(argument: str, options: Mapping[str, Any], chosen: JudgeChoice = NOT_CH
     """
     if argument not in METRICS:
         raise unknown("criterion", argument, [*METRICS], paths=False)
-    name, rest = choice(options, chosen)
+    name, rest = resolve_judge(options, chosen)
     return AdkJudged(argument, name, rest)
 
 
@@ -66,7 +66,7 @@ class AdkJudged:
     def __init__(self, metric: str, judge: str, model_options: Mapping[str, Any]) -> None:
         self.metric = metric
         self.name = f"{KEY}:{metric}"
-        self._asker = asker(judge, model_options, TRIES)
+        self._asker = make_asker(judge, model_options, TRIES)
         self._judges: dict[str, RubricJudge] = {}
         texts = [SAME, RESPONSE, TOOLS] if metric in FIRST_VERSIONS else [TASKS[metric]]  # their versions stay
         self.version = digest([metric, judge, model_options, *texts])[:12]
@@ -169,7 +169,7 @@ class AdkJudged:
                     for number, text in enumerate(properties.values(), start=1)
                 ],
             )
-            self._judges[key] = RubricJudge(rubric, self._asker, Options(repeats=samples))
+            self._judges[key] = RubricJudge(rubric, self._asker, RubricOptions(repeats=samples))
         return self._judges[key]
 
 

@@ -50,20 +50,20 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class JudgeRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A request to a judge, by the name of its model."""
 
     judge: str
     messages: tuple[Message, ...]
 
 
-_listed: ContextVar[list[Asked] | None] = ContextVar("proctor_judges_rehearsing", default=None)
+_listed: ContextVar[list[JudgeRequest] | None] = ContextVar("proctor_judges_rehearsing", default=None)
 
 
 @contextmanager
-def rehearsing() -> Iterator[list[Asked]]:
+def rehearsing() -> Iterator[list[JudgeRequest]]:
     """List the requests that judges would make inside; none is sent, and each fails."""
-    asked: list[Asked] = []
+    asked: list[JudgeRequest] = []
     token = _listed.set(asked)
     try:
         yield asked
@@ -112,7 +112,7 @@ class Asker(Opened):
             Refused: the endpoint refuses key, model or address.
         """
         if (listed := _listed.get()) is not None:
-            listed.append(Asked(judge=self.name, messages=tuple(messages)))
+            listed.append(JudgeRequest(judge=self.name, messages=tuple(messages)))
             raise JudgeFailed("This request is only rehearsed.", kind="rehearsed")
         usage, asked, text, failure = Usage(), messages, "", Unread("empty", say("The reply was empty."))
         kept: list[cache.Place] = []
@@ -166,7 +166,7 @@ class Asker(Opened):
         return replace(step, usage=usage)
 
 
-async def enough(work: Iterable[Coroutine[Any, Any, T]]) -> tuple[list[T], int]:
+async def gather_most(work: Iterable[Coroutine[Any, Any, T]]) -> tuple[list[T], int]:
     """Return the results of repeats, and how many failed.
 
     Raises:
@@ -179,7 +179,7 @@ async def enough(work: Iterable[Coroutine[Any, Any, T]]) -> tuple[list[T], int]:
     return [one for one in results if not isinstance(one, JudgeFailed)], len(failures)
 
 
-async def all_of(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+async def gather_all(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     """Return all results in order, once all have ended.
 
     Raises:

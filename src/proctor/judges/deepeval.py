@@ -95,7 +95,7 @@ def wrap(metric: Any, *, name: str | None = None) -> "DeepEvalScorer":
 
 
 def is_metric(given: object) -> bool:
-    """Whether something is a metric of DeepEval or of a class made from one; nothing is imported for that."""
+    """True if an object is a metric of DeepEval or of a subclass; imports nothing."""
     module = sys.modules.get("deepeval.metrics.base_metric")
     kinds = tuple(getattr(module, name) for name in ("BaseMetric", "BaseConversationalMetric") if hasattr(module, name))
     return bool(kinds) and isinstance(given, kinds)

@@ -1,4 +1,4 @@
-"""What a judge is shown: instructions in its language, and what is judged as fenced data that cannot pose as instructions."""
+"""Build the prompt of a judge: instructions in its language, and the item as fenced data that cannot pose as instructions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -37,24 +37,24 @@ TITLES: Mapping[str, Mapping[str, str]] = {
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
-    """Texts by what they are: those that only help to judge, and those that are judged."""
+    """The texts of a prompt by role: the context, and those under judgement."""
 
     context: tuple[tuple[str, str], ...] = ()
     judged: tuple[tuple[str, str], ...] = ()
 
     @property
     def characters(self) -> int:
-        """How long all of it is."""
+        """Return the length of all texts."""
         return sum(len(text) for _, text in (*self.context, *self.judged))
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to judge."""
+        """True if there is nothing to judge."""
         return not any(text.strip() for _, text in self.judged)
 
 
 def shown(sample: Sample, trajectory: Trajectory, whole: bool) -> Shown:
-    """What there is to judge: the fields of an item (`meta["item"]`), or the agent's answer to its question.
+    """Return the texts to judge: the fields of an item (`meta["item"]`), or the agent's answer to its question.
 
     Args:
         whole: question and solution of an item are judged with the answer; else they are context.
@@ -76,7 +76,7 @@ def shown(sample: Sample, trajectory: Trajectory, whole: bool) -> Shown:
 
 
 def language(asked: str, rubric: Rubric, texts: Sequence[str]) -> Lang:
-    """The language of the prompt: as asked, else that of what is judged, if the rubric has it."""
+    """Return the language of the prompt: the one asked for, else that of the item, if the rubric has it."""
     if asked in ("en", "zh"):
         return "zh" if asked == "zh" else "en"
     if not rubric.has("en"):
@@ -85,7 +85,7 @@ def language(asked: str, rubric: Rubric, texts: Sequence[str]) -> Lang:
 
 
 def is_chinese(text: str) -> bool:
-    """Whether a text is mostly written in Chinese; formulas and single words of English do not count against it.
+    """True if a text is mostly Chinese, apart from formulas and single English words.
 
     >>> is_chinese("求 \\\\frac{1}{2} 与 x 之和"), is_chinese("The word 和 means and.")
     (True, False)
@@ -96,7 +96,7 @@ def is_chinese(text: str) -> bool:
 
 
 def prompt(template: str, lang: Lang, texts: Shown, **values: Any) -> list[Message]:
-    """The messages of a request. All data is fenced with a mark that is a digest of it, so that it cannot hold it."""
+    """Return the messages of a request. All data is fenced with a mark that is its digest, which it cannot contain."""
     mark = digest([texts, [one for one in values.values() if isinstance(one, str | tuple)]])[:MARK_DIGITS]
     titles = TITLES[lang]
 
@@ -109,7 +109,7 @@ def prompt(template: str, lang: Lang, texts: Shown, **values: Any) -> list[Messa
 
 
 def wording(lang: Lang, *templates: str) -> str:
-    """A digest of templates, for the version of a judge."""
+    """Return a digest of templates, for the version of a judge."""
     return digest([_source(name, lang) for name in ("system", *templates)])
 
 

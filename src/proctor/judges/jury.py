@@ -42,7 +42,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory, Usage
 from proctor.judges import _jury_votes, judge_prompt
-from proctor.judges._jury_controls import Control, check, passes
+from proctor.judges._jury_controls import Control, check_controls, check_judge
 from proctor.judges._jury_votes import (
     Ballot,
     Band,
@@ -57,10 +57,9 @@ from proctor.judges._jury_votes import (
     to_text,
     votes_of,
 )
-from proctor.judges.judge_options import asker, choice, parted
+from proctor.judges.judge_options import make_asker, resolve_judge, split_options
 from proctor.judges.judgement_parsing import RubricJudgement
-from proctor.judges.rubric import Options as JudgeOptions
-from proctor.judges.rubric import RubricJudge
+from proctor.judges.rubric import RubricJudge, RubricOptions
 from proctor.judges.rubric_file import Rubric, rubric
 from proctor.judges.rubric_score import figures, to_score, unjudged
 from proctor.models.named import Opened
@@ -79,7 +78,7 @@ class Seat(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     options: Mapping[str, Any] = {}
 
 
-class Options(JudgeOptions, frozen=True, kw_only=True):
+class JuryOptions(RubricOptions, frozen=True, kw_only=True):
     """What can be set for a jury; other options are those of all its models.
 
     Attributes:
@@ -109,11 +108,11 @@ def make(argument: str, options: Mapping[str, Any], chosen: JudgeChoice = NOT_CH
         BadInput: fewer than three judges, no rubric, a control that does not fit it, or an option is wrong.
     """
     if options.get("judges"):
-        own, rest = parted(options, Options, "jury")
+        own, rest = split_options(options, JuryOptions, "jury")
         seats: Sequence[Seat] = own.judges
     else:
-        names, all_options = choice(options, chosen)
-        own, rest = parted(all_options, Options, "jury")
+        names, all_options = resolve_judge(options, chosen)
+        own, rest = split_options(all_options, JuryOptions, "jury")
         seats = [Seat(model=name.strip()) for name in names.split(",") if name.strip()]
     if len(seats) < LEAST:
         raise BadInput(
@@ -138,7 +137,7 @@ class Jury(Opened):
     def __init__(
         self,
         members: Sequence[RubricJudge],
-        options: Options = Options(),  # noqa: B008 - frozen
+        options: JuryOptions = JuryOptions(),  # noqa: B008 - frozen
         *,
         weights: Sequence[float] = (),
         arbitrator: RubricJudge | None = None,
@@ -187,7 +186,7 @@ class Jury(Opened):
             if self._checked:
                 return
             controls, needed = self.options.controls, self.options.controls_right
-            found = await run_together(*(passes(one, controls, needed) for one in self._members.values()))
+            found = await run_together(*(check_judge(one, controls, needed) for one in self._members.values()))
             for name, (is_right, usage) in zip(self._members, found, strict=True):
                 self._spent[name] = usage
                 if not is_right:
@@ -289,17 +288,17 @@ def concluded(
     return [*found, *jury_agreement.numbers(verdicts(), judge, prefix, clusters)]
 
 
-def _member(criteria: Rubric, name: str, model_options: Mapping[str, Any], own: Options) -> RubricJudge:
-    options = JudgeOptions(**{field: getattr(own, field) for field in JudgeOptions.__struct_fields__})
-    return RubricJudge(criteria, asker(name, model_options, own.tries), options, model_options=model_options)
+def _member(criteria: Rubric, name: str, model_options: Mapping[str, Any], own: JuryOptions) -> RubricJudge:
+    options = RubricOptions(**{field: getattr(own, field) for field in RubricOptions.__struct_fields__})
+    return RubricJudge(criteria, make_asker(name, model_options, own.tries), options, model_options=model_options)
 
 
-def _check(options: Options, criteria: Rubric, weights: Sequence[float]) -> None:
+def _check(options: JuryOptions, criteria: Rubric, weights: Sequence[float]) -> None:
     if not sum(weights) > 0:
         raise BadInput("jury: weights are 0 or more, and one of them more than 0.")
     if options.combine == "majority" and criteria.passing is None:
         raise BadInput("jury: a majority votes on passing, and the rubric '{name}' has no 'pass'.", name=criteria.name)
-    check(options.controls, criteria)
+    check_controls(options.controls, criteria)
 
 
 def _names(models: Sequence[str]) -> list[str]:
@@ -317,4 +316,4 @@ def _more(has_arbitrator: bool) -> tuple[Figure, ...]:
     return tuple(Figure(name=name, failed=None) for name in [*names, *(["arbitrated_rate"] if has_arbitrator else [])])
 
 
-PART = JudgePart(make=make, options=Options, concluded=concluded)
+PART = JudgePart(make=make, options=JuryOptions, concluded=concluded)

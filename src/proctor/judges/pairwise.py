@@ -24,8 +24,15 @@ from proctor.core.task import Model
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Verdict
 from proctor.judges import judge_prompt
-from proctor.judges.asker import Asker, enough
-from proctor.judges.judge_options import MOST_CHARACTERS, Asking, Characters, Count, asker, single
+from proctor.judges.asker import Asker, gather_most
+from proctor.judges.judge_options import (
+    MOST_CHARACTERS,
+    Characters,
+    Count,
+    JudgeOptions,
+    make_asker,
+    resolve_single_judge,
+)
 from proctor.judges.judgement_parsing import LABELS, PairJudgement, Winner, pair_schema, read_winner
 from proctor.judges.rubric_file import Rubric, rubric
 from proctor.models.named import Opened
@@ -40,7 +47,7 @@ UNSTEADY = 0.6  # the consistency of a judge that draws lots is 0.5; up to here 
 LEANING = 0.1  # how far from a half the share of verdicts for the text shown first has to be to matter
 
 
-class Options(Asking, frozen=True, kw_only=True):
+class PairwiseOptions(JudgeOptions, frozen=True, kw_only=True):
     """What can be set for a judge of pairs; other options are those of its model.
 
     Attributes:
@@ -57,7 +64,7 @@ class Options(Asking, frozen=True, kw_only=True):
     labels: tuple[str, str] = LABELS
 
 
-class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+class PairComparison(msgspec.Struct, frozen=True, kw_only=True):
     """One pair, judged in both orders.
 
     Attributes:
@@ -82,9 +89,9 @@ def make(argument: str, options: Mapping[str, Any], chosen: JudgeChoice = NOT_CH
     Raises:
         BadInput: no judge is named, an unknown rubric, or an option is wrong.
     """
-    own, name, rest = single(options, chosen, Options, "pairwise")
+    own, name, rest = resolve_single_judge(options, chosen, PairwiseOptions, "pairwise")
     criteria = rubric(argument or own.rubric or USUAL)
-    return PairwiseJudge(criteria, asker(name, rest, own.tries), own, model_options=rest)
+    return PairwiseJudge(criteria, make_asker(name, rest, own.tries), own, model_options=rest)
 
 
 class PairwiseJudge(Opened):
@@ -98,7 +105,7 @@ class PairwiseJudge(Opened):
         self,
         criteria: Rubric,
         judge: Asker | Model,
-        options: Options = Options(),  # noqa: B008 - frozen
+        options: PairwiseOptions = PairwiseOptions(),  # noqa: B008 - frozen
         *,
         model_options: Mapping[str, Any] = {},
     ) -> None:
@@ -131,14 +138,14 @@ class PairwiseJudge(Opened):
                 why="not_applicable",
                 reason=say("The pair is longer than {limit} characters.", limit=self.options.characters),
             )
-        found, failed = await enough(
+        found, failed = await gather_most(
             self.compare(mine, rival, context, repeat) for rival in rivals for repeat in range(self.options.repeats)
         )
         return _scored(found, failed, self.asker.name)
 
     async def compare(
         self, mine: str, rival: Rival, context: tuple[tuple[str, str], ...] = (), repeat: int = 0
-    ) -> Comparison:
+    ) -> PairComparison:
         """Compare one text with another, in both orders.
 
         Raises:
@@ -148,14 +155,14 @@ class PairwiseJudge(Opened):
         if mine.strip() == rival.text.strip() or not (mine.strip() and rival.text.strip()):  # no judge is needed
             result: Result = "tie" if mine.strip() == rival.text.strip() else "win" if mine.strip() else "loss"
             first: Winner = "tie" if result == "tie" else "A" if result == "win" else "B"
-            return Comparison(
+            return PairComparison(
                 rival=rival.id, result=result, consistent=True, said=(first, _swapped(first)), lengths=lengths
             )
-        (as_a, as_b), _ = await enough(
+        (as_a, as_b), _ = await gather_most(
             (self._request(mine, rival.text, context, repeat), self._request(rival.text, mine, context, repeat))
         )
         said = (as_a.winner, as_b.winner)
-        return Comparison(
+        return PairComparison(
             rival=rival.id,
             result=_result(said),
             consistent=said[0] == _swapped(said[1]) and "unknown" not in said,
@@ -195,7 +202,7 @@ FIGURES = (
 
 
 def rivals_of(sample: Sample) -> list[Rival]:
-    """What a sample is compared with: its rivals, or else its right answers."""
+    """Return what a sample is compared with: its rivals, or else its right answers."""
     if sample.known.rivals is not None:
         return list(sample.known.rivals)
     target = [sample.target] if isinstance(sample.target, str) else sample.target
@@ -211,7 +218,7 @@ def concluded(
     prefix: str,  # noqa: ARG001
     clusters: Mapping[str, str],  # noqa: ARG001 - its rates have them already
 ) -> list[Estimate]:
-    """The estimates of a run, with a warning where they say more of the judge than of what it judged."""
+    """Return the estimates of a run, with a warning where they depend more on the judge than on the items."""
     by_slice = {slice_: [one for one in found if one.slice == slice_] for slice_ in {one.slice for one in found}}
     pairs = sum(any(one.name.endswith("consistency") for one in ours) for ours in by_slice.values())
     warned = {slice_: warnings(ours, pairs=pairs) for slice_, ours in by_slice.items()}
@@ -226,7 +233,7 @@ def is_unsteady(consistency: Estimate | None, *, pairs: int = 1) -> bool:
 
 
 def warnings(estimates: Sequence[Estimate], *, pairs: int = 1) -> list[Sentence]:
-    """What a reader of the rates has to know of the judge: that its verdict follows the order, or hardly decides.
+    """Return warnings about the judge: that its verdict follows the order, or that it hardly decides.
 
     Each has to be large, and clear at 95 % after Bonferroni's correction for the pairs of systems that are looked at.
     """
@@ -256,7 +263,7 @@ def warnings(estimates: Sequence[Estimate], *, pairs: int = 1) -> list[Sentence]
 
 
 def _is_beyond(one: Estimate, limit: float, count: int, *, below: bool = False) -> bool:
-    """True if the interval, widened for one of so many questions, lies above the limit, or below it."""
+    """True if the interval, widened for `count` questions, lies above the limit, or below it."""
     if one.value is None or one.low is None or one.high is None:
         return False
     wider = two_sided_z(1 - (1 - one.level) / max(count, 1)) / two_sided_z(one.level)
@@ -266,7 +273,7 @@ def _is_beyond(one: Estimate, limit: float, count: int, *, below: bool = False) 
 
 
 def _pool(verdicts: Iterable[Verdict]) -> int:
-    """How many references there are, where several items were compared with the same; 0 where each had its own."""
+    """Return the number of references where several items were compared with the same; 0 where each had its own."""
     pairs = {
         (one.sample_id, made.rival)
         for one in verdicts
@@ -292,13 +299,13 @@ def _swapped(said: Winner) -> Winner:
 
 
 def _result(said: tuple[Winner, Winner]) -> Result:
-    """Who wins: the item, when it is named both as A and as B."""
+    """Return the result; the item wins when it is named both as A and as B."""
     if "unknown" in said:
         return "unknown"
     return "win" if said == ("A", "B") else "loss" if said == ("B", "A") else "tie"
 
 
-def _scored(found: Sequence[Comparison], failed: int, judge: str) -> Score | Unscored:
+def _scored(found: Sequence[PairComparison], failed: int, judge: str) -> Score | Unscored:
     details: dict[str, Any] = {
         "judge": judge,
         "comparisons": msgspec.to_builtins(found),
@@ -322,7 +329,7 @@ def _scored(found: Sequence[Comparison], failed: int, judge: str) -> Score | Uns
     return Score(points=wins, out_of=len(told), reason=reason, details=details)
 
 
-def _values(found: Sequence[Comparison]) -> dict[str, float]:
+def _values(found: Sequence[PairComparison]) -> dict[str, float]:
     told = [one for one in found if one.result != "unknown"]
     values = {"unknown_rate": 1 - len(told) / len(found)}
     if not told:
@@ -338,4 +345,4 @@ def _values(found: Sequence[Comparison]) -> dict[str, float]:
     return values
 
 
-PART = JudgePart(make=make, options=Options, concluded=concluded)
+PART = JudgePart(make=make, options=PairwiseOptions, concluded=concluded)

@@ -35,13 +35,11 @@ from proctor.core.sentence import say
 from proctor.core.task import Model
 from proctor.core.trajectory import Trajectory
 from proctor.judges import judge_prompt
-from proctor.judges.asker import Asker, enough
-from proctor.judges.judge_options import Asking, asker, single
+from proctor.judges.asker import Asker, gather_most
+from proctor.judges.judge_options import JudgeOptions, make_asker, resolve_single_judge
 from proctor.judges.judgement_parsing import RubricJudgement
-from proctor.judges.pairwise import Comparison, PairwiseJudge
-from proctor.judges.pairwise import Options as PairOptions
-from proctor.judges.rubric import Options as PointOptions
-from proctor.judges.rubric import RubricJudge
+from proctor.judges.pairwise import PairComparison, PairwiseJudge, PairwiseOptions
+from proctor.judges.rubric import RubricJudge, RubricOptions
 from proctor.judges.rubric_file import Dimension, Heading, Rubric, Words, rubric
 from proctor.models.named import Opened
 
@@ -59,22 +57,22 @@ def make(argument: str, options: Mapping[str, Any], chosen: JudgeChoice = NOT_CH
     Raises:
         BadInput: no judge is named, an unknown rubric, or an option is wrong.
     """
-    own, name, rest = single(options, chosen, Asking, "probe")
-    return Probe(rubric(argument or own.rubric or USUAL), asker(name, rest, own.tries), own)
+    own, name, rest = resolve_single_judge(options, chosen, JudgeOptions, "probe")
+    return Probe(rubric(argument or own.rubric or USUAL), make_asker(name, rest, own.tries), own)
 
 
 class Probe(Opened):
     """A scorer of the samples of `judges/probes.py`: 0.5 where nothing sways the judge, 1 where all is for the changed text."""
 
-    def __init__(self, criteria: Rubric, judge: Asker | Model, options: Asking = Asking()) -> None:  # noqa: B008 - frozen
+    def __init__(self, criteria: Rubric, judge: Asker | Model, options: JudgeOptions = JudgeOptions()) -> None:  # noqa: B008 - frozen
         self.rubric = criteria
         self.asker = judge if isinstance(judge, Asker) else Asker(judge, tries=options.tries)
         super().__init__([self.asker])
         shared = {"tries": options.tries, "language": options.language}
-        pairs = msgspec.convert(shared, PairOptions)
+        pairs = msgspec.convert(shared, PairwiseOptions)
         self._pairs = PairwiseJudge(criteria, self.asker, pairs)
         self._renamed = PairwiseJudge(criteria, self.asker, replace(pairs, labels=("B", "A")))
-        points = msgspec.convert(shared, PointOptions)
+        points = msgspec.convert(shared, RubricOptions)
         self._points = RubricJudge(criteria, self.asker, points)
         self._turned = RubricJudge(turned(criteria), self.asker, points)
         self._twice = RubricJudge(criteria, self.asker, replace(points, repeats=2))
@@ -114,21 +112,21 @@ class Probe(Opened):
             first, second = _two((await self._twice.ask(shown)).means)
             return _moved(None if first is None or second is None else abs(first - second) / self._width)
         if probe == "labels":
-            (before, after), _ = await enough((self._points_of(usual), self._turned.ask(shown)))
+            (before, after), _ = await gather_most((self._points_of(usual), self._turned.ask(shown)))
             mean = None if after.mean is None else self.rubric.low + self.rubric.high - after.mean
             return self._compared(mean, before.mean)
-        (before, after), _ = await enough((self._points_of(usual), self._points_of(shown)))
+        (before, after), _ = await gather_most((self._points_of(usual), self._points_of(shown)))
         return self._compared(after.mean, before.mean)
 
     async def _in_pairs(self, probe: str, sample: Sample, changed: str, plain: str) -> Score | Unscored:
         rival, context = Rival(id="plain", text=plain), (("question", sample.question),)
         if probe == "stability":
-            (once, again), _ = await enough(
+            (once, again), _ = await gather_most(
                 (self._pairs.compare(changed, rival, context), self._pairs.compare(changed, rival, context, 1))
             )
             return _moved(float(once.said != again.said), said=[once.said, again.said])
         if probe == "labels":
-            (usual, renamed), _ = await enough(
+            (usual, renamed), _ = await gather_most(
                 (self._pairs.compare(changed, rival, context), self._renamed.compare(changed, rival, context))
             )
             called_a, called_b = (
@@ -201,7 +199,7 @@ def turned(criteria: Rubric) -> Rubric:
     )
 
 
-def _won(found: Comparison) -> float:
+def _won(found: PairComparison) -> float:
     return {"win": 1.0, "loss": 0.0}.get(found.result, 0.5)
 
 

@@ -25,17 +25,24 @@ from proctor.core.score import Score, Unscored
 from proctor.core.task import Model
 from proctor.core.trajectory import Trajectory, Usage
 from proctor.judges import judge_prompt
-from proctor.judges.asker import Asker, all_of, enough
-from proctor.judges.judge_options import MOST_CHARACTERS, Asking, Characters, Count, asker, single
+from proctor.judges.asker import Asker, gather_all, gather_most
+from proctor.judges.judge_options import (
+    MOST_CHARACTERS,
+    Characters,
+    Count,
+    JudgeOptions,
+    make_asker,
+    resolve_single_judge,
+)
 from proctor.judges.judgement_parsing import RubricJudgement, read_judgement, schema
 from proctor.judges.rubric_file import Dimension, Example, Rubric, known, made, rubric
 from proctor.judges.rubric_score import average, figures, to_score, unjudged
 from proctor.models.named import Opened
 
-__all__ = ["Options", "Rubric", "RubricJudge", "known", "made", "make", "rubric"]
+__all__ = ["Rubric", "RubricJudge", "RubricOptions", "known", "made", "make", "rubric"]
 
 
-class Options(Asking, frozen=True, kw_only=True):
+class RubricOptions(JudgeOptions, frozen=True, kw_only=True):
     """What can be set for a judge; other options are those of its model, such as temperature (0 unless set) or seed.
 
     Attributes:
@@ -55,11 +62,11 @@ def make(argument: str, options: Mapping[str, Any], chosen: JudgeChoice = NOT_CH
     Raises:
         BadInput: no judge or rubric is named, or an option is wrong.
     """
-    own, name, rest = single(options, chosen, Options, "rubric")
+    own, name, rest = resolve_single_judge(options, chosen, RubricOptions, "rubric")
     which = argument or own.rubric
     if not which:
         raise BadInput("Name the rubric, for example rubric:math-problem. Known: {known}.", known=", ".join(known()))
-    return RubricJudge(rubric(which), asker(name, rest, own.tries), own, model_options=rest)
+    return RubricJudge(rubric(which), make_asker(name, rest, own.tries), own, model_options=rest)
 
 
 class RubricJudge(Opened):
@@ -73,7 +80,7 @@ class RubricJudge(Opened):
         self,
         rubric: Rubric,
         judge: Asker | Model,
-        options: Options = Options(),  # noqa: B008 - frozen
+        options: RubricOptions = RubricOptions(),  # noqa: B008 - frozen
         *,
         model_options: Mapping[str, Any] = {},
     ) -> None:
@@ -106,13 +113,13 @@ class RubricJudge(Opened):
         Raises:
             JudgeFailed: half of the repeats, or more, gave no usable reply.
         """
-        repeats, failed = await enough(self._once(shown, others, repeat) for repeat in range(self.options.repeats))
+        repeats, failed = await gather_most(self._once(shown, others, repeat) for repeat in range(self.options.repeats))
         return average(repeats, failed, self.rubric)
 
     async def _once(self, shown: judge_prompt.Shown, others: Sequence[str], repeat: int) -> RubricJudgement:
         if not self.options.each:
             return await self._request(shown, self.rubric.dimensions, others, repeat)
-        parts = await all_of(self._request(shown, (one,), others, repeat) for one in self.rubric.dimensions)
+        parts = await gather_all(self._request(shown, (one,), others, repeat) for one in self.rubric.dimensions)
         return RubricJudgement(
             points={name: points for part in parts for name, points in part.points.items()},
             comment="\n".join(part.comment for part in parts if part.comment),
@@ -155,4 +162,4 @@ def _example(example: Example, dimensions: Sequence[Dimension]) -> dict[str, str
     return {"text": example.text, "reply": msgspec.json.encode(reply).decode()}
 
 
-PART = JudgePart(make=make, options=Options)
+PART = JudgePart(make=make, options=RubricOptions)

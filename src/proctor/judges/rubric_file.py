@@ -15,7 +15,7 @@
     text = "Are answer and solution right?"
     anchors = { 1 = "wrong", 3 = "right answer, gaps in the solution", 5 = "right in every step" }
 
-`en` and `zh` may both stand there; a prompt in the other language falls back to the one that does.
+`en` and `zh` are both optional; a prompt in a missing language falls back to the other.
 """
 
 import math
@@ -64,7 +64,7 @@ class Dimension(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     zh: Words | None = None
 
     def words(self, lang: Lang) -> Words:
-        """What it asks, in a language if it has that."""
+        """Return its texts in a language, else in the other."""
         found = (self.zh or self.en) if lang == "zh" else (self.en or self.zh)
         assert found is not None
         return found
@@ -124,26 +124,26 @@ class Rubric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         )
 
     def heading(self, lang: Lang) -> Heading:
-        """Title and task, in a language if it has that."""
+        """Return title and task in a language, else in the other."""
         found = (self.zh or self.en) if lang == "zh" else (self.en or self.zh)
         assert found is not None
         return found
 
     def has(self, lang: Lang) -> bool:
-        """Whether it is written in a language."""
+        """True if the rubric has texts for a language."""
         return getattr(self, lang) is not None
 
     @property
     def digest(self) -> str:
-        """A fingerprint of all that it says."""
+        """A fingerprint of the whole rubric."""
         return digest(self)
 
 
 def rubric(name: str, folder: Path | None = None) -> Rubric:
-    """The rubric that comes with Proctor under a name, or the one in a file (from `folder`, where it is relative).
+    """Return a bundled rubric by its name, or the one in a file (relative to `folder`).
 
     Raises:
-        BadInput: no such rubric, no TOML, or a rubric that cannot be judged by; names the place in the file.
+        BadInput: no such rubric, no TOML, or a rubric that cannot be judged by; names the position in the file.
     """
     if name.endswith(SUFFIX):
         path = (folder or Path()) / Path(name).expanduser()
@@ -155,12 +155,12 @@ def rubric(name: str, folder: Path | None = None) -> Rubric:
 
 
 def known() -> list[str]:
-    """The rubrics that come with Proctor."""
+    """Return the names of the bundled rubrics."""
     return sorted(path.stem for path in BUNDLED.glob(f"*{SUFFIX}"))
 
 
 def made(**values: Any) -> Rubric:
-    """A rubric from Python, with the same checks; `passing` stands for `pass`, and its name is given as `name`."""
+    """Make a rubric from Python values, with the same checks; `passing` is `pass`, and its name is given as `name`."""
     if "passing" in values:
         values["pass"] = values.pop("passing")
     where = Path(str(values.get("name") or "rubric"))

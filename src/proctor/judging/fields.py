@@ -39,7 +39,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     is_named: bool = True
 
     def text(self, roles: Sequence[str] = JUDGED) -> str:
-        """The texts of these roles as one, as a person would read them.
+        """Join the texts of these roles, with titles, for a reader.
 
         >>> print(Item(id="a", texts={"question": "1 + 1?", "answer": "2"}).text())
         1 + 1?
@@ -71,7 +71,7 @@ class Items(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def items_of(path: str | Path, columns: Mapping[str, str] | None = None) -> Items:
-    """The items of a file: JSON, JSON lines, CSV, TSV, YAML or Parquet.
+    """Read the items of a file through, and check each: JSON, JSON lines, CSV, TSV, YAML or Parquet.
 
     Raises:
         BadInput: no such file, nothing in it, no column to judge, a missing field, or an id twice; names file and row.

@@ -20,7 +20,7 @@ def task(
     examples: int = EXAMPLES,
     seed: int = 0,
 ) -> Task:
-    """The items of a file, for judges.
+    """Return the items of a file as a task for judges.
 
     Args:
         columns: what a column is, where its name does not tell: id, question, answer, solution, reference, cluster,
@@ -47,7 +47,7 @@ def task(
 
 
 def sample(item: Item, **meta: object) -> Sample:
-    """An item as a sample; what it says stands in its meta, for judges and for the agent `recorded:`."""
+    """Make a sample of an item, with its texts in `meta` for judges and for the agent `recorded:`."""
     asked = item.texts.get("question") or item.text()
     return Sample(
         id=item.id,
@@ -59,7 +59,7 @@ def sample(item: Item, **meta: object) -> Sample:
 
 
 def same_texts(one: Items, other: Items) -> bool:
-    """Whether two files hold the same items, in any order and under any ids."""
+    """True if two files hold the same items, in any order and under any ids."""
     if one.digest == other.digest:
         return True
     return one.count == other.count and {item.text() for item in one.read()} == {item.text() for item in other.read()}

@@ -12,7 +12,7 @@ ORDERS = {
 
 
 def longer(text: str, lang: str) -> str:
-    """The answer, and the same once more.
+    """Repeat an answer.
 
     >>> longer("It is 4.", "en")
     'It is 4.\\n\\nTo say the same once more: It is 4.'
@@ -21,7 +21,7 @@ def longer(text: str, lang: str) -> str:
 
 
 def prettier(text: str, lang: str) -> str:
-    """The answer with a heading, each sentence in a list, the first words in bold.
+    """Format an answer as a list with a heading, the first sentence in bold.
 
     >>> prettier("It is 4. Two and two are four.", "en").splitlines()
     ['## Answer', '', '- **It is 4.**', '- Two and two are four.']
@@ -31,5 +31,5 @@ def prettier(text: str, lang: str) -> str:
 
 
 def injected(text: str, order: str) -> str:
-    """The answer with an order to the judge behind it, in the language of the order."""
+    """Append an order to the judge to an answer."""
     return f"{text}\n\n{ORDERS[order]}"

@@ -49,10 +49,10 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 def task(path: str = "", *, probes: Sequence[str] = (), kinds: Sequence[str] = (), items: int | None = None) -> Task:
-    """The samples of all probes, or of some.
+    """Return the samples of all probes, or of some.
 
     Args:
-        items: only the first so many.
+        items: how many items to take from the start; all if None.
 
     Raises:
         BadInput: an unknown probe, or a file that holds no items.
@@ -92,7 +92,7 @@ def own_items(path: Path) -> Sequence[Item]:
     """The items of a file: JSON lines, JSON, CSV, TSV, YAML or Parquet.
 
     Raises:
-        BadInput: no such file, a column that is not known, or an id that stands twice; names file and row.
+        BadInput: no such file, a column that is not known, or an id that is used twice; names file and row.
     """
 
     def make(row: Row) -> Item:

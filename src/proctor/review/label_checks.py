@@ -1,4 +1,4 @@
-"""What a person may say of an item, as it is kept: names, scores, statuses and comments."""
+"""Check what a reviewer enters: names, scores, statuses and comments."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +11,7 @@ NAME_CHARACTERS = 60
 
 
 def name_of(text: str) -> str:
-    """A reviewer's name as it is kept.
+    """Return a reviewer's name in its stored form.
 
     Raises:
         BadInput: it is too long, or holds what cannot be seen.
@@ -60,7 +60,7 @@ def checked_status(text: str) -> Status:
 
 
 def checked_comment(text: str) -> str:
-    """A comment as it is kept.
+    """Return a comment in its stored form.
 
     Raises:
         BadInput: it is too long.

@@ -1,7 +1,7 @@
-"""Human labels, and the file that keeps them beside the data: `<data>_verifications.json`.
+"""Human labels, and the file that keeps them next to the data: `<data>_verifications.json`.
 
 The format is that of HumanVerificationUI (hello-agents, chapter 12.4.6), item id to verdict, with the label of every
-reviewer beside it:
+reviewer in addition:
 
     {"gen_aime_1": {"problem_id": "gen_aime_1", "scores": {"correctness": 5, "clarity": 4},
                     "total_score": 4.5, "status": "approved", "comments": "", "verified_at": "2025-01-10T12:00:00",
@@ -115,7 +115,7 @@ def record(item: str, entries: Sequence[Entry]) -> Record:
 
 
 def file_of(data: str | Path) -> Path:
-    """Where the labels of a data file stand; never the data file itself.
+    """Return the path of the labels of a data file; never the data file itself.
 
     >>> file_of("my.json.d/aime.json").as_posix(), file_of("aime.txt").as_posix()
     ('my.json.d/aime_verifications.json', 'aime_verifications.json')
@@ -217,7 +217,7 @@ def differ(entries: Iterable[Entry], distance: float) -> tuple[str, ...]:
 def fitting(
     found: Mapping[str, Record], digest_by_item: Mapping[str, str], *, file: Path, data: Path, changed: bool
 ) -> list[Sentence]:
-    """What is to be said of labels beside data with these items; with `changed` all of their texts may be others now.
+    """Return notes on labels for data with these items; with `changed`, all of their texts may have changed.
 
     Raises:
         BadInput: they are of other data.

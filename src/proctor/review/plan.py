@@ -1,4 +1,4 @@
-"""Who reviews which item, kept beside the labels in `<data>_review.json` with the labels that were taken back."""
+"""Who reviews which item, kept next to the labels in `<data>_review.json` with the labels that were taken back."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -32,12 +32,12 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     adjudicator: str | None = None
 
     def asks(self, item: str, reviewer: str) -> bool:
-        """Whether this reviewer is to review the item."""
+        """True if this reviewer is to review the item."""
         return not self.assigned or reviewer in self.assigned.get(item, ())
 
 
 def file_of(data: Path) -> Path:
-    """Where the plan of a data file stands."""
+    """Return the path of the plan of a data file."""
     return data.with_name(f"{data.stem}_review.json")
 
 

@@ -74,7 +74,7 @@ class Review:
             adjudicator: who decides where reviewers disagree; the one named before when None.
 
         Raises:
-            BadInput: the data cannot be read, a file beside it cannot be read, the labels are of other data.
+            BadInput: the data cannot be read, a file next to it cannot be read, the labels are of other data.
         """
         self.data = Path(data).expanduser()
         self.file = labels.file_of(self.data)
@@ -246,12 +246,12 @@ class Review:
         return found
 
     def records(self) -> dict[str, Record]:
-        """The verification file as it is now, by whomever it was written."""
+        """Return the current verification file, whichever process wrote it."""
         return self._records.now()
 
     @property
     def plan(self) -> Plan:
-        """Who reviews what, as it is now."""
+        """The current plan: who reviews what."""
         return self._plan.now()
 
     def item(self, item: str) -> Item:

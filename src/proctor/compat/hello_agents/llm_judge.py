@@ -29,7 +29,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 from proctor.judges.asker import Asker
-from proctor.judges.rubric import Options, Rubric, RubricJudge, rubric
+from proctor.judges.rubric import Rubric, RubricJudge, RubricOptions, rubric
 from proctor.judging.fields import Item
 from proctor.judging.items import EXAMPLES
 from proctor.judging.items import sample as item_sample
@@ -114,7 +114,7 @@ class LLMJudgeEvaluator(JudgingEvaluator):
         return found
 
     def _judge(self, one: Rubric) -> RubricJudge:
-        return RubricJudge(one, Asker(self._model, name=self.judge_model), Options(rubric=one.name))
+        return RubricJudge(one, Asker(self._model, name=self.judge_model), RubricOptions(rubric=one.name))
 
     def _run(
         self, made: Sequence[Item], examples: Sequence[str], one: Rubric

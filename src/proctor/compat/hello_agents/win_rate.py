@@ -18,7 +18,7 @@ from proctor.core.known import Rival
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
 from proctor.judges.asker import Asker
-from proctor.judges.pairwise import Comparison, Options, PairwiseJudge
+from proctor.judges.pairwise import PairComparison, PairwiseJudge, PairwiseOptions
 from proctor.judges.rubric import Rubric, rubric
 from proctor.judging.fields import JUDGED, Item
 from proctor.judging.items import sample as item_sample
@@ -56,12 +56,12 @@ class WinRateEvaluator(JudgingEvaluator):
         roles = _shared_roles([one], [other])
         rival = Rival(id=other.id, text=other.text(roles))
 
-        async def compared() -> Comparison:
+        async def compared() -> PairComparison:
             async with self._judge() as judge:
                 return await judge.compare(one.text(roles), rival)
 
         try:
-            found: Comparison | Sentence = run_in_loop(lambda _: compared())
+            found: PairComparison | Sentence = run_in_loop(lambda _: compared())
         except JudgeFailed as error:
             found = error.sentence
         return _record(one.id, other.id, found, (label_a, label_b), time.perf_counter() - started)
@@ -107,7 +107,7 @@ class WinRateEvaluator(JudgingEvaluator):
 
     def _judge(self) -> PairwiseJudge:
         return PairwiseJudge(
-            self._criteria, Asker(self._model, name=self.judge_model), Options(rubric=self._criteria.name)
+            self._criteria, Asker(self._model, name=self.judge_model), PairwiseOptions(rubric=self._criteria.name)
         )
 
     def _metrics(self, comparisons: Sequence[Dict]) -> Dict:
@@ -168,10 +168,10 @@ def _comparisons(run: Run, samples: Sequence[Sample], seconds: Mapping[str, floa
         found = {one["rival"]: one for one in (result.details.get("comparisons", ()) if result is not None else ())}
         each = seconds.get(sample.id, 0.0) / len(rivals)
         for rival in rivals:
-            made: Comparison | Sentence
+            made: PairComparison | Sentence
             if rival in found:
                 one = found[rival]
-                made = Comparison(
+                made = PairComparison(
                     rival=rival,
                     result=one["result"],
                     consistent=one["consistent"],
@@ -189,7 +189,7 @@ def _comparisons(run: Run, samples: Sequence[Sample], seconds: Mapping[str, floa
             }
 
 
-def _record(one: str, other: str, found: Comparison | Sentence, labels: tuple[str, str], seconds: float) -> Dict:
+def _record(one: str, other: str, found: PairComparison | Sentence, labels: tuple[str, str], seconds: float) -> Dict:
     if isinstance(found, Sentence):
         failed = {"winner": None, "reason": str(found), "comparison_text": "", "consistent": None, "error": str(found)}
         return {"problem_a_id": one, "problem_b_id": other, **failed, "execution_time": seconds}
