@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from proctor.api import Run
     from proctor.api.check import Check
     from proctor.core.task import Task
@@ -268,11 +270,8 @@ def _note(item: pytest.Item, run: "Run", found: "Check") -> None:
 
 
 def _message(run: "Run", found: "Check") -> str:
-    from io import StringIO
-
-    from rich.console import Console
-
     from proctor.i18n import language, speak
+    from proctor.reports.printing import printed
     from proctor.reports.story import stored_story
     from proctor.reports.terminal import failure
 
@@ -291,18 +290,19 @@ def _message(run: "Run", found: "Check") -> str:
         cases=cases,
     )
     lines = [head, *(f"  {speak(fault, lang)}" for fault in (*found.faults, *found.undecided))]
-    text = StringIO()
-    console = Console(file=text, width=WIDTH, no_color=True, force_terminal=False, highlight=False)
-    for sample_id, attempt in [*failed.items()][:SHOWN_FAILURES]:
-        one = stored_story(run.store, run.id, sample_id, attempt, characters=100_000)
-        console.print()
-        if one is None:
-            console.print(speak("{sample}: not run", lang, sample=sample_id), markup=False)
-        else:
-            failure(one, lang, console, with_attempt=run.record.spec.attempts > 1)
-    if len(failed) > SHOWN_FAILURES:
-        console.print(speak("… and {count} more.", lang, count=len(failed) - SHOWN_FAILURES), markup=False)
-    return "\n".join([*lines, *(line.rstrip() for line in text.getvalue().splitlines())])
+
+    def show(console: "Console") -> None:
+        for sample_id, attempt in [*failed.items()][:SHOWN_FAILURES]:
+            one = stored_story(run.store, run.id, sample_id, attempt, characters=100_000)
+            console.print()
+            if one is None:
+                console.print(speak("{sample}: not run", lang, sample=sample_id), markup=False)
+            else:
+                failure(one, lang, console, with_attempt=run.record.spec.attempts > 1)
+        if len(failed) > SHOWN_FAILURES:
+            console.print(speak("… and {count} more.", lang, count=len(failed) - SHOWN_FAILURES), markup=False)
+
+    return "\n".join([*lines, printed(show, WIDTH)])
 
 
 def _inconclusive(found: "Check") -> str:

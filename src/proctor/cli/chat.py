@@ -35,7 +35,7 @@ SHOWN_CHARACTERS = 500
 )
 def command(
     agent: str | None,
-    agent_options: dict[str, Any] | None,
+    agent_options: dict[str, object] | None,
     base_url: str | None,
     save: Path | None,
     session: Path | None,

@@ -58,7 +58,7 @@ def check(ctx: click.Context, name: str, folder: Path) -> None:
 @click.argument("name")
 @options.task_set
 @options.as_json
-def stats(name: str, options: dict[str, Any] | None, as_json: bool) -> None:
+def stats(name: str, options: dict[str, object] | None, as_json: bool) -> None:
     from proctor.api import resolve
 
     count = _part(name, lambda part: part.statistics)

@@ -105,6 +105,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 @click.pass_context
 def command(ctx: click.Context, /, places: tuple[str, ...], as_json: bool, quiet: bool, **given: Any) -> None:
     from proctor.evalsets.outcomes import outcomes
+    from proctor.evalsets.results import write
 
     plan = _plan(places, given)
     _set_keys(given)
@@ -113,8 +114,9 @@ def command(ctx: click.Context, /, places: tuple[str, ...], as_json: bool, quiet
     found = [(run, list(outcomes(run.record, run.store))) for run in _runs(plan, given, quiet=quiet)]
     cases = [case for _, of_run in found for case in of_run]
     _show(cases, [run for run, _ in found], as_json=as_json, detailed=given["print_detailed_results"])
+    app = plan.folder.resolve().name if plan.agent.startswith("adk:") else ""
     for run, of_run in found:
-        for path in _write_results(run, of_run, given["results"] or plan.folder / HISTORY, plan):
+        for path in write(run.record, run.store, given["results"] or plan.folder / HISTORY, app, of_run):
             output.message(t("Wrote {path}.", path=path))
     _write_tables(cases, given)
     if gateway is not None:
@@ -246,25 +248,16 @@ def _scorers(given: Mapping[str, Any]) -> list[Any] | None:
 
 
 def _show(cases: Sequence["CaseOutcome"], runs: Sequence["Run"], *, as_json: bool, detailed: bool) -> None:
-    if as_json:
-        from proctor.reports.cases import as_data
+    from proctor.reports.cases import as_data, details, summary
 
+    if as_json:
         output.print_json({"runs": [run.id for run in runs], **as_data(cases, lang())})
         return
-    from proctor.reports.cases import details, summary
-
     summary(cases, lang(), output.console())
     if detailed:
         details([case for case in cases if case.status != "passed"], lang(), output.console())
     for run in runs:
         output.look_closer(run)
-
-
-def _write_results(run: "Run", cases: Sequence["CaseOutcome"], folder: Path, plan: Plan) -> list[Path]:
-    from proctor.evalsets.results import write
-
-    app = plan.folder.resolve().name if plan.agent.startswith("adk:") else ""
-    return write(run.record, run.store, folder, app, cases)
 
 
 def _write_tables(cases: Sequence["CaseOutcome"], given: Mapping[str, Any]) -> None:

@@ -290,7 +290,7 @@ def _edit_case(
     return case if text is None else case_of(text)
 
 
-def _call(text: str) -> tuple[str, dict[str, Any]]:
+def _call(text: str) -> tuple[str, dict[str, object]]:
     """Split `name={"x": 1}` into a name and its arguments."""
 
     name, equals, arguments = text.partition("=")
@@ -303,7 +303,7 @@ def _call(text: str) -> tuple[str, dict[str, Any]]:
     return name, value
 
 
-def _row(path: Path, eval_set: EvalSet) -> dict[str, Any]:
+def _row(path: Path, eval_set: EvalSet) -> dict[str, object]:
     return {
         "file": str(path),
         "eval_set_id": eval_set.eval_set_id,
@@ -311,7 +311,7 @@ def _row(path: Path, eval_set: EvalSet) -> dict[str, Any]:
     }
 
 
-def _cells(case: EvalCase) -> dict[str, Any]:
+def _cells(case: EvalCase) -> dict[str, object]:
     turns = case.conversation or []
     asked = case.conversation_scenario.starting_prompt if case.conversation_scenario else ""
     data = [turn.intermediate_data for turn in turns]

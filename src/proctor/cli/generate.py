@@ -239,10 +239,10 @@ def _show(found: "Quality") -> None:
         console.print(styled(t(caveat)))
 
 
-def _summary(made: "Generated | None", found: "Quality | None", files: list[Path]) -> dict[str, Any]:
+def _summary(made: "Generated | None", found: "Quality | None", files: list[Path]) -> dict[str, object]:
     from proctor.generation import advice
 
-    told: dict[str, Any] = {"files": [str(path) for path in files]}
+    told: dict[str, object] = {"files": [str(path) for path in files]}
     if made is not None:
         told |= {
             "run": made.run.id,

@@ -148,7 +148,7 @@ def _known() -> list[str]:
 
 
 def _task_options(given: dict[str, Any], reference: str | None) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     if given["columns"]:
         found["columns"] = given["columns"]
     if reference is not None:

@@ -48,7 +48,7 @@ def tell(sentence: Sentence) -> None:
     message(t(sentence))
 
 
-def print_json(value: Mapping[str, Any]) -> None:
+def print_json(value: Mapping[str, object]) -> None:
     """Print one JSON object on standard output."""
     import msgspec
 
@@ -113,7 +113,7 @@ def with_english(value: object) -> Any:
     return [with_english(one) for one in plain] if isinstance(plain, list | tuple) else plain
 
 
-def print_run(run: "Run", *, as_json: bool, more: Mapping[str, Any] | None = None) -> None:
+def print_run(run: "Run", *, as_json: bool, more: Mapping[str, object] | None = None) -> None:
     """Print the numbers of a run, as a table or as JSON together with `more`."""
     if as_json:
         print_json({**run.summary(), **(more or {})})

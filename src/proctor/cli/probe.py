@@ -59,7 +59,7 @@ def command(
     judge: str | None,
     rubric: str | None,
     items: str | None,
-    judge_options: dict[str, Any] | None,
+    judge_options: dict[str, object] | None,
     out: str | None,
     as_json: bool,
     dry_run: bool,

@@ -4,7 +4,7 @@ import os
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -191,7 +191,7 @@ def _has_desktop() -> bool:
 def _show_statistics(review: "Review", *, as_json: bool) -> None:
     progress = review.progress()
     conflicts = review.conflicts()
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "file": str(review.file),
         "verdicts": progress,
         "reviewers": {name: review.progress(name) for name in review.people()},

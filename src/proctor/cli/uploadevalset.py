@@ -89,10 +89,7 @@ def command(
     try:
         rejected = run_in_loop(lambda _: cozeloop.upload(items, to, uploaded))
     except BadInput:
-        done = sum(item.key in uploaded.keys for item in items)
-        output.message(
-            t("Uploaded {done} of {count} items; {before} of them earlier.", done=done, count=len(items), before=before)
-        )
+        _tell_uploaded(sum(item.key in uploaded.keys for item in items), len(items), before)
         raise
     done = len(items) - len(rejected)
     if as_json:
@@ -110,12 +107,16 @@ def command(
         output.line(
             visible(t("{case}, turn {turn}: {reason}", case=one.item.case, turn=one.item.turn, reason=one.reason))
         )
-    output.message(
-        t("Uploaded {done} of {count} items; {before} of them earlier.", done=done, count=len(items), before=before)
-    )
+    _tell_uploaded(done, len(items), before)
     if rejected:
         output.message(t("Run the same command again to send the rest."))
         ctx.exit(1)
+
+
+def _tell_uploaded(done: int, count: int, before: int) -> None:
+    output.message(
+        t("Uploaded {done} of {count} items; {before} of them earlier.", done=done, count=count, before=before)
+    )
 
 
 def _destination(workspace_id: str | None, evalset_id: str | None, api_key: str | None, url: str) -> "Destination":

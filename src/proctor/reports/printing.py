@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 WIDTH = 100
 
 
-def printed(show: "Callable[[Console], None]") -> str:
+def printed(show: "Callable[[Console], None]", width: int = WIDTH) -> str:
     """Return what `show` prints on a console, without colours."""
     from rich.console import Console
 
     text = StringIO()
-    show(Console(file=text, width=WIDTH, no_color=True, force_terminal=False, highlight=False))
+    show(Console(file=text, width=width, no_color=True, force_terminal=False, highlight=False))
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
