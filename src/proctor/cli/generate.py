@@ -156,9 +156,7 @@ def _generate(ctx: click.Context, plan: "Plan | None", given: dict[str, Any]) ->
     if plan is not None:  # else agent and options are those of the stored run
         usual = usual.changed({"agent": found.agent, "agent_options": found.agent_options})
     names = ("agent", "agent_options", "limits", "budget", "concurrency", "accept_changes", "cache", "store", "run_id")
-    flags = {name: given[name] for name in names}
-    if given["base_url"]:
-        flags["agent_options"] = {**(flags["agent_options"] or {}), "base_url": given["base_url"]}
+    flags = {name: value for name, value in options.nested(given).items() if name in names}
     try:
         with output.watching(progress, quiet=given["quiet"]):
             how = asdict(usual.changed(flags))

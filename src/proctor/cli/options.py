@@ -208,6 +208,15 @@ resuming = together(run, accept_changes, store)
 showing = together(as_json, quiet)
 
 
+def nested(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the flags, with --base-url among the options of the agent and --map among those of the task."""
+    flags = dict(given)
+    for group, name in (("agent_options", "base_url"), ("options", "columns")):
+        if value := flags.pop(name, None):
+            flags[group] = {**(flags.get(group) or {}), name: value}
+    return flags
+
+
 def judge_options(judge: str | None, given: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Return what --judge-set says, over the settings of the project; None where neither it nor a judge is given."""
     from proctor.config import settings
@@ -232,13 +241,7 @@ def run_options(task: str | None, given: Mapping[str, Any]) -> "tuple[str, RunOp
     from proctor.api import RunOptions, resumable
     from proctor.config import settings
 
-    flags = dict(given)
-    for option, name, value in (
-        ("agent_options", "base_url", flags.pop("base_url", None)),
-        ("options", "columns", flags.pop("columns", None)),
-    ):
-        if value:
-            flags[option] = {**(flags.get(option) or {}), name: value}
+    flags = nested(given)
     if task is not None:
         return task, RunOptions.usual(settings()).changed(flags)
     if flags["run_id"] is None:
