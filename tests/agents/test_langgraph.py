@@ -10,7 +10,7 @@ from played import answer, conversations, outline, played
 
 import proctor
 from proctor.agents import function, langgraph
-from proctor.agents._library_agents import Options
+from proctor.agents._library_agents import LibraryOptions
 from proctor.core.errors import AgentFailed, BadInput, MissingExtra, ProviderFailed
 from proctor.core.sample import Message, Reasoning, Turn
 from proctor.core.trajectory import Trajectory
@@ -289,7 +289,7 @@ async def test_an_interrupt_is_put_to_the_user_and_the_next_turn_answers_it() ->
 
 async def test_a_graph_that_loops_stops_at_the_step_limit(tmp_path: Path) -> None:
     model = Scripted(by=lambda messages: calls(("add", {"a": len(messages), "b": 1}, f"c{len(messages)}")))
-    agent = langgraph.wrap(react(model), name="loop", options=Options(max_steps=3))
+    agent = langgraph.wrap(react(model), name="loop", options=LibraryOptions(max_steps=3))
     [steps] = await played(agent, "?")
     assert len(model.asked) == 3
     assert steps[-1].stop == "step_limit"
@@ -308,7 +308,7 @@ async def test_a_graph_without_a_model_that_loops_stops_too() -> None:
     graph.add_node("again", lambda state: {"messages": [AIMessage("again")]})
     graph.add_edge(START, "again")
     graph.add_edge("again", "again")
-    [steps] = await played(langgraph.wrap(graph.compile(), name="loop", options=Options(max_steps=2)), "?")
+    [steps] = await played(langgraph.wrap(graph.compile(), name="loop", options=LibraryOptions(max_steps=2)), "?")
     assert steps[-1].stop == "step_limit"
 
 

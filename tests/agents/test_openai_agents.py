@@ -7,7 +7,7 @@ from played import answer, conversations, outline, played
 
 import proctor
 from proctor.agents import function, openai_agents
-from proctor.agents._library_agents import Options
+from proctor.agents._library_agents import LibraryOptions
 from proctor.core.errors import AgentFailed, BadInput, MissingExtra, ProviderFailed, Refused
 from proctor.core.sample import Reasoning
 from proctor.core.trajectory import Trajectory
@@ -210,7 +210,9 @@ async def test_a_guardrail_that_trips_is_a_refusal() -> None:
 
 async def test_an_agent_that_loops_stops_at_the_step_limit() -> None:
     model = Scripted(*[[call("add", '{"a": 1, "b": 2}', f"c{number}")] for number in range(9)])
-    agent = openai_agents.wrap(Agent(name="a", model=model, tools=[add]), name="loop", options=Options(max_steps=3))
+    agent = openai_agents.wrap(
+        Agent(name="a", model=model, tools=[add]), name="loop", options=LibraryOptions(max_steps=3)
+    )
     [steps] = await played(agent, "?")
     assert len(model.asked) == 3
     assert steps[-1].stop == "step_limit"

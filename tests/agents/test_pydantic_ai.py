@@ -8,7 +8,7 @@ from played import answer, conversations, outline, played
 
 import proctor
 from proctor.agents import function, pydantic_ai
-from proctor.agents._library_agents import Options
+from proctor.agents._library_agents import LibraryOptions
 from proctor.core.errors import AgentFailed, MissingExtra, ProviderFailed, Refused
 from proctor.core.sample import Reasoning
 from proctor.core.trajectory import Trajectory
@@ -160,7 +160,7 @@ async def test_what_another_agent_used_on_its_behalf_is_counted() -> None:
 
 async def test_an_agent_that_loops_stops_at_the_step_limit() -> None:
     script = Script(*[[call(1, 2, f"c{number}")] for number in range(9)])
-    agent = pydantic_ai.wrap(adder(script), name="loop", options=Options(max_steps=3))
+    agent = pydantic_ai.wrap(adder(script), name="loop", options=LibraryOptions(max_steps=3))
     [steps] = await played(agent, "?")
     assert len(script.asked) == 3
     assert steps[-1].stop == "step_limit"

@@ -8,7 +8,7 @@ from played import answer, conversations, outline, played
 
 import proctor
 from proctor.agents import function, smolagents
-from proctor.agents._library_agents import Options
+from proctor.agents._library_agents import LibraryOptions
 from proctor.core.errors import AgentFailed, BadInput, MissingExtra, ProviderFailed
 from proctor.core.sample import Reasoning
 from proctor.core.trajectory import Trajectory
@@ -205,7 +205,9 @@ async def test_callbacks_of_the_agent_are_still_called() -> None:
 async def test_an_agent_that_loops_stops_at_the_step_limit() -> None:
     loop = [[call("add", f"c{number}", a=1, b=2)] for number in range(3)]
     agent = smolagents.wrap(
-        ToolCallingAgent(tools=[add], model=Scripted(*loop, "I give up.")), name="loop", options=Options(max_steps=3)
+        ToolCallingAgent(tools=[add], model=Scripted(*loop, "I give up.")),
+        name="loop",
+        options=LibraryOptions(max_steps=3),
     )
     [steps] = await played(agent, "?")
     assert steps[-1].stop == "step_limit"

@@ -14,7 +14,7 @@ from played import answer, conversations, outline, played
 
 import proctor
 from proctor.agents import function, hello_agents
-from proctor.agents._library_agents import Options
+from proctor.agents._library_agents import LibraryOptions
 from proctor.core.errors import ProviderFailed, Refused
 from proctor.core.sample import Reasoning
 from proctor.core.trajectory import Trajectory
@@ -96,7 +96,7 @@ async def test_an_agent_that_loops_stops_at_its_limit_or_ours() -> None:
         [steps] = await played(function.wrap(agent), "?")
         assert (steps[-1].stop, len(Trajectory(steps=tuple(steps)).calls())) == ("step_limit", 2)
         agent = ReActAgent("re", model(endpoint), tool_registry=tools, max_steps=9)
-        [steps] = await played(hello_agents.wrap(agent, name="re", options=Options(max_steps=3)), "?")
+        [steps] = await played(hello_agents.wrap(agent, name="re", options=LibraryOptions(max_steps=3)), "?")
         assert (steps[-1].stop, len(Trajectory(steps=tuple(steps)).calls())) == ("step_limit", 3)
 
 

@@ -1,13 +1,12 @@
-"""Messages of A2A as steps, and turns as its messages."""
+"""Convert messages of A2A to steps, and turns to its messages."""
 
 import base64
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.chat.agent_replies import call_of, clean
-from proctor.chat.message_text import text_of
+from proctor.chat.message_text import as_json, text_of
 from proctor.core.errors import BadInput
 from proctor.core.sample import File, Message, Part, Reasoning, Text, ToolResult, Turn
 from proctor.core.trajectory import Step, Usage
@@ -19,7 +18,7 @@ OCTETS = "application/octet-stream"
 
 
 def message_of(turn: Turn, **ids: str) -> "types.Message":
-    """A turn as a message of the user; of several messages the words, with the roles."""
+    """Return a turn as a message of the user; of several messages the text, with the roles."""
     from a2a import types
     from google.protobuf.json_format import ParseDict
 
@@ -34,7 +33,7 @@ def message_of(turn: Turn, **ids: str) -> "types.Message":
 
 
 def steps_of(parts: Sequence[Part], metadata: Mapping[str, object] = {}) -> list[Step]:
-    """The parts of one message as the agent's words and calls, and what its tools gave back."""
+    """Return the parts of one message as steps: what the agent says and calls, and the results of its tools."""
     author = str(metadata.get("adk_author") or "agent")
     said = tuple(part for part in parts if not isinstance(part, ToolResult))
     results = tuple(part for part in parts if isinstance(part, ToolResult))
@@ -48,12 +47,12 @@ def steps_of(parts: Sequence[Part], metadata: Mapping[str, object] = {}) -> list
 
 
 def parts_of(parts: "Iterable[types.Part]") -> tuple[Part, ...]:
-    """The parts of a message or artifact; a call or result is a data part that its metadata call so, as ADK has them."""
+    """Convert the parts of a message or artifact; metadata as ADK's tell which data parts are calls or results."""
     return tuple(map(_part, parts))
 
 
 def plain(struct: object) -> dict[str, object]:
-    """Metadata as plain data."""
+    """Return metadata as plain data."""
     from google.protobuf.json_format import MessageToDict
 
     made: dict[str, object] = _whole_numbers(MessageToDict(struct))
@@ -81,8 +80,8 @@ def _part(part: "types.Part") -> Part:
         if kind == "function_response":
             response = data.get("response")
             failed = isinstance(response, dict) and bool(response.get("error"))
-            return ToolResult(name=name, content=clean(_as_json(response)), id=id, is_error=failed)
-    return Text(text=clean(_as_json(data)))
+            return ToolResult(name=name, content=clean(as_json(response)), id=id, is_error=failed)
+    return Text(text=clean(as_json(data)))
 
 
 def _file(file: File) -> dict[str, object]:
@@ -112,7 +111,7 @@ def _usage(used: object) -> Usage | None:
 
 
 def _whole_numbers(value: object) -> Any:
-    """The same with 1 for 1.0, as every number of the protocol is a double, and with keys in an order of their own."""
+    """Return the value with 1 for 1.0, as every number of the protocol is a double, and with sorted keys."""
     match value:
         case dict():
             return {key: _whole_numbers(value[key]) for key in sorted(value)}
@@ -121,7 +120,3 @@ def _whole_numbers(value: object) -> Any:
         case float() if value.is_integer():
             return int(value)
     return value
-
-
-def _as_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)

@@ -1,6 +1,6 @@
-"""The way of the A2A library's requests through our client.
+"""Send the requests of the A2A library through our client.
 
-The library speaks through httpx; what it sends goes through `transport` all the same, so that pace, retries, time limits and
+The library uses httpx; its requests go through `transport` all the same, so that pace, retries, time limits and
 errors are those of the run.
 """
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.agents._library_agents import as_text, result, said
+from proctor.agents._library_agents import as_text, reply_message, result_message
 from proctor.chat.agent_replies import call_of
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, ToolCall
@@ -63,7 +63,7 @@ class Joined(msgspec.Struct):
 
 
 class Record:
-    """What happened in one turn, in order; tools run in threads too, so a lock keeps it whole.
+    """Records what happened in one turn, in order; tools run in threads too, hence the lock.
 
     Attributes:
         most: replies of models at most; `over` is set when one more was asked for.
@@ -86,24 +86,24 @@ class Record:
 
     # From the stream of a graph.
 
-    def streamed(self, place: tuple[str, ...], mode: str, values: Any) -> None:
-        """An event of a graph: updates name the nodes that messages come from, values hold all messages."""
+    def add_event(self, place: tuple[str, ...], mode: str, values: Any) -> None:
+        """Add an event of a graph: updates name the nodes that messages come from, values hold all messages."""
         with self._lock:
             if self._is_in_tool(place):
                 return
             if mode == "updates":
-                self._updated(values)
+                self._note_nodes(values)
             elif isinstance(values, Mapping):
-                self._valued(place, values)
+                self._add_new_messages(place, values)
 
-    def _updated(self, updates: Mapping[str, Any]) -> None:
+    def _note_nodes(self, updates: Mapping[str, Any]) -> None:
         for node, update in updates.items():
             for one in update if isinstance(update, list | tuple) else (update,):
                 messages = one.get("messages") if isinstance(one, Mapping) else None
                 for message in messages if isinstance(messages, list | tuple) else (messages,):
                     self._node_of |= dict.fromkeys(_keys(message), node)
 
-    def _valued(self, place: tuple[str, ...], values: Mapping[str, Any]) -> None:
+    def _add_new_messages(self, place: tuple[str, ...], values: Mapping[str, Any]) -> None:
         first = place not in self._known
         known = self._known.setdefault(place, {})
         messages = values.get("messages")
@@ -113,32 +113,29 @@ class Record:
                 continue
             known |= dict.fromkeys(keys, message)
             if not first:  # the first values are what goes in
-                self._joins(message, place)
+                node = next((self._node_of[key] for key in keys if key in self._node_of), "agent")
+                self.add_messages([message], place[-1].partition(":")[0] if place else node)
         if not place:
             self.has_begun = self.has_begun or not first
             self.state = {key: value for key, value in values.items() if key != "__interrupt__"}
             self.questions = [getattr(one, "value", one) for one in values.get("__interrupt__") or ()]
 
-    def _joins(self, message: Any, place: tuple[str, ...]) -> None:
-        node = next((self._node_of[key] for key in _keys(message) if key in self._node_of), "agent")
-        author = place[-1].partition(":")[0] if place else node
-        self.joined([message], author)
-
-    def joined(self, messages: Sequence[Any], author: str = "agent") -> None:
-        """Messages the agent made, unless they are there already (a graph inside another tells of them too)."""
+    def add_messages(self, messages: Sequence[Any], author: str = "agent") -> None:
+        """Add messages of the agent, unless they are there already (a graph inside another reports them too)."""
         from langchain_core.messages import convert_to_messages
 
         with self._lock:
             for message in convert_to_messages(list(messages)):
                 if message.type == "human" and not message.name:
                     continue  # a node that speaks as the person would
-                if not any(_is_same(event.message, message) for event in self._events if isinstance(event, Joined)):
+                known = (event.message for event in self._events if isinstance(event, Joined))
+                if not any(one is message or (one.id and one.id == message.id) for one in known):
                     self._events.append(Joined(message, message.name or author, time.time()))
 
     # From callbacks. An agent that is a tool is one call: what it does inside is no step, but its tokens count.
 
-    def began(self, run: Any, parent: Any) -> None:
-        """A part of the agent is run by another one."""
+    def note_parent(self, run: Any, parent: Any) -> None:
+        """Note which part of the agent runs another one."""
         with self._lock:
             self._parents[run] = parent
 
@@ -153,17 +150,18 @@ class Record:
             above = self._parents.get(above)
         return above is not None
 
-    def asked(self, run: Any) -> None:
-        """A model is called."""
+    def begin_reply(self, run: Any, parent: Any) -> None:
+        """Note that a model is called, and by which run."""
         with self._lock:
+            self._parents[run] = parent
             self.has_begun = True
             if len(self._reply_by_run) >= self.most:
                 self.over = True
                 raise StepLimitReached(f"more than {self.most} replies")
             self._reply_by_run[run] = Reply(started=time.time(), clock=time.perf_counter())
 
-    def replied(self, run: Any, message: Any, *, joins: bool) -> None:
-        """A model replied; what it says is a step of its own where no state will tell of it."""
+    def end_reply(self, run: Any, message: Any, *, joins: bool) -> None:
+        """Note the reply of a model; with `joins` it is a step of its own, as no state will have it."""
         with self._lock:
             reply = self._reply_by_run.get(run)
             if reply is None:
@@ -172,10 +170,10 @@ class Record:
             if message is not None:
                 reply.message, reply.usage = message, usage_of(message)
                 if joins and not self._is_below_tool(run):
-                    self.joined([message])
+                    self.add_messages([message])
 
-    def calls(self, run: Any, name: str, inputs: Any, text: str, call_id: str | None, place: str = "") -> None:
-        """A tool is called; `place` is where in the graph."""
+    def begin_tool(self, run: Any, name: str, inputs: Any, text: str, call_id: str | None, place: str = "") -> None:
+        """Note that a tool is called; `place` is its namespace in the graph."""
         with self._lock:
             self.has_begun = True
             if self._is_below_tool(run):
@@ -185,8 +183,8 @@ class Record:
             self._tool_by_run[run] = tool = ToolRun(call=call, started=time.time(), clock=time.perf_counter())
             self._events.append(tool)
 
-    def gave(self, run: Any, output: Any, *, is_error: bool = False) -> None:
-        """A tool gave something back, or raised."""
+    def end_tool(self, run: Any, output: Any, *, is_error: bool = False) -> None:
+        """Note what a tool returned, or raised."""
         with self._lock:
             tool = self._tool_by_run.get(run)
             if tool is not None:
@@ -196,7 +194,7 @@ class Record:
     # What became of it.
 
     def steps(self) -> list[Step]:
-        """Everything so far as steps; what models used for messages that never showed counts at the last step."""
+        """Return everything so far as steps; tokens used for messages that never joined count at the last step."""
         with self._lock:
             for reply in self._reply_by_run.values():
                 reply.counted = False
@@ -218,24 +216,24 @@ class Record:
             if isinstance(event, ToolRun):
                 runs_by_call.setdefault(event.call.id, []).append(event)
                 if event.call.id not in asked:  # called by a node itself, not by a model
-                    yield Step(message=said("", calls=[event.call]), started=event.started)
+                    yield Step(message=reply_message("", calls=[event.call]), started=event.started)
                 elif event.call.id in told:
                     continue  # its message says what it gave
                 elif event.call.id not in shown:
                     early.append(event)
                     continue
-                yield from _result_of(event)
+                yield from _result_steps(event)
             elif event.message.type == "tool":
                 runs = runs_by_call.get(event.message.tool_call_id)
-                yield _told(event, runs.pop(0) if runs else None)
+                yield _message_step(event, runs.pop(0) if runs else None)
             else:
-                yield self._spoken(event)
+                yield self._reply_step(event)
                 shown |= {call["id"] for call in getattr(event.message, "tool_calls", ())}
                 for run in [run for run in early if run.call.id in shown]:
                     early.remove(run)
-                    yield from _result_of(run)
+                    yield from _result_steps(run)
 
-    def _spoken(self, event: Joined) -> Step:
+    def _reply_step(self, event: Joined) -> Step:
         message, stop, reply = to_message(event.message), stop_of(event.message), self._reply_of(event.message)
         if reply is None:
             return Step(message=message, author=event.author, started=event.at, stop=stop)
@@ -250,7 +248,7 @@ class Record:
         )
 
     def _reply_of(self, message: Any) -> Reply | None:
-        """The call of a model that a message came from; nodes may put its text into a message of their own."""
+        """Return the call of a model that a message came from; nodes may put its text into a message of their own."""
         free = [reply for reply in self._reply_by_run.values() if reply.message is not None and not reply.counted]
         for reply in free:
             if reply.message is message or (message.id and reply.message.id == message.id):
@@ -259,7 +257,7 @@ class Record:
 
 
 def handler_of(record: Record, *, joins: bool = False) -> Any:
-    """Callbacks that tell a record of every model and tool, however deep inside."""
+    """Return callbacks that report every model and tool to a record, however deep inside."""
     from langchain_core.callbacks import BaseCallbackHandler
 
     class Handler(BaseCallbackHandler):
@@ -267,48 +265,46 @@ def handler_of(record: Record, *, joins: bool = False) -> Any:
         raise_error = True  # for the step limit alone
 
         def on_chain_start(self, serialized: Any, inputs: Any, *, run_id: Any, **given: Any) -> None:
-            record.began(run_id, given.get("parent_run_id"))
+            record.note_parent(run_id, given.get("parent_run_id"))
 
         def on_chat_model_start(self, serialized: Any, messages: Any, *, run_id: Any, **given: Any) -> None:
-            record.began(run_id, given.get("parent_run_id"))
-            record.asked(run_id)
+            record.begin_reply(run_id, given.get("parent_run_id"))
 
         def on_llm_start(self, serialized: Any, prompts: Any, *, run_id: Any, **given: Any) -> None:
-            record.began(run_id, given.get("parent_run_id"))
-            record.asked(run_id)
+            record.begin_reply(run_id, given.get("parent_run_id"))
 
         def on_llm_end(self, response: Any, *, run_id: Any, **_: Any) -> None:
             generations = response.generations[0] if response.generations else ()
-            record.replied(run_id, next((getattr(one, "message", None) for one in generations), None), joins=joins)
+            record.end_reply(run_id, next((getattr(one, "message", None) for one in generations), None), joins=joins)
 
         def on_tool_start(self, serialized: Any, input_str: str, *, run_id: Any, **given: Any) -> None:
             name = (serialized or {}).get("name") or given.get("name") or ""
             place = str((given.get("metadata") or {}).get("langgraph_checkpoint_ns") or "")
-            record.began(run_id, given.get("parent_run_id"))
-            record.calls(run_id, name, given.get("inputs"), input_str, given.get("tool_call_id"), place)
+            record.note_parent(run_id, given.get("parent_run_id"))
+            record.begin_tool(run_id, name, given.get("inputs"), input_str, given.get("tool_call_id"), place)
 
         def on_tool_end(self, output: Any, *, run_id: Any, **_: Any) -> None:
-            record.gave(run_id, output)
+            record.end_tool(run_id, output)
 
         def on_tool_error(self, error: BaseException, *, run_id: Any, **_: Any) -> None:
-            record.gave(run_id, f"{type(error).__name__}: {error}", is_error=True)
+            record.end_tool(run_id, f"{type(error).__name__}: {error}", is_error=True)
 
     return Handler()
 
 
 def to_message(message: Any) -> Message:
-    """A message of LangChain's as one of the assistant."""
+    """Convert a message of LangChain to one of the assistant."""
     text, thoughts = _text(message.content)
     thought = getattr(message, "additional_kwargs", {}).get("reasoning_content")
     calls = [
         call_of(call["name"] or "", call["args"], call["id"] or "")
         for call in (*getattr(message, "tool_calls", ()), *getattr(message, "invalid_tool_calls", ()))
     ]
-    return said(text, thoughts=[*thoughts, *([thought] if isinstance(thought, str) else [])], calls=calls)
+    return reply_message(text, thoughts=[*thoughts, *([thought] if isinstance(thought, str) else [])], calls=calls)
 
 
 def usage_of(message: Any) -> Usage:
-    """The tokens of one reply."""
+    """Return the tokens of one reply."""
     used = getattr(message, "usage_metadata", None) or {}
     return Usage(
         input_tokens=used.get("input_tokens") or 0,
@@ -320,14 +316,14 @@ def usage_of(message: Any) -> Usage:
 
 
 def stop_of(message: Any) -> Stop:
-    """Why the model stopped."""
+    """Return why the model stopped."""
     told = getattr(message, "response_metadata", None) or {}
     reason = told.get("finish_reason") or told.get("stop_reason")
     return STOP_BY_REASON.get(reason, "done") if isinstance(reason, str) else "done"
 
 
 def input_of(runnable: Any, text: str, history: Sequence[Any], new: Sequence[Any]) -> Any:
-    """What a runnable is given: the text or the messages, alone or under the keys of its input schema.
+    """Return the input of a runnable: the text or the messages, alone or under the keys of its input schema.
 
     Raises:
         BadInput: it wants values we do not have.
@@ -354,27 +350,27 @@ def input_of(runnable: Any, text: str, history: Sequence[Any], new: Sequence[Any
     return dict.fromkeys(plain, text) | dict.fromkeys(lists, list(history) if plain else [*history, *new])
 
 
-def _told(event: Joined, run: ToolRun | None) -> Step:
+def _message_step(event: Joined, run: ToolRun | None) -> Step:
     message = event.message
     is_error = getattr(message, "status", "") == "error" or (run is not None and run.is_error)
     name = message.name or (run.call.name if run is not None else "")
-    made = result(name, _text(message.content)[0], id=message.tool_call_id, is_error=is_error)
+    made = result_message(name, _text(message.content)[0], id=message.tool_call_id, is_error=is_error)
     if run is None:
         return Step(message=made, author="tool", started=event.at)
     return Step(message=made, author="tool", started=run.started, seconds=run.seconds)
 
 
-def _result_of(run: ToolRun) -> Iterator[Step]:
+def _result_steps(run: ToolRun) -> Iterator[Step]:
     if run.ended:
         output = run.output
         content = _text(output.content)[0] if hasattr(output, "content") else output
         is_error = run.is_error or getattr(output, "status", "") == "error"
-        message = result(run.call.name, content, id=run.call.id, is_error=is_error)
+        message = result_message(run.call.name, content, id=run.call.id, is_error=is_error)
         yield Step(message=message, author="tool", started=run.started, seconds=run.seconds)
 
 
 def _text(content: Any) -> tuple[str, list[str]]:
-    """The text in the content of a message, and the thoughts; other blocks (images) are left out."""
+    """Return the text in the content of a message, and the thoughts; other blocks (images) are left out."""
     if not isinstance(content, list):
         return as_text(content), []
     texts: list[str] = []
@@ -394,13 +390,9 @@ def _text(content: Any) -> tuple[str, list[str]]:
 
 
 def _keys(message: Any) -> Iterator[Any]:
-    """What a message is known by: its id, and itself, as the id may be given later."""
+    """Yield what identifies a message: itself, and its id, which may be assigned later."""
     if message is not None:
         yield id(message)
         found = message.get("id") if isinstance(message, Mapping) else getattr(message, "id", None)
         if found:
             yield found
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    return one is other or bool(one.id and one.id == other.id)

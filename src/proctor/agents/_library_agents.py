@@ -1,4 +1,4 @@
-"""What agents of other libraries share: how one is found, how far it may go, and what it says as messages of ours."""
+"""Shared parts of the agents of other libraries: which class is whose, options, and their replies as our messages."""
 
 import dataclasses
 import json
@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from proctor import registry
 from proctor.chat.agent_replies import clean
+from proctor.chat.message_text import as_json
 from proctor.chat.thinking import parted
 from proctor.config import converted
 from proctor.core.errors import AgentFailed, BadInput, MissingExtra
@@ -32,7 +33,7 @@ PART_BY_CLASS: Mapping[str, str] = {  # the beginning of `module:class`, of the 
 }
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class LibraryOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What an agent of a library can be told.
 
     Attributes:
@@ -43,7 +44,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     max_steps: Annotated[int, msgspec.Meta(ge=1)] | None = None
 
     def steps(self, own: int | None = None) -> int:
-        """The bound of the turn under way; `own` is that of the agent itself."""
+        """Return the most replies of the turn under way; `own` is the bound of the agent itself."""
         if self.max_steps is not None:
             return self.max_steps
         return limits_now.get().steps if own is None else min(own, limits_now.get().steps)
@@ -80,16 +81,16 @@ def wrapper_of(target: object) -> Callable[..., Agent] | None:
     return None
 
 
-def made(kind: str, argument: str, options: Mapping[str, object], *, package: str) -> Agent:
-    """The agent behind `KIND:./file.py:object` or `KIND:package.module:object`.
+def load_agent(kind: str, argument: str, options: Mapping[str, object], *, package: str) -> Agent:
+    """Return the agent `KIND:./file.py:object` or `KIND:package.module:object`.
 
     Raises:
         MissingExtra: the library is not installed.
         BadInput: no such object, one of another library, or an unknown option.
     """
     name = f"{kind}:{argument}"
-    chosen = converted(options, Options, name)
-    needs(kind, package)
+    chosen = converted(options, LibraryOptions, name)
+    require_library(kind, package)
     target = registry.load_object(argument, "agent")
     wrap = wrapper_of(target)
     if wrap is None or wrap is not registry.AGENTS.find(kind).wrap:
@@ -97,7 +98,7 @@ def made(kind: str, argument: str, options: Mapping[str, object], *, package: st
     return wrap(target, name=name, options=chosen)
 
 
-def expects(target: object, name: str, package: str, *parts: str) -> None:
+def require_parts(target: object, name: str, package: str, *parts: str) -> None:
     """Check that an object of a library is an agent: it has these methods and attributes.
 
     Raises:
@@ -107,7 +108,7 @@ def expects(target: object, name: str, package: str, *parts: str) -> None:
         raise _no_agent(target, name, package)
 
 
-def needs(kind: str, package: str) -> None:
+def require_library(kind: str, package: str) -> None:
     """Check that a library is there.
 
     Raises:
@@ -121,10 +122,10 @@ def needs(kind: str, package: str) -> None:
         raise MissingExtra(kind.replace("_", "-"), f"{kind}:")
 
 
-def said(text: str, *, thoughts: Sequence[str] = (), calls: Sequence[ToolCall] = ()) -> Message:
-    """What a model replied; `<think>` blocks in the text are thoughts too.
+def reply_message(text: str, *, thoughts: Sequence[str] = (), calls: Sequence[ToolCall] = ()) -> Message:
+    """Return a model's reply as a message; `<think>` blocks in the text are thoughts too.
 
-    >>> said("<think>2 + 2</think>4").parts
+    >>> reply_message("<think>2 + 2</think>4").parts
     (Reasoning(text='2 + 2'), Text(text='4'))
     """
     thought, rest = parted(clean(text))
@@ -134,14 +135,14 @@ def said(text: str, *, thoughts: Sequence[str] = (), calls: Sequence[ToolCall] =
     return Message(role="assistant", parts=(*parts, *calls))
 
 
-def result(name: str, value: object, *, id: str = "", is_error: bool = False) -> Message:
-    """What a tool gave back."""
+def result_message(name: str, value: object, *, id: str = "", is_error: bool = False) -> Message:
+    """Return the result of a tool as a message."""
     content = ToolResult(name=name, content=clean(as_text(value)), id=id, is_error=is_error)
     return Message(role="tool", parts=(content,))
 
 
 def as_text(value: object) -> str:
-    """An answer or result of any type as text: JSON where it is no text.
+    """Return an answer or result of any type as text: JSON where it is no text.
 
     >>> as_text("Paris"), as_text({"city": "Köln"}), as_text(None)
     ('Paris', '{"city": "Köln"}', '')
@@ -155,20 +156,17 @@ def as_text(value: object) -> str:
         value = dump(mode="json")
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         value = dataclasses.asdict(value)
-    try:
-        return json.dumps(value, ensure_ascii=False, default=str)
-    except (TypeError, ValueError, RecursionError):
-        return str(value)
+    return as_json(value)
 
 
-def answered(steps: Sequence[Step], output: object, author: str = "agent") -> list[Step]:
-    """The steps of a turn, with its answer as the last of them: it is added where the last words are others."""
+def with_answer(steps: Sequence[Step], output: object, author: str = "agent") -> list[Step]:
+    """Return the steps of a turn with its answer as the last of them, added where the last text is another one."""
     text, made = as_text(output), list(steps)
     spoken = next((step for step in reversed(made) if step.message.role == "assistant"), None)
     words = spoken.message.text if spoken is not None else None
     if words is not None and _same(words, clean(text)):
         return made
-    message = said(text)
+    message = reply_message(text)
     if made and spoken is made[-1] and not words and not spoken.message.calls:
         made[-1] = replace(spoken, message=replace(spoken.message, parts=(*spoken.message.parts, *message.parts)))
     else:
@@ -178,7 +176,7 @@ def answered(steps: Sequence[Step], output: object, author: str = "agent") -> li
 
 
 def with_usage(steps: Sequence[Step], total: Usage) -> list[Step]:
-    """The steps with what models used beyond them (agents that are tools of others) counted at the last one."""
+    """Return the steps; usage beyond theirs (of agents that are tools of others) counts at the last one."""
     told = sum((step.usage for step in steps if step.usage is not None), Usage())
     more = Usage(
         input_tokens=max(total.input_tokens - told.input_tokens, 0),
@@ -192,8 +190,8 @@ def with_usage(steps: Sequence[Step], total: Usage) -> list[Step]:
     return [*steps[:-1], replace(steps[-1], usage=(steps[-1].usage or Usage()) + more)]
 
 
-def stopped(steps: Sequence[Step], stop: Stop) -> list[Step]:
-    """The steps, the last of which says why no more came.
+def with_stop(steps: Sequence[Step], stop: Stop) -> list[Step]:
+    """Return the steps with the reason why no more came in the last one.
 
     Raises:
         AgentFailed: there is none.

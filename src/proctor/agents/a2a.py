@@ -113,10 +113,10 @@ class A2aAgent:
         """A conversation of its own for each sample."""
         async with self._meeting:
             if self._client is None:
-                self._client = await self._met()
+                self._client = await self._connect()
         yield A2aSession(self._client)
 
-    async def _met(self) -> "Client":
+    async def _connect(self) -> "Client":
         from a2a.client import ClientConfig, ClientFactory
         from a2a.utils.constants import TransportProtocol
 
@@ -179,37 +179,37 @@ class A2aSession:
         from a2a.utils.errors import A2AError
 
         message = message_of(turn, messageId=secrets.token_hex(16), contextId=self._context_id, taskId=self._task_id)
-        heard = _Heard(self._seen, self._artifacts)
+        replies = _Replies(self._seen, self._artifacts)
         started, clock = time.time(), time.perf_counter()
         try:
             async for response in self._client.send_message(SendMessageRequest(message=message)):
-                heard.take(response)
-            await self._wait(heard)
+                replies.take(response)
+            await self._wait(replies)
         except A2AError as error:
             raise AgentFailed("The agent answered with an error: {text}", kind="a2a", text=shown(str(error))) from error
-        self._context_id = heard.context_id or self._context_id
-        self._task_id = heard.task_id if heard.state == INPUT_REQUIRED else ""
-        steps = heard.finish()
-        if heard.tells_calls or any(step.message.calls for step in steps):
+        self._context_id = replies.context_id or self._context_id
+        self._task_id = replies.task_id if replies.state == INPUT_REQUIRED else ""
+        steps = replies.finish()
+        if replies.tells_calls or any(step.message.calls for step in steps):
             self.tools = "native"
-        if (how := ENDED.get(heard.state)) is not None:
+        if (how := ENDED.get(replies.state)) is not None:
             raise AgentFailed(
                 "The agent's task ended as '{state}': {text}",
                 kind=f"task_{how}",
                 state=how,
                 text=shown(next((step.message.text for step in reversed(steps) if step.message.text), "")) or "-",
             )
-        return _timed(steps, started, time.perf_counter() - clock)
+        return _with_times(steps, started, time.perf_counter() - clock)
 
-    async def _wait(self, heard: "_Heard") -> None:
+    async def _wait(self, replies: "_Replies") -> None:
         """Ask for the task until it is done; some servers answer before."""
         from a2a.types import GetTaskRequest
 
         wait = FIRST_WAIT
-        while heard.task_id and heard.state in UNDER_WAY:
+        while replies.task_id and replies.state in UNDER_WAY:
             await asyncio.sleep(wait)
             wait = min(wait * 1.5, LONGEST_WAIT)
-            heard.take_task(await self._client.get_task(GetTaskRequest(id=heard.task_id)))
+            replies.take_task(await self._client.get_task(GetTaskRequest(id=replies.task_id)))
 
 
 class _Artifact:
@@ -217,7 +217,7 @@ class _Artifact:
 
     def __init__(self) -> None:
         self.parts: list[Part] = []
-        self.told = 0
+        self.reported = 0
 
     def take(self, parts: Sequence[Part], *, append: bool) -> None:
         if not append:
@@ -228,8 +228,8 @@ class _Artifact:
             self.parts.extend(parts)
 
 
-class _Heard:
-    """What is heard during one turn."""
+class _Replies:
+    """What is replies during one turn."""
 
     def __init__(self, seen: set[str], artifacts: dict[str, _Artifact]) -> None:
         self.context_id = ""
@@ -243,49 +243,49 @@ class _Heard:
     def take(self, response: "types.StreamResponse") -> None:
         match response.WhichOneof("payload"):
             case "message":
-                self._know(response.message)
-                self._say(response.message)
+                self._note_ids(response.message)
+                self._add_message(response.message)
             case "task":
                 self.take_task(response.task)
             case "status_update":
-                self._know(response.status_update)
-                self._be(response.status_update.status, plain(response.status_update.metadata))
+                self._note_ids(response.status_update)
+                self._set_state(response.status_update.status, plain(response.status_update.metadata))
             case "artifact_update":
-                self._know(response.artifact_update)
-                self._make(response.artifact_update.artifact, append=response.artifact_update.append)
+                self._note_ids(response.artifact_update)
+                self._add_artifact(response.artifact_update.artifact, append=response.artifact_update.append)
 
     def take_task(self, task: "types.Task") -> None:
-        self._know(task)
+        self._note_ids(task)
         for message in task.history:
-            self._say(message)
+            self._add_message(message)
         for artifact in task.artifacts:
-            self._make(artifact)
-        self._be(task.status)
+            self._add_artifact(artifact)
+        self._set_state(task.status)
 
     def finish(self) -> list[Step]:
         """The steps of the turn: artifacts come last, but for a question; one that repeats the last message is none."""
         asked = self._steps[-1:] if self.state == INPUT_REQUIRED else []
         steps = self._steps[: len(self._steps) - len(asked)]
         for artifact in self._artifacts.values():
-            made = steps_of(artifact.parts[artifact.told :])
-            artifact.told = len(artifact.parts)
+            made = steps_of(artifact.parts[artifact.reported :])
+            artifact.reported = len(artifact.parts)
             if not (steps and made and _same(made[0].message, steps[-1].message)):
                 steps.extend(made)
         return [*steps, *asked]
 
-    def _know(self, update: Any) -> None:
+    def _note_ids(self, update: Any) -> None:
         self.context_id = update.context_id or self.context_id
         self.task_id = getattr(update, "id", "") or getattr(update, "task_id", "") or self.task_id
         self.tells_calls |= any(key.startswith("adk_") for key in plain(update.metadata))
 
-    def _be(self, status: "types.TaskStatus", metadata: Mapping[str, object] | None = None) -> None:
+    def _set_state(self, status: "types.TaskStatus", metadata: Mapping[str, object] | None = None) -> None:
         from a2a.types import TaskState
 
         self.state = TaskState.Name(status.state)
         if status.HasField("message"):
-            self._say(status.message, metadata)
+            self._add_message(status.message, metadata)
 
-    def _say(self, message: "types.Message", metadata: Mapping[str, object] | None = None) -> None:
+    def _add_message(self, message: "types.Message", metadata: Mapping[str, object] | None = None) -> None:
         from a2a.types import Role
 
         about = {**plain(message.metadata), **(metadata or {})}
@@ -295,7 +295,7 @@ class _Heard:
         self._seen.add(key)
         self._steps.extend(steps_of(parts_of(message.parts), about))
 
-    def _make(self, artifact: "types.Artifact", *, append: bool = False) -> None:
+    def _add_artifact(self, artifact: "types.Artifact", *, append: bool = False) -> None:
         known = self._artifacts.setdefault(artifact.artifact_id, _Artifact())
         known.take(parts_of(artifact.parts), append=append)
 
@@ -304,7 +304,7 @@ def _same(one: Message, other: Message) -> bool:
     return one.parts == other.parts or (one.text != "" and one.text == other.text and not one.calls)
 
 
-def _timed(steps: list[Step], started: float, seconds: float) -> list[Step]:
+def _with_times(steps: list[Step], started: float, seconds: float) -> list[Step]:
     """The steps of one request; how long it took as a whole, and that it was one, is told of the last."""
     made = [replace(step, started=started) for step in steps]
     if made:

@@ -13,7 +13,6 @@ import time
 import traceback
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, nullcontext
-from contextvars import ContextVar
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -22,8 +21,8 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor import registry
-from proctor.agents import _adk_results, _library_agents
-from proctor.agents.adk_events import content_of, plain, steps_of, usage_of
+from proctor.agents import _adk_plugins, _library_agents
+from proctor.agents.adk_events import content_of, plain, steps_of
 from proctor.agents.agent_errors import RaisedBy, map_agent_errors
 from proctor.config import converted
 from proctor.core.errors import AgentFailed, BadInput, MissingExtra, ProviderFailed
@@ -37,11 +36,9 @@ from proctor.transport.faults import shown
 if TYPE_CHECKING:
     from google.adk.apps import App
     from google.adk.events import Event
-    from google.adk.plugins.base_plugin import BasePlugin
     from google.adk.runners import Runner
 
 USER_ID = "user"
-_used: ContextVar[dict[str, list[Usage]]] = ContextVar("proctor_adk_used")  # in a turn, by the id of an invocation
 TRANSIENT = ("408", "425", "429", "500", "502", "503", "504", "RESOURCE_EXHAUSTED", "UNAVAILABLE", "DEADLINE_EXCEEDED")
 _OF_TOOLS = ("google.adk.tools.", "google.adk.flows.llm_flows.tools.", "google.adk.flows.llm_flows.functions")
 _OF_MODELS = (
@@ -51,7 +48,7 @@ _OF_MODELS = (
 )
 
 
-class Options(_library_agents.Options, frozen=True, kw_only=True):
+class Options(_library_agents.LibraryOptions, frozen=True, kw_only=True):
     """What can be set for an agent of google-adk.
 
     Attributes:
@@ -62,10 +59,10 @@ class Options(_library_agents.Options, frozen=True, kw_only=True):
     """
 
     sub_agent: str | None = None
-    tool_results: _adk_results.Wanted = "real"
+    tool_results: _adk_plugins.ResultSource = "real"
 
 
-class Begin(msgspec.Struct, frozen=True, kw_only=True):
+class SessionStart(msgspec.Struct, frozen=True, kw_only=True):
     """How the session of a case begins; what is empty is ours to choose."""
 
     app_name: str | None = None
@@ -87,10 +84,10 @@ def make(argument: str, options: Mapping[str, object]) -> "AdkAgent":
     if folder.is_dir():
         from proctor.agents import _adk_folder
 
-        return _wrapped(_adk_folder.load(folder), name, checked, app_name=folder.resolve().name)
+        return _make_agent(_adk_folder.load(folder), name, checked, app_name=folder.resolve().name)
     if not registry.is_path(argument) and ("/" in argument or "\\" in argument or not argument):
         raise BadInput("There is no folder {path}.", path=folder)
-    return _wrapped(registry.load_object(argument, "root_agent"), name, checked)
+    return _make_agent(registry.load_object(argument, "root_agent"), name, checked)
 
 
 def wrap(target: object, *, name: str | None = None) -> "AdkAgent":
@@ -99,7 +96,7 @@ def wrap(target: object, *, name: str | None = None) -> "AdkAgent":
     Raises:
         BadInput: it is something else.
     """
-    return _wrapped(target, name or str(getattr(target, "name", "") or getattr(target, "app_name", "")), Options())
+    return _make_agent(target, name or str(getattr(target, "name", "") or getattr(target, "app_name", "")), Options())
 
 
 class AdkAgent:
@@ -112,7 +109,7 @@ class AdkAgent:
         self._app = app
         self._runner = runner
         self._options = options
-        self._taken: dict[tuple[str, str, str], asyncio.Lock] = {}
+        self._lock_by_session: dict[tuple[str, str, str], asyncio.Lock] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -126,11 +123,11 @@ class AdkAgent:
     @asynccontextmanager
     async def open(self, sample: Sample, environment: Environment | None) -> AsyncIterator[Session]:
         """A session of its own for each attempt; those of a runner that was given are kept in its session service."""
-        begin = _begin_of(sample)
+        begin = _session_start(sample)
         runner = self._runner_for(begin.app_name)
         user_id = begin.user_id or str(getattr(runner, "user_id", "") or USER_ID)
         in_words = any(turn.as_text is not None for turn in sample.turns)
-        async with self._begun(runner, user_id, begin) as session_id:
+        async with self._begin_session(runner, user_id, begin) as session_id:
             wanted = self._options.tool_results
             yield AdkSession(
                 runner,
@@ -138,11 +135,11 @@ class AdkAgent:
                 session_id,
                 tools="text" if in_words else "native",
                 options=self._options,
-                results=None if wanted == "real" else _adk_results.Results(sample, wanted),
+                results=None if wanted == "real" else _adk_plugins.Results(sample, wanted),
             )
 
     @asynccontextmanager
-    async def _begun(self, runner: "Runner", user_id: str, begin: Begin) -> AsyncIterator[str]:
+    async def _begin_session(self, runner: "Runner", user_id: str, begin: SessionStart) -> AsyncIterator[str]:
         """The id of a session; the one that a case names is taken by one attempt at a time, and fresh for each.
 
         Only a session that somebody else prepared under that id is used as it is.
@@ -157,7 +154,9 @@ class AdkAgent:
         place: dict[str, Any] = {"app_name": app_name, "user_id": user_id, "session_id": begin.session_id}
         shared = self._runner is not None
         lock = (
-            self._taken.setdefault((app_name, user_id, begin.session_id), asyncio.Lock()) if shared else nullcontext()
+            self._lock_by_session.setdefault((app_name, user_id, begin.session_id), asyncio.Lock())
+            if shared
+            else nullcontext()
         )
         async with lock:
             with map_agent_errors():
@@ -199,7 +198,7 @@ class AdkSession:
         *,
         tools: ToolStyle,
         options: Options,
-        results: _adk_results.Results | None = None,
+        results: _adk_plugins.Results | None = None,
     ) -> None:
         self.tools = tools
         self.received: list[Step] = []
@@ -216,8 +215,8 @@ class AdkSession:
 
         content = content_of(turn)
         self.received = []
-        used = _used.set({})
-        recorded = _adk_results.results.set(self._results)
+        used = _adk_plugins.used.set({})
+        recorded = _adk_plugins.results.set(self._results)
         try:
             with map_agent_errors(_raised_by):
                 try:
@@ -226,9 +225,9 @@ class AdkSession:
                 except LlmCallsLimitExceededError:
                     over = True
         finally:
-            inside = [usage for used_by_agent in _used.get().values() for usage in used_by_agent]
-            _used.reset(used)
-            _adk_results.results.reset(recorded)
+            inside = [usage for used_by_agent in _adk_plugins.used.get().values() for usage in used_by_agent]
+            _adk_plugins.used.reset(used)
+            _adk_plugins.results.reset(recorded)
             if inside and self.received:
                 last = self.received[-1]
                 self.received[-1] = replace(last, usage=sum(inside, last.usage or Usage()))
@@ -255,7 +254,7 @@ class AdkSession:
                 if event is None or event.partial or event.author == "user":
                     continue
                 last = event
-                _used.get().pop(event.invocation_id, None)  # its own events tell
+                _adk_plugins.used.get().pop(event.invocation_id, None)  # its own events tell
                 for step in steps_of(event):
                     said += step.message.role == "assistant"
                     if said > most:
@@ -289,7 +288,7 @@ def _check_installed() -> None:
         logger.addHandler(logging.NullHandler())
 
 
-def _wrapped(target: Any, name: str, options: Options, *, app_name: str | None = None) -> AdkAgent:
+def _make_agent(target: Any, name: str, options: Options, *, app_name: str | None = None) -> AdkAgent:
     from google.adk.agents import BaseAgent
     from google.adk.apps import App
     from google.adk.runners import Runner
@@ -343,30 +342,17 @@ def _runner_of(app: "App", app_name: str) -> "Runner":
         artifact_service=InMemoryArtifactService(),
         memory_service=getattr(app.root_agent, "long_term_memory", None) or InMemoryMemoryService(),  # VeADK's own
     )
-    runner.plugin_manager.register_plugin(_counter())
-    runner.plugin_manager.register_plugin(_adk_results.player())
+    runner.plugin_manager.register_plugin(_adk_plugins.usage_counter())
+    runner.plugin_manager.register_plugin(_adk_plugins.result_player())
     return runner
 
 
-def _counter() -> "BasePlugin":
-    """Return a plugin that notes what every reply of a model used: agents that are tools tell it in no event of the turn."""
-    from google.adk.plugins.base_plugin import BasePlugin
-
-    class Counter(BasePlugin):
-        async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
-            used, by_invocation = usage_of(llm_response), _used.get(None)
-            if used is not None and by_invocation is not None and not llm_response.partial:
-                by_invocation.setdefault(callback_context.invocation_id, []).append(used)
-
-    return Counter(name="proctor_usage")
-
-
-def _begin_of(sample: Sample) -> Begin:
+def _session_start(sample: Sample) -> SessionStart:
     given = sample.meta.get("session")
     if not isinstance(given, Mapping):
-        return Begin()
+        return SessionStart()
     try:
-        return msgspec.convert(given, Begin)
+        return msgspec.convert(given, SessionStart)
     except msgspec.ValidationError as error:
         raise BadInput("The session of the sample '{id}': {error}.", id=sample.id, error=in_words(error)) from None
 

@@ -1,4 +1,4 @@
-"""Events of google-adk as steps, and turns as its messages."""
+"""Convert events of google-adk to steps, and turns to its messages."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proctor.chat.agent_replies import call_of, clean
-from proctor.chat.message_text import text_of
+from proctor.chat.message_text import as_json, text_of
 from proctor.core.errors import BadInput
 from proctor.core.sample import File, Message, Part, Reasoning, Text, ToolCall, ToolResult, Turn
 from proctor.core.trajectory import Step, Stop, Usage
@@ -27,7 +27,6 @@ FILTERED = (
     "MODEL_ARMOR",
     "JAILBREAK",
 )
-_json = json.JSONEncoder(ensure_ascii=False, default=str)
 
 
 def steps_of(event: "Event") -> Iterator[Step]:
@@ -48,7 +47,7 @@ def steps_of(event: "Event") -> Iterator[Step]:
 
 
 def said_by_user(event: "Event") -> Iterator[Message]:
-    """The message in an event of the user, if it says anything."""
+    """Yield the message in an event of the user, if it says anything."""
     parts = tuple(made for part in (event.content.parts if event.content else None) or () for made in _parts_of(part))
     if parts:
         yield Message(role="user", parts=parts)
@@ -72,7 +71,7 @@ def usage_of(event: "Event | LlmResponse") -> Usage | None:
 
 
 def content_of(turn: Turn) -> "types.Content":
-    """What the agent is given: the parts of the one user message; of several messages their words, with the roles."""
+    """Return a turn as content: the parts of the one user message; of several messages the text, with the roles."""
     from google.genai import types
 
     parts: list[types.Part] = []
@@ -91,16 +90,8 @@ def content_of(turn: Turn) -> "types.Content":
     return types.Content(role="user", parts=parts or [types.Part(text="")])
 
 
-def as_json(value: object) -> str:
-    """JSON of anything; what is none in it becomes text."""
-    try:
-        return _json.encode(value)
-    except (ValueError, TypeError, RecursionError):  # a circle, or keys that are no texts
-        return str(value)
-
-
 def as_object(text: str) -> dict[str, object]:
-    """What a tool gave back as the object that ADK wants it to be.
+    """Return the result of a tool as the object that ADK wants it to be.
 
     >>> as_object('{"price": 100}'), as_object("100 euros")
     ({'price': 100}, {'result': '100 euros'})
@@ -113,7 +104,7 @@ def as_object(text: str) -> dict[str, object]:
 
 
 def plain(value: Mapping[str, object]) -> dict[str, object]:
-    """The same as JSON can hold it, such as the state of a session."""
+    """Return a mapping, such as the state of a session, as JSON can hold it."""
     try:
         text = json.dumps(value, default=str, skipkeys=True)
         made: dict[str, object] = json.loads(clean(text))

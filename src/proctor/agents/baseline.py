@@ -6,7 +6,6 @@ from a seed made of the sample's id. It draws one option also where several may 
 """
 
 import copy
-import json
 import random
 import re
 import unicodedata
@@ -18,7 +17,7 @@ import msgspec
 
 from proctor import registry
 from proctor.agents._conversation import Recorded
-from proctor.chat.message_text import text_of
+from proctor.chat.message_text import as_json, text_of
 from proctor.chat.tool_schema import bounded
 from proctor.config import converted
 from proctor.core.errors import AgentFailed
@@ -169,7 +168,7 @@ def _target(sample: Sample) -> Trajectory:
         raise AgentFailed(
             "The task has no right answer for this sample, so baseline:oracle cannot give it.", kind="no_target"
         )
-    return Trajectory.of(target if isinstance(target, str) else json.dumps(target, ensure_ascii=False, default=str))
+    return Trajectory.of(target if isinstance(target, str) else as_json(target))
 
 
 PART = AgentPart(make=make, options=Options)

@@ -1,4 +1,4 @@
-"""A person's own agent: a function, an object with `.run(text)`, a class of such objects, or an `Agent` as it is.
+"""The user's own agent: a function, an object with `.run(text)`, a class of such objects, or an `Agent` as it is.
 
 One parameter: the text of the question comes in, an answer as text goes out. Two parameters, or one called
 `messages`: the whole conversation (and the tools) as the plain dicts of chat completions come in; text, a message or
@@ -48,7 +48,7 @@ def make(argument: str, options: Mapping[str, object]) -> Agent:
 
 
 def wrap(target: object, *, name: str | None = None) -> Agent:
-    """An agent out of what a person has.
+    """Return an agent made of the user's object.
 
     A class is made anew for each sample, so that its objects may remember the turns of one conversation; an object
     or a function is shared by all samples.
@@ -75,7 +75,7 @@ def wrap(target: object, *, name: str | None = None) -> Agent:
 
 
 def identity(target: object) -> str:
-    """The name something is recorded by, and can be found by again: `module:name` or `./file.py:name`."""
+    """Return the name that an object is recorded by, and can be found by again: `module:name` or `./file.py:name`."""
     module, _, name = qualified_name(target).partition(":")
     return f"{registry.path_of(module) or module}:{name}"
 
@@ -98,7 +98,7 @@ def source_digest(target: object) -> str | None:
 
 
 def continuable(target: object) -> bool:
-    """Whether another process finds the same object by `identity`: not in `__main__`, no lambda, no inner function."""
+    """True if another process finds the same object by `identity`: not in `__main__`, no lambda, no inner function."""
     module, _, path = qualified_name(target).partition(":")
     if module == "__main__":
         return False
@@ -121,7 +121,7 @@ class FunctionAgent:
         self.tools: ToolStyle = "native" if takes == "messages and tools" else "text"
         self._takes = takes
         self._made_anew = function if isinstance(function, type) else None
-        self._call = called if self._made_anew else _caller(function)
+        self._call = call_function if self._made_anew else _caller(function)
 
     def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
         if self._made_anew is not None:
@@ -130,7 +130,7 @@ class FunctionAgent:
 
     @asynccontextmanager
     async def _anew(self, kind: type, environment: Environment | None) -> AsyncIterator[Session]:
-        yield self._session(_caller((await called(kind)).run), environment)
+        yield self._session(_caller((await call_function(kind)).run), environment)
 
     def _session(self, call: Call, environment: Environment | None) -> Session:
         return _TextSession(call) if self._takes == "text" else Conversation(partial(self._ask, call), environment)
@@ -158,12 +158,12 @@ class _TextSession:
 
 
 def _caller(function: Callable[..., object]) -> Call:
-    """`called` for a function of which we look only once whether it is async."""
-    return partial(called, function, is_async=_is_async(function))
+    """`call_function` for a function of which we look only once whether it is async."""
+    return partial(call_function, function, is_async=_is_async(function))
 
 
-async def called(function: Callable[..., object], *arguments: object, is_async: bool | None = None) -> Any:
-    """The result of a person's function, async or not, with the pieces of a generator joined.
+async def call_function(function: Callable[..., object], *arguments: object, is_async: bool | None = None) -> Any:
+    """Return the result of the user's function, async or not, with the pieces of a generator joined.
 
     Raises:
         AgentFailed: it raised; the cause is kept. Our own errors pass through, and those of a model's provider are
@@ -238,7 +238,7 @@ def _takes(function: Callable[..., object], name: str) -> Takes:
 
 
 def _run_of(kind: type, name: str) -> Callable[..., Any]:
-    """The method `run` of a class as its objects will have it."""
+    """Return the method `run` of a class as its objects will have it."""
     run = kind.run if isinstance(kind, _Runs) else None
     if not callable(run):
         raise BadInput("The class '{name}' is no agent: it has no method run(text).", name=name)

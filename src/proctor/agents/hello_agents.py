@@ -12,7 +12,16 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from proctor.agents._library_agents import FrameworkAgent, Options, answered, expects, made, result, said, stopped
+from proctor.agents._library_agents import (
+    FrameworkAgent,
+    LibraryOptions,
+    load_agent,
+    reply_message,
+    require_parts,
+    result_message,
+    with_answer,
+    with_stop,
+)
 from proctor.agents.agent_errors import map_agent_errors
 from proctor.chat.agent_replies import call_of
 from proctor.chat.message_text import text_of
@@ -29,22 +38,22 @@ SHARED = ("tool_registry", "token_counter", "skill_loader", "session_store")
 
 def make(argument: str, options: Mapping[str, object]) -> Agent:
     """`hello_agents:./file.py:object` or `hello_agents:package.module:object`."""
-    return made("hello_agents", argument, options, package="hello_agents")
+    return load_agent("hello_agents", argument, options, package="hello_agents")
 
 
-def wrap(target: object, *, name: str, options: Options = Options()) -> Agent:  # noqa: B008 - frozen
+def wrap(target: object, *, name: str, options: LibraryOptions = LibraryOptions()) -> Agent:  # noqa: B008 - frozen
     """The agent of an `Agent` that is there already."""
-    expects(target, name, "hello_agents", "run", "llm")
+    require_parts(target, name, "hello_agents", "run", "llm")
     return FrameworkAgent(name, partial(CopySession, target, options))
 
 
 class CopySession:
     """A conversation with a copy of the agent."""
 
-    def __init__(self, agent: Any, options: Options) -> None:
+    def __init__(self, agent: Any, options: LibraryOptions) -> None:
         self._options = options
         self._model = _Model(agent.llm, getattr(agent, "name", "agent"))
-        self._agent = _copied(agent, self._model)
+        self._agent = _copy_agent(agent, self._model)
 
     @property
     def received(self) -> Sequence[Step]:
@@ -57,14 +66,14 @@ class CopySession:
             try:
                 answer = await in_thread(partial(self._agent.run, text_of(turn.messages)))
             except _StepLimit:
-                return stopped(model.steps, "step_limit")
+                return with_stop(model.steps, "step_limit")
             if model.over:
-                return stopped(model.steps, "step_limit")
+                return with_stop(model.steps, "step_limit")
             if model.error is not None:
                 raise model.error
         if model.asked == getattr(self._agent, "max_steps", None) and model.wants_more:  # says so in its own words
-            return stopped(model.steps, "step_limit")
-        return answered(model.steps, answer, model.author)
+            return with_stop(model.steps, "step_limit")
+        return with_answer(model.steps, answer, model.author)
 
 
 class _StepLimit(Exception):
@@ -101,10 +110,10 @@ class _Model:
         return getattr(self._model, name)
 
     def invoke(self, messages: object, **given: object) -> Any:
-        return self._asked(self._model.invoke, messages, given, _of_text)
+        return self._asked(self._model.invoke, messages, given, _text_step)
 
     def invoke_with_tools(self, messages: object, *args: object, **given: object) -> Any:
-        return self._asked(self._model.invoke_with_tools, messages, given, _of_choice, args)
+        return self._asked(self._model.invoke_with_tools, messages, given, _choice_step, args)
 
     def think(self, messages: object, *args: object, **given: object) -> Iterator[str]:
         return self._streamed(self._model.think, messages, given, args)
@@ -117,7 +126,7 @@ class _Model:
         id = next((id for id, waiting in self._tool_by_call.items() if waiting == name), "")
         if self._tool_by_call.pop(id, None) is None:
             call = call_of(name, arguments if isinstance(arguments, Mapping) else {"input": arguments})
-            self.steps.append(Step(message=said("", calls=[call]), author=self.author, started=started))
+            self.steps.append(Step(message=reply_message("", calls=[call]), author=self.author, started=started))
         self._keep_result(name, id, output, started)
 
     def _asked(
@@ -141,7 +150,7 @@ class _Model:
         except Exception as error:
             self.error = error
             raise
-        self._after(Step(message=said("".join(pieces)), usage=Usage(requests=1)), started)
+        self._after(Step(message=reply_message("".join(pieces)), usage=Usage(requests=1)), started)
 
     def _before(self, messages: Any) -> float:
         """Note the results that only the messages to the model tell of, and that it is asked."""
@@ -166,7 +175,7 @@ class _Model:
         message = step.message
         if thoughts or len(real) < len(calls):
             earlier = [part.text for part in message.parts if isinstance(part, Reasoning)]
-            message = said(message.text, thoughts=[*earlier, *thoughts], calls=real)
+            message = reply_message(message.text, thoughts=[*earlier, *thoughts], calls=real)
         self.steps.append(
             Step(
                 message=message,
@@ -179,11 +188,11 @@ class _Model:
 
     def _keep_result(self, name: str, id: str, output: Any, started: float) -> None:
         is_error = isinstance(output, str) and output.startswith(FAILED)
-        message = result(name, output, id=id, is_error=is_error)
+        message = result_message(name, output, id=id, is_error=is_error)
         self.steps.append(Step(message=message, author="tool", started=started))
 
 
-def _copied(agent: Any, model: _Model) -> Any:
+def _copy_agent(agent: Any, model: _Model) -> Any:
     """A copy with a history of its own, and with what passes between it and its model noted."""
     known: dict[int, Any] = {id(agent.llm): model, id(getattr(agent, "trace_logger", model)): None}
     known |= {id(part): part for name in SHARED if (part := getattr(agent, name, None)) is not None}
@@ -199,11 +208,11 @@ def _copied(agent: Any, model: _Model) -> Any:
         mine.config = mine.config.model_copy(update={"trace_enabled": False})
     original = getattr(mine, "_execute_tool_call", None)
     if callable(original):
-        mine._execute_tool_call = partial(_ran, mine, original, model)
+        mine._execute_tool_call = partial(_run_tool, mine, original, model)
     return mine
 
 
-def _ran(agent: Any, original: Callable[..., Any], model: _Model, name: str, arguments: Any) -> Any:
+def _run_tool(agent: Any, original: Callable[..., Any], model: _Model, name: str, arguments: Any) -> Any:
     started = time.time()
     output = original(name, arguments)
     parse = getattr(agent, "_parse_tool_parameters", None)  # of versions whose models call tools in their text
@@ -211,20 +220,20 @@ def _ran(agent: Any, original: Callable[..., Any], model: _Model, name: str, arg
     return output
 
 
-def _of_text(reply: Any) -> Step:
+def _text_step(reply: Any) -> Step:
     thought = getattr(reply, "reasoning_content", None)
     text = getattr(reply, "content", reply)
-    message = said("" if text is None else str(text), thoughts=[thought] if isinstance(thought, str) else [])
+    message = reply_message("" if text is None else str(text), thoughts=[thought] if isinstance(thought, str) else [])
     return Step(message=message, usage=_usage(getattr(reply, "usage", None)))
 
 
-def _of_choice(reply: Any) -> Step:
+def _choice_step(reply: Any) -> Step:
     message = reply.choices[0].message
     thought = getattr(message, "reasoning_content", None)
     calls: list[ToolCall] = [
         call_of(call.function.name, call.function.arguments, call.id or "") for call in message.tool_calls or ()
     ]
-    made = said(message.content or "", thoughts=[thought] if isinstance(thought, str) else [], calls=calls)
+    made = reply_message(message.content or "", thoughts=[thought] if isinstance(thought, str) else [], calls=calls)
     return Step(message=made, usage=_usage(reply.usage))
 
 
@@ -238,4 +247,4 @@ def _usage(used: Any) -> Usage:
     return Usage(input_tokens=tokens("prompt_tokens"), output_tokens=tokens("completion_tokens"), requests=1)
 
 
-PART = AgentPart(make=make, options=Options, wrap=wrap)
+PART = AgentPart(make=make, options=LibraryOptions, wrap=wrap)

@@ -91,7 +91,7 @@ class HttpAgent:
             self.tools = "native"
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
         self.target = Target(
-            _filled_url(url, {}),
+            _fill_url(url, {}),
             method=options.method,
             headers=headers | {name: header_value(name, value) for name, value in options.headers.items()},
             seconds=options.timeout,
@@ -102,7 +102,7 @@ class HttpAgent:
             advice=say("Check the address, and the key that the option 'headers' names with env:NAME."),
             policy=policy_of(options.retries, options.retry_seconds),
         )
-        self.decode = _decoded if options.reply is not None or options.calls is not None else _decoded_or_text
+        self.decode = _decode if options.reply is not None or options.calls is not None else _decode_or_text
         self.paths = (_path(options.reply), _path(options.calls))
 
     def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
@@ -143,10 +143,10 @@ class HttpSession:
     async def _ask(self, client: Client, values: Mapping[str, object]) -> Message:
         agent = self._agent
         if agent.options.method == "GET":
-            target = agent.target.at(_filled_url(agent.url, values))
+            target = agent.target.at(_fill_url(agent.url, values))
             reply = await client.post(target, None, agent.decode)
         else:
-            reply = await client.post(agent.target, _encoded(_filled(agent.template, values)), agent.decode)
+            reply = await client.post(agent.target, _encode(_fill(agent.template, values)), agent.decode)
         return _message(reply, *agent.paths, len(self._history))
 
 
@@ -170,13 +170,13 @@ def _check_places(template: object) -> None:
             )
 
 
-def _filled(template: object, values: Mapping[str, object]) -> Any:
+def _fill(template: object, values: Mapping[str, object]) -> Any:
     """The template with its places filled: a text that is one place becomes its value, others get it as text."""
     match template:
         case dict():
-            return {key: _filled(value, values) for key, value in template.items()}
+            return {key: _fill(value, values) for key, value in template.items()}
         case list():
-            return [_filled(value, values) for value in template]
+            return [_fill(value, values) for value in template]
         case str() if (place := _PLACE.fullmatch(template)) is not None:
             return values[place[1]]
         case str():
@@ -184,7 +184,7 @@ def _filled(template: object, values: Mapping[str, object]) -> Any:
     return template
 
 
-def _filled_url(url: str, values: Mapping[str, object]) -> str:
+def _fill_url(url: str, values: Mapping[str, object]) -> str:
     url = _VARIABLE.sub(lambda found: quote(header_value("http", f"env:{found[1]}"), safe=""), url)
     return _PLACE.sub(lambda place: quote(_as_text(values.get(place[1], "")), safe=""), url)
 
@@ -193,24 +193,24 @@ def _as_text(value: object) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def _encoded(body: object) -> bytes:
+def _encode(body: object) -> bytes:
     try:
         return _encoder.encode(body)
     except UnicodeEncodeError:
         return _encoder.encode(strict(body))
 
 
-def _decoded(data: bytes) -> Any:
+def _decode(data: bytes) -> Any:
     reply = msgspec.json.decode(data)
     if isinstance(reply, dict) and reply.get("error") and not any(name in reply for name in ANSWERS):
         raise Fault("no_reply", shown(str(reply["error"])))
     return reply
 
 
-def _decoded_or_text(data: bytes) -> Any:
+def _decode_or_text(data: bytes) -> Any:
     """JSON, or a plain text where that is what the address sends; never a web page, nor JSON that broke off."""
     try:
-        return _decoded(data)
+        return _decode(data)
     except msgspec.DecodeError:
         text = data.decode().strip()
         if text[:1] in ("", "{", "[", '"', "<"):
@@ -259,7 +259,7 @@ def _message(
             raise AgentFailed("The reply has a tool call without a name.", kind="wrong_type")
         arguments = function.get("arguments", function.get("args"))
         parts.append(call_of(function["name"], arguments, str(call.get("id") or f"call_{number}_{index}")))
-    said = _at(reply, answer) if answer is not None else _usual(reply)
+    said = _at(reply, answer) if answer is not None else _usual_answer(reply)
     if said is None and not parts:
         raise AgentFailed(
             "The reply of the agent has no answer at '{path}'. It has: {keys}.",
@@ -274,7 +274,7 @@ def _message(
     return Message(role="assistant", parts=tuple(parts))
 
 
-def _usual(reply: object) -> Any:
+def _usual_answer(reply: object) -> Any:
     if not isinstance(reply, dict):
         return reply if isinstance(reply, str) else None
     return next((reply[name] for name in ANSWERS if reply.get(name) is not None), None)

@@ -12,7 +12,15 @@ from typing import Any
 from uuid import uuid4
 
 from proctor.agents._langchain import OUTPUT_KEYS, Record, handler_of, input_of
-from proctor.agents._library_agents import FrameworkAgent, Options, answered, as_text, expects, made, stopped
+from proctor.agents._library_agents import (
+    FrameworkAgent,
+    LibraryOptions,
+    as_text,
+    load_agent,
+    require_parts,
+    with_answer,
+    with_stop,
+)
 from proctor.agents.agent_errors import map_agent_errors
 from proctor.chat.message_text import text_of
 from proctor.chat.messages import to_messages
@@ -27,12 +35,12 @@ SPARE_STEPS = 2  # of a graph beyond a reply and its tools each, so that it is w
 
 def make(argument: str, options: Mapping[str, object]) -> Agent:
     """`langgraph:./file.py:object` or `langgraph:package.module:object`."""
-    return made("langgraph", argument, options, package="langchain_core")
+    return load_agent("langgraph", argument, options, package="langchain_core")
 
 
-def wrap(target: object, *, name: str, options: Options = Options()) -> Agent:  # noqa: B008 - frozen
+def wrap(target: object, *, name: str, options: LibraryOptions = LibraryOptions()) -> Agent:  # noqa: B008 - frozen
     """The agent of a graph or runnable that is there already."""
-    expects(target, name, "langchain_core", "ainvoke")
+    require_parts(target, name, "langchain_core", "ainvoke")
     has_state = "messages" in getattr(target, "channels", ()) and "messages" in _keys(target, "output_channels")
     return FrameworkAgent(name, partial(GraphSession if has_state else RunnableSession, target, options))
 
@@ -42,7 +50,7 @@ class _Session:
 
     replies_join = True  # what models reply are steps; of a graph it is what joins its state
 
-    def __init__(self, target: Any, options: Options) -> None:
+    def __init__(self, target: Any, options: LibraryOptions) -> None:
         self._target = target
         self._options = options
         self._thread = uuid4().hex
@@ -59,7 +67,7 @@ class _Session:
                 return await self._play(turn, record)
             except Exception as error:
                 if record.over or type(error).__name__ == "GraphRecursionError":
-                    return stopped(record.steps(), "step_limit")
+                    return with_stop(record.steps(), "step_limit")
                 raise
 
     async def _play(self, turn: Turn, record: Record) -> Sequence[Step]:
@@ -78,7 +86,7 @@ class GraphSession(_Session):
 
     replies_join = False
 
-    def __init__(self, target: object, options: Options) -> None:
+    def __init__(self, target: object, options: LibraryOptions) -> None:
         super().__init__(target, options)
         checkpointer = getattr(target, "checkpointer", None)
         self._is_kept = checkpointer is not None and not isinstance(checkpointer, bool)
@@ -90,18 +98,18 @@ class GraphSession(_Session):
         modes = {"stream_mode": ["updates", "values"], "subgraphs": True}
         try:
             async for event in self._target.astream(given, config, **modes):
-                record.streamed(*event)
+                record.add_event(*event)
         except NotImplementedError:
             if record.has_begun:
                 raise
             await in_thread(partial(self._play_plain, given, config, modes, record))  # its checkpointer is not async
         self._state, self._asks = record.state, bool(record.questions)
         steps = record.steps()
-        return answered(steps, "\n".join(map(as_text, record.questions))) if self._asks else steps
+        return with_answer(steps, "\n".join(map(as_text, record.questions))) if self._asks else steps
 
     def _play_plain(self, given: object, config: object, modes: Mapping[str, object], record: Record) -> None:
         for event in self._target.stream(given, config, **modes):
-            record.streamed(*event)
+            record.add_event(*event)
 
     def _input(self, turn: Turn) -> Any:
         from langchain_core.messages import convert_to_messages
@@ -119,7 +127,7 @@ class GraphSession(_Session):
 class RunnableSession(_Session):
     """A conversation with any other runnable; its history is kept here."""
 
-    def __init__(self, target: object, options: Options) -> None:
+    def __init__(self, target: object, options: LibraryOptions) -> None:
         super().__init__(target, options)
         self._history: list[object] = []
 
@@ -132,14 +140,14 @@ class RunnableSession(_Session):
         if isinstance(output, Mapping):
             output = next((output[key] for key in OUTPUT_KEYS if key in output), output)
         if isinstance(output, list) and output and isinstance(output[-1], BaseMessage):
-            record.joined([one for one in output if not any(one is other for other in (*self._history, *new))])
+            record.add_messages([one for one in output if not any(one is other for other in (*self._history, *new))])
             output = output[-1]
         if isinstance(output, BaseMessage):
-            record.joined([output])
+            record.add_messages([output])
             steps = record.steps()
             said: BaseMessage = output
         else:
-            steps = answered(record.steps(), output)
+            steps = with_answer(record.steps(), output)
             said = AIMessage(as_text(output))
         self._history += [*new, said]
         return steps
@@ -150,4 +158,4 @@ def _keys(target: object, attribute: str) -> Sequence[str]:
     return (keys,) if isinstance(keys, str) else keys
 
 
-PART = AgentPart(make=make, options=Options, wrap=wrap)
+PART = AgentPart(make=make, options=LibraryOptions, wrap=wrap)

@@ -10,7 +10,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from proctor.agents._library_agents import FrameworkAgent, Options, answered, made, result, said, stopped, with_usage
+from proctor.agents._library_agents import (
+    FrameworkAgent,
+    LibraryOptions,
+    load_agent,
+    reply_message,
+    result_message,
+    with_answer,
+    with_stop,
+    with_usage,
+)
 from proctor.agents.agent_errors import map_agent_errors
 from proctor.chat.agent_replies import call_of
 from proctor.chat.message_text import text_of
@@ -25,10 +34,10 @@ REFUSALS = ("InputGuardrailTripwireTriggered", "OutputGuardrailTripwireTriggered
 
 def make(argument: str, options: Mapping[str, object]) -> Agent:
     """`openai_agents:./file.py:object` or `openai_agents:package.module:object`."""
-    return made("openai_agents", argument, options, package="agents")
+    return load_agent("openai_agents", argument, options, package="agents")
 
 
-def wrap(target: object, *, name: str, options: Options = Options()) -> Agent:  # noqa: B008 - frozen
+def wrap(target: object, *, name: str, options: LibraryOptions = LibraryOptions()) -> Agent:  # noqa: B008 - frozen
     """The agent of an `Agent` that is there already."""
     return FrameworkAgent(name, partial(RunnerSession, target, options))
 
@@ -36,7 +45,7 @@ def wrap(target: object, *, name: str, options: Options = Options()) -> Agent:  
 class RunnerSession:
     """A conversation: all items so far, and the agent that has it."""
 
-    def __init__(self, agent: Any, options: Options) -> None:
+    def __init__(self, agent: Any, options: LibraryOptions) -> None:
         self.received: list[Step] = []
         self._agent = agent
         self._options = options
@@ -55,16 +64,16 @@ class RunnerSession:
                     given,
                     max_turns=self._options.steps(),
                     hooks=_hooks(received),
-                    run_config=_quiet(),
+                    run_config=_run_config(),
                 )
             except Exception as error:
                 stop = _stop_of(error)
                 if stop is None:
                     raise
-                return _stopped(received, stop)
+                return _stop_steps(received, stop)
         self._items, self._agent = run.to_input_list(), run.last_agent
         steps = _with_results(received, run.new_items)
-        steps = answered(steps, run.final_output, run.last_agent.name)
+        steps = with_answer(steps, run.final_output, run.last_agent.name)
         return with_usage(steps, usage_of(run.context_wrapper.usage))
 
 
@@ -79,7 +88,7 @@ def usage_of(used: Any) -> Usage:
     )
 
 
-def _quiet() -> Any:
+def _run_config() -> Any:
     from agents import RunConfig
 
     return RunConfig(tracing_disabled=True)
@@ -97,10 +106,10 @@ def _stop_of(error: Exception) -> Stop | None:
     return "refused" if any(name in REFUSALS for name in names) else None
 
 
-def _stopped(received: Sequence[Step], stop: Stop) -> list[Step]:
+def _stop_steps(received: Sequence[Step], stop: Stop) -> list[Step]:
     if stop == "refused":  # a guardrail of the agent's: nothing it said before counts
         return [*received, Step(message=Message(role="assistant"), stop=stop)]
-    return stopped(received, stop)
+    return with_stop(received, stop)
 
 
 def _hooks(received: list[Step]) -> Any:
@@ -139,7 +148,7 @@ def _hooks(received: list[Step]) -> Any:
             call_id = getattr(context, "tool_call_id", None)
             started, seconds = self.end(call_id or id(tool))
             if call_id:  # others are told of when the run is over
-                received.append(_given(tool.name, call_id, result, started, seconds))
+                received.append(_result_step(tool.name, call_id, result, started, seconds))
 
     return Hooks()
 
@@ -161,7 +170,7 @@ def _message(output: Sequence[Any]) -> Message:
                 calls.append(call_of(item["name"], item.get("arguments"), item.get("call_id") or ""))
             case str() as kind if kind.endswith("_call"):
                 calls.append(_hosted(kind, item))
-    return said("".join(texts), thoughts=thoughts, calls=calls)
+    return reply_message("".join(texts), thoughts=thoughts, calls=calls)
 
 
 def _hosted(kind: str, item: Mapping[str, Any]) -> ToolCall:
@@ -175,9 +184,9 @@ def _hosted(kind: str, item: Mapping[str, Any]) -> ToolCall:
     return call_of(kind.removesuffix("_call"), action if isinstance(action, Mapping) else given, id)
 
 
-def _given(name: str, call_id: str, output: object, started: float, seconds: float) -> Step:
+def _result_step(name: str, call_id: str, output: object, started: float, seconds: float) -> Step:
     is_error = isinstance(output, str) and output.startswith(FAILED)
-    message = result(name, output, id=call_id, is_error=is_error)
+    message = result_message(name, output, id=call_id, is_error=is_error)
     return Step(message=message, author="tool", started=started, seconds=seconds)
 
 
@@ -185,15 +194,15 @@ def _with_results(steps: Sequence[Step], items: Sequence[Any]) -> list[Step]:
     """The steps with the results that no hook told of (hand-offs, tools of the provider) behind their calls."""
     told = {part.id for step in steps for part in step.message.parts if isinstance(part, ToolResult)}
     output_by_call = {id: output for id, output in map(_output, items) if id and id not in told}
-    return list(_filled(steps, output_by_call))
+    return list(_fill_in(steps, output_by_call))
 
 
-def _filled(steps: Sequence[Step], output_by_call: Mapping[str, Any]) -> Iterator[Step]:
+def _fill_in(steps: Sequence[Step], output_by_call: Mapping[str, Any]) -> Iterator[Step]:
     for step in steps:
         yield step
         for call in step.message.calls:
             if call.id in output_by_call:
-                yield _given(call.name, call.id, output_by_call[call.id], step.started + step.seconds, 0.0)
+                yield _result_step(call.name, call.id, output_by_call[call.id], step.started + step.seconds, 0.0)
 
 
 def _output(item: Any) -> tuple[str, Any]:
@@ -206,4 +215,4 @@ def _output(item: Any) -> tuple[str, Any]:
     return raw.get("call_id") or "", getattr(item, "output", None) or raw.get("output")
 
 
-PART = AgentPart(make=make, options=Options, wrap=wrap)
+PART = AgentPart(make=make, options=LibraryOptions, wrap=wrap)

@@ -10,14 +10,14 @@ from typing import Any
 
 from proctor.agents._library_agents import (
     FrameworkAgent,
-    Options,
-    answered,
+    LibraryOptions,
     as_text,
-    expects,
-    made,
-    result,
-    said,
-    stopped,
+    load_agent,
+    reply_message,
+    require_parts,
+    result_message,
+    with_answer,
+    with_stop,
     with_usage,
 )
 from proctor.agents.agent_errors import map_agent_errors
@@ -34,19 +34,19 @@ OUTPUT_TOOL = "final_result"
 
 def make(argument: str, options: Mapping[str, object]) -> Agent:
     """`pydantic_ai:./file.py:object` or `pydantic_ai:package.module:object`."""
-    return made("pydantic_ai", argument, options, package="pydantic_ai")
+    return load_agent("pydantic_ai", argument, options, package="pydantic_ai")
 
 
-def wrap(target: object, *, name: str, options: Options = Options()) -> Agent:  # noqa: B008 - frozen
+def wrap(target: object, *, name: str, options: LibraryOptions = LibraryOptions()) -> Agent:  # noqa: B008 - frozen
     """The agent of an `Agent` that is there already."""
-    expects(target, name, "pydantic_ai", "run", "iter")
+    require_parts(target, name, "pydantic_ai", "run", "iter")
     return FrameworkAgent(name, partial(RunSession, target, options))
 
 
 class RunSession:
     """A conversation: all messages so far."""
 
-    def __init__(self, agent: Any, options: Options) -> None:
+    def __init__(self, agent: Any, options: LibraryOptions) -> None:
         self._agent = agent
         self._options = options
         self._history: list[object] = []
@@ -70,8 +70,8 @@ class RunSession:
                     usage_limits=UsageLimits(request_limit=self._options.steps()),
                 )
             except UsageLimitExceeded:
-                return stopped(self.received, "step_limit")
-        steps = answered(list(_steps(self._agent, run.new_messages())), run.output, _name(self._agent))
+                return with_stop(self.received, "step_limit")
+        steps = with_answer(list(_steps(self._agent, run.new_messages())), run.output, _author(self._agent))
         self._history = run.all_messages()
         return with_usage(steps, _usage(run.usage, run.usage.requests))
 
@@ -81,15 +81,15 @@ def _steps(agent: object, messages: Sequence[Any]) -> Iterator[Step]:
     outputs = _output_tools(agent)
     for message in messages:
         if message.kind == "response":
-            yield from _replied(message, _name(agent), sent, outputs)
+            yield from _reply_steps(message, _author(agent), sent, outputs)
             continue
         for part in message.parts:
             if part.part_kind in ("tool-return", "retry-prompt") and (part.tool_name or OUTPUT_TOOL) not in outputs:
-                yield _given(part)
+                yield _result_step(part)
         sent = message.timestamp.timestamp() if message.timestamp is not None else None
 
 
-def _replied(message: Any, author: str, sent: float | None, outputs: frozenset[str]) -> Iterator[Step]:
+def _reply_steps(message: Any, author: str, sent: float | None, outputs: frozenset[str]) -> Iterator[Step]:
     """A reply of the model, and the results of the tools that its provider ran."""
     texts: list[str] = []
     thoughts: list[str] = []
@@ -106,7 +106,7 @@ def _replied(message: Any, author: str, sent: float | None, outputs: frozenset[s
                 calls.append(call_of(part.tool_name, part.args, part.tool_call_id))
     received = message.timestamp.timestamp()
     yield Step(
-        message=said("".join(texts), thoughts=thoughts, calls=calls),
+        message=reply_message("".join(texts), thoughts=thoughts, calls=calls),
         author=author,
         started=received if sent is None else sent,
         seconds=0.0 if sent is None else max(received - sent, 0.0),
@@ -115,13 +115,13 @@ def _replied(message: Any, author: str, sent: float | None, outputs: frozenset[s
     )
     for part in message.parts:
         if part.part_kind == "builtin-tool-return":
-            yield _given(part)
+            yield _result_step(part)
 
 
-def _given(part: Any) -> Step:
+def _result_step(part: Any) -> Step:
     content = part.model_response() if part.part_kind == "retry-prompt" else part.content
     is_error = part.part_kind == "retry-prompt" or getattr(part, "outcome", "") in ("failed", "retried")
-    message = result(part.tool_name, content, id=part.tool_call_id, is_error=is_error)
+    message = result_message(part.tool_name, content, id=part.tool_call_id, is_error=is_error)
     return Step(message=message, author="tool", started=part.timestamp.timestamp())
 
 
@@ -141,8 +141,8 @@ def _output_tools(agent: Any) -> frozenset[str]:
     return frozenset((OUTPUT_TOOL, *getattr(toolset, "processors", ())))
 
 
-def _name(agent: Any) -> str:
+def _author(agent: Any) -> str:
     return agent.name or "agent"
 
 
-PART = AgentPart(make=make, options=Options, wrap=wrap)
+PART = AgentPart(make=make, options=LibraryOptions, wrap=wrap)

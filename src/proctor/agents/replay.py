@@ -83,21 +83,21 @@ def _records(path: Path) -> Iterator[tuple[Sentence, Any]]:
             first = file.read(4_096).lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
             file.seek(0)
             if first == b"[":
-                yield from _listed(path, file.read())
+                yield from _read_list(path, file.read())
                 return
             for number, line in enumerate(file, start=1):
                 if line.strip():
-                    yield say("line {number}", number=number), _decoded(line, path, say("line {number}", number=number))
+                    yield say("line {number}", number=number), _decode(line, path, say("line {number}", number=number))
     except OSError as error:
         raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror or error) from error
 
 
-def _listed(path: Path, text: bytes) -> Iterator[tuple[Sentence, Any]]:
-    for number, record in enumerate(_decoded(text, path, say("the list")), start=1):
+def _read_list(path: Path, text: bytes) -> Iterator[tuple[Sentence, Any]]:
+    for number, record in enumerate(_decode(text, path, say("the list")), start=1):
         yield say("record {number}", number=number), record
 
 
-def _decoded(text: bytes, path: Path, where: Sentence) -> Any:
+def _decode(text: bytes, path: Path, where: Sentence) -> Any:
     try:
         return json.loads(text.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:

@@ -14,14 +14,14 @@ from typing import Any
 
 from proctor.agents._library_agents import (
     FrameworkAgent,
-    Options,
-    answered,
+    LibraryOptions,
     as_text,
-    expects,
-    made,
-    result,
-    said,
-    stopped,
+    load_agent,
+    reply_message,
+    require_parts,
+    result_message,
+    with_answer,
+    with_stop,
 )
 from proctor.agents.agent_errors import map_agent_errors
 from proctor.chat.agent_replies import call_of
@@ -39,22 +39,22 @@ NO_REPLY = "Error in generating final LLM output"  # how smolagents begins when 
 
 def make(argument: str, options: Mapping[str, object]) -> Agent:
     """`smolagents:./file.py:object` or `smolagents:package.module:object`."""
-    return made("smolagents", argument, options, package="smolagents")
+    return load_agent("smolagents", argument, options, package="smolagents")
 
 
-def wrap(target: object, *, name: str, options: Options = Options()) -> Agent:  # noqa: B008 - frozen
+def wrap(target: object, *, name: str, options: LibraryOptions = LibraryOptions()) -> Agent:  # noqa: B008 - frozen
     """The agent of a `MultiStepAgent` that is there already."""
-    expects(target, name, "smolagents", "run", "memory")
+    require_parts(target, name, "smolagents", "run", "memory")
     return FrameworkAgent(name, partial(CopySession, target, options))
 
 
 class CopySession:
     """A conversation with a copy of the agent."""
 
-    def __init__(self, agent: object, options: Options) -> None:
+    def __init__(self, agent: object, options: LibraryOptions) -> None:
         self.received: list[Step] = []
         self._options = options
-        self._agent = _copied(agent, self._keep, "agent")
+        self._agent = _copy_agent(agent, self._keep, "agent")
         self._is_new = True
 
     async def send(self, turn: Turn) -> Sequence[Step]:
@@ -72,18 +72,18 @@ class CopySession:
         self._is_new = False
         last = agent.memory.steps[-1]
         if type(getattr(last, "error", None)).__name__ != "AgentMaxStepsError":
-            return answered(self.received, output)
+            return with_answer(self.received, output)
         if _text(output).startswith(NO_REPLY):
-            return stopped(self.received, "step_limit")
-        steps = [*self.received, Step(message=said(_text(output)), usage=_usage(last.token_usage))]
-        return stopped(steps, "step_limit")
+            return with_stop(self.received, "step_limit")
+        steps = [*self.received, Step(message=reply_message(_text(output)), usage=_usage(last.token_usage))]
+        return with_stop(steps, "step_limit")
 
     def _keep(self, step: Step) -> None:
         self.received.append(step)
 
 
-def _copied(agent: Any, keep: Callable[[Step], None], author: str) -> Any:
-    """A copy that remembers nothing, prints nothing, and tells of its steps as they happen."""
+def _copy_agent(agent: Any, keep: Callable[[Step], None], author: str) -> Any:
+    """Return a copy without memory or output that reports its steps as they happen."""
     from smolagents import AgentMemory, CodeAgent, Monitor, PlanningStep
     from smolagents.local_python_executor import LocalPythonExecutor
     from smolagents.memory import CallbackRegistry
@@ -92,21 +92,21 @@ def _copied(agent: Any, keep: Callable[[Step], None], author: str) -> Any:
     mine.logger = _silent()
     mine.monitor = Monitor(mine.model, mine.logger)
     mine.state = dict(agent.state)
-    mine.managed_agents = {name: _copied(other, keep, name) for name, other in agent.managed_agents.items()}
+    mine.managed_agents = {name: _copy_agent(other, keep, name) for name, other in agent.managed_agents.items()}
     mine.memory = AgentMemory(agent.memory.system_prompt.system_prompt)  # made anew by each run
     mine.step_callbacks = callbacks = CallbackRegistry()
     for kind, several in agent.step_callbacks._callbacks.items():
         for one in several:
             is_monitor = getattr(one, "__self__", None) is agent.monitor
             callbacks.register(kind, mine.monitor.update_metrics if is_monitor else one)
-    callbacks.register(PlanningStep, lambda step: keep(_planned(step, author)))
+    callbacks.register(PlanningStep, lambda step: keep(_plan_step(step, author)))
     if isinstance(agent, CodeAgent):
         if isinstance(agent.python_executor, LocalPythonExecutor):
             mine.python_executor = mine.create_python_executor()
         mine.tools = {
-            name: tool if name == FINAL_ANSWER else _told_tool(tool, keep) for name, tool in agent.tools.items()
+            name: tool if name == FINAL_ANSWER else _traced_tool(tool, keep) for name, tool in agent.tools.items()
         }
-        mine.managed_agents = {name: _ToldAgent(other, keep) for name, other in mine.managed_agents.items()}
+        mine.managed_agents = {name: _TracedAgent(other, keep) for name, other in mine.managed_agents.items()}
         mine._step_stream = partial(_code_step, mine._step_stream, keep, author)
     else:
         mine._step_stream = partial(_calling_step, mine._step_stream, keep, author)
@@ -127,28 +127,28 @@ def _calling_step(original: Callable[..., Iterator[Any]], keep: Callable[[Step],
 
     waiting: dict[str, ToolCall] = {}
     started = last = time.time()
-    is_told = False
+    is_recorded = False
 
-    def tell() -> None:
-        nonlocal is_told, last
-        if is_told or step.model_output_message is None:
+    def record_reply() -> None:
+        nonlocal is_recorded, last
+        if is_recorded or step.model_output_message is None:
             return
-        is_told, last = True, time.time()
+        is_recorded, last = True, time.time()
         calls = _calls(step.model_output_message)
         waiting.update({call.id: call for call in calls})
-        keep(_replied(step, author, calls, started))
+        keep(_reply_step(step, author, calls, started))
 
     try:
         for event in original(step):
             if step.model_output_message is not None:
-                tell()
+                record_reply()
             if isinstance(event, ToolOutput) and (call := waiting.pop(event.id, None)) is not None:
-                keep(_given(call, event.observation, last))
+                keep(_result_step(call, event.observation, last))
             yield event
     except AgentError as error:
-        tell()
+        record_reply()
         for call in waiting.values():
-            keep(_given(call, str(error), last, is_error=True))
+            keep(_result_step(call, str(error), last, is_error=True))
         raise
 
 
@@ -163,20 +163,20 @@ def _code_step(original: Callable[..., Iterator[Any]], keep: Callable[[Step], No
         for event in original(step):
             if not replied and step.model_output_message is not None:
                 replied = time.time()
-                keep(_replied(step, author, (), started))
+                keep(_reply_step(step, author, (), started))
             output = event
             yield event
     except AgentError as error:
         if not replied and step.model_output_message is not None:
-            keep(_replied(step, author, (), started))
+            keep(_reply_step(step, author, (), started))
         if step.model_output_message is not None:
-            keep(_given(ToolCall(name=INTERPRETER), str(error), replied or time.time(), is_error=True))
+            keep(_result_step(ToolCall(name=INTERPRETER), str(error), replied or time.time(), is_error=True))
         raise
     if not getattr(output, "is_final_answer", False):
-        keep(_given(ToolCall(name=INTERPRETER), step.observations or "", replied))
+        keep(_result_step(ToolCall(name=INTERPRETER), step.observations or "", replied))
 
 
-class _ToldAgent:
+class _TracedAgent:
     """An agent that code calls, telling of the call; for all else it is that agent."""
 
     def __init__(self, agent: Any, keep: Callable[[Step], None]) -> None:
@@ -188,40 +188,40 @@ class _ToldAgent:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         given = dict(zip(self._agent.inputs, args, strict=False)) | kwargs
-        return _told(self._agent.name, given, partial(self._agent, *args, **kwargs), self._keep)
+        return _trace_call(self._agent.name, given, partial(self._agent, *args, **kwargs), self._keep)
 
 
-def _told_tool(tool: Any, keep: Callable[[Step], None]) -> Any:
-    """The tool, telling of every call that code makes of it."""
+def _traced_tool(tool: Any, keep: Callable[[Step], None]) -> Any:
+    """Return the tool, reporting every call that code makes of it."""
     mine = copy.copy(tool)
     original = mine.forward
 
     def forward(*args: Any, **kwargs: Any) -> Any:
         given = dict(zip(tool.inputs, args, strict=False)) | kwargs
-        return _told(tool.name, given, partial(original, *args, **kwargs), keep)
+        return _trace_call(tool.name, given, partial(original, *args, **kwargs), keep)
 
     mine.forward = forward
     return mine
 
 
-def _told(name: str, given: Mapping[str, Any], work: Callable[[], Any], keep: Callable[[Step], None]) -> Any:
-    """What the work gives back; the call is told before, and its result after it."""
+def _trace_call(name: str, given: Mapping[str, Any], work: Callable[[], Any], keep: Callable[[Step], None]) -> Any:
+    """Return the result of the work; its call is reported before, the result after it."""
     call, started = call_of(name, given), time.time()
-    keep(Step(message=said("", calls=[call]), author=INTERPRETER, started=started))
+    keep(Step(message=reply_message("", calls=[call]), author=INTERPRETER, started=started))
     try:
         output = work()
     except BaseException as error:
-        keep(_given(call, f"{type(error).__name__}: {error}", started, is_error=True))
+        keep(_result_step(call, f"{type(error).__name__}: {error}", started, is_error=True))
         raise
-    keep(_given(call, output, started))
+    keep(_result_step(call, output, started))
     return output
 
 
-def _replied(step: Any, author: str, calls: Sequence[ToolCall], started: float) -> Step:
+def _reply_step(step: Any, author: str, calls: Sequence[ToolCall], started: float) -> Step:
     message = step.model_output_message
     text = _text(message.content) or _final_answer(message)
     return Step(
-        message=said(text, thoughts=_thoughts(message), calls=calls),
+        message=reply_message(text, thoughts=_thoughts(message), calls=calls),
         author=author,
         started=started,
         seconds=time.time() - started,
@@ -229,9 +229,9 @@ def _replied(step: Any, author: str, calls: Sequence[ToolCall], started: float) 
     )
 
 
-def _planned(step: Any, author: str) -> Step:
+def _plan_step(step: Any, author: str) -> Step:
     """A plan is what the agent thinks."""
-    message = said("", thoughts=[step.plan])
+    message = reply_message("", thoughts=[step.plan])
     seconds = step.timing.duration or 0.0
     return Step(
         message=message,
@@ -242,8 +242,8 @@ def _planned(step: Any, author: str) -> Step:
     )
 
 
-def _given(call: ToolCall, output: object, started: float, *, is_error: bool = False) -> Step:
-    message = result(call.name, output, id=call.id, is_error=is_error)
+def _result_step(call: ToolCall, output: object, started: float, *, is_error: bool = False) -> Step:
+    message = result_message(call.name, output, id=call.id, is_error=is_error)
     return Step(message=message, author="tool", started=started, seconds=max(time.time() - started, 0.0))
 
 
@@ -283,4 +283,4 @@ def _text(content: Any) -> str:
     return "" if content is None else str(content)
 
 
-PART = AgentPart(make=make, options=Options, wrap=wrap)
+PART = AgentPart(make=make, options=LibraryOptions, wrap=wrap)

@@ -1,4 +1,4 @@
-"""Read what agents that know nothing of our types give back: texts and the plain dicts of chat completions."""
+"""Read the replies of agents that know nothing of our types: texts and the plain dicts of chat completions."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ ROLES = get_args(Role)
 
 
 def steps_of(reply: object) -> list[Step]:
-    """What an agent gave back, as steps: text, a message (ours or a dict), a list of messages, steps, a trajectory.
+    """Return an agent's reply as steps: it may be a text, a message (ours or a dict), a list of messages, steps, a trajectory.
 
     Raises:
         AgentFailed: None, or anything else.
@@ -27,7 +27,7 @@ def steps_of(reply: object) -> list[Step]:
 
 
 def message_of(reply: Mapping[str, Any]) -> Message:
-    """A message out of a dict as chat completions give it; the role is the assistant's when none is named.
+    """Convert a message of chat completions; the role is the assistant's when none is named.
 
     >>> message_of({"tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]}).calls[0].name
     'f'
@@ -52,7 +52,7 @@ def message_of(reply: Mapping[str, Any]) -> Message:
 
 
 def call_of(name: str, arguments: object, id: str = "") -> ToolCall:
-    """A call with arguments as JSON text or as a dict of anything; what is no JSON in it becomes text."""
+    """Return a call; its arguments are JSON text or a dict of anything, in which what is no JSON becomes text."""
     if isinstance(arguments, Mapping):
         try:
             arguments = json.dumps(arguments, default=str, skipkeys=True)
@@ -62,7 +62,7 @@ def call_of(name: str, arguments: object, id: str = "") -> ToolCall:
 
 
 def clean(text: str) -> str:
-    """The text without halves of surrogate pairs, which nothing can store.
+    """Return the text without lone surrogates, which nothing can store.
 
     >>> clean("a" + chr(0xD800))
     'a?'

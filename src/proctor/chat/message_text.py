@@ -1,9 +1,12 @@
-"""Messages as plain text, for agents and endpoints that take nothing else."""
+"""Messages, files and values as plain text, for agents and endpoints that take nothing else."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from proctor.core.sample import File, Message, Text
+
+_json = json.JSONEncoder(ensure_ascii=False, default=str)
 
 
 def text_of(messages: Sequence[Message]) -> str:
@@ -22,6 +25,14 @@ def file_note(file: File) -> str:
     name = file.name or (Path(file.path).name if file.path else "file")
     address = file.url or file.path
     return f"\n[Attached file: {name} ({file.media_type})" + (f", at {address}]\n" if address else "]\n")
+
+
+def as_json(value: object) -> str:
+    """Return any value as JSON; what is no JSON in it becomes text."""
+    try:
+        return _json.encode(value)
+    except (ValueError, TypeError, RecursionError):  # a circle, or keys that are no texts
+        return str(value)
 
 
 def _text(message: Message) -> str:

@@ -1,7 +1,7 @@
 """Our messages as chat completions want them, and their replies as messages of ours.
 
 The form is that of OpenAI's chat completions, with what other servers make of it: content in parts, calls without
-an id, arguments as an object, `reasoning_content` or `reasoning` beside the content, an error in a reply of 200.
+an id, arguments as an object, `reasoning_content` or `reasoning` besides the content, an error in a reply of 200.
 """
 
 import re
@@ -128,7 +128,7 @@ _lenient = msgspec.json.Decoder(_Unaccounted)
 
 
 def read(data: bytes) -> Reply:
-    """A reply, or an event of a stream. A usage in a shape of its own is left out: no answer is lost for that.
+    """Decode a reply, or an event of a stream. A usage in a shape of its own is left out: no answer is lost for that.
 
     Raises:
         msgspec.DecodeError: it is no JSON, or not of this form.
@@ -141,7 +141,7 @@ def read(data: bytes) -> Reply:
 
 
 def sent_names(tools: Sequence[Tool]) -> Mapping[str, str]:
-    """The names tools are offered under where endpoints would refuse their own; empty when all will do.
+    """Return the names that tools are offered under where endpoints would refuse theirs; empty when all will do.
 
     >>> sent_names([Tool(name="math.sum"), Tool(name="f")])
     {'math.sum': 'math_sum', 'f': 'f'}
@@ -163,7 +163,7 @@ def sent_names(tools: Sequence[Tool]) -> Mapping[str, str]:
 
 
 def to_tools(tools: Sequence[Tool], names: Mapping[str, str]) -> list[Json]:
-    """The tools of a request."""
+    """Return the tools of a request."""
     return [
         {
             "type": "function",
@@ -178,7 +178,7 @@ def to_tools(tools: Sequence[Tool], names: Mapping[str, str]) -> list[Json]:
 
 
 def to_messages(messages: Sequence[Message], names: Mapping[str, str]) -> list[Json]:
-    """The messages of a request; reasoning is not sent back, and files that are no images become a note."""
+    """Return the messages of a request; reasoning is not sent back, and files that are no images become a note."""
     made: list[Json] = []
     for message in messages:
         parts = message.parts
@@ -190,7 +190,7 @@ def to_messages(messages: Sequence[Message], names: Mapping[str, str]) -> list[J
 
 
 def to_message(reply: MessageReply, names: Mapping[str, str], number: int) -> Message:
-    """The message in a reply; `number` makes the ids of calls that have none."""
+    """Return the message in a reply; `number` makes the ids of calls that have none."""
     content = reply.content
     if isinstance(content, list):
         content = "".join(part.text or "" for part in content)
@@ -212,7 +212,7 @@ def to_message(reply: MessageReply, names: Mapping[str, str], number: int) -> Me
 
 
 def to_stop(choice: ChoiceReply, reply: MessageReply, message: Message) -> Stop:
-    """Why the model stopped; "empty" when it said nothing at all."""
+    """Return why the model stopped; "empty" when it said nothing at all."""
     if choice.finish_reason in _STOP_BY_REASON:
         return _STOP_BY_REASON[choice.finish_reason]
     if reply.refusal:
@@ -224,7 +224,7 @@ def to_stop(choice: ChoiceReply, reply: MessageReply, message: Message) -> Stop:
 
 
 def to_usage(usage: UsageReply | None) -> Usage:
-    """The tokens of one request."""
+    """Return the tokens of one request."""
     if usage is None:
         return Usage(requests=1)
     cached, thought = usage.prompt_cache_hit_tokens, None

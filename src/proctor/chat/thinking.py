@@ -1,10 +1,10 @@
-"""Part what a model thought aloud from what it answered."""
+"""Separate a model's reasoning from its answer."""
 
 OPEN, CLOSE = "<think>", "</think>"
 
 
 def parted(text: str) -> tuple[str, str]:
-    """The reasoning and the answer in a text with `<think>…</think>` blocks.
+    """Return the reasoning and the answer in a text with `<think>…</think>` blocks.
 
     A block that is never closed was cut off: all of it is reasoning. A `</think>` without its beginning (the chat
     template wrote it) ends the reasoning too.

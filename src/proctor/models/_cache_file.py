@@ -1,6 +1,6 @@
 """The file of the reply cache: SQLite in WAL mode, for several processes at once, bounded by its size.
 
-Nothing is lost that could not be asked for again, so commits do not wait for the disk. What was used least lately goes
+Nothing is lost that could not be asked for again, so commits do not wait for the disk. What was used least recently goes
 first.
 """
 
@@ -42,7 +42,7 @@ class CacheFile:
             raise
 
     def get(self, key: str) -> bytes | None:
-        """What was kept under a key."""
+        """Return the data under a key."""
         row = self._db.execute("SELECT data, used FROM replies WHERE key = ?", (key,)).fetchone()
         if row is None:
             return None
@@ -52,7 +52,7 @@ class CacheFile:
         return bytes(data)
 
     def put(self, key: str, data: bytes) -> None:
-        """Keep this, and let go of what was used least lately where there is no room."""
+        """Keep the data, and remove what was used least recently where there is no room."""
         if len(data) > self._most_bytes // 10:
             return
         self._db.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", (key, int(time.time()), data))
@@ -65,7 +65,7 @@ class CacheFile:
                 break
 
     def remove(self, key: str) -> None:
-        """Let go of what was kept under a key."""
+        """Remove the data under a key."""
         self._db.execute("DELETE FROM replies WHERE key = ?", (key,))
 
     def close(self) -> None:
@@ -95,7 +95,7 @@ class CacheFile:
 
 
 def set_aside(path: Path) -> Path:
-    """Rename a damaged file, and remove what SQLite keeps beside it; gives the new name."""
+    """Rename a damaged file, and remove SQLite's files next to it; return the new name."""
     aside = path.with_name(f"{path.name}.damaged-{time.time_ns()}")
     path.rename(aside)
     for suffix in ("-wal", "-shm"):  # of the old file: a new one must not be given them

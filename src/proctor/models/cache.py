@@ -53,7 +53,7 @@ _decoder = msgspec.json.Decoder(Answer)
 
 
 class Use:
-    """What one trial asks the cache for."""
+    """Counts what one trial asks the cache for."""
 
     def __init__(self, attempt: int) -> None:
         self.attempt = attempt
@@ -62,7 +62,7 @@ class Use:
         self._times_by_request: dict[str, int] = {}
 
     def key(self, request: str) -> str:
-        """The key of a request, which is another one each time it is asked."""
+        """Return the key of a request, another one each time it is asked."""
         times = self._times_by_request[request] = self._times_by_request.get(request, 0) + 1
         return f"{request}-{self.attempt}-{times}"
 
@@ -72,7 +72,7 @@ class Use:
         self.saved = self.saved + usage
 
     def notes(self) -> dict[str, object]:
-        """For the notes of a trial; empty without a hit."""
+        """Return the notes for a trial; empty without a hit."""
         if not self.hits:
             return {}
         saved = {"input_tokens": self.saved.input_tokens, "output_tokens": self.saved.output_tokens}
@@ -80,7 +80,7 @@ class Use:
 
 
 class Place:
-    """Where the answer to one request is kept, or is going to be."""
+    """The entry for the answer to one request, whether or not there is one yet."""
 
     def __init__(self, cache: "Cache", use: Use, key: str) -> None:
         self._cache = cache
@@ -88,7 +88,7 @@ class Place:
         self._key = key
 
     def answer(self) -> Answer | None:
-        """The answer of an earlier time."""
+        """Return the answer of an earlier time."""
         return self._cache.get(self._key)
 
     def keep(self, answer: Answer) -> None:
@@ -96,7 +96,7 @@ class Place:
         self._cache.put(self._key, answer)
 
     def forget(self) -> None:
-        """Let go of the answer, so that it is asked for again the next time."""
+        """Remove the answer, so that it is asked for again the next time."""
         self._cache.forget(self._key)
 
     def hit(self, usage: Usage) -> None:
@@ -120,13 +120,13 @@ class Cache:
 
     @cached_property
     def path(self) -> Path:
-        """Where the file is."""
+        """The path of the file."""
         from proctor.folders import cache_folder
 
         return self._path or cache_folder() / FILE
 
     def get(self, key: str) -> Answer | None:
-        """The answer under a key."""
+        """Return the answer under a key."""
         data = self._try(lambda file: file.get(key))
         if data is None:
             return None
@@ -143,7 +143,7 @@ class Cache:
         self._try(lambda file: file.put(key, packed))
 
     def forget(self, key: str) -> None:
-        """Let go of the answer under a key."""
+        """Remove the answer under a key."""
         self._try(lambda file: file.remove(key))
 
     def close(self) -> None:
@@ -236,20 +236,20 @@ def used() -> Iterator[list[Place]]:
 
 
 def hits() -> int:
-    """How many replies of this attempt came from the cache so far."""
+    """Return how many replies of this attempt came from the cache so far."""
     use = _use.get()
     return use.hits if use is not None else 0
 
 
 def begin(attempt: int) -> Use:
-    """A new attempt begins in this task."""
+    """Begin a new attempt in this task."""
     use = Use(attempt)
     _use.set(use)
     return use
 
 
 def place_of(endpoint: str, request: Json) -> Place | None:
-    """Where the answer to a request is kept; None without a cache."""
+    """Return the entry for the answer to a request; None without a cache."""
     cache = _current.get()
     if cache is None:
         return None
@@ -263,12 +263,12 @@ def place_of(endpoint: str, request: Json) -> Place | None:
 def _digest(value: Mapping[str, object]) -> str:
     try:
         return digest(value)
-    except UnicodeEncodeError:  # half a character
+    except UnicodeEncodeError:  # a lone surrogate
         return digest(strict(value))
 
 
 def _code(error: Exception) -> int:
-    """The result code of SQLite, without what it adds to one; 0 for other errors."""
+    """Return the result code of SQLite, without what it adds to one; 0 for other errors."""
     of_python = 0 if isinstance(error, OSError) else sqlite3.SQLITE_CORRUPT  # a text that cannot be decoded
     return getattr(error, "sqlite_errorcode", of_python) & 0xFF
 

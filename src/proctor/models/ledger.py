@@ -1,4 +1,4 @@
-"""What is asked of models on behalf of a scorer or a simulated user, counted where the agent's own steps do not tell it."""
+"""Count the usage of models that a scorer or a simulated user asks, which the agent's own steps do not hold."""
 
 from contextvars import ContextVar
 

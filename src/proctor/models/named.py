@@ -1,4 +1,4 @@
-"""A chat model by name, for whoever asks one beside the agent: judges, simulated users, generators.
+"""Make a chat model by its name, for whoever asks one besides the agent: judges, simulated users, generators.
 
 `openai:MODEL` (any OpenAI-compatible endpoint), `local:smollm2-135m`, `scripted:FILE`, or `./mine.py:object` with a method
 `complete`. Who asks counts it: `ledger.spend(step.usage)`.
@@ -16,7 +16,7 @@ from proctor.core.task import Model
 
 
 def model(name: str, options: Mapping[str, object] = {}, *, defaults: Mapping[str, object] = {}) -> Model:
-    """The model behind a name; nothing is started or asked yet.
+    """Return the model with a name; nothing is started or asked yet.
 
     Args:
         options: those of its kind, such as temperature, max_tokens, base_url.
@@ -34,7 +34,7 @@ def model(name: str, options: Mapping[str, object] = {}, *, defaults: Mapping[st
         fields = part.options.__struct_fields__ if part.options is not None else ()
         return part.make(argument, {**{key: value for key, value in defaults.items() if key in fields}, **options})
     if registry.is_path(name):
-        return _of_a_person(name, options)
+        return _load_model(name, options)
     raise registry.unknown("model", name, [f"{one}:" for one in registry.MODELS.names()], paths=False)
 
 
@@ -59,7 +59,7 @@ class Opened:
             await self._stack.__aexit__(kind, error, trace)
 
 
-def _of_a_person(name: str, options: Mapping[str, object]) -> Model:
+def _load_model(name: str, options: Mapping[str, object]) -> Model:
     if options:
         raise BadInput("The model '{name}' takes no options; give the object its values where it is made.", name=name)
     found = registry.load_object(name, "model")

@@ -89,7 +89,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 def options_of(values: Mapping[str, object]) -> Options:
-    """Options as a person gives them.
+    """Return the user's options, checked.
 
     Raises:
         BadInput: an unknown option, a wrong value, or a key: those stay in the environment, as runs are stored.
@@ -108,7 +108,7 @@ def make(argument: str, options: Mapping[str, object]) -> "ChatModel":
 
 
 def policy_of(retries: int | None, retry_seconds: float | None) -> Policy | None:
-    """The policy that these options make; None when they leave it to the run."""
+    """Return the retry policy of these options; None when they leave it to the run."""
     if retries is None and retry_seconds is None:
         return None
     usual = Policy()
@@ -121,7 +121,7 @@ def policy_of(retries: int | None, retry_seconds: float | None) -> Policy | None
 
 
 def header_value(name: str, value: str) -> str:
-    """The value of a header; `env:NAME` stands for what the environment variable NAME holds."""
+    """Return the value of a header; `env:NAME` is read from the environment variable NAME."""
     if not value.startswith("env:"):
         return value
     found = os.environ.get(value[4:])
@@ -281,7 +281,7 @@ def _fixed(name: str, options: Options) -> Json:
 
 
 def _address_and_key(options: Options) -> tuple[str, str]:
-    """The base URL, and the variable with the key; a key goes to the address that it stands beside."""
+    """Return the base URL, and the variable with the key; a key goes to the address that it is set together with."""
     environment = os.environ
     base = options.base_url or environment.get("OPENAI_BASE_URL") or environment.get("LLM_BASE_URL")
     pair = ("OPENAI_API_KEY", "LLM_API_KEY")
@@ -325,7 +325,7 @@ def _advice(model: str, variable: str, *, is_set: bool) -> Sentence:
 def _encoded(body: Json) -> bytes:
     try:
         return _encoder.encode(body)
-    except UnicodeEncodeError:  # a sample with half a character
+    except UnicodeEncodeError:  # a sample with a lone surrogate
         return _encoder.encode(strict(body))
 
 

@@ -23,7 +23,6 @@ SIGNS = frozenset("{}[]()%&|$") | SPACING
 BEFORE_A_COMMAND = ("", *" $=+-*/<>(|{[^_,&")  # more likely than before a line break
 ENVIRONMENT = re.compile(r"\\(begin|end|substack|p?matrix|cases)\{")
 SKIP = re.compile(r"\[-?[0-9.]+\s*(?:pt|em|ex|mm|cm|in)\]")  # how far to go on behind a line break
-ASSIGNED = re.compile(r"\s*[-+*/]?=|[.(\[]")
 NO_WORD = frozenset(("tan", "tau", "text", "to", "top"))  # without the `t` nothing that could stand behind a tab
 WORD = re.compile(r"\s+[A-Za-z]{2}")
 QUOTED = re.compile(r"""(?<![A-Za-z])(\\?["'`])(?:(?!\1).){0,200}?\1(?![A-Za-z])""", re.DOTALL)
@@ -113,9 +112,7 @@ class Body:
             return True
         if not run.is_command:
             return False
-        if run.name not in LIKE_WORDS or self.text.startswith("{", run.end + len(run.name)):
-            return True
-        return run.name in NO_WORD and self.in_formula(run) and not self.begins_a_line(run)
+        return run.name not in LIKE_WORDS or self.text.startswith("{", run.end + len(run.name))
 
     def stands_in_formula(self, run: Run) -> bool:
         r"""Whether it is a command like `\nu`, which would be a line break and a word outside of a formula."""
@@ -254,8 +251,7 @@ class _Decoding:
             case "/":
                 doubtful = self._habits.single
             case "b" | "f" | "r":  # nobody means a backspace before a word
-                ends_line = self._body.text.startswith(r"\n", run.end + 1)
-                doubtful = len(run.name) > 1 or (self._habits.single and not ends_line)
+                doubtful = len(run.name) > 1 or self._habits.single
             case "n" | "t" if self._body.in_literal(run):
                 doubtful = True
             case "t" if not run.is_command:
@@ -276,15 +272,9 @@ class _Decoding:
         in_formula = not begins_line and before != "$$" and body.in_formula(run)
         if habits.single and (in_formula or body.stands_in_formula(run) or self._is_tan(run)):
             return False
-        if not habits.single and not in_formula:
-            if run.sign == "t":
-                plain = habits.tabs and not habits.double and not body.in_formula(run)
-            elif begins_line:
-                plain = habits.lines and not habits.double and not habits.dollars and self._is_assigned(run)
-            else:
-                expected = body.has_formulas if habits.double else habits.lines and not habits.dollars
-                plain = expected and before[-1:] not in BEFORE_A_COMMAND
-            if plain:
+        if not (habits.single or in_formula or begins_line) and run.sign == "n":
+            expected = body.has_formulas if habits.double else habits.lines and not habits.dollars
+            if expected and before[-1:] not in BEFORE_A_COMMAND:
                 return True
         raise self._doubt(run)
 
@@ -293,10 +283,6 @@ class _Decoding:
         body, name = self._body, run.name
         begins_word = WORD.match(body.text, run.end + len(name)) is not None
         return name in NO_WORD and not (self._habits.tabs or begins_word or body.begins_a_line(run))
-
-    def _is_assigned(self, run: Run) -> bool:
-        """Whether a line of a program follows, such as `i = 0`."""
-        return ASSIGNED.match(self._body.text, run.end + len(run.name)) is not None
 
     def _count(self, run: Run, escape: bool) -> int:
         """How many backslashes the text has, without the one that begins an escape."""

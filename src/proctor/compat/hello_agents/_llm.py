@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from proctor.agents.function import called
+from proctor.agents.function import call_function
 from proctor.chat.messages import to_messages
 from proctor.compat.hello_agents._settings import endpoint, model_id
 from proctor.core.errors import AgentFailed, BadInput
@@ -33,7 +33,7 @@ class InvokedModel:
     ) -> Step:
         """Return what it says; a schema is not handed on, since the prompt asks for the same."""
         started = time.time()
-        said = await called(self._invoke, to_messages(messages, {}))
+        said = await call_function(self._invoke, to_messages(messages, {}))
         text = said if isinstance(said, str) else getattr(said, "content", None)
         if not isinstance(text, str):
             raise AgentFailed("The llm gave {type} instead of text.", type=type(said).__name__)

@@ -54,7 +54,7 @@ def case(*results: tuple[str, int], shape: str = "lists") -> dict[str, Any]:
 def play(tmp_path: Path, value: dict[str, Any], target: object, wanted: str) -> Trajectory:
     ran.clear()
     (tmp_path / "s.evalset.json").write_text(json.dumps(value))
-    wrapped = adk._wrapped(target, "root", converted({"tool_results": wanted}, adk.Options, "adk"))
+    wrapped = adk._make_agent(target, "root", converted({"tool_results": wanted}, adk.Options, "adk"))
     run = evaluate(str(tmp_path / "s.evalset.json"), agent=wrapped, store=":memory:")
     [trial] = run.trials()
     assert trial.outcome == "scored"
