@@ -1,5 +1,6 @@
 """Say what is wrong with an output in one sentence: the function, the parameter, what was expected, what came, the rule."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,11 +8,36 @@ from proctor.benchmarks.bfcl.calls import clipped, first, show
 from proctor.benchmarks.bfcl.fault import Fault, Near
 from proctor.core.sentence import Sentence, say
 
-_SHOWN = 8
+_MOST_LISTED = 8
+_FIELD = re.compile(r"\{(\w+)\}")
+
+# by what is after the colon of the error type, and by the rule where that says more
+_SENTENCES = {
+    "wrong_count": "Calls made: {made} ({got}); expected: {count} ({expected}).",
+    "wrong_func_name": "{got} was called, expected {expected} (names compare letter for letter).",
+    "missing_required:renamed": "{function}: the required parameter '{parameter}' is missing, while {got} is given, which it does not have; allowed: {allowed}.",
+    "missing_required": "{function}: the required parameter '{parameter}' is missing; allowed: {allowed}.",
+    "missing_optional": "{function}: the parameter '{parameter}' is missing, and the answer needs it; allowed: {allowed}.",
+    "unexpected_param:nameless": "{function}: {got} is given without the name of a parameter.",
+    "unexpected_param:not_in_answer": "{function}: the parameter '{parameter}' is {got}, and the answer allows no value for it.",
+    "unexpected_param": "{function}: there is no parameter '{parameter}' (given as {got}). Known: {known}.",
+    "simple": "{function}: parameter '{parameter}' is {got} ({kind}); expected type: {declared}; allowed: {allowed}.",
+    "nested": "{function}: parameter '{parameter}' is {got}; expected type: {declared}, where an integer in a list is no float; allowed: {allowed}.",
+    "java": "{function}: parameter '{parameter}' is {got} ({kind}); values of Java and JavaScript come as text; allowed: {allowed}.",
+    "string": "{function}: parameter '{parameter}' is {got}; allowed: {allowed} (strings compare without case, blanks and , . / - _ * ^).",
+    "list/tuple": "{function}: parameter '{parameter}' is {got}; allowed: {allowed} (the order counts; strings in it compare without case, blanks and , . / - _ * ^).",
+    "dict_key:unknown_key": "{function}: parameter '{parameter}' has the key '{key}'; allowed keys: {allowed}.",
+    "dict_key": "{function}: parameter '{parameter}' lacks the key '{key}'; allowed there: {allowed}.",
+    "dict_value": "{function}: parameter '{parameter}' has {got} under the key '{key}'; allowed: {allowed} (strings compare without case, blanks and , . / - _ * ^, anything inside lists letter for letter).",
+    "list_dict_count": "{function}: parameter '{parameter}' holds {made} objects, expected {count}.",
+    "others:variable": "{function}: parameter '{parameter}' is {got}; allowed: {allowed} (the answer is a variable: compared letter for letter).",
+    "others": "{function}: parameter '{parameter}' is {got}; allowed: {allowed}.",
+    "unclear": "{function}: parameter '{parameter}' is {got}; the answer allows no such value.",
+}
 
 
 def explain(fault: Fault) -> Sentence:
-    """The sentence for a fault.
+    """Return the sentence for a fault.
 
     >>> from proctor.benchmarks.bfcl.fault import Fault
     >>> str(explain(Fault(error_type="value_error:string", function="area", parameter="unit", got="cm", allowed=["m", ""])))
@@ -29,15 +55,14 @@ def explain(fault: Fault) -> Sentence:
             return say(
                 "The official code breaks off here ({kind}: {error}); counted as wrong.", kind=what, error=fault.got
             )
-        case "type_error":
-            return _type_sentence(fault, what)
-        case "value_error" | "dict_checker" | "list_dict_checker":
-            return _value_sentence(fault, what)
-    return _call_sentence(fault, what)
+    if what == "cannot_find_match":
+        return _no_match(fault)
+    key = _key(fault, what)
+    return say(_SENTENCES[key], **{name: _value(name, key, fault) for name in _FIELD.findall(_SENTENCES[key])})
 
 
 def nearest(near: Sequence[Near], answer: object) -> Near | None:
-    """The made call that comes nearest to an expected one: of the same function, and with the most values allowed."""
+    """Return the made call that comes nearest to an expected one: of the same function, and with the most values allowed."""
     return max(near, key=lambda one: _likeness(one, answer), default=None)
 
 
@@ -47,60 +72,6 @@ def _likeness(one: Near, answer: Any) -> tuple[bool, int, int]:
     (_, given), (_, allowed) = first(one.call), first(answer)
     fits = sum(1 for parameter, value in given.items() if value in allowed.get(parameter, ()))
     return True, fits, -one.place
-
-
-def _call_sentence(fault: Fault, what: str) -> Sentence:
-    place = {"function": fault.function, "parameter": clipped(fault.parameter)}
-    match what:
-        case "wrong_count":
-            return say(
-                "Calls made: {made} ({got}); expected: {count} ({expected}).",
-                made=len(fault.got),
-                got=_names(fault.got),
-                count=len(fault.allowed),
-                expected=_names(fault.allowed),
-            )
-        case "wrong_func_name":
-            return say(
-                "{got} was called, expected {expected} (names compare letter for letter).",
-                got=show(fault.got),
-                expected=show(fault.function),
-            )
-        case "missing_required" if fault.got:
-            return say(
-                "{function}: the required parameter '{parameter}' is missing, while {got} is given, which it does not have; allowed: {allowed}.",
-                **place,
-                got=_listed(fault.got),
-                allowed=_allowed(fault.allowed),
-            )
-        case "missing_required":
-            return say(
-                "{function}: the required parameter '{parameter}' is missing; allowed: {allowed}.",
-                **place,
-                allowed=_allowed(fault.allowed),
-            )
-        case "missing_optional":
-            return say(
-                "{function}: the parameter '{parameter}' is missing, and the answer needs it; allowed: {allowed}.",
-                **place,
-                allowed=_allowed(fault.allowed),
-            )
-        case "unexpected_param" if fault.parameter is None:
-            return say("{function}: {got} is given without the name of a parameter.", **place, got=show(fault.got))
-        case "unexpected_param" if fault.rule == "not_in_answer":
-            return say(
-                "{function}: the parameter '{parameter}' is {got}, and the answer allows no value for it.",
-                **place,
-                got=show(fault.got),
-            )
-        case "unexpected_param":
-            return say(
-                "{function}: there is no parameter '{parameter}' (given as {got}). Known: {known}.",
-                **place,
-                got=show(fault.got),
-                known=_listed(fault.allowed),
-            )
-    return _no_match(fault)
 
 
 def _no_match(fault: Fault) -> Sentence:
@@ -116,80 +87,53 @@ def _no_match(fault: Fault) -> Sentence:
     )
 
 
-def _type_sentence(fault: Fault, what: str) -> Sentence:
-    values = {
-        "function": fault.function,
-        "parameter": clipped(fault.parameter),
-        "got": show(fault.got),
-        "kind": type(fault.got).__name__,
-        "declared": fault.declared,
-        "allowed": _allowed(fault.allowed),
-    }
-    match what:
-        case "simple":
-            return say(
-                "{function}: parameter '{parameter}' is {got} ({kind}); expected type: {declared}; allowed: {allowed}.",
-                **values,
-            )
-        case "nested":
-            return say(
-                "{function}: parameter '{parameter}' is {got}; expected type: {declared}, where an integer in a list is no float; allowed: {allowed}.",
-                **values,
-            )
-    return say(
-        "{function}: parameter '{parameter}' is {got} ({kind}); values of Java and JavaScript come as text; allowed: {allowed}.",
-        **values,
-    )
+def _key(fault: Fault, what: str) -> str:
+    if what == "js":
+        what = "java"
+    rule: str = fault.rule
+    if what == "missing_required" and fault.got:
+        rule = "renamed"
+    elif what == "unexpected_param" and fault.parameter is None:
+        rule = "nameless"
+    return next((key for key in (f"{what}:{rule}", what) if key in _SENTENCES), "unclear")
 
 
-def _value_sentence(fault: Fault, what: str) -> Sentence:
-    values = {
-        "function": fault.function,
-        "parameter": clipped(fault.parameter),
-        "got": show(fault.got),
-        "key": clipped(fault.key),
-        "allowed": _allowed(fault.allowed),
-    }
-    match what, fault.rule:
-        case "string", _:
-            return say(
-                "{function}: parameter '{parameter}' is {got}; allowed: {allowed} (strings compare without case, blanks and , . / - _ * ^).",
-                **values,
-            )
-        case "list/tuple", _:
-            return say(
-                "{function}: parameter '{parameter}' is {got}; allowed: {allowed} (the order counts; strings in it compare without case, blanks and , . / - _ * ^).",
-                **values,
-            )
-        case "dict_key", "unknown_key":
-            return say(
-                "{function}: parameter '{parameter}' has the key '{key}'; allowed keys: {allowed}.",
-                **values | {"allowed": _listed(fault.allowed)},
-            )
-        case "dict_key", _:
-            return say("{function}: parameter '{parameter}' lacks the key '{key}'; allowed there: {allowed}.", **values)
-        case "dict_value", _:
-            return say(
-                "{function}: parameter '{parameter}' has {got} under the key '{key}'; allowed: {allowed} (strings compare without case, blanks and , . / - _ * ^, anything inside lists letter for letter).",
-                **values,
-            )
-        case "list_dict_count", _:
-            return say(
-                "{function}: parameter '{parameter}' holds {made} objects, expected {count}.",
-                **values | {"made": fault.got, "count": _counts(fault.allowed)},
-            )
-        case "others", "variable":
-            return say(
-                "{function}: parameter '{parameter}' is {got}; allowed: {allowed} (the answer is a variable: compared letter for letter).",
-                **values,
-            )
-        case "others", _:
-            return say("{function}: parameter '{parameter}' is {got}; allowed: {allowed}.", **values)
-    return say("{function}: parameter '{parameter}' is {got}; the answer allows no such value.", **values)
+def _value(name: str, key: str, fault: Fault) -> object:
+    """Return the value of a field of a sentence."""
+    match name, key:
+        case "got", "wrong_count":
+            return _names(fault.got)
+        case "got", "missing_required:renamed":
+            return _listed(fault.got)
+        case "got", _:
+            return show(fault.got)
+        case "made", "wrong_count":
+            return len(fault.got)
+        case "made", _:
+            return fault.got
+        case "count", "wrong_count":
+            return len(fault.allowed)
+        case "count", _:
+            return _counts(fault.allowed)
+        case "expected", "wrong_count":
+            return _names(fault.allowed)
+        case "expected", _:
+            return show(fault.function)
+        case ("known", _) | ("allowed", "dict_key:unknown_key"):
+            return _listed(fault.allowed)
+        case "allowed", _:
+            return _allowed(fault.allowed)
+        case "kind", _:
+            return type(fault.got).__name__
+        case (("parameter" | "key"), _):
+            return clipped(fault.parameter if name == "parameter" else fault.key)
+        case "declared", _:
+            return fault.declared
+    return fault.function
 
 
 def _allowed(values: Any) -> str:
-    """Allowed values without the "" that stands for leaving out, unless there is nothing else."""
+    """Return the allowed values without the "" that means leaving out, unless there is nothing else."""
     if not isinstance(values, list | tuple):
         return show(values)
     return _listed([value for value in values if value != ""] or values)
@@ -201,10 +145,10 @@ def _counts(allowed: Sequence[object]) -> str:
 
 
 def _listed(values: Any) -> str:
-    shown = [show(value) for value in list(values)[:_SHOWN]]
-    return ", ".join(shown) + (", …" if len(values) > _SHOWN else "")
+    shown = [show(value) for value in list(values)[:_MOST_LISTED]]
+    return ", ".join(shown) + (", …" if len(values) > _MOST_LISTED else "")
 
 
 def _names(calls: Any) -> str:
-    names = [clipped(next(iter(call), "") if isinstance(call, dict) else call) for call in calls[:_SHOWN]]
-    return ", ".join(names) + (", …" if len(calls) > _SHOWN else "") or "-"
+    names = [clipped(next(iter(call), "") if isinstance(call, dict) else call) for call in calls[:_MOST_LISTED]]
+    return ", ".join(names) + (", …" if len(calls) > _MOST_LISTED else "") or "-"
