@@ -22,7 +22,7 @@ def measure() -> Iterator[Figure]:
 
     def verdicts() -> None:
         for line in lines:
-            parity.checked(line, entries[line.category])
+            parity.check_line(line, entries[line.category])
 
     (seconds,) = in_turn(lambda: seconds_of(verdicts), rounds=3)
     yield Figure(what="verdicts a second, decode and check", value=len(lines) / seconds, unit="/s", at_least=25_000)

@@ -26,7 +26,7 @@ PROBLEMS = {
         "img_paths": ["gone.png"],
     }
 }
-SAMPLE = str(dataset.located("sample").problems)
+SAMPLE = str(dataset.locate("sample").problems)
 
 
 @pytest.fixture

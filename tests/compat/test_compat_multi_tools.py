@@ -154,10 +154,10 @@ def test_text_in_images_goes_to_a_file_of_its_own_and_what_failed_is_asked_again
 def test_text_that_was_read_is_used_where_there_are_no_captions(tmp_path: Path) -> None:
     for name in ("problem_v1.json", "ocr_v1.csv"):
         (tmp_path / name).write_text("{}" if name.endswith("json") else "a.png,x\n", encoding="utf-8")
-    assert dataset.located(str(tmp_path), need_captions=True).captions == tmp_path / "ocr_v1.csv"
+    assert dataset.locate(str(tmp_path), need_captions=True).captions == tmp_path / "ocr_v1.csv"
     (tmp_path / "captions_v1.csv").write_text("a.png,y\n", encoding="utf-8")
-    assert dataset.located(str(tmp_path), need_captions=True).captions == tmp_path / "captions_v1.csv"
-    assert dataset.located(str(tmp_path), captions="ocr").captions == tmp_path / "ocr_v1.csv"
+    assert dataset.locate(str(tmp_path), need_captions=True).captions == tmp_path / "captions_v1.csv"
+    assert dataset.locate(str(tmp_path), captions="ocr").captions == tmp_path / "ocr_v1.csv"
 
 
 def test_a_refused_key_stops_extracting_with_a_sentence(

@@ -402,7 +402,7 @@ def test_another_set_like_gaia_and_a_folder_for_downloads_are_asked_for(
         rows = [{"task_id": "a", "Question": "?", "Level": 1, "Final answer": "4"}]
         return data_file(folder / "my_gaia.json", rows), {}
 
-    monkeypatch.setattr("proctor.benchmarks.gaia.hub.located", located)
+    monkeypatch.setattr("proctor.benchmarks.gaia.hub.locate", located)
     assert len(GAIADataset(dataset_name="somebody/other").load()) == 1
     assert asked == ["somebody/other"]
 

@@ -16,9 +16,9 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, Turn
 from proctor.evalsets.noun import as_json
 from proctor.evalsets.read import read as read_set
-from proctor.evalsets.redact import patterns, redacted
+from proctor.evalsets.redact import patterns, redact_case
 from proctor.evalsets.schema import EvalCase
-from proctor.evalsets.trace_cases import recorded
+from proctor.evalsets.trace_cases import record_cases
 from proctor.evalsets.write import create
 from proctor.traces import read
 from proctor.traces.replies import replies
@@ -52,7 +52,7 @@ ORDER = ("Where is order 7?", [{"id": "c", "name": "order", "arguments": {"id": 
 
 
 def test_a_conversation_is_a_case_with_its_calls_results_and_answers(tmp_path: Path) -> None:
-    made = recorded(read([DATA / "adk.jsonl"]), "shop")
+    made = record_cases(read([DATA / "adk.jsonl"]), "shop")
     path = create(tmp_path / "shop.evalset.json", made.eval_set)
     [case] = read_set(path).eval_set.eval_cases
     first, second = case.conversation or []
@@ -73,7 +73,7 @@ def test_a_conversation_is_a_case_with_its_calls_results_and_answers(tmp_path: P
 
 def test_a_case_out_of_a_trace_is_passed_by_that_trace(tmp_path: Path) -> None:
     for name in ("adk.jsonl", "langgraph.jsonl", "otlp.json"):
-        path = create(tmp_path / f"{name}.evalset.json", recorded(read([DATA / name]), "shop").eval_set)
+        path = create(tmp_path / f"{name}.evalset.json", record_cases(read([DATA / name]), "shop").eval_set)
         run = proctor.score(str(path), replies=DATA / name, store=":memory:")
         assert run.estimate("adk:passed.accuracy").value == 1
         assert (run.record.agent, run.usage.requests > 0) == (f"replay:{DATA / name}", True)
@@ -82,7 +82,7 @@ def test_a_case_out_of_a_trace_is_passed_by_that_trace(tmp_path: Path) -> None:
 def test_the_same_conversation_is_one_case_and_the_others_are_counted(tmp_path: Path) -> None:
     other = (ORDER[0], [{"id": "d", "name": "order", "arguments": {"id": 8}}], "On its way.")
     again = (ORDER[0], [{"id": "x", "name": "order", "arguments": {"id": 7}}], "It comes.")
-    made = recorded(read([traces(tmp_path, spans("a", ORDER), spans("b", again), spans("c", other))]), "shop")
+    made = record_cases(read([traces(tmp_path, spans("a", ORDER), spans("b", again), spans("c", other))]), "shop")
     assert [case.eval_id for case in made.eval_set.eval_cases] == ["a", "c"]
     assert made.twice == 1
 
@@ -92,26 +92,26 @@ def test_conversations_that_differ_only_in_what_is_taken_out_are_one_case(tmp_pa
         (f"I am {name}@shop.example", [], "Hello.") for name in ("ann", "bob")
     ]
     path = traces(tmp_path, spans("a", asked[0]), spans("b", asked[1]))
-    assert len(recorded(read([path]), "shop").eval_set.eval_cases) == 2
-    made = recorded(read([path]), "shop", patterns([], common=True))
+    assert len(record_cases(read([path]), "shop").eval_set.eval_cases) == 2
+    made = record_cases(read([path]), "shop", patterns([], common=True))
     assert (len(made.eval_set.eval_cases), made.twice, made.redacted) == (1, 1, 1)
 
 
 def test_two_cases_never_get_the_same_id(tmp_path: Path) -> None:
     path = traces(tmp_path, spans("a/b", ORDER), spans("a b?", ("Hi", [], "Hello.")), spans("a?b", ("Bye", [], "Bye.")))
-    assert [case.eval_id for case in recorded(read([path]), "s").eval_set.eval_cases] == ["a_b", "a b_", "a_b-2"]
+    assert [case.eval_id for case in record_cases(read([path]), "s").eval_set.eval_cases] == ["a_b", "a b_", "a_b-2"]
 
 
 def test_what_is_not_whole_is_left_out_and_told(tmp_path: Path) -> None:
-    made = recorded(read([traces(tmp_path, spans("a", ORDER), spans("b", ("Hi", [], "")))]), "shop")
+    made = record_cases(read([traces(tmp_path, spans("a", ORDER), spans("b", ("Hi", [], "")))]), "shop")
     assert [str(one) for one in made.broken] == ["b: it has no answer."]
     with pytest.raises(BadInput, match="None of the 1 conversations can be a case: b: it has no answer"):
-        recorded(read([traces(tmp_path, spans("b", ("Hi", [], "")))]), "shop")
+        record_cases(read([traces(tmp_path, spans("b", ("Hi", [], "")))]), "shop")
 
 
 def test_nothing_is_expected_of_calls_that_the_trace_could_not_show(tmp_path: Path) -> None:
     span = {"traceId": "t", "spanId": "s", "attributes": {"openinference.span.kind": "AGENT", "input.value": "Hi", "output.value": "Hello"}}  # fmt: skip
-    [case] = recorded(read([traces(tmp_path, [span])]), "shop").eval_set.eval_cases
+    [case] = record_cases(read([traces(tmp_path, [span])]), "shop").eval_set.eval_cases
     assert (case.conversation or [])[0].intermediate_data is None
 
 
@@ -139,7 +139,7 @@ SECRETS = {
 
 @pytest.mark.parametrize(("name", "secret"), [(name, one) for name, known in SECRETS.items() for one in known])
 def test_the_common_patterns_know_keys_addresses_and_numbers(name: str, secret: str) -> None:
-    case, count = redacted(_case(f"It is {secret}."), patterns([], common=True))
+    case, count = redact_case(_case(f"It is {secret}."), patterns([], common=True))
     text = as_json(case)["conversation"][0]["user_content"]["parts"][0]["text"]
     assert f"[{name}]" in text
     assert count == 1
@@ -148,7 +148,7 @@ def test_the_common_patterns_know_keys_addresses_and_numbers(name: str, secret: 
 
 @pytest.mark.parametrize("secret", ["ann@shop.cn", "13812345678", "sk-abcdefghijklmnop"])
 def test_the_common_patterns_need_no_blanks_in_chinese(secret: str) -> None:
-    made, count = redacted(_case(f"请联系{secret}谢谢"), patterns([], common=True))
+    made, count = redact_case(_case(f"请联系{secret}谢谢"), patterns([], common=True))
     assert count == 1
     assert as_json(made)["conversation"][0]["user_content"]["parts"][0]["text"].startswith("请联系[")
 
@@ -166,14 +166,14 @@ def test_the_common_patterns_need_no_blanks_in_chinese(secret: str) -> None:
     ],
 )
 def test_the_common_patterns_leave_other_words_alone(harmless: str) -> None:
-    assert redacted(_case(harmless), patterns([], common=True)) == (_case(harmless), 0)
+    assert redact_case(_case(harmless), patterns([], common=True)) == (_case(harmless), 0)
 
 
 def test_what_is_taken_out_is_taken_out_everywhere(tmp_path: Path) -> None:
     secret = "A-77"
     call = {"id": f"call {secret}", "name": "order", "arguments": {"id": secret, f"by {secret}": {"deep": [secret, 5]}}}
     path = traces(tmp_path, spans(f"case {secret}", (f"Where is {secret}?", [call], f"{secret} is here.")))
-    made = recorded(read([path]), "shop", patterns([r"order=A-\d+"]))
+    made = record_cases(read([path]), "shop", patterns([r"order=A-\d+"]))
     text = json.dumps(as_json(made.eval_set))
     assert secret not in text
     assert json.loads(text)["eval_cases"][0]["conversation"][0]["intermediate_data"]["tool_uses"][0]["args"] == {
@@ -183,20 +183,20 @@ def test_what_is_taken_out_is_taken_out_everywhere(tmp_path: Path) -> None:
 
 
 def test_each_value_keeps_its_own_name_within_a_case() -> None:
-    case, _ = redacted(_case("a@x.cn wrote to b@x.cn, then a@x.cn again"), patterns([], common=True))
+    case, _ = redact_case(_case("a@x.cn wrote to b@x.cn, then a@x.cn again"), patterns([], common=True))
     text = as_json(case)["conversation"][0]["user_content"]["parts"][0]["text"]
     assert text == "[email] wrote to [email 2], then [email] again"
 
 
 def test_a_number_that_is_a_phone_number_is_taken_out_of_arguments() -> None:
     case = _case("Hi", {"phone": 13812345678, "count": 2, "yes": True})
-    made, count = redacted(case, patterns([], common=True))
+    made, count = redact_case(case, patterns([], common=True))
     assert as_json(made)["conversation"][0]["intermediate_data"]["tool_uses"][0]["args"] == {"phone": "[phone]", "count": 2, "yes": True}  # fmt: skip
     assert count == 1
 
 
 def test_names_that_become_equal_are_kept_apart() -> None:
-    made, _ = redacted(_case("Hi", {"a@x.cn": 1, "b@x.cn": 2}), patterns(["x=[ab]@x.cn"]))
+    made, _ = redact_case(_case("Hi", {"a@x.cn": 1, "b@x.cn": 2}), patterns(["x=[ab]@x.cn"]))
     args = as_json(made)["conversation"][0]["intermediate_data"]["tool_uses"][0]["args"]
     assert args == {"[x]": 1, "[x 2]": 2}
 
@@ -214,7 +214,7 @@ def test_a_pattern_that_is_none_is_refused() -> None:
 )
 def test_nothing_that_fits_a_pattern_is_left_in_a_call(value: Any) -> None:
     found = patterns([r"\d"])
-    made, _ = redacted(_case("x", {"v": value}), found)
+    made, _ = redact_case(_case("x", {"v": value}), found)
     left = as_json(made)["conversation"][0]["intermediate_data"]["tool_uses"][0]["args"]
     assert not [text for text in _texts(left) if re.search(r"\d", re.sub(r"\[redacted(?: \d+)?\](?: \d+)?", "", text))]
 
@@ -285,7 +285,7 @@ def test_questions_in_a_data_file_are_scored_from_a_trace_too(tmp_path: Path) ->
 
 
 def _case(asked: str, args: dict[str, Any] | None = None) -> EvalCase:
-    from proctor.evalsets.cases import asked as made
+    from proctor.evalsets.cases import new_case as made
 
     return made("c", asked, "ok", [("f", args or {})])
 

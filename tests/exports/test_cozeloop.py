@@ -10,7 +10,7 @@ from endpoint import data, raw
 
 from proctor.core.errors import BadInput, Refused
 from proctor.core.sentence import Sentence
-from proctor.evalsets.read import parsed
+from proctor.evalsets.read import parse
 from proctor.evalsets.schema import EvalSet
 from proctor.exports import cozeloop
 from proctor.exports.cozeloop import Destination, Rejected, UploadState, body_of, items_of, upload
@@ -24,7 +24,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def made(*cases: dict[str, Any]) -> EvalSet:
-    return parsed(json.dumps({"eval_set_id": "shop", "eval_cases": cases}).encode(), Path("shop.evalset.json")).eval_set
+    return parse(json.dumps({"eval_set_id": "shop", "eval_cases": cases}).encode(), Path("shop.evalset.json")).eval_set
 
 
 def asked(id: str, *questions: str, **more: Any) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def test_provenance_names_the_pinned_package(folder: Path) -> None:
 def test_documents_are_printed_as_the_slower_standard_library_prints_them(folder: Path) -> None:
     constants = prompt.words(folder)
     for entry in dataset.entries(folder, "live_irrelevance"):
-        functions = tools.hinted(entry.functions, "live_irrelevance")
+        functions = tools.add_hints(entry.functions, "live_irrelevance")
         assert json.dumps(functions, indent=4) in prompt.system_prompt(functions, constants)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from proctor.benchmarks.bfcl import dataset
 from proctor.benchmarks.bfcl.checker import check
-from proctor.benchmarks.bfcl.parity import checked, lines
+from proctor.benchmarks.bfcl.parity import check_line, lines
 from proctor.core.parity import Checked
 
 CORPUS = Path(__file__).parents[1] / "data" / "bfcl_verdicts.jsonl.gz"
@@ -37,7 +37,7 @@ def entries() -> Entries:
 @pytest.fixture(scope="module")
 def replayed(entries: Entries) -> list[tuple[str, Checked]]:
     return [
-        (line.category, checked(line, entries[line.category])) for line in lines(CORPUS) if line.category in entries
+        (line.category, check_line(line, entries[line.category])) for line in lines(CORPUS) if line.category in entries
     ]
 
 

@@ -204,14 +204,14 @@ def from_trace(
     as_json: bool,
 ) -> None:
     from proctor.evalsets.redact import patterns as read_patterns
-    from proctor.evalsets.trace_cases import recorded
+    from proctor.evalsets.trace_cases import record_cases
     from proctor.traces import read
 
     if out is None and not dry_run:
         raise BadInput("Say where the cases go: -o shop.evalset.json, or look at them first with --dry-run.")
     chosen = read_patterns(patterns, common=redact_common)
     traces = read(files)
-    made = recorded(traces, set_id(out) if out is not None else "trace", chosen)
+    made = record_cases(traces, set_id(out) if out is not None else "trace", chosen)
     if out is not None and not dry_run:
         create(out, made.eval_set)
     counts = {
@@ -276,7 +276,7 @@ def _case_of_options(
         return replace(case, eval_id=case_id) if case_id else case
     if not case_id or ask is None:
         raise BadInput("Give either --from FILE, or the id of the case and --ask TEXT.")
-    return cases.asked(case_id, ask, answer, [_call(text) for text in calls] if calls else None)
+    return cases.new_case(case_id, ask, answer, [_call(text) for text in calls] if calls else None)
 
 
 def _edit_case(
@@ -285,7 +285,7 @@ def _edit_case(
     if source is not None:
         return read_case(source)
     if ask is not None or answer is not None or calls:
-        return cases.changed(case, ask, answer, [_call(text) for text in calls] if calls else None)
+        return cases.change_first_turn(case, ask, answer, [_call(text) for text in calls] if calls else None)
     text = click.edit(as_text(case), extension=".json")
     return case if text is None else case_of(text)
 

@@ -122,14 +122,16 @@ def split(eval_set: EvalSet, parts: int) -> list[EvalSet]:
     ]
 
 
-def asked(
+def new_case(
     case_id: str, ask: str, answer: str | None, calls: Sequence[tuple[str, Mapping[str, object]]] | None
 ) -> EvalCase:
     """A case of one turn."""
-    return changed(EvalCase(eval_id=case_id, conversation=[Invocation(user_content=Content())]), ask, answer, calls)
+    return change_first_turn(
+        EvalCase(eval_id=case_id, conversation=[Invocation(user_content=Content())]), ask, answer, calls
+    )
 
 
-def changed(
+def change_first_turn(
     case: EvalCase, ask: str | None, answer: str | None, calls: Sequence[tuple[str, Mapping[str, object]]] | None
 ) -> EvalCase:
     """A case with other words, another answer or other calls in its first turn.

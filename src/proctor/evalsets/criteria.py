@@ -91,7 +91,7 @@ def as_first(criteria: Criteria) -> bytes:
     return msgspec.json.encode(kept)
 
 
-def beside(path: Path, *, allow_code: bool = False) -> Criteria:
+def criteria_next_to(path: Path, *, allow_code: bool = False) -> Criteria:
     """The criteria of the folder of a file.
 
     Raises:
@@ -182,7 +182,7 @@ def of(
                 _without_effect(f"{where}: {name}: {IN_FINAL}", say("this metric reads no intermediate texts"))
             )
         if name in JUDGED:
-            judged[name] = _judged(name, criterion, threshold, where)
+            judged[name] = _judge_criterion(name, criterion, threshold, where)
             notes.extend(_of_judge(criterion.get("judge_model_options"), f"{where}: {name}"))
             continue
         thresholds[name] = threshold
@@ -246,7 +246,7 @@ def _check_name(name: str, where: str) -> None:
         raise unknown("criterion", name, [*OURS, *JUDGED, *REFUSED], paths=False)
 
 
-def _judged(name: str, criterion: Mapping[str, Any], threshold: float, where: str) -> Criterion:
+def _judge_criterion(name: str, criterion: Mapping[str, Any], threshold: float, where: str) -> Criterion:
     """Return how often a judge is asked, which properties it looks at, and what it is shown."""
     where = f"{where}: {name}"
     options = _options(criterion.get("judge_model_options"), JUDGE_KEYS, f"{where}: judge_model_options")

@@ -61,7 +61,7 @@ class CustomScorer:
         metric = msgspec.convert(given, CustomMetric)
         result = self._function(*_arguments(self.name, metric, sample, trajectory))
         if inspect.isawaitable(result):
-            return _later(result, metric, trajectory)
+            return _score_later(result, metric, trajectory)
         return _score(result, metric, trajectory)
 
 
@@ -124,7 +124,7 @@ def _scenario(given: Mapping[str, object] | None) -> Any:
     return ConversationScenario.model_validate(given)
 
 
-async def _later(result: Awaitable[Any], metric: CustomMetric, trajectory: Trajectory) -> Score | Unscored:
+async def _score_later(result: Awaitable[Any], metric: CustomMetric, trajectory: Trajectory) -> Score | Unscored:
     return _score(await result, metric, trajectory)
 
 

@@ -89,10 +89,10 @@ def read_noun(value: object, kind: type[N]) -> N:
     Raises:
         Invalid: an unknown key, a value of the wrong type, or one is missing.
     """
-    return converted(normalize(value, kind).value, kind)
+    return convert(normalize(value, kind).value, kind)
 
 
-def converted(value: object, kind: type[N]) -> N:
+def convert(value: object, kind: type[N]) -> N:
     """Return JSON with the keys of the schema as a noun.
 
     Raises:

@@ -32,12 +32,12 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:  # n
                 continue
             try:
                 line = json.loads(text)  # as lenient as ADK: NaN, whole numbers of any size
-                yield _checked(line)
+                yield _check_line(line)
             except (ValueError, KeyError, TypeError, RecursionError) as error:
                 raise BadInput("{path}, line {line}: {error}.", path=path, line=number, error=error) from None
 
 
-def _checked(line: Mapping[str, object]) -> Checked:
+def _check_line(line: Mapping[str, object]) -> Checked:
     metric = line["metric"]
     official = line["error"] if line.get("error") else {key: line[key] for key in _VERDICTS if key in line}
     match metric:
@@ -50,7 +50,7 @@ def _checked(line: Mapping[str, object]) -> Checked:
         case _:
             return Checked(id=str(line["id"]), agrees=None)
     agrees = isinstance(official, str) if isinstance(ours, str) else ours == official
-    return Checked(id=str(line["id"]), agrees=agrees, ours=_shown(ours), official=_shown(official), rule=rule)
+    return Checked(id=str(line["id"]), agrees=agrees, ours=_as_text(ours), official=_as_text(official), rule=rule)
 
 
 _VERDICTS = ("scores", "overall_score", "score", "status", "resolved")
@@ -96,5 +96,5 @@ def _resolved(value: object) -> str | None:
         return None
 
 
-def _shown(value: object) -> str:
+def _as_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -20,7 +20,7 @@ from proctor.core.json_path import Invalid, Path, line_of, shown
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words, malformed
 from proctor.evalsets import legacy, spans
-from proctor.evalsets.noun import converted, normalize, read_noun
+from proctor.evalsets.noun import convert, normalize, read_noun
 from proctor.evalsets.schema import ConversationScenario, ConversationScenarios, EvalCase, EvalSet, SessionInput
 
 MOST_BYTES = 256_000_000
@@ -46,10 +46,10 @@ def read(path: FilePath | str) -> Loaded:
             ADK refuses, the same id twice; names file, line and JSON path.
     """
     path = FilePath(path).expanduser()
-    return parsed(_bytes(path), path)
+    return parse(_bytes(path), path)
 
 
-def parsed(data: bytes, path: FilePath) -> Loaded:
+def parse(data: bytes, path: FilePath) -> Loaded:
     """The eval set of a text; messages name the path, and a set without an id is called after it.
 
     Raises:
@@ -57,7 +57,7 @@ def parsed(data: bytes, path: FilePath) -> Loaded:
     """
     text, value, doubled = _json(data, path)
     try:
-        shape, eval_set, notes = _loaded(value, path)
+        shape, eval_set, notes = _load(value, path)
         nameless = _check(eval_set)
     except Invalid as error:
         raise _bad(path, text, error, original=value) from None
@@ -101,7 +101,7 @@ def read_session(path: FilePath | str) -> SessionInput:
     text, value, _ = _json(_bytes(path), path)
     try:
         made = normalize(value, SessionInput).value
-        return converted({"app_name": "", "user_id": "", **made} if isinstance(made, dict) else made, SessionInput)
+        return convert({"app_name": "", "user_id": "", **made} if isinstance(made, dict) else made, SessionInput)
     except Invalid as error:
         raise _bad(path, text, error, original=value) from None
 
@@ -114,7 +114,7 @@ def read_scenarios(path: FilePath | str) -> list[ConversationScenario]:
     """
     path = FilePath(path).expanduser()
     text, value, _ = _json(_bytes(path), path)
-    given = {"scenarios": [_without(one) for one in value]} if isinstance(value, list) else value
+    given = {"scenarios": [_without_generated(one) for one in value]} if isinstance(value, list) else value
     try:
         found = read_noun(given, ConversationScenarios).scenarios
     except Invalid as error:
@@ -134,7 +134,7 @@ def set_id(path: FilePath) -> str:
     return next((path.name.removesuffix(end) for end in SUFFIXES if path.name.endswith(end)), path.name)
 
 
-def _without(scenario: object) -> Any:
+def _without_generated(scenario: object) -> Any:
     """Return a scenario without what `proctor generate scenario` writes beside it."""
     if not isinstance(scenario, Mapping):
         return scenario
@@ -152,7 +152,7 @@ def _case(data: bytes, path: FilePath) -> EvalCase:
     return case
 
 
-def _loaded(value: object, path: FilePath) -> tuple[Shape, EvalSet, tuple[Sentence, ...]]:
+def _load(value: object, path: FilePath) -> tuple[Shape, EvalSet, tuple[Sentence, ...]]:
     if isinstance(value, dict):
         return _object(value)
     if not isinstance(value, list):
@@ -162,14 +162,14 @@ def _loaded(value: object, path: FilePath) -> tuple[Shape, EvalSet, tuple[Senten
         return "spans", *spans.read(value, str(path))
     name = set_id(path)
     cases = legacy.cases(value) if kind == "nested list" else [legacy.case(name, value)]
-    return kind, converted({"eval_set_id": name, "name": name, "eval_cases": cases}, EvalSet), ()
+    return kind, convert({"eval_set_id": name, "name": name, "eval_cases": cases}, EvalSet), ()
 
 
 def _object(value: Mapping[str, object]) -> tuple[Shape, EvalSet, tuple[Sentence, ...]]:
     if not {"eval_cases", "evalCases", "eval_set_id", "evalSetId"} & value.keys():
         raise Invalid((), say("expected an eval set: there is neither 'eval_set_id' nor 'eval_cases'"))
     made = normalize(value, EvalSet)
-    return "mixed" if made.renamed else "current", converted(made.value, EvalSet), made.notes
+    return "mixed" if made.renamed else "current", convert(made.value, EvalSet), made.notes
 
 
 def _kind_of_list(value: Sequence[object]) -> Shape:

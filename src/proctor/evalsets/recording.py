@@ -73,7 +73,7 @@ async def save_eval_set(
     for event in session.events:
         if event.author == "user" and any(said_by_user(event)):
             began.setdefault(event.invocation_id, event.timestamp)
-    begin = SessionInput(app_name=session.app_name, user_id=session.user_id, state=_untouched(session, state))
+    begin = SessionInput(app_name=session.app_name, user_id=session.user_id, state=_unchanged_state(session, state))
     case = case_of(eval_id or "", played, begin)
     turns = zip(case.conversation or (), began.items(), strict=True)
     case = replace(
@@ -231,7 +231,7 @@ async def _session_of(source: object, session_id: str | None, user_id: str | Non
     return session
 
 
-def _untouched(session: Any, state: Mapping[str, object]) -> dict[str, object]:
+def _unchanged_state(session: Any, state: Mapping[str, object]) -> dict[str, object]:
     """What of the state no event changed, so that it was there when the session began."""
     changed = {key for event in session.events for key in (event.actions.state_delta if event.actions else None) or ()}
     return {key: value for key, value in state.items() if key not in changed}

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.evalsets.noun import as_json, converted
+from proctor.evalsets.noun import as_json, convert
 from proctor.evalsets.schema import EvalCase
 from proctor.runtime.pattern_search import checked
 from proctor.transport.redact import ANY_KEY
@@ -52,13 +52,13 @@ def patterns(given: Sequence[str], *, common: bool = False) -> list[Pattern]:
     return made
 
 
-def redacted(case: EvalCase, found: Sequence[Pattern]) -> tuple[EvalCase, int]:
+def redact_case(case: EvalCase, found: Sequence[Pattern]) -> tuple[EvalCase, int]:
     """The case without what the patterns fit, and how many places that were."""
     if not found:
         return case, 0
     walk = _Walk(found)
     made = walk.value(as_json(case), free=False)
-    return (converted(made, EvalCase), walk.count) if walk.count else (case, 0)
+    return (convert(made, EvalCase), walk.count) if walk.count else (case, 0)
 
 
 class _Walk:

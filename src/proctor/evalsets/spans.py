@@ -31,16 +31,16 @@ def read(value: Sequence[Mapping[str, object]], file: str) -> tuple[EvalSet, tup
         Invalid, BadInput: something is no span, or no conversation among them is whole.
     """
     if not all(span.get("span_id") for span in value):
-        made, notes = converted(value)
+        made, notes = convert(value)
         return msgspec.convert(made, EvalSet), notes
     from proctor.evalsets import trace_cases as cases
     from proctor.traces import conversations, span_files
 
-    found = cases.recorded(conversations(span_files.of_values(value), file), SET_ID)
+    found = cases.record_cases(conversations(span_files.of_values(value), file), SET_ID)
     return found.eval_set, found.broken
 
 
-def converted(value: Sequence[Mapping[str, object]]) -> tuple[dict[str, object], tuple[Sentence, ...]]:
+def convert(value: Sequence[Mapping[str, object]]) -> tuple[dict[str, object], tuple[Sentence, ...]]:
     """The set, as JSON of the current schema, with a note for each trace that is left out.
 
     A trace without the text of the user or of the answer is no turn.
@@ -66,10 +66,10 @@ def converted(value: Sequence[Mapping[str, object]]) -> tuple[dict[str, object],
 
 
 def _turn(trace_id: str, spans: Sequence[Mapping[str, object]]) -> dict[str, Any] | None:
-    asked = _asked(spans)
+    asked = _model_calls(spans)
     if not asked:
         return None
-    question, answer = _said(asked[0], "gen_ai.prompt.0.content"), _said(asked[-1], "gen_ai.completion.0.content")
+    question, answer = _text_of(asked[0], "gen_ai.prompt.0.content"), _text_of(asked[-1], "gen_ai.completion.0.content")
     if not question or not answer:
         return None
     return {
@@ -83,7 +83,7 @@ def _turn(trace_id: str, spans: Sequence[Mapping[str, object]]) -> dict[str, Any
     }
 
 
-def _asked(spans: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
+def _model_calls(spans: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
     return [span for span in spans if span.get("name") == "call_llm"]
 
 
@@ -92,17 +92,17 @@ def _call(span: Mapping[str, object]) -> dict[str, object]:
     call_id = _inside(span, "gen_ai.tool.output").get("id")
     return {
         "id": call_id if isinstance(call_id, str) else None,
-        "name": _said(span, "gen_ai.tool.name"),
+        "name": _text_of(span, "gen_ai.tool.name"),
         "args": parameters if isinstance(parameters, dict) else {},
     }
 
 
 def _session(traces: Mapping[str, Sequence[Mapping[str, object]]]) -> dict[str, object]:
-    first = next((span for spans in traces.values() for span in _asked(spans)), {})
-    return {"app_name": _said(first, "gen_ai.app.name"), "user_id": _said(first, "gen_ai.user.id"), "state": {}}
+    first = next((span for spans in traces.values() for span in _model_calls(spans)), {})
+    return {"app_name": _text_of(first, "gen_ai.app.name"), "user_id": _text_of(first, "gen_ai.user.id"), "state": {}}
 
 
-def _said(span: Mapping[str, object], name: str) -> str:
+def _text_of(span: Mapping[str, object], name: str) -> str:
     attributes = span.get("attributes")
     value = attributes.get(name) if isinstance(attributes, Mapping) else None
     return value if isinstance(value, str) else ""
@@ -110,7 +110,7 @@ def _said(span: Mapping[str, object], name: str) -> str:
 
 def _inside(span: Mapping[str, object], name: str) -> Mapping[str, object]:
     try:
-        value = json.loads(_said(span, name))
+        value = json.loads(_text_of(span, name))
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

@@ -41,7 +41,7 @@ def is_evalset(name: str) -> bool:
     >>> is_evalset("shop.evalset.json"), is_evalset("dir/x.test.json:case1"), is_evalset("bfcl")
     (True, True, False)
     """
-    path, _ = _selected(name)
+    path, _ = _select(name)
     return path.name.endswith(SUFFIXES) or next(_files(path), None) is not None
 
 
@@ -137,13 +137,13 @@ def _task(
     *,
     allow_code: bool,
 ) -> Task:
-    path, ids = _selected(name)
+    path, ids = _select(name)
     sources = [_source(file, path, ids, config, given, allow_code=allow_code) for file in files_of(path)]
     most = min((one.criteria.max_turns for one in sources if one.criteria.max_turns is not None), default=None)
     return task_from(path.name, sources, user_of(user, most) if user is not None else None)
 
 
-def _selected(name: str) -> tuple[Path, tuple[str, ...]]:
+def _select(name: str) -> tuple[Path, tuple[str, ...]]:
     """The path, and the ids behind a colon; that of a Windows drive is none."""
     path, mark, ids = name.partition(".json:")
     if not mark:
@@ -180,7 +180,7 @@ def _source(
     elif config is not None:
         chosen = criteria.read(Path(config).expanduser(), allow_code=allow_code)
     else:
-        chosen = criteria.beside(file, allow_code=allow_code)
+        chosen = criteria.criteria_next_to(file, allow_code=allow_code)
     if not allow_code:
         for case in eval_set.eval_cases:
             check_code(case.extra.get("trajectory"), where=f"{file}, '{case.eval_id}'")

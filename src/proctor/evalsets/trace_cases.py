@@ -11,7 +11,7 @@ from proctor.core.sample import File, Message, Text, ToolResult
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Step
 from proctor.evalsets.noun import as_json
-from proctor.evalsets.redact import Pattern, redacted
+from proctor.evalsets.redact import Pattern, redact_case
 from proctor.evalsets.schema import (
     Content,
     EvalCase,
@@ -25,7 +25,7 @@ from proctor.evalsets.schema import (
     SessionInput,
 )
 from proctor.traces import Conversation, Traces
-from proctor.traces.attributes import decoded
+from proctor.traces.attributes import decode_json
 
 _ODD = re.compile(r"[^\w.:@+\[\] -]+")
 
@@ -43,7 +43,7 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     redacted: int = 0
 
 
-def recorded(traces: Traces, set_id: str, patterns: Sequence[Pattern] = ()) -> Recorded:
+def record_cases(traces: Traces, set_id: str, patterns: Sequence[Pattern] = ()) -> Recorded:
     """A set with a case for each conversation that is whole and not there yet.
 
     Two conversations are the same when the user says the same in each turn and the same calls are made; what was taken out
@@ -56,7 +56,7 @@ def recorded(traces: Traces, set_id: str, patterns: Sequence[Pattern] = ()) -> R
     ids: set[str] = set()
     count = 0
     for one in traces.whole:
-        case, places = redacted(_case(one), patterns)
+        case, places = redact_case(_case(one), patterns)
         same = digest([[as_json(turn.user_content), _calls(turn)] for turn in case.conversation or ()])
         if same in cases:
             continue
@@ -121,7 +121,7 @@ def _parts(message: Message) -> Iterator[Part]:
 
 
 def _response(result: ToolResult) -> FunctionResponse:
-    value = decoded(result.content)
+    value = decode_json(result.content)
     response = value if isinstance(value, dict) else {"error" if result.is_error else "result": value}
     return FunctionResponse(name=result.name or None, response=response, id=result.id or None)
 

@@ -15,7 +15,7 @@ from proctor.runtime.files import locked, write_whole
 
 def as_text(noun: EvalSet | EvalCase) -> str:
     """A set or a case as its file has it: indented JSON in snake_case, without members that say nothing."""
-    return _dumped(as_json(noun))
+    return _dump(as_json(noun))
 
 
 def create(path: Path, eval_set: EvalSet) -> Path:
@@ -49,7 +49,7 @@ def save(path: Path, eval_set: EvalSet, loaded: Loaded) -> Path | None:
     """
     path = path.expanduser().resolve()  # behind a link the file itself is replaced
     with locked(path):
-        return _saved(path, eval_set, loaded)
+        return _save(path, eval_set, loaded)
 
 
 def append(path: Path, edit: Callable[[EvalSet], EvalSet], new: EvalSet) -> Path | None:
@@ -66,10 +66,10 @@ def append(path: Path, edit: Callable[[EvalSet], EvalSet], new: EvalSet) -> Path
             write_whole(path, as_text(edit(new)).encode(), durable=True)
             return None
         loaded = read(path)
-        return _saved(path, edit(loaded.eval_set), loaded)
+        return _save(path, edit(loaded.eval_set), loaded)
 
 
-def _saved(path: Path, eval_set: EvalSet, loaded: Loaded) -> Path | None:
+def _save(path: Path, eval_set: EvalSet, loaded: Loaded) -> Path | None:
     data = as_text(eval_set).encode()
     try:
         now = digest_bytes(path.read_bytes())
@@ -79,12 +79,12 @@ def _saved(path: Path, eval_set: EvalSet, loaded: Loaded) -> Path | None:
         raise BadInput(
             "{path} was changed by someone else since it was read; nothing was written. Try again.", path=path
         )
-    copy = _copied(path) if loaded.shape != "current" else None
+    copy = _keep_copy(path) if loaded.shape != "current" else None
     write_whole(path, data, durable=True)
     return copy
 
 
-def _dumped(value: object) -> str:
+def _dump(value: object) -> str:
     try:
         text = json.dumps(value, indent=2, ensure_ascii=False)
         text.encode()
@@ -93,7 +93,7 @@ def _dumped(value: object) -> str:
     return text + "\n"
 
 
-def _copied(path: Path) -> Path:
+def _keep_copy(path: Path) -> Path:
     """A copy beside the file, under the first name that is free: `shop.evalset.json.bak`, `.bak2`, …"""
     count = 1
     while (copy := path.with_name(f"{path.name}.bak{count if count > 1 else ''}")).exists():

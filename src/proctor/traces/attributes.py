@@ -18,7 +18,7 @@ class TooDeep(ValueError):
 _WHOLE = re.compile(r"-?[0-9]{1,300}")  # Python refuses to read a few thousand digits
 
 
-def plain(value: object, depth: int = 0) -> Any:
+def plain_value(value: object, depth: int = 0) -> Any:
     """Return the value in a typed value of OTLP-JSON (`{"intValue": "5"}`); anything else unchanged.
 
     >>> plain({"arrayValue": {"values": [{"stringValue": "a"}, {"intValue": "5"}]}})
@@ -35,9 +35,9 @@ def plain(value: object, depth: int = 0) -> Any:
         case "intValue":
             return int(inner) if isinstance(inner, str) and _WHOLE.fullmatch(inner) else inner
         case "arrayValue":
-            return [plain(one, depth + 1) for one in _values(inner)]
+            return [plain_value(one, depth + 1) for one in _values(inner)]
         case "kvlistValue":
-            return {str(one.get("key")): plain(one.get("value"), depth + 1) for one in _values(inner)}
+            return {str(one.get("key")): plain_value(one.get("value"), depth + 1) for one in _values(inner)}
     return value
 
 
@@ -52,7 +52,7 @@ def attributes_by_name(attributes: object) -> dict[str, object]:
     if isinstance(attributes, dict):
         return dict(attributes)
     if isinstance(attributes, list) and all(isinstance(one, dict) and "key" in one for one in attributes):
-        return {str(one["key"]): plain(one.get("value")) for one in attributes}
+        return {str(one["key"]): plain_value(one.get("value")) for one in attributes}
     raise ValueError
 
 
@@ -128,7 +128,7 @@ def items(value: object) -> list[Any]:
     (['a', 'b'], [1], [])
     """
     if isinstance(value, str):
-        value = decoded(value)
+        value = decode_json(value)
     if isinstance(value, dict):
         if "" in value and len(value) == 1:
             return items(value[""])
@@ -137,7 +137,7 @@ def items(value: object) -> list[Any]:
     return list(value) if isinstance(value, Sequence) and not isinstance(value, str | bytes) else []
 
 
-def decoded(value: object) -> Any:
+def decode_json(value: object) -> Any:
     """Return the value of JSON text; anything else unchanged."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[", '"'):
         return value

@@ -17,8 +17,8 @@ import msgspec
 from proctor.chat.agent_replies import call_of, clean
 from proctor.core.sample import Message, ToolCall, ToolResult
 from proctor.core.trajectory import Usage
-from proctor.traces.attributes import at, decoded, first_leaf, identity, items, leaf, number, text, tree
-from proctor.traces.messages import as_text, listed, message, messages
+from proctor.traces.attributes import at, decode_json, first_leaf, identity, items, leaf, number, text, tree
+from proctor.traces.messages import as_text, message, message_list, messages
 from proctor.traces.span_files import Span
 
 Kind = Literal["model", "tool", "agent", "chain", ""]
@@ -167,23 +167,23 @@ def answer_of(span: Span) -> str:
 
 def _prompts(span: Span) -> Iterator[list[object]]:
     if not covers_run(span):
-        yield listed(at(span.attributes, "llm.input_messages"))
-    value = decoded(leaf(span.attributes, "input.value"))
+        yield message_list(at(span.attributes, "llm.input_messages"))
+    value = decode_json(leaf(span.attributes, "input.value"))
     if isinstance(value, dict):
         value = value.get("messages") or value.get("contents") or value.get("input")
-    yield listed(value)
+    yield message_list(value)
     for attributes in _message_holders(span):
-        yield listed(at(attributes, "gen_ai.input.messages"))
+        yield message_list(at(attributes, "gen_ai.input.messages"))
     noted = ({"role": EVENTS[event.name], **event.attributes} for event in span.events if event.name in EVENTS)
     yield [one for one in noted if message(one) is not None]
-    yield listed(_old_messages(span, "gen_ai.prompt", "gen_ai.content.prompt"))
-    yield listed(_member(span, "gcp.vertex.agent.llm_request", "contents"))
+    yield message_list(_old_messages(span, "gen_ai.prompt", "gen_ai.content.prompt"))
+    yield message_list(_member(span, "gcp.vertex.agent.llm_request", "contents"))
 
 
 def _openinference_replies(span: Span) -> Iterator[list[Message]]:
     if not covers_run(span):
         yield messages(at(span.attributes, "llm.output_messages"), "assistant")
-    value = decoded(leaf(span.attributes, "output.value"))
+    value = decode_json(leaf(span.attributes, "output.value"))
     if isinstance(value, dict):
         choice = next(iter(items(value.get("choices"))), None)
         value = (choice if choice is not None else value.get("message")) or value.get("output") or value
@@ -241,14 +241,14 @@ def _arguments(span: Span) -> Iterator[Any]:
     """Yield the arguments as each convention has them; None where it has none."""
     if _is_openinference_tool(span):
         given = first_leaf(span.attributes, "tool_call.function.arguments", "input.value")
-        read = decoded(given)
+        read = decode_json(given)
         wrapped = isinstance(read, dict) and isinstance(read.get("kwargs"), dict) and read.keys() <= {"args", "kwargs"}
         yield read["kwargs"] if wrapped else given if read is None else read
     yield leaf(span.attributes, "gen_ai.tool.call.arguments")
-    yield _keywords(decoded(leaf(span.attributes, "traceloop.entity.input")))
+    yield _keywords(decode_json(leaf(span.attributes, "traceloop.entity.input")))
     for given in (
         _member(span, "gen_ai.tool.input", "parameters"),
-        decoded(leaf(span.attributes, "gcp.vertex.agent.tool_call_args")),
+        decode_json(leaf(span.attributes, "gcp.vertex.agent.tool_call_args")),
     ):
         yield given if isinstance(given, dict) else None
 
@@ -263,10 +263,10 @@ def _keywords(given: object) -> Any:
 
 def _result(span: Span) -> tuple[str, str | None]:
     """Return the id of a tool's call, and what the tool returned as text."""
-    output = decoded(leaf(span.attributes, "gen_ai.tool.output"))
+    output = decode_json(leaf(span.attributes, "gen_ai.tool.output"))
     call_id = identity(span.attributes, *CALL_IDS) or identity(output, "id")
     result = leaf(span.attributes, "output.value") if _is_openinference_tool(span) else None
-    inside = decoded(result)
+    inside = decode_json(result)
     if isinstance(inside, dict) and inside.keys() == {"id", "name", "response"}:  # google-adk's own wrapping
         result = as_text(inside["response"])
     answer = message(result, "tool") if "tool_call_id" in str(result) else None
@@ -282,13 +282,13 @@ def _result(span: Span) -> tuple[str, str | None]:
 
 
 def _member(span: Span, path: str, key: str) -> Any:
-    value = decoded(leaf(span.attributes, path))
+    value = decode_json(leaf(span.attributes, path))
     return value.get(key) if isinstance(value, dict) else None
 
 
 def _words(value: object, keys: tuple[str, ...], role: str) -> str:
     """Return the words in what an agent was given or returned: plain text, messages, or the member that has them."""
-    value = decoded(value)
+    value = decode_json(value)
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, dict):

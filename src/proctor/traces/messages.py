@@ -12,7 +12,7 @@ from typing import Any
 
 from proctor.chat.agent_replies import call_of, clean
 from proctor.core.sample import File, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
-from proctor.traces.attributes import at, decoded, first_leaf, identity, items, text, tree
+from proctor.traces.attributes import at, decode_json, first_leaf, identity, items, text, tree
 
 ROLES: Mapping[str, Role] = {
     "user": "user", "human": "user",
@@ -22,9 +22,9 @@ ROLES: Mapping[str, Role] = {
 }  # fmt: skip
 
 
-def listed(value: object, role: Role = "user") -> list[object]:
+def message_list(value: object, role: Role = "user") -> list[object]:
     """Return the messages of a list unchanged, for `message`; of one text, a message of that role."""
-    found = decoded(value)
+    found = decode_json(value)
     if isinstance(found, dict) and any(key in found for key in ("role", "content", "parts", "message")):
         return [found]
     if isinstance(found, str):
@@ -34,7 +34,7 @@ def listed(value: object, role: Role = "user") -> list[object]:
 
 def messages(value: object, role: Role = "user") -> list[Message]:
     """Return the messages of a list in any of the shapes, or of one text, which is of that role."""
-    made = (message(one, role) for one in listed(value, role))
+    made = (message(one, role) for one in message_list(value, role))
     return [one for one in made if one is not None]
 
 
@@ -42,7 +42,7 @@ def message(value: object, role: Role = "user") -> Message | None:
     """Return one message; None when there is nothing in it that we know."""
     if isinstance(value, Message):
         return value
-    value = decoded(value)
+    value = decode_json(value)
     if isinstance(value, str):
         return Message.of(role, clean(value)) if value else None
     if isinstance(value, list | tuple) and len(value) == 2 and all(isinstance(one, str) for one in value):
@@ -52,7 +52,7 @@ def message(value: object, role: Role = "user") -> Message | None:
     if any("." in key for key in value if isinstance(key, str)):
         value = tree({str(key): one for key, one in value.items()})
     for key in ("message", "data", "kwargs"):  # the last two as LangChain writes messages
-        inner = decoded(value.get(key))
+        inner = decode_json(value.get(key))
         if isinstance(inner, dict) and "content" not in value:
             value = {**value, **inner}
     said = ROLES.get(text(value, "role", "type", "author").lower(), role)
@@ -125,15 +125,15 @@ def _parts(value: Mapping[str, Any], role: Role) -> Iterator[Part]:
 
 def _content(value: object) -> Iterator[Part]:
     """Yield the parts of a content: text, or a list of parts, perhaps as JSON text."""
-    found = decoded(value)
+    found = decode_json(value)
     if isinstance(found, dict) and "" in found and len(found) > 1:
         found = {key: one for key, one in found.items() if key}
-    listed = items(found)
-    if isinstance(found, str) or (listed and not all(isinstance(one, dict | str) for one in listed)):
+    message_list = items(found)
+    if isinstance(found, str) or (message_list and not all(isinstance(one, dict | str) for one in message_list)):
         if isinstance(value, str) and value:
             yield Text(text=clean(value))
         return
-    known = [part for one in listed for part in [_part(one)] if part is not None]
+    known = [part for one in message_list for part in [_part(one)] if part is not None]
     if not known and isinstance(value, str) and value:
         yield Text(text=clean(value))  # JSON that is an answer, not parts
     elif not known and isinstance(found, dict) and (part := _part(found)) is not None:
@@ -186,9 +186,9 @@ def as_text(value: object) -> str:
     """Return what a tool returned as text; a list of text parts is their texts."""
     if isinstance(value, str):
         return clean(value)
-    listed = items(value)
-    texts = [text(one, "text", "content") for one in listed]
-    if listed and all(texts):
+    message_list = items(value)
+    texts = [text(one, "text", "content") for one in message_list]
+    if message_list and all(texts):
         return clean("\n".join(texts))
     return clean(json.dumps(value, ensure_ascii=False, default=str))
 

@@ -27,7 +27,7 @@ from proctor.core.json_path import Invalid, shown
 from proctor.core.json_path import Path as Place
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words, malformed, mismatch
-from proctor.traces.attributes import TooDeep, at, attributes_by_name, plain, text, tree
+from proctor.traces.attributes import TooDeep, at, attributes_by_name, plain_value, text, tree
 
 MOST_BYTES = 512_000_000
 MOST_SPANS = 2_000_000
@@ -133,14 +133,14 @@ class _Line(msgspec.Struct, frozen=True):
 def _values(path: Path) -> Iterator[tuple[_Line, Any]]:
     """Yield the JSON values of a file, those of a list one by one."""
     try:
-        with _opened(path) as file:
-            yield from _decoded(path, _limited(path, file))
+        with _open(path) as file:
+            yield from _decode_values(path, _limited(path, file))
     except (OSError, EOFError, zlib.error) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or error
         raise BadInput("{path} cannot be read: {error}.", path=path, error=reason) from None
 
 
-def _opened(path: Path) -> BufferedIOBase:
+def _open(path: Path) -> BufferedIOBase:
     with path.open("rb") as file:
         zipped = file.read(2) == b"\x1f\x8b"
     return gzip.open(path) if zipped else path.open("rb")
@@ -161,7 +161,7 @@ def _limited(path: Path, file: BufferedIOBase) -> Iterator[tuple[int, str]]:
             raise BadInput("{path} is no UTF-8 text: {error}.", path=path, error=in_words(error)) from None
 
 
-def _decoded(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[_Line, Any]]:
+def _decode_values(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[_Line, Any]]:
     """Yield a value a line where the first line is one, else values that span several lines."""
     by_line = False
     for number, line in lines:
@@ -292,7 +292,7 @@ def _log(raw: Mapping[str, object]) -> Span | None:
     said = {
         "name": _text(raw, "eventName", "event_name"),
         "attributes": raw.get("attributes"),
-        "body": plain(raw.get("body")),
+        "body": plain_value(raw.get("body")),
     }
     [event] = _events({"events": [said]})
     name = event.name or text(event.attributes, "event.name")

@@ -17,7 +17,7 @@ def document(**properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def shown(category: str, **properties: dict[str, Any]) -> Any:
-    (function,) = tools.hinted([document(**properties)], category)
+    (function,) = tools.add_hints([document(**properties)], category)
     return function["parameters"]["properties"]
 
 
@@ -83,7 +83,7 @@ def test_data_without_prompts_says_how_to_get_them(data: Path) -> None:
 
 
 def test_every_description_names_the_language_and_the_originals_stay() -> None:
-    (function,) = tools.hinted([AREA], "live_simple")
+    (function,) = tools.add_hints([AREA], "live_simple")
     assert function["description"] == "Area. Note that the provided function is in Python 3 syntax."
     assert AREA["description"] == "Area."
 

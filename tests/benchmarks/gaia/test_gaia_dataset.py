@@ -180,7 +180,7 @@ def test_the_hub_is_asked_once_with_the_users_token(hub_server: Hub, monkeypatch
     monkeypatch.setenv("HF_TOKEN", "good")
     assert [sample.id for sample in read(task())] == ["a"]
     monkeypatch.delenv("HF_TOKEN")
-    folder, source = hub.located()
+    folder, source = hub.locate()
     assert folder.is_dir()
     assert source.items() <= task().provenance.items()
     assert source["revision"] == COMMIT

@@ -27,7 +27,7 @@ def test_a_list_of_problems_is_read_too(tmp_path: Path) -> None:
 def test_the_file_with_answers_is_taken_before_a_newer_release(tmp_path: Path) -> None:
     root = folder(tmp_path, {"a_1": ONE})
     (root / "problem_v2_release.json").write_text("{}", encoding="utf-8")
-    assert dataset.located(str(root)).problems.name == "problem_v1.json"
+    assert dataset.locate(str(root)).problems.name == "problem_v1.json"
 
 
 def test_a_release_without_answers_runs_and_is_not_scored(tmp_path: Path) -> None:

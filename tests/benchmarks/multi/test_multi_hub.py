@@ -36,7 +36,7 @@ def test_what_was_pulled_is_found_without_an_option(monkeypatch: pytest.MonkeyPa
     with served(here) as url:
         monkeypatch.setenv("HF_ENDPOINT", url)
         folder = pull_data("multi", None, lambda _: None)
-        assert hub.located()[1]["revision"] == COMMIT
+        assert hub.locate()[1]["revision"] == COMMIT
     assert (folder / "problem_v1.json").is_file()
     task = multi.task("all", input_type=2)
     assert task.planned == 1  # with its image, whose path is that of the original's scripts

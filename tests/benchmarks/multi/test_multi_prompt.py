@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tiny_multi import folder, problem, samples
 
 from proctor.benchmarks.multi import task
-from proctor.benchmarks.multi.images import blank, renumbered, tokens_in
+from proctor.benchmarks.multi.images import blank, renumber, tokens_in
 from proctor.core.errors import BadInput
 from proctor.core.sample import File, Message, Sample, Text
 
@@ -39,7 +39,7 @@ def kinds(message: Message) -> list[str]:
 
 
 def test_image_tokens_are_renumbered_without_colliding() -> None:
-    placed = renumbered("x[IMAGE_2]y[IMAGE_1]z[IMAGE_2]", IMAGES)
+    placed = renumber("x[IMAGE_2]y[IMAGE_1]z[IMAGE_2]", IMAGES)
     assert placed.text == "x[IMAGE_1]y[IMAGE_2]z[IMAGE_3]"
     assert placed.images == ("j.png", "i.png", "j.png")
 
@@ -47,7 +47,7 @@ def test_image_tokens_are_renumbered_without_colliding() -> None:
 @given(st.lists(st.integers(1, 9), max_size=12))
 def test_tokens_count_up_and_images_keep_their_order(numbers: list[int]) -> None:
     images = [f"{number}.png" for number in range(1, 10)]
-    placed = renumbered("".join(f"a[IMAGE_{number}]" for number in numbers), images)
+    placed = renumber("".join(f"a[IMAGE_{number}]" for number in numbers), images)
     assert tokens_in(placed.text) == [f"[IMAGE_{place}]" for place in range(1, len(numbers) + 1)]
     assert placed.images == tuple(f"{number}.png" for number in numbers)
 

@@ -60,7 +60,7 @@ def task(
         digests |= read.digests
 
     def present(sample: Sample) -> Sample:
-        return _shown(sample, folder, mode)
+        return _present(sample, folder, mode)
 
     def oracle(sample: Sample) -> Trajectory:
         from proctor.benchmarks.bfcl import oracle
@@ -100,12 +100,12 @@ def _message(said: dataset.Said) -> Message:
     return Message.of(said.role, said.content)
 
 
-def _shown(sample: Sample, folder: Any, mode: Mode) -> Sample:
+def _present(sample: Sample, folder: Any, mode: Mode) -> Sample:
     """The sample with what the model is shown; made when its turn comes, as it is large and takes time."""
     from proctor.benchmarks.bfcl import prompt, tools
 
     turn = sample.turns[0]
-    functions = tools.hinted(sample.meta["functions"], sample.meta["category"])
+    functions = tools.add_hints(sample.meta["functions"], sample.meta["category"])
     as_text = None if mode == "native" else prompt.messages_of(turn.messages, functions, prompt.words(folder))
     if mode == "prompt" and as_text is not None:
         return replace(sample, turns=(replace(turn, messages=as_text, as_text=as_text),))  # words only: read as text

@@ -159,7 +159,7 @@ def expand(names: Sequence[str]) -> list[str]:
             raise _unknown(name)
         wanted.update(members)
     if not wanted:
-        raise BadInput("No category of BFCL is named. Known: {known}.", known=_known())
+        raise BadInput("No category of BFCL is named. Known: {known}.", known=_known_names())
     return [name for name in CATEGORIES if name in wanted]
 
 
@@ -324,10 +324,10 @@ def _unknown(name: str) -> BadInput:
         "No category of BFCL is called '{name}'.{near} Known: {known}.",
         name=name,
         near=say(" Did you mean '{near}'?", near="', '".join(found)) if found else "",
-        known=_known(),
+        known=_known_names(),
     )
 
 
-def _known() -> str:
+def _known_names() -> str:
     built = [name for name, members in COLLECTIONS.items() if set(members) <= CATEGORIES.keys()]
     return ", ".join([*CATEGORIES, *built])

@@ -104,7 +104,7 @@ def _value(name: str, key: str, fault: Fault) -> object:
         case "got", "wrong_count":
             return _names(fault.got)
         case "got", "missing_required:renamed":
-            return _listed(fault.got)
+            return _join_values(fault.got)
         case "got", _:
             return show(fault.got)
         case "made", "wrong_count":
@@ -120,7 +120,7 @@ def _value(name: str, key: str, fault: Fault) -> object:
         case "expected", _:
             return show(fault.function)
         case ("known", _) | ("allowed", "dict_key:unknown_key"):
-            return _listed(fault.allowed)
+            return _join_values(fault.allowed)
         case "allowed", _:
             return _allowed(fault.allowed)
         case "kind", _:
@@ -136,7 +136,7 @@ def _allowed(values: Any) -> str:
     """Return the allowed values without the "" that means leaving out, unless there is nothing else."""
     if not isinstance(values, list | tuple):
         return show(values)
-    return _listed([value for value in values if value != ""] or values)
+    return _join_values([value for value in values if value != ""] or values)
 
 
 def _counts(allowed: Sequence[object]) -> str:
@@ -144,7 +144,7 @@ def _counts(allowed: Sequence[object]) -> str:
     return " / ".join(map(str, sorted(counts))) or "0"
 
 
-def _listed(values: Any) -> str:
+def _join_values(values: Any) -> str:
     shown = [show(value) for value in list(values)[:_MOST_LISTED]]
     return ", ".join(shown) + (", …" if len(values) > _MOST_LISTED else "")
 

@@ -58,10 +58,10 @@ def check_corpus(path: Path, source: str | None = None) -> Iterator[Checked]:
             folder = folder or dataset.locate(source)
             entries = {entry.id: entry for entry in dataset.entries(folder, line.category)}
             entries_by_category[line.category] = entries
-        yield checked(line, entries_by_category[line.category])
+        yield check_line(line, entries_by_category[line.category])
 
 
-def checked(line: Line, entries: Entries) -> Checked:
+def check_line(line: Line, entries: Entries) -> Checked:
     """One line against the entries of its category; both validity and error type have to agree."""
     official = _verdict(line.valid, line.error_type)
     entry = entries.get(line.id)

@@ -51,27 +51,31 @@ def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]: 
         if not missing:
             aggregates.append(combine(name, "", parts))
         elif name == "overall" and parts:
-            aggregates.append(_lacking(name, parts, missing))
+            aggregates.append(_without_value(name, parts, missing))
         is_printed = name == "overall" or (missing and name not in _NO_OFFICIAL)
         if parts and is_printed and len(by_category) > 1:
-            aggregates.append(_official(name, parts, missing))
+            aggregates.append(_as_printed(name, parts, missing))
     return aggregates
 
 
-def _lacking(name: str, parts: Sequence[tuple[float, Estimate]], missing: Sequence[str]) -> Estimate:
+def _without_value(name: str, parts: Sequence[tuple[float, Estimate]], missing: Sequence[str]) -> Estimate:
     return Estimate(
         name=name,
         value=None,
         method=PART_MISSING,
         scored=sum(part.scored for _, part in parts),
         planned=sum(part.planned for _, part in parts),
-        note=say("not run: {categories}", categories=_short(missing)),
+        note=say("not run: {categories}", categories=_short_names(missing)),
     )
 
 
-def _official(name: str, parts: Sequence[tuple[float, Estimate]], missing: Sequence[str]) -> Estimate:
+def _as_printed(name: str, parts: Sequence[tuple[float, Estimate]], missing: Sequence[str]) -> Estimate:
     """The number that the official tool prints: what was not run counts as 0."""
-    note = say("counted as 0, as the official tool does: {categories}", categories=_short(missing)) if missing else ""
+    note = (
+        say("counted as 0, as the official tool does: {categories}", categories=_short_names(missing))
+        if missing
+        else ""
+    )
     run = combine(f"official_{name}", "", parts, note=note)
     weight = sum(weight for weight, _ in parts)
     ends = ("value", "low", "high", "floor", "ceiling", "standard_error")
@@ -86,7 +90,7 @@ def _blend(*parts: tuple[float, Weights]) -> Weights:
     return {name: share * weight for share, weights in parts for name, weight in weights.items()}
 
 
-def _short(missing: Sequence[str]) -> str:
+def _short_names(missing: Sequence[str]) -> str:
     """Names of categories, whole collections by one name."""
     left, names = list(missing), []
     for collection in ("non_live", "live", "multi_turn", "agentic"):

@@ -40,7 +40,7 @@ _TYPES = {
 _JSON_TYPE = {theirs: json_type for json_type, names in _TYPES.items() for theirs in names}
 
 
-def hinted(functions: Sequence[Document], category: str) -> list[Document]:
+def add_hints(functions: Sequence[Document], category: str) -> list[Document]:
     """Copies of the documents with the language named; Java and JavaScript parameters all become strings."""
     copies: list[Document] = msgspec.json.decode(msgspec.json.encode(functions))
     language = language_of(category)

@@ -80,7 +80,7 @@ def task(
 
 def _root(data: str | None, revision: str | None) -> tuple[Path, dict[str, str]]:
     if data is None:
-        return hub.located(revision or MAIN)
+        return hub.locate(revision or MAIN)
     if revision is not None:
         raise BadInput("The option 'revision' is for data of the hub, not for a folder of your own.")
     if data == EXAMPLE:
@@ -116,10 +116,10 @@ def _levels(given: int | str | Sequence[int] | None) -> frozenset[int]:
     if given is None:
         return frozenset()
     parts: Iterable[Any] = str(given).split(",") if isinstance(given, int | str) else given
-    return frozenset(_whole(parts))
+    return frozenset(_whole_numbers(parts))
 
 
-def _whole(parts: Iterable[Any]) -> Iterator[int]:
+def _whole_numbers(parts: Iterable[Any]) -> Iterator[int]:
     for part in parts:
         try:
             yield int(str(part))
@@ -128,7 +128,7 @@ def _whole(parts: Iterable[Any]) -> Iterator[int]:
 
 
 def _pull() -> Path:
-    return hub.located()[0]
+    return hub.locate()[0]
 
 
 PART = BenchmarkPart(

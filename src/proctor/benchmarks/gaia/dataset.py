@@ -57,7 +57,7 @@ def items(root: Path, split: Split) -> Iterator[Item]:
     folder = split_folder(root, split)
     seen: dict[str, str] = {}
     for where, raw in records(folder):
-        item = item_of(decoded(raw, where), where, folder, root)
+        item = item_of(decode_record(raw, where), where, folder, root)
         if item.id == PLACEHOLDER:
             continue
         if item.id in seen:
@@ -111,7 +111,7 @@ def records(folder: Path) -> Iterator[tuple[str, Mapping[str, object] | bytes]]:
             yield f"{table}, row {number}", record
 
 
-def decoded(raw: Mapping[str, object] | bytes, where: str) -> Mapping[str, object]:
+def decode_record(raw: Mapping[str, object] | bytes, where: str) -> Mapping[str, object]:
     """A record as a mapping.
 
     Raises:

@@ -11,7 +11,7 @@ DATA_SET = "gaia-benchmark/GAIA"
 YEAR = "2023"
 
 
-def located(revision: str = hub.MAIN, data_set: str = DATA_SET) -> tuple[Path, dict[str, str]]:
+def locate(revision: str = hub.MAIN, data_set: str = DATA_SET) -> tuple[Path, dict[str, str]]:
     """Return the data folder, and what a run keeps of where it came from: `PROCTOR_GAIA_DATA`, the cache, or fetched now.
 
     Args:

@@ -51,7 +51,7 @@ def write_template(folder: Path) -> list[Path]:
     """
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
         raise BadInput("{folder} is not empty. Name a new folder.", folder=folder)
-    return list(_copied(files("proctor.benchmarks.gaia") / "template", folder))
+    return list(_copy(files("proctor.benchmarks.gaia") / "template", folder))
 
 
 def check(root: Path) -> Check:
@@ -68,7 +68,7 @@ def check(root: Path) -> Check:
         for where, raw in dataset.records(folder):
             records += 1
             try:
-                record = dataset.decoded(raw, where)
+                record = dataset.decode_record(raw, where)
                 item = dataset.item_of(record, where, folder, root)
             except BadInput as error:
                 found.append(Finding(sentence=error.sentence, wrong=True))
@@ -85,12 +85,12 @@ def check(root: Path) -> Check:
     return Check(records=records, findings=tuple(found))
 
 
-def _copied(source: Traversable, folder: Path) -> Iterator[Path]:
+def _copy(source: Traversable, folder: Path) -> Iterator[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     for entry in sorted(source.iterdir(), key=lambda entry: entry.name):
         target = folder / entry.name
         if entry.is_dir():
-            yield from _copied(entry, target)
+            yield from _copy(entry, target)
         else:
             target.write_bytes(entry.read_bytes())
             yield target

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from proctor.benchmarks.multi import dataset, export, hub, official, parity, replies, scorer, selecting
 from proctor.benchmarks.multi.predictions import predictions, text_of
-from proctor.benchmarks.multi.prompt import Material, Prompted, Style, prompted
+from proctor.benchmarks.multi.prompt import Material, Prompted, Style, compose
 from proctor.config import converted
 from proctor.core.digest import digest_file
 from proctor.core.errors import BadInput
@@ -70,8 +70,8 @@ def task(category: str | int | Sequence[str | int] | None = None, **options: obj
     position = official.checked_position(how.answer_position)
     files = _files(how)
     every = list(dataset.questions(files.problems))
-    selected = selecting.selected(every, _filter(category, how))
-    questions = selecting.drawn(selected, shuffle=how.random, seed=how.seed, count=how.eval_num)
+    selected = selecting.select(every, _filter(category, how))
+    questions = selecting.draw(selected, shuffle=how.random, seed=how.seed, count=how.eval_num)
     if not questions:
         raise BadInput("No question of {path} fits the options.", path=files.problems)
     if any(question.type == "解答" and question.label for question in questions):
@@ -84,7 +84,7 @@ def task(category: str | int | Sequence[str | int] | None = None, **options: obj
         knowledge=dataset.knowledge(files.knowledge) if files.knowledge else {},
     )
     others = _answers(Path(how.reference).expanduser()) if how.reference else {}
-    samples = [_sample(question, prompted(question, how, material), position, others) for question in questions]
+    samples = [_sample(question, compose(question, how, material), position, others) for question in questions]
     names = category if isinstance(category, str | int) else ",".join(map(str, category or ()))
     return Task(
         name="multi" if category is None else f"multi/{names}",
@@ -104,13 +104,13 @@ def task(category: str | int | Sequence[str | int] | None = None, **options: obj
 
 
 def _files(how: Options) -> dataset.Files:
-    folder = how.data or os.environ.get("PROCTOR_MULTI_DATA") or hub.pulled()
+    folder = how.data or os.environ.get("PROCTOR_MULTI_DATA") or hub.find_pulled()
     if folder is None:
         raise BadInput(
             "MULTI needs its data: fetch it with 'proctor data pull multi', or give --set data=PATH, or data=sample for a small set that comes with Proctor."
         )
     need_captions = how.input_type == 1
-    return dataset.located(str(folder), knowledge=how.knowledge, captions=how.captions, need_captions=need_captions)
+    return dataset.locate(str(folder), knowledge=how.knowledge, captions=how.captions, need_captions=need_captions)
 
 
 def _filter(category: str | int | Sequence[str | int] | None, how: Options) -> selecting.Filter:
@@ -178,7 +178,7 @@ def _replies(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str,
 
 
 def _pull() -> Path:
-    return hub.located()[0]
+    return hub.locate()[0]
 
 
 PART = BenchmarkPart(

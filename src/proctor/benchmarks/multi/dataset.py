@@ -86,7 +86,7 @@ class Files(msgspec.Struct, frozen=True, kw_only=True):
     captions: Path | None = None
 
 
-def located(
+def locate(
     data: str, *, knowledge: bool | str = False, captions: str | None = None, need_captions: bool = False
 ) -> Files:
     """The files of a data folder, or of one problem file; `sample` is the small set that comes with Proctor.
@@ -107,7 +107,7 @@ def located(
     return Files(
         problems=problems,
         images=folder,
-        knowledge=_given(knowledge, folder, "knowledge_*.json"),
+        knowledge=_find_file(knowledge, folder, "knowledge_*.json"),
         captions=_captions(captions, folder, needed=need_captions),
     )
 
@@ -142,7 +142,7 @@ def knowledge(path: Path) -> Mapping[str, Piece]:
     Raises:
         BadInput: the layout is wrong.
     """
-    found: dict[str, Piece] = _decoded(path, dict[str, Piece])
+    found: dict[str, Piece] = _decode(path, dict[str, Piece])
     return {
         key: msgspec.structs.replace(piece, knowledge_images=[image_path(image) for image in piece.knowledge_images])
         for key, piece in found.items()
@@ -172,11 +172,11 @@ def subset(path: Path) -> frozenset[str]:
     Raises:
         BadInput: it is no JSON list of texts.
     """
-    return frozenset(_decoded(path, list[str]))
+    return frozenset(_decode(path, list[str]))
 
 
 def _problems(path: Path) -> Iterator[tuple[str, _Problem]]:
-    found = _decoded(path, dict[Key, _Problem] | list[_Problem])
+    found = _decode(path, dict[Key, _Problem] | list[_Problem])
     if isinstance(found, dict):
         yield from found.items()
         return
@@ -222,7 +222,7 @@ def _questions(path: Path, id: str, problem: _Problem) -> Iterator[Question]:
         )
 
 
-def _decoded(path: Path, kind: object) -> Any:
+def _decode(path: Path, kind: object) -> Any:
     try:
         return msgspec.json.decode(_text(path), type=kind)
     except (msgspec.MsgspecError, RecursionError) as error:
@@ -242,11 +242,11 @@ def _without_answers(path: Path) -> bool:
 
 def _captions(asked: str | None, folder: Path, *, needed: bool) -> Path | None:
     if asked == OCR or (asked is None and not any(folder.glob(_CAPTIONS)) and any(folder.glob(_TEXTS))):
-        return _given(needed or asked == OCR, folder, _TEXTS)
-    return _given(asked or needed, folder, _CAPTIONS)
+        return _find_file(needed or asked == OCR, folder, _TEXTS)
+    return _find_file(asked or needed, folder, _CAPTIONS)
 
 
-def _given(asked: bool | str, folder: Path, pattern: str) -> Path | None:
+def _find_file(asked: bool | str, folder: Path, pattern: str) -> Path | None:
     if isinstance(asked, str):
         path = Path(asked).expanduser()
         if not path.is_file():

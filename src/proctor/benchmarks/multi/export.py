@@ -40,7 +40,7 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
             continue
         predictions[sample.id] = prediction_of(sample, trial)
         if sample.target is not None:
-            row = scored(sample, trial)
+            row = score_row(sample, trial)
             rows.append(row)
             details[sample.id] = {**predictions[sample.id], **_detail(sample, row)}
     if not predictions:
@@ -72,7 +72,7 @@ def score_files(
 
 def prediction_of(sample: Sample, trial: Trial) -> Json:
     """What the original writes of an answered question."""
-    messages = ["".join(map(_shown, turn.messages[-1].parts)) for turn in sample.turns]
+    messages = ["".join(map(_part_as_text, turn.messages[-1].parts)) for turn in sample.turns]
     line: Json = {"question_id": sample.id, "question_image_number": sample.meta["images"]}
     if "image_list" in sample.meta:
         line["image_list"] = list(sample.meta["image_list"]) + [""] * (len(messages) - len(sample.meta["image_list"]))
@@ -90,7 +90,7 @@ def prediction_of(sample: Sample, trial: Trial) -> Json:
     return line
 
 
-def scored(sample: Sample, trial: Trial) -> Scored:
+def score_row(sample: Sample, trial: Trial) -> Scored:
     """The official verdict as a row of the tables; what is worth no points is 0 of 0, as upstream."""
     result = multi(sample, trial.trajectory)
     made = isinstance(result, Score)
@@ -119,7 +119,7 @@ def _detail(sample: Sample, row: Scored) -> Json:
     }
 
 
-def _shown(part: object) -> str:
+def _part_as_text(part: object) -> str:
     if isinstance(part, Text):
         return part.text
     return f"<image {part.name}>" if isinstance(part, File) else ""

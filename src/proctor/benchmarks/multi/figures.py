@@ -33,13 +33,13 @@ def draw(rows: Sequence[Scored], folder: Path, name: str) -> list[Path]:
     """
     title = name.encode("ascii", "replace").decode()[:80].replace("$", "?")
     made = [
-        _saved(folder / PICTURES[part], partial(_bars, by=by, title=f"{part}: {title}"))
+        _save(folder / PICTURES[part], partial(_bars, by=by, title=f"{part}: {title}"))
         for part, by in by_slice(rows).items()
     ]
-    return [*made, _saved(folder / HEATMAP, partial(_cells, rows=rows, title=f"Questions: {title}"))]
+    return [*made, _save(folder / HEATMAP, partial(_cells, rows=rows, title=f"Questions: {title}"))]
 
 
-def _saved(path: Path, paint: Callable[[Any], None]) -> Path:
+def _save(path: Path, paint: Callable[[Any], None]) -> Path:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

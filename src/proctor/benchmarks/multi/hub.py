@@ -19,7 +19,7 @@ MOST_FILES = 100_000
 MOST_BYTES = 20_000_000_000
 
 
-def located(revision: str = hub.MAIN) -> tuple[Path, dict[str, str]]:
+def locate(revision: str = hub.MAIN) -> tuple[Path, dict[str, str]]:
     """Return the data folder, fetched and unpacked if it is not in the cache, and what a run keeps of where it came from.
 
     Raises:
@@ -36,7 +36,7 @@ def located(revision: str = hub.MAIN) -> tuple[Path, dict[str, str]]:
     return _data_folder(folder), found.provenance
 
 
-def pulled() -> Path | None:
+def find_pulled() -> Path | None:
     """Return the data folder if it was fetched before; nothing is fetched."""
     folders = sorted(path for path in cache_folder().glob("multi-*") if path.is_dir() and not path.suffix)
     return _data_folder(folders[-1]) if folders else None

@@ -32,7 +32,7 @@ def tokens_in(text: str) -> list[str]:
     return [match[0] for match in TOKEN.finditer(text)]
 
 
-def renumbered(text: str, images: Sequence[str], *, first: int = 1, where: str = "") -> Placed:
+def renumber(text: str, images: Sequence[str], *, first: int = 1, where: str = "") -> Placed:
     """The tokens numbered from `first` in their order, all at once, so that none is replaced twice.
 
     >>> renumbered("x[IMAGE_2]y[IMAGE_1]", ["a.png", "b.png"])
@@ -58,7 +58,7 @@ def renumbered(text: str, images: Sequence[str], *, first: int = 1, where: str =
     return Placed(text=TOKEN.sub(number, text), images=tuple(order))
 
 
-def captioned(placed: Placed, captions: Mapping[str, str], *, inside: bool) -> Placed:
+def add_captions(placed: Placed, captions: Mapping[str, str], *, inside: bool) -> Placed:
     """With what is known of each image: within its token, or in lines below the text; unknown images have an empty text.
 
     >>> captioned(Placed(text="see [IMAGE_1]", images=("a.png",)), {"a.png": "a cat"}, inside=False).text

@@ -52,7 +52,7 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:  # n
         with path.open("rb") as lines:
             for number, text in enumerate(lines, start=1):
                 if text.strip():
-                    yield _checked(_line(path, number, text))
+                    yield _check_line(_line(path, number, text))
     except OSError as error:
         raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from error
 
@@ -64,7 +64,7 @@ def _line(path: Path, number: int, text: bytes) -> Line:
         raise BadInput("{path}, line {line}: {error}.", path=path, line=number, error=in_words(error)) from None
 
 
-def _checked(line: Line) -> Checked:
+def _check_line(line: Line) -> Checked:
     wrong_cut = _cut_differently(line)
     if wrong_cut is not None:
         made, recorded = (" ".join(cut) for cut in wrong_cut)

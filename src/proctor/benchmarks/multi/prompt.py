@@ -63,24 +63,24 @@ class Prompted(msgspec.Struct, frozen=True, kw_only=True):
     images: tuple[str, ...] = ()
 
 
-def prompted(question: Question, style: Style, material: Material) -> Prompted:
+def compose(question: Question, style: Style, material: Material) -> Prompted:
     """The turns in which a question is put.
 
     Raises:
         BadInput: an image that is missing, or a token without an image.
     """
     words = WORDS[style.lang]
-    asked = images.renumbered(question.text, question.images, where=question.id)
+    asked = images.renumber(question.text, question.images, where=question.id)
     piece = next((material.knowledge[key] for key in question.knowledge[:1] if key in material.knowledge), None)
     extra = Placed(text="")
     if piece is not None:
         first = 1 + len(asked.images)
-        extra = images.renumbered(piece.knowledge_content, piece.knowledge_images, first=first, where=question.id)
+        extra = images.renumber(piece.knowledge_content, piece.knowledge_images, first=first, where=question.id)
     shown = style.input_type >= 2
     listed = asked.images + extra.images if shown else ()
     if style.input_type == 1:
-        asked = images.captioned(asked, material.captions, inside=style.cap_in_cnt)
-        extra = images.captioned(extra, material.captions, inside=style.cap_in_cnt) if extra.images else extra
+        asked = images.add_captions(asked, material.captions, inside=style.cap_in_cnt)
+        extra = images.add_captions(extra, material.captions, inside=style.cap_in_cnt) if extra.images else extra
     in_turn = style.in_turn and len(listed) > 1
     count = len(asked.images) + len(extra.images)
     blank = style.blank_image and style.input_type == 2 and not count
@@ -91,7 +91,7 @@ def prompted(question: Question, style: Style, material: Material) -> Prompted:
         parts, listed = [images.blank()], ("",)
     if system and not style.split_sys:
         user, system = f"{system}\n{user}", ""
-    contents = _in_turn(user, parts) if in_turn else [_placed(user, parts, style.image_place)]
+    contents = _in_turn(user, parts) if in_turn else [_place_images(user, parts, style.image_place)]
     if in_turn and _thinks(question, style):
         contents.append((Text(text=words.final),))
     return Prompted(turns=_turns(contents, system, question.label), images=listed)
@@ -133,13 +133,13 @@ def _thinks(question: Question, style: Style) -> bool:
     return style.cot and question.type != "解答"
 
 
-def _placed(text: str, files: Sequence[File], place: Place) -> tuple[Part, ...]:
+def _place_images(text: str, files: Sequence[File], place: Place) -> tuple[Part, ...]:
     """Images behind their tokens, or all of them before or after the text."""
     if not files:
         return (Text(text=text),)
     if place == "before":
         return (*files, Text(text=text))
-    pieces = _cut(text, len(files)) if place == "inline" else [text]
+    pieces = _split_after_tokens(text, len(files)) if place == "inline" else [text]
     if len(pieces) != len(files) + 1:
         return (Text(text=text), *files)
     parts: list[Part] = []
@@ -150,7 +150,7 @@ def _placed(text: str, files: Sequence[File], place: Place) -> tuple[Part, ...]:
 
 def _in_turn(text: str, files: Sequence[File]) -> list[tuple[Part, ...]]:
     """One turn for each image; what is behind the last token goes with the last."""
-    pieces = _cut(text, len(files))
+    pieces = _split_after_tokens(text, len(files))
     rounds: list[tuple[Part, ...]] = [
         (Text(text=piece.strip()), file) for piece, file in zip(pieces, files, strict=False)
     ]
@@ -158,7 +158,7 @@ def _in_turn(text: str, files: Sequence[File]) -> list[tuple[Part, ...]]:
     return [*rounds[:-1], (*rounds[-1], Text(text=f"\n{rest}"))] if rest else rounds
 
 
-def _cut(text: str, count: int) -> list[str]:
+def _split_after_tokens(text: str, count: int) -> list[str]:
     """The text cut behind each of the first `count` image tokens."""
     ends = [match.end() for match in TOKEN.finditer(text)][:count]
     return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]

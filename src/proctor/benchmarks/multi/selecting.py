@@ -31,13 +31,13 @@ def types_of(given: str | int | Sequence[str | int] | None) -> frozenset[str] | 
     ['单选', '解答']
     """
     by_name = {code: name for name, code in TYPES.items()} | {str(place): name for place, name in enumerate(TYPES)}
-    return _named(given, by_name | {name: name for name in TYPES}, say("question type"))
+    return _names_in(given, by_name | {name: name for name in TYPES}, say("question type"))
 
 
 def classes_of(given: str | int | Sequence[str | int] | None) -> frozenset[str] | None:
     """Image classes: `NI`, `SI`, `MI` or `0`, `1`, `2`; several with commas; `all`."""
     by_name = {str(place): name for place, name in enumerate(CLASSES)}
-    return _named(given, by_name | {name: name for name in CLASSES}, say("image class"))
+    return _names_in(given, by_name | {name: name for name in CLASSES}, say("image class"))
 
 
 def subjects_of(given: str | Sequence[str] | None) -> frozenset[str] | None:
@@ -48,7 +48,7 @@ def subjects_of(given: str | Sequence[str] | None) -> frozenset[str] | None:
     return frozenset(part.strip() for part in parts if part.strip()) or None
 
 
-def selected(questions: Iterable[Question], wanted: Filter) -> list[Question]:
+def select(questions: Iterable[Question], wanted: Filter) -> list[Question]:
     """The questions that fit every filter, in the order of the file.
 
     Upstream, a list of ids switches the other filters off and loses the order.
@@ -56,7 +56,7 @@ def selected(questions: Iterable[Question], wanted: Filter) -> list[Question]:
     return [question for question in questions if _fits(question, wanted)]
 
 
-def drawn(questions: Sequence[Question], *, shuffle: bool, seed: int, count: int) -> list[Question]:
+def draw(questions: Sequence[Question], *, shuffle: bool, seed: int, count: int) -> list[Question]:
     """The first `count` (all if below 1), shuffled before with the seed if so wanted."""
     order = list(questions)
     if shuffle:
@@ -78,7 +78,7 @@ def _fits(question: Question, wanted: Filter) -> bool:
     )
 
 
-def _named(
+def _names_in(
     given: str | int | Sequence[str | int] | None, by_name: Mapping[str, str], what: Sentence
 ) -> frozenset[str] | None:
     if given is None:

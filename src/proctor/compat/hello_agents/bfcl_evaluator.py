@@ -171,7 +171,7 @@ def prompt_of(question: str, functions: Sequence[Mapping[str, Any]], category: s
     """Return what the agent is asked: the functions, the question, and the form of the reply; without functions the question."""
     if not functions:
         return question
-    shown = tools.hinted([dict(function) for function in functions], category)
+    shown = tools.add_hints([dict(function) for function in functions], category)
     lines = "\n".join(json.dumps(function, ensure_ascii=False) for function in shown)
     return PROMPT.format(functions=lines, question=question)
 

@@ -92,7 +92,7 @@ class GAIADataset(Questions):
             return
         folder = dataset.split_folder(root, self.split)
         for where, raw in dataset.records(folder):
-            record = dataset.decoded(raw, where)
+            record = dataset.decode_record(raw, where)
             item = dataset.item_of(record, where, folder, root)
             if item.id != dataset.PLACEHOLDER:
                 yield _as_dict(item, record)
@@ -105,7 +105,7 @@ class GAIADataset(Questions):
         if self.dataset_name == hub.DATA_SET and _is_published(DOWNLOADED, self.split):
             return DOWNLOADED
         load()  # HF_TOKEN may be in .env
-        return hub.located(data_set=self.dataset_name)[0]
+        return hub.locate(data_set=self.dataset_name)[0]
 
 
 def level_of(level: object) -> int | None:

@@ -19,7 +19,7 @@ from proctor.compat.veadk import sets
 from proctor.compat.veadk.adk_evaluator import failures, show
 from proctor.core.errors import BadInput
 from proctor.evalsets import cases
-from proctor.evalsets.criteria import Criteria, beside, of_config
+from proctor.evalsets.criteria import Criteria, criteria_next_to, of_config
 from proctor.evalsets.criteria import of as criteria_of
 from proctor.evalsets.outcomes import CaseOutcome, outcomes
 from proctor.evalsets.read import Loaded, read_session
@@ -110,7 +110,7 @@ class AgentEvaluator:
     @staticmethod
     def find_config_for_test_file(test_file: str | Path, *, allow_code: bool = False) -> Criteria:
         """Return the criteria of the `test_config.json` next to a file; those of ADK where there is none."""
-        return beside(Path(test_file), allow_code=allow_code)
+        return criteria_next_to(Path(test_file), allow_code=allow_code)
 
     @staticmethod
     def migrate_eval_data_to_new_schema(

@@ -40,7 +40,7 @@ def loaded(eval_set: object, path: str | Path | None) -> Loaded:
             assert path is not None
             found = read.read(path)
         else:
-            found = read.parsed(msgspec.json.encode(plain(eval_set)), Path("eval_set"))
+            found = read.parse(msgspec.json.encode(plain(eval_set)), Path("eval_set"))
     except BadInput as error:
         raise UnusableEvalSet(error.sentence) from error
     if not found.eval_set.eval_cases:
