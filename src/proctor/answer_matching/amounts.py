@@ -99,7 +99,7 @@ YEAR = compile_later(r"(?:1\d|20)\d\d")
 
 
 def the_amount(reply: str, target: str = "", question: str = "") -> str | None:
-    """The only amount or date of the target's kind in the sentence of a reply that answers; None without a single one.
+    """Return the only amount or date of the target's kind in the sentence of a reply that answers; None without a single one.
 
     >>> the_amount("一共有12个苹果。"), the_amount("She has 15 marbles left."), the_amount("5 or 6"), the_amount("at least 5")
     ('12', '15', None, None)
@@ -111,7 +111,7 @@ def the_amount(reply: str, target: str = "", question: str = "") -> str | None:
 
 
 def without_asked_unit(text: str, question: str) -> str:
-    """An amount without a unit that the question names: `5` of `5 km`, asked for kilometres.
+    """Return an amount without a unit that the question names: `5` of `5 km`, asked for kilometres.
 
     >>> without_asked_unit("5 km", "How many kilometres is it?"), without_asked_unit("5 km", "How far?")
     ('5', '5 km')
@@ -133,13 +133,13 @@ def without_asked_unit(text: str, question: str) -> str:
 
 
 def without_unit(text: str) -> str:
-    """The bare number of an amount; another text unchanged."""
+    """Return the bare number of an amount; another text unchanged."""
     found = AMOUNT_AND_UNIT.fullmatch(tidy(text))
     return text if found is None else found["amount"]
 
 
 def amount_in(sentences: Sequence[str], target: str, question: str) -> str | None:
-    """The only amount of the target's kind in the last of the answering sentences that has one; None when it is not outright."""
+    """Return the only amount of the target's kind in the last of the answering sentences that has one; None when it is not outright."""
     asked = {span for sentence in split(question) for span, _ in _spans(sentence)} if question else set()
     question = interrogative(question)
     answering = chosen(sentences, question)
@@ -192,7 +192,7 @@ def amount_in(sentences: Sequence[str], target: str, question: str) -> str | Non
 
 
 def counted_noun(target: str) -> str:
-    """The noun of a target that counts something we have no unit for; '' for another target.
+    """Return the noun of a target that counts something we have no unit for; '' for another target.
 
     >>> counted_noun("15本"), counted_noun("15 books"), counted_noun("15 km"), counted_noun("Catch 22")
     ('本', 'books', '', '')
@@ -204,7 +204,7 @@ def counted_noun(target: str) -> str:
 
 
 def _counted(spans: list[tuple[str, bool]], sentence: str, question: str) -> list[tuple[str, bool]]:
-    """The amount whose counted noun the question names, of `3 gold and 2 silver medals`; all when none is nearer to it."""
+    """Return the amount whose counted noun the question names, of `3 gold and 2 silver medals`; all when none is nearer to it."""
     asked = echo(question)
     near, nouns = [], []
     for span, _ in spans:
@@ -255,7 +255,7 @@ def _spans(sentence: str, question: str = "") -> Iterable[tuple[str, bool]]:
 
 
 def _unit(amount: str, rest: str) -> str:
-    """The unit that follows an amount."""
+    """Return the unit that follows an amount."""
     words = re.match(r"\s?[^\s\d,.;，。；!！][^\s,.;，。；!！]{0,11}(?:\s[^\s\d,.;，。；!！]{1,12}){0,2}", rest)
     if words is None:
         return ""
@@ -275,7 +275,7 @@ def _unit(amount: str, rest: str) -> str:
 
 
 def _alike(span: str, target: str) -> bool:
-    """Whether an amount may stand for the target: a year for a year, a length for a length, anything for a bare number."""
+    """True if an amount may stand for the target: a year for a year, a length for a length, anything for a bare number."""
     made, expected = read_quantity(tidy(span)), read_quantity(tidy(target))
     if made is not None and expected is not None:
         return made.unit.dimensions == expected.unit.dimensions

@@ -23,7 +23,7 @@ DEFAULT = AnswerOptions()
 
 
 def match(answer: str, target: str, *, options: AnswerOptions = DEFAULT) -> Match:
-    """Whether an answer is the target, by the first rule that can tell; ambiguous means no. Never raises.
+    """Match an answer with the target by the first rule that can tell; ambiguous means no. Never raises.
 
     The order: quasi exact, numeric, units, dates and times, ranges, mathematics, lists, names, similarity, and, where
     the options bring them, semantic and judge.

@@ -26,7 +26,7 @@ LONGEST = 60
 
 
 def chinese_number(text: str) -> tuple[Value, bool] | None:
-    """The value and whether it is an ordinal; None when the text is no number as a whole.
+    """Return the value and whether it is an ordinal; None when the text is no number as a whole.
 
     >>> chinese_number("两万零三百"), chinese_number("百分之五十"), chinese_number("第三"), chinese_number("三国")
     ((20300, False), (Fraction(1, 2), False), (3, True), None)
@@ -84,7 +84,7 @@ def _decimal(whole: str, behind: str, scale: str) -> Value | None:
 
 
 def _whole(text: str) -> Value | None:
-    """A number of digits and units; a last digit without a unit counts in the next lower one (一万二 is 12000)."""
+    """Return a number of digits and units; a last digit without a unit counts in the next lower one (一万二 is 12000)."""
     if POSITIONAL.fullmatch(text):
         return int("".join(str(DIGITS[char]) for char in text))
     for short, long in WRITTEN_OUT.items():

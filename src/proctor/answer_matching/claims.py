@@ -121,7 +121,7 @@ POLAR = compile_later(
 
 
 def claimed(reply: str, target: str, question: str = "", *, fits: Fits) -> str | None:
-    """The words of a reply that fit the target and are what it gives as its answer; None when it gives another, or none.
+    """Return the words of a reply that fit the target and are what it gives as its answer; None when it gives another, or none.
 
     Args:
         reply: a reply, or what follows its last announcement of an answer.
@@ -165,7 +165,7 @@ def _is_meant(text: str, sentence: str) -> bool:
 
 
 def _readings(amount: str, reply: str, target: str) -> Iterable[str]:
-    """An amount, without its unit where things are counted, and the year of a date where the target is a year."""
+    """Yield an amount, without its unit where things are counted, and the year of a date where the target is a year."""
     yield amount
     if COUNTING.search(reply[-MOST_CHARACTERS:]):
         yield without_unit(amount)
@@ -239,7 +239,7 @@ def _variants(complement: str) -> Iterable[str]:
 
 
 def _describes(complement: str, question: str, copula: str) -> bool:
-    """Whether the words after `is` describe what is asked for, so that the subject is the answer."""
+    """True if the words after `is` describe what is asked for, so that the subject is the answer."""
     if question:
         asked, said = echo(question), echo(complement)
         compared = re.search(r"(\w+)\sthan\b", complement)

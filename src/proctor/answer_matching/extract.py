@@ -27,7 +27,7 @@ LOOSE_EMPHASIS = compile_later(r"\s*(?:\*\*|__|`)\s*\.?\s*$")
 
 
 def final_answer(reply: str) -> str | None:
-    """The answer behind the last marker (`final answer is …`, `答案是…`, `\\boxed{…}`); a short reply as a whole.
+    """Return the answer after the last marker (`final answer is …`, `答案是…`, `\\boxed{…}`); a short reply as a whole.
 
     None when a long reply has no marker, because any choice would be a guess.
 
@@ -56,7 +56,7 @@ def final_answer(reply: str) -> str | None:
 
 
 def _boxed(text: str) -> tuple[int, str | None]:
-    """The place and content of the last balanced `\\boxed{…}`."""
+    """Return the place and content of the last balanced `\\boxed{…}`."""
     end = len(text)
     for _ in range(BOXES_TRIED):
         at = text.rfind(BOXED, 0, end)

@@ -14,7 +14,7 @@ MOST_NODES = 20_000
 
 
 def same_value(one: Tree, other: Tree) -> bool:
-    """Whether two expressions are equal wherever both are defined.
+    """True if two expressions are equal wherever both are defined.
 
     Raises:
         OutOfReach: a bound was met before that could be decided.
@@ -25,7 +25,7 @@ def same_value(one: Tree, other: Tree) -> bool:
 
 
 def proportional(one: Tree, other: Tree, *, factor: int | None = None) -> bool:
-    """Whether one expression is a constant (`factor`, or any that is not 0) times the other one."""
+    """True if one expression is a constant (`factor`, or any that is not 0) times the other one."""
     names = one.names() | other.names()
     if sum(1 for tree in (one, other) for _ in tree.nodes()) > MOST_NODES:
         raise OutOfReach

@@ -71,7 +71,7 @@ def lists(answer: str, target: str, options: AnswerOptions, same: Same) -> Match
 
 
 def read_items(text: str) -> Items | None:
-    """The elements of a tidy text that is a list of two or more.
+    """Return the elements of a tidy text that is a list of two or more.
 
     >>> read_items("a, b and c").elements == read_items("a、b和c").elements == read_items("[a, b, c]").elements
     True
@@ -143,7 +143,7 @@ def _split(text: str, separator: re.Pattern[str]) -> list[str]:
 
 
 def _solutions(items: Items) -> bool:
-    """Whether all are values of one variable, as in `x = 2 or x = 3`: the solutions of an equation, all of them."""
+    """True if all are values of one variable, as in `x = 2 or x = 3`: the solutions of an equation, all of them."""
     named = [NAMED.fullmatch(element) for element in items.elements]
     return all(named) and len({found[1] for found in named if found is not None}) == 1
 

@@ -48,7 +48,7 @@ def mathematics(answer: str, target: str, options: AnswerOptions) -> Match | Non
 
 
 def _alike(text: str, other: str) -> str:
-    """A text in the notation of the other: `π/2 rad` beside degrees, `5, -5` beside ±."""
+    """Return a text in the notation of the other: `π/2 rad` beside degrees, `5, -5` beside ±."""
     if "°" in other or DEGREES.search(other):
         text = RADIANS.sub("", text)
     if RADIANS.search(other):

@@ -56,7 +56,7 @@ class Number(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=4096)
 def read_number(text: str) -> Number | None:
-    """The number a tidy text is, as a whole; None when it is something else.
+    """Return the number a tidy text is, as a whole; None when it is something else.
 
     >>> [read_number(text).value for text in ("4.2e1", "forty-two", "肆拾贰", "1.2万", "1,234")]
     [42, 42, 42, 12000, 1234]
@@ -136,7 +136,7 @@ def _amount(text: str) -> Number | None:
 
 
 def chinese_part(text: str) -> Number | None:
-    """A number in Chinese characters, alone or mixed with digits."""
+    """Return a number in Chinese characters, alone or mixed with digits."""
     found = chinese_number(text)
     return Number(_plain(found[0]), ordinal=found[1]) if found else None
 

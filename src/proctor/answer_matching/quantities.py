@@ -64,7 +64,7 @@ class Quantity(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=4096)
 def read_quantity(text: str) -> Quantity | None:
-    """The quantity a tidy text is, as a whole; None when it has no number or no unit we know.
+    """Return the quantity a tidy text is, as a whole; None when it has no number or no unit we know.
 
     >>> read_quantity("1 h 30 min").amount == read_quantity("一个半小时").amount == read_quantity("90分钟").amount
     True
@@ -80,7 +80,7 @@ def read_quantity(text: str) -> Quantity | None:
 
 
 def with_unit(number: Number, unit: str) -> Quantity | None:
-    """A bare number in a unit; None when the unit is unknown."""
+    """Return a bare number in a unit; None when the unit is unknown."""
     found = read_unit(unit)
     return None if found is None else _quantity(number, found)
 

@@ -22,7 +22,7 @@ class Undefined(Exception):
 
 
 def is_rational(tree: Tree) -> bool:
-    """Whether it is built of numbers, names and the four operations, with whole constant powers."""
+    """True if it is built of numbers, names and the four operations, with whole constant powers."""
     for node in tree.nodes():
         if node.op not in RATIONAL:
             return False
@@ -50,7 +50,7 @@ def constant(tree: Tree) -> Fraction | None:
 
 
 def in_field(tree: Tree, point: Mapping[str, int]) -> int:
-    """The value at a point of the field.
+    """Return the value at a point of the field.
 
     Raises:
         Undefined: a division by zero.

@@ -130,7 +130,7 @@ CLAUSE = compile_later(
 
 
 def statements(reply: str) -> list[str]:
-    """The sentences of a reply but for questions, slips and explanations; of a list none, as no item is more than the others."""
+    """Return the sentences of a reply but for questions, slips and explanations; of a list none, as no item is more than the others."""
     lines = [line for line in reply[-MOST_CHARACTERS:].splitlines() if line.strip()]
     if len(lines) > 1 and all(map(ITEM.match, lines)):
         return []
@@ -155,7 +155,7 @@ def corrected(reply: str) -> str:
 
 
 def split(text: str) -> list[str]:
-    """The sentences of a text, without marks of a list or emphasis; an initial or `Dr.` ends none."""
+    """Return the sentences of a text, without marks of a list or emphasis; an initial or `Dr.` ends none."""
     pieces, start = [], 0
     for found in SENTENCE_END.finditer(text):
         if found[0][0] == "." and SHORTENED.search(text[max(start, found.start() - 6) : found.start()]):
@@ -176,7 +176,7 @@ def split(text: str) -> list[str]:
 
 
 def without_guessing(reply: str) -> str:
-    """The reply as if it were sure.
+    """Return the reply as if it were sure.
 
     >>> without_guessing("It is probably Paris."), without_guessing("It might be Paris.")
     ('It is Paris.', 'It is Paris.')
@@ -198,7 +198,7 @@ def conclusion(reply: str) -> str:
 
 
 def chosen(sentences: Sequence[str], question: str) -> Sequence[str]:
-    """The sentences that answer: the last that concludes, else those nearest to the question, else all."""
+    """Return the sentences that answer: the last that concludes, else those nearest to the question, else all."""
     if len(sentences) < 2:
         return sentences
     if concluding := [s for s in sentences if CONCLUDES.match(s)]:

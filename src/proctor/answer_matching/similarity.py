@@ -51,7 +51,7 @@ def similarity(answer: str, target: str, options: AnswerOptions) -> Match:
 
 
 def blocker(answer: str, target: str) -> Match | None:
-    """The refusal of texts that a similarity must not bring together: negations or numbers differ."""
+    """Return the refusal of texts that a similarity must not bring together: negations or numbers differ."""
     if len(negations(answer)) != len(negations(target)):
         return refuse(RULE, say("One of the texts negates what the other says."))
     if _numbers(words(answer)) != _numbers(words(target)):
@@ -61,7 +61,7 @@ def blocker(answer: str, target: str) -> Match | None:
 
 @lru_cache(maxsize=256)
 def words(text: str) -> tuple[str, ...]:
-    """The words of a text, numbers in one form, without articles.
+    """Return the words of a text, numbers in one form, without articles.
 
     >>> words("The five apples") == words("5 apples"), words("三个苹果") == words("3个苹果")
     (True, True)

@@ -17,7 +17,7 @@ CLOSERS = frozenset([")", "]", "}", "\\}", ",", ";", "∪", "or", "and", "∈", 
 
 @lru_cache(maxsize=32)
 def read_tree(text: str) -> Tree | None:
-    """The tree of a tidy text; None when it is no mathematics or too long or deep.
+    """Return the tree of a tidy text; None when it is no mathematics or too long or deep.
 
     >>> read_tree("\\\\frac{1}{2}") == read_tree("1/2"), read_tree("listen"), read_tree("(1,2]").name
     (True, None, '(]')

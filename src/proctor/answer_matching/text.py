@@ -108,7 +108,7 @@ def quasi_exact(answer: str, target: str) -> Match | None:
 
 
 def negations(text: str) -> list[str]:
-    """The words of a text that turn its meaning around, in both languages.
+    """Return the words of a text that turn its meaning around, in both languages.
 
     >>> negations("it isn't, and never was"), negations("他不是"), negations("knot")
     (["isn't", 'never'], ['不'], [])
@@ -163,7 +163,7 @@ def _bare(text: str) -> str:
 
 
 def simplified(text: str) -> str:
-    """The text in simplified characters.
+    """Return the text in simplified characters.
 
     >>> simplified("無法回答")
     '无法回答'
@@ -203,7 +203,7 @@ def _same(answer: str, target: str) -> bool:
 
 
 def units_differ_in_case(answer: str, target: str) -> bool:
-    """Whether letters after a number differ in case in a way that may tell units apart: `MHz` and `mHz`, not `Miles` and `miles`."""
+    """True if letters after a number differ in case in a way that may tell units apart: `MHz` and `mHz`, not `Miles` and `miles`."""
     if answer == target or answer.casefold() != target.casefold():
         return False
     pairs = zip(UNIT_LIKE.findall(answer), UNIT_LIKE.findall(target), strict=False)

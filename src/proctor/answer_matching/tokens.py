@@ -55,7 +55,7 @@ ENUMERATIONS = (("(", ")"), ("[", "]"), ("\\{", "\\}"))
 
 
 def tokens_of(text: str) -> list[str]:
-    """The signs of a text, each in one spelling.
+    """Return the signs of a text, each in one spelling.
 
     Raises:
         NotMathematics: it holds words, codes such as H2O, or too much of everything.
@@ -104,7 +104,7 @@ def tokens_of(text: str) -> list[str]:
 
 
 def _enumerates(tokens: list[str]) -> bool:
-    """Whether a comma here parts elements: inside round, square or set brackets it is no thousands mark."""
+    """True if a comma here parts elements: inside round, square or set brackets it is no thousands mark."""
     return any(tokens.count(opening) > tokens.count(closing) for opening, closing in ENUMERATIONS) or tokens[:1] == [
         "{"
     ]

@@ -59,7 +59,7 @@ class Unit(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=4096)
 def read_unit(text: str) -> Unit | None:
-    """The unit a text names, alone or compound; None when any part of it is unknown.
+    """Return the unit a text names, alone or compound; None when any part of it is unknown.
 
     >>> read_unit("km/h") == read_unit("kilometres per hour") == read_unit("公里每小时") == read_unit("千米/小时")
     True

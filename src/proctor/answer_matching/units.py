@@ -100,7 +100,7 @@ def _same(made: Quantity, expected: Quantity, options: AnswerOptions) -> bool:
 
 
 def _rounds_to(exact: Quantity, rounded: Quantity) -> bool:
-    """Whether a quantity is the other one converted and rounded, with enough digits to be no coincidence."""
+    """True if a quantity is the other one converted and rounded, with enough digits to be no coincidence."""
     shown_value = (rounded.amount - rounded.unit.zero) / rounded.unit.factor
     converted = (exact.amount - rounded.unit.zero) / rounded.unit.factor
     digits = str(abs(shown_value.numerator * 10**rounded.written // shown_value.denominator)).lstrip("0")

@@ -55,7 +55,7 @@ class NeedsExtra(OutOfReach):
 
 
 def agree_at_points(one: Tree, other: Tree, factor: int | None) -> bool:
-    """Whether one is `factor` (or any constant) times the other at every point where both are defined.
+    """True if one is `factor` (or any constant) times the other at every point where both are defined.
 
     Raises:
         OutOfReach: too large, too long, or defined at too few points.
@@ -67,7 +67,7 @@ def agree_at_points(one: Tree, other: Tree, factor: int | None) -> bool:
 
 
 def same_sign(one: Tree, other: Tree) -> bool:
-    """Whether two expressions that are multiples of each other have the same sign.
+    """True if two expressions that are multiples of each other have the same sign.
 
     Raises:
         OutOfReach, Undefined: one of them has no value where it was tried.
@@ -302,7 +302,7 @@ class _Evaluation:
         return self.number(Fraction(math.gcd(*numbers) if tree.op == "gcd" else small(Fraction(math.lcm(*numbers)))))
 
     def plain(self, value: Fraction) -> Fraction:
-        """The value, if it can be told from its neighbours in this precision."""
+        """Return the value, if it can be told from its neighbours in this precision."""
         small(value)
         if max(abs(value.numerator), value.denominator) > self.arithmetic.largest:
             raise NeedsExtra

@@ -99,17 +99,17 @@ def refuse(rule: str, reason: Sentence, *, ambiguous: bool = False) -> Match:
 
 
 def differ(rule: str, answer: str, target: str) -> Match:
-    """The usual refusal: both were read, and are not the same."""
+    """Return the usual refusal: both were read, and are not the same."""
     return refuse(rule, say("'{answer}' is not '{target}'.", answer=shown(answer), target=shown(target)))
 
 
 def two_readings(rule: str, text: str) -> Match:
-    """The refusal of a text that may mean something else."""
+    """Return the refusal of a text that may mean something else."""
     return refuse(rule, say("'{text}' can be read in more than one way.", text=shown(text)), ambiguous=True)
 
 
 def too_large(rule: str, answer: str, target: str) -> Match:
-    """The refusal of what cannot be compared with bounded work."""
+    """Return the refusal of what cannot be compared with bounded work."""
     reason = say(
         "'{answer}' and '{target}' are too large to be compared within the limits.",
         answer=shown(answer),
@@ -119,5 +119,5 @@ def too_large(rule: str, answer: str, target: str) -> Match:
 
 
 def shown(text: str) -> str:
-    """A text as a reason shows it, cut when long."""
+    """Return a text as a reason shows it, cut when long."""
     return clip(text, SHOWN)

@@ -142,7 +142,7 @@ def blanks(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 
 
 def _said(reply: str, alternatives: Sequence[str], question: str, options: Options) -> bool:
-    """Whether a sentence gives one of the alternatives as its answer, or as the words that fit the only blank."""
+    """True if a sentence gives one of the alternatives as its answer, or as the words that fit the only blank."""
     text = without_thoughts(reply)[-MOST_CHARACTERS:]
     if (found := _FILLED.search(text[-LONGEST_VALUE * 2 :])) is not None and not negations(
         found[0].replace(found["word"] or found["other"], "")

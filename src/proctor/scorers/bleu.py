@@ -37,7 +37,7 @@ def bleu(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 
 
 def make(options: Mapping[str, Any]) -> Scorer:
-    """A scorer with `Options`.
+    """Make a scorer with `Options`.
 
     Raises:
         MissingExtra: the extra `text` is not installed.

@@ -67,7 +67,7 @@ def by_type(sample: Sample, trajectory: Trajectory) -> Result:
 
 
 def make(options: Mapping[str, Any], find: Find = find_scorer) -> Scorer:
-    """A scorer with `Options`.
+    """Make a scorer with `Options`.
 
     Raises:
         BadInput: an unknown scorer.

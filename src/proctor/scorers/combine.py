@@ -52,7 +52,7 @@ class _Found(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make(options: Mapping[str, Any], find: Find = find_scorer) -> Scorer:
-    """A scorer with `Options`.
+    """Make a scorer with `Options`.
 
     Raises:
         BadInput: no parts, an unknown scorer, weights that add up to nothing.

@@ -49,7 +49,7 @@ def keywords(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 
 
 def make(options: Mapping[str, Any]) -> Scorer:
-    """A scorer with `Options`."""
+    """Make a scorer with `Options`."""
     chosen = converted(options, Options, "keywords")
     if not 0 <= chosen.minimum <= 1:
         raise BadInput(

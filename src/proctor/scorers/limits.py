@@ -51,7 +51,7 @@ def limits(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 
 
 def make(options: Mapping[str, Any]) -> Scorer:
-    """A scorer with `Options` for all samples; without options those of each sample.
+    """Make a scorer with `Options` for all samples; without options those of each sample.
 
     Raises:
         BadInput: an unknown limit, or one of the wrong type.

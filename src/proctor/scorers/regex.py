@@ -57,7 +57,7 @@ def regex(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 
 
 def make(options: Mapping[str, Any]) -> Scorer:
-    """A scorer with `Options`.
+    """Make a scorer with `Options`.
 
     Raises:
         BadInput: the pattern cannot be compiled, or there is nothing to extract with.

@@ -48,7 +48,7 @@ class Configured(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_async(self) -> bool:
-        """Whether it waits for something, as judges do."""
+        """True if it waits for something, as judges do."""
         return is_async(self.scorer)
 
     def __call__(self, sample: Sample, trajectory: Trajectory, /) -> Any:
@@ -67,7 +67,7 @@ class Configured(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def is_file(name: str) -> bool:
-    """Whether a name means a file of scorers: `./scorers.toml`, or one scorer in it, `./scorers.toml:year`.
+    """True if a name means a file of scorers: `./scorers.toml`, or one scorer in it, `./scorers.toml:year`.
 
     >>> is_file("./scorers.toml:year"), is_file("exact:contains")
     (True, False)

@@ -42,7 +42,7 @@ def semantic(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 
 
 def make(options: Mapping[str, Any]) -> Scorer:
-    """A scorer with `Options`.
+    """Make a scorer with `Options`.
 
     Raises:
         MissingExtra: the extra `semantic` is not installed.

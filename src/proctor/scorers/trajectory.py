@@ -23,7 +23,7 @@ from proctor.trajectory_matching.options import Measure, Options, how_of, option
 
 
 def make(options: Mapping[str, Any]) -> Scorer:
-    """A scorer with `Options`.
+    """Make a scorer with `Options`.
 
     Raises:
         BadInput: there is no such option, or it has a wrong value.
@@ -133,7 +133,7 @@ def _score(sample: Sample, trajectory: Trajectory, options: Options) -> Score | 
 
 
 def _unseen(trajectory: Trajectory) -> bool:
-    """Whether calls could not be seen: an agent that answers in text and reported nothing but text."""
+    """True if calls could not be seen: an agent that answers in text and reported nothing but text."""
     return trajectory.tools == "text" and not any(
         step.message.calls or step.message.role == "tool" for step in trajectory.steps
     )

@@ -31,7 +31,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make(options: Mapping[str, Any], find: Find = find_scorer) -> Scorer:
-    """A scorer with `Options`. The one for consistency is given the conversation up to its turn."""
+    """Make a scorer with `Options`. The one for consistency is given the conversation up to its turn."""
     chosen = converted(options, Options, "turns")
     by_turn, consistency = (find(one) if isinstance(one, str) else one for one in (chosen.scorer, chosen.consistency))
 

@@ -20,7 +20,7 @@ _PIECE = re.compile(r"[a-zA-Z0-9]+(?:\.[0-9]+)?%?|[^a-zA-Z0-9]+")
 
 
 def words(text: str) -> list[str]:
-    """The words of a text; put together they are the text.
+    """Return the words of a text; put together they are the text.
 
     Raises:
         MissingExtra: the extra `zh` is not installed.
@@ -37,7 +37,7 @@ def words(text: str) -> list[str]:
 
 @cache
 def cutter() -> Callable[[str], list[str]]:
-    """The segmenter behind `words`; the first call loads its dictionary (0.1 s).
+    """Return the segmenter behind `words`; the first call loads its dictionary (0.1 s).
 
     Raises:
         MissingExtra: the extra `zh` is not installed.

@@ -44,7 +44,7 @@ _LAST = (
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """The stem of a word of lower-case ASCII letters and digits.
+    """Return the stem of a word of lower-case ASCII letters and digits.
 
     >>> [stem(word) for word in ("running", "flies", "relational", "happy", "enjoy")]
     ['run', 'fli', 'relat', 'happi', 'enjoy']

@@ -29,7 +29,7 @@ def rouge_n(made: Sequence[str], expected: Sequence[str], n: int) -> Rouge:
 
 
 def rouge_l(made: Sequence[str], expected: Sequence[str]) -> Rouge:
-    """The longest common subsequence; all 0 where one side is empty.
+    """Return the longest common subsequence; all 0 where one side is empty.
 
     >>> rouge_l("a c b".split(), "a b".split()).recall
     1.0
@@ -46,7 +46,7 @@ def figures(common: int, made: int, expected: int) -> Rouge:
 
 
 def common_length(one: Sequence[str], other: Sequence[str]) -> int:
-    """The length of the longest common subsequence.
+    """Return the length of the longest common subsequence.
 
     >>> common_length("abcbdab", "bdcaba")
     4

@@ -23,7 +23,7 @@ _BREAKS = (
 
 
 def tokens(text: str) -> list[str]:
-    """The tokens of `rouge-score` without a stemmer: runs of ASCII letters and digits, in lower case.
+    """Return the tokens of `rouge-score` without a stemmer: runs of ASCII letters and digits, in lower case.
 
     >>> tokens("The cat's 2 toys")
     ['the', 'cat', 's', '2', 'toys']
@@ -54,12 +54,12 @@ def sentences_l(made: Sequence[Sequence[str]], expected: Sequence[Sequence[str]]
 
 
 def english_sentences(text: str) -> list[list[str]]:
-    """The tokens of `rouge`: sentences end at full stops, words at white space."""
+    """Return the tokens of `rouge`: sentences end at full stops, words at white space."""
     return [_words(part) for part in text.split(".") if part]
 
 
 def chinese_tokens(text: str) -> list[str]:
-    """The tokens of `rouge_chinese`, of all sentences of a text that is already cut by blanks."""
+    """Return the tokens of `rouge_chinese`, of all sentences of a text that is already cut by blanks."""
     for pattern in _BREAKS:
         text = pattern.sub(r"\1\n\2", text)
     return [word for part in text.rstrip().split("\n") if part for word in _words(part)]

@@ -31,7 +31,7 @@ class AdkCall(msgspec.Struct, frozen=True):
 
 
 def match_type(value: object) -> MatchType:
-    """The match type behind any spelling that ADK takes.
+    """Return the match type behind any spelling that ADK takes.
 
     Raises:
         BadInput: it is none.
@@ -52,7 +52,7 @@ def match_type(value: object) -> MatchType:
 def calls_match(
     made: Sequence[AdkCall], expected: Sequence[AdkCall], how: MatchType, *, names_only: bool = False
 ) -> bool:
-    """Whether the calls of one turn match; ids are ignored, and arguments too by google-adk 2.13's `ignore_args`.
+    """True if the calls of one turn match; ids are ignored, and arguments too by google-adk 2.13's `ignore_args`.
 
     >>> a, b = AdkCall("a", {}), AdkCall("b", {})
     >>> [calls_match([b, a], [a, b], how) for how in MATCH_TYPES]
@@ -75,7 +75,7 @@ def calls_match(
 
 
 def joined(parts: Iterable[str | None]) -> str:
-    """The text parts of an answer as ADK puts them together."""
+    """Return the text parts of an answer as ADK puts them together."""
     return "\n".join(part for part in parts if part)
 
 
@@ -94,7 +94,7 @@ def rouge_1_ascii(response: str, reference: str) -> float:
 
 
 def tokens(text: str) -> list[str]:
-    """The tokens of google-adk 2.
+    """Return the tokens of google-adk 2.
 
     >>> tokens("Running 东京 3.5km")
     ['run', '东', '京', '3', '5km']
@@ -114,7 +114,7 @@ def tokens(text: str) -> list[str]:
 
 
 def mean(scores: Sequence[float]) -> float:
-    """The average as ADK adds it up, one after the other; Python's own sum is more exact since 3.12."""
+    """Return the average as ADK adds it up, one after the other; Python's own sum is more exact since 3.12."""
     total = 0.0
     for score in scores:
         total += score

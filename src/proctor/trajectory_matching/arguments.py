@@ -64,15 +64,15 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     defaults: Mapping[str, Mapping[str, object]] = {}
 
     def plain(self, call: ExpectedCall) -> bool:
-        """Whether a call is matched by equal arguments alone, so that equal calls can be counted."""
+        """True if a call is matched by equal arguments alone, so that equal calls can be counted."""
         return self.policy_for(call) == "equal" and not (self.tolerance or self.match or call.match or call.either)
 
     def policy_for(self, call: ExpectedCall) -> Policy:
-        """The policy of a call."""
+        """Return the policy of a call."""
         return call.policy or self.policy_of.get(call.name, self.policy)
 
     def matcher_for(self, call: ExpectedCall, key: str) -> Any:
-        """The matcher of an argument; "ignore" where it never counts, and None where it has to be equal."""
+        """Return the matcher of an argument; "ignore" where it never counts, and None where it has to be equal."""
         if self.ignore and (key in self.ignore or f"{call.name}.{key}" in self.ignore):
             return "ignore"
         return call.match.get(key, self.match.get(f"{call.name}.{key}", self.match.get(key)))
@@ -107,7 +107,7 @@ def key_of(name: str, arguments: Mapping[str, object], rules: Rules) -> Hashable
 
 
 def canonical(value: object) -> Hashable:
-    """A value that can be looked up, equal for equal JSON.
+    """Return a value that can be looked up, equal for equal JSON.
 
     >>> canonical({"a": [1]}) == canonical({"a": [1.0]}), canonical(1) == canonical(True)
     (True, False)
@@ -154,7 +154,7 @@ def _closeness(call: ExpectedCall, made: ToolCall, rules: Rules) -> Closeness:
 
 
 def counts(expected: object, got: object, matcher: object, policy: Policy) -> bool:
-    """Whether one argument is looked at; `expected` and `got` are ABSENT where a call does not have it."""
+    """True if one argument is looked at; `expected` and `got` are ABSENT where a call does not have it."""
     if policy == "ignore" or matcher == "ignore":
         return False
     if got is ABSENT:
@@ -163,7 +163,7 @@ def counts(expected: object, got: object, matcher: object, policy: Policy) -> bo
 
 
 def right(expected: object, got: object, matcher: object, tolerance: float) -> bool:
-    """Whether one argument is as it should be.
+    """True if one argument is as it should be.
 
     Raises:
         BadInput: there is no such matcher.
@@ -238,7 +238,7 @@ def _near(expected: Any, got: Any, share: float, of: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """A number, which `true` is not."""
+    """True for a number, which `true` is not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

@@ -47,7 +47,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compare(expected: Expected, made: Sequence[ToolCall], how: How | None = None) -> Comparison:
-    """The calls made in a turn against those expected; of several alternatives the one that fits best.
+    """Compare the calls made in a turn with those expected; of several alternatives the one that fits best.
 
     Raises:
         BadInput: rules of order that go in a circle or name no expected call, or too many calls.

@@ -123,7 +123,7 @@ def expected_of(reference: object, where: str = "reference") -> Expected:
 
 
 def answer(trajectory: Trajectory, place: int) -> str:
-    """The text of the last message of a turn that has one, its parts as ADK joins them."""
+    """Return the text of the last message of a turn that has one, its parts as ADK joins them."""
     for step in reversed(trajectory.steps):
         if step.turn == place and step.message.role == "assistant":
             texts = [part.text for part in step.message.parts if isinstance(part, Text) and part.text]

@@ -41,7 +41,7 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 def shown(found: Comparison) -> list[Shown | int]:
-    """The entries in the order the calls were made; a number stands for so many that are left out."""
+    """Return the entries in the order the calls were made; a number is how many are left out."""
     return [one if isinstance(one, int) else _shown(one, found) for one in _chosen(found.entries)]
 
 
@@ -111,7 +111,7 @@ def call_text(name: str, arguments: Mapping[str, object] | None) -> str:
 
 
 def value_text(value: object) -> str:
-    """A value as JSON, cut where it is long."""
+    """Return a value as JSON, cut where it is long."""
     if value is ABSENT:
         return "-"
     try:

@@ -50,7 +50,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def options_of(sample: Sample, **fixed: Any) -> Options:
-    """The options that a sample brings itself, with some that are fixed."""
+    """Return the options that a sample brings itself, with some that are fixed."""
     given = sample.meta.get("trajectory")
     if given:
         return converted({**given, **fixed}, Options, "trajectory")
@@ -58,7 +58,7 @@ def options_of(sample: Sample, **fixed: Any) -> Options:
 
 
 def how_of(options: Options, defaults: Mapping[str, Mapping[str, object]]) -> How:
-    """The options as rules of comparing; `defaults` are those of the schemas of tools."""
+    """Return the options as rules of comparing; `defaults` are those of the schemas of tools."""
     by_tool = options.arguments if isinstance(options.arguments, dict) else {}
     rules = Rules(
         policy="equal" if isinstance(options.arguments, dict) else options.arguments,
@@ -82,7 +82,7 @@ def how_of(options: Options, defaults: Mapping[str, Mapping[str, object]]) -> Ho
 
 
 def says_something(expected: expectation.Expected) -> bool:
-    """Whether anything is expected of calls."""
+    """True if anything is expected of calls."""
     rules = expected.forbidden or expected.needs or expected.most_calls is not None or expected.most_calls_of
     return expected.calls is not None or bool(expected.alternatives) or bool(rules)
 
@@ -90,7 +90,7 @@ def says_something(expected: expectation.Expected) -> bool:
 def compared(
     sample: Sample, trajectory: Trajectory, *, check: Check | None = None, **fixed: object
 ) -> list[dict[str, object]]:
-    """The calls of every turn with those it expects, as `details["sides"]` has them, for runs that another scorer scored.
+    """Return the calls of every turn with those it expects, as `details["sides"]` has them, for runs that another scorer scored.
 
     Args:
         check: finds a fault in calls that match by these rules, for a scorer that is stricter.

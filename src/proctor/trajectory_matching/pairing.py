@@ -206,7 +206,7 @@ class Pairing:
 def _small(
     calls: Sequence[ExpectedCall], made: Sequence[ToolCall], rules: Rules
 ) -> list[tuple[Sequence[int], Sequence[int], Sequence[Sequence[float]]]]:
-    """The blocks, with no more than the first calls of a large one."""
+    """Return the blocks, with no more than the first calls of a large one."""
     kept, count = [], Counter[str]()
     for place, call in enumerate(calls):
         count[call.name] += 1
