@@ -167,7 +167,7 @@ def test_a_run_that_probes_nothing_is_refused(tmp_path: Path) -> None:
         ({"limit": 0}, "at least 1"),
         ({"margin": 0.0}, "margin lies between"),
         ({"items": "nowhere.jsonl"}, "nowhere.jsonl"),
-        ({"items": "notes.txt"}, "no data file"),
+        ({"items": __file__}, "no data file"),
         ({"rubric": "no-such"}, "No rubric is called"),
         ({"probes": ["self"]}, "None of the items"),
     ],
@@ -188,7 +188,7 @@ def test_no_judge_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     ("text", "why"),
     [
         ("", "no items"),
-        ('{"id": 1, "answer": "x"}\n{"id": 1, "answer": "y"}', "used twice"),
+        ('{"id": 1, "answer": "x"}\n{"id": 1, "answer": "y"}', "was used already in row 1"),
         ('{"id": 1, "answr": "x"}', "Did you mean 'answer'"),
         ('{"id": 1, "own": "x", "other": "y", "human": "me"}', "human"),
         ("{", "line 1"),

@@ -1,6 +1,7 @@
 """Probe a judge: run the probes as a task, and read what was found."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -10,9 +11,7 @@ from proctor.api.options import RunOptions, judge_of
 from proctor.api.prepare import at
 from proctor.api.run import Run
 from proctor.core.errors import BadInput
-from proctor.core.run import Budget
 from proctor.core.task import Store
-from proctor.engine.progress import Progress
 from proctor.judging.probe_findings import MARGIN, Finding, findings
 
 AGENT = "baseline:null"  # the answers to judge are in the samples
@@ -49,12 +48,7 @@ def probe(
     limit: int | None = None,
     margin: float = MARGIN,
     level: float = 0.95,
-    concurrency: int | None = None,
-    budget: Budget | Mapping[str, object] | None = None,
-    store: str | Store | None = None,
-    run_id: str | None = None,
-    accept_changes: bool = False,
-    progress: Progress | None = None,
+    **given: Any,
 ) -> Probed:
     """Probe a judge for what must not sway it.
 
@@ -65,24 +59,17 @@ def probe(
         probes, kinds: only these, such as position and pairs.
         limit: how many items to take from the start.
         margin: how large a bias matters: beyond it the judge is biased, within it fine.
-        accept_changes: resume a run although files of the judge changed.
+        given: keyword arguments of `proctor.evaluate`, such as store, budget, concurrency, run_id and progress.
 
     Raises:
         BadInput: no judge, an unknown probe, or items that are malformed.
     """
     if not 0 < margin < 1:
         raise BadInput("The margin lies between 0 and 1; it is {margin}.", margin=margin)
-    task, how = how_to_probe(judge, judge_options, rubric=rubric, items=items, probes=probes, kinds=kinds, limit=limit)
-    how = msgspec.structs.replace(
-        how,
-        concurrency=concurrency,
-        budget=budget,
-        store=store,
-        run_id=run_id,
-        accept_changes=accept_changes,
-        progress=progress,
+    task, options = how_to_probe(
+        judge, judge_options, rubric=rubric, items=items, probes=probes, kinds=kinds, limit=limit, **given
     )
-    return read(run_task(task, how), margin=margin, level=level)
+    return read(run_task(task, options), margin=margin, level=level)
 
 
 def how_to_probe(
@@ -94,6 +81,7 @@ def how_to_probe(
     probes: Sequence[str] = (),
     kinds: Sequence[str] = (),
     limit: int | None = None,
+    **given: Any,
 ) -> tuple[str, RunOptions]:
     """Return the task and the options with which a judge is probed.
 
@@ -108,7 +96,8 @@ def how_to_probe(
             "Name the model to probe: proctor probe openai:MODEL, the variable PROCTOR_JUDGE, or judge in proctor.toml."
         )
     options = {"probes": list(probes), "kinds": list(kinds), "items": limit}
-    return f"{TASK}:{items}" if items else TASK, RunOptions(
+    return f"{TASK}:{items}" if items else TASK, msgspec.structs.replace(
+        RunOptions.of(given),
         agent=AGENT,
         options={key: value for key, value in options.items() if value},
         scorers=[f"probe:{rubric}" if rubric else "probe"],

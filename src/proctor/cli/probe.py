@@ -70,14 +70,11 @@ def command(
 
     model_options = options.judge_options(judge, judge_options)
     if dry_run:
-        from msgspec.structs import replace
-
         from proctor.api.rehearse import rehearse
         from proctor.cli.plan import show_judging
 
-        asked = {name: given[name] for name in ("probes", "kinds", "limit")}
+        asked = {name: given[name] for name in ("probes", "kinds", "limit", "store", "run_id")}
         task, how = how_to_probe(judge, model_options, rubric=rubric or "", items=items or "", **asked)
-        how = replace(how, store=given["store"], run_id=given["run_id"])
         show_judging(rehearse(task, how), as_json=as_json)
         return
     with output.judging(quiet=quiet) as progress:

@@ -7,7 +7,7 @@ as a whole, when `label` returns; several processes may review one file at once.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Generic, Literal, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.review import labels, plan
-from proctor.review._watched import Watched
 from proctor.review.dimensions import DEFAULT, Dimension
 from proctor.review.items import Item, items, notes
 from proctor.review.label_checks import checked_comment, checked_scores, checked_status, name_of
@@ -78,8 +77,8 @@ class Review:
         """
         self.data = Path(data).expanduser()
         self.file = labels.file_of(self.data)
-        self._records = Watched[dict[str, Record]](self.file, labels.records, {})
-        self._plan = Watched(plan.file_of(self.data), plan.read, Plan())
+        self._records = _Watched[dict[str, Record]](self.file, labels.records, {})
+        self._plan = _Watched(plan.file_of(self.data), plan.read, Plan())
         self.items = items(self.data)
         self.dimensions = tuple(dimensions)
         self.distance = distance
@@ -303,6 +302,27 @@ class Review:
 
     def _write(self, new: Plan) -> None:
         write_whole(self._plan.path, msgspec.json.format(msgspec.json.encode(new), indent=2) + b"\n", durable=True)
+
+
+class _Watched(Generic[T]):
+    """The content of a file that several processes replace, read again when it changes; `missing` while there is none."""
+
+    def __init__(self, path: Path, read: Callable[[Path], T], missing: T) -> None:
+        self.path = path
+        self._read = read
+        self._missing = missing
+        self._seen: tuple[object, T] = (None, missing)
+
+    def now(self) -> T:
+        """Return the current content."""
+        try:
+            status = self.path.stat()
+        except FileNotFoundError:
+            return self._missing
+        stamp = (status.st_ino, status.st_mtime_ns, status.st_size)
+        if self._seen[0] != stamp:
+            self._seen = (stamp, self._read(self.path))
+        return self._seen[1]
 
 
 def _own(record: Record | None, reviewer: str) -> Entry | None:

@@ -1,6 +1,7 @@
 """`EvaluationConfig` and the `Universal…` evaluators: dimensions of one's own, and other names of fields."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,39 +15,9 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import say
 from proctor.datasets.formats import READERS
 from proctor.datasets.rows import rows
-from proctor.judges.rubric_file import Dimension, Heading, Rubric, Words
+from proctor.judges.rubric_file import Dimension, Rubric, Words, rubric
 
-TASK = Heading(task="Judge what is shown in each dimension, by what its text asks.", title="Quality")
-TASK_ZH = Heading(task="请按每个维度的说明，对所示内容逐项评分。", title="质量")
-TEMPLATES: Mapping[str, Mapping[str, tuple[str, str]]] = {
-    "math": {
-        "correctness": ("Is the mathematics free of errors, and the final answer right?", "数学推理是否无误，最终答案是否正确？"),
-        "clarity": ("Is it plain what is asked, and can every step be followed?", "题意是否明白，每一步是否都能看懂？"),
-        "completeness": ("Does the solution leave out no step that is needed?", "解答是否没有遗漏必要的步骤？"),
-        "difficulty_match": ("Is it as hard as it is meant to be?", "难度是否与预期一致？"),
-        "originality": ("Is there an idea in it, rather than routine?", "是否含有巧思，而非套路？"),
-    },
-    "code": {
-        "correctness": ("Does the code run and do what is asked in the usual cases?", "代码能否运行，并在常见情况下完成要求？"),
-        "robustness": ("Does it stand wrong and extreme input?", "能否应对错误和极端的输入？"),
-        "efficiency": ("Are time and memory reasonable for the task?", "时间和内存开销对任务而言是否合理？"),
-        "readability": ("Can another programmer read it: names, structure, comments?", "他人是否容易读懂：命名、结构、注释？"),
-        "style_compliance": ("Does it keep to the conventions of its language?", "是否遵守该语言的惯例？"),
-    },
-    "writing": {
-        "accuracy": ("Are facts, numbers and quotations right?", "事实、数据和引用是否正确？"),
-        "coherence": ("Does one thought lead to the next?", "思路是否前后连贯？"),
-        "richness": ("Is there enough substance and detail?", "内容和细节是否充实？"),
-        "creativity_style": ("Has the language a voice, and the text something new?", "语言是否有特色，内容是否有新意？"),
-        "engagement": ("Does one want to read on?", "是否让人想读下去？"),
-    },
-    "qa": {
-        "correctness": ("Is the answer right, and is it one to this question?", "回答是否正确，且切合问题？"),
-        "clarity": ("Is it easy to understand, in one way only?", "是否易懂且无歧义？"),
-        "completeness": ("Is everything there that the question asks for?", "问题所问是否都已回答？"),
-        "helpfulness": ("Does it help whoever asked?", "对提问者是否有帮助？"),
-    },
-}  # fmt: skip
+TEMPLATES = ("math", "code", "writing", "qa")
 STANDARD = ("correctness", "clarity", "completeness")
 
 
@@ -132,8 +103,8 @@ class EvaluationConfig:
             passing=PASS * scale / 5,
             excellent=EXCELLENT * scale / 5,
             judges="item",
-            en=TASK,
-            zh=TASK_ZH,
+            en=_template("math").en,
+            zh=_template("math").zh,
         )
 
 
@@ -222,14 +193,15 @@ def _of_template(name: str, only: Sequence[str] | None = None) -> list[Evaluatio
     if name not in TEMPLATES:
         raise BadInput("There is no template '{name}'. Known: {known}.", name=name, known=", ".join(TEMPLATES))
     return [
-        EvaluationDimension(dimension, english)
-        for dimension, (english, _) in TEMPLATES[name].items()
-        if only is None or dimension in only
+        EvaluationDimension(one.name, one.words("en").text)
+        for one in _template(name).dimensions
+        if only is None or one.name in only
     ]
 
 
 def _dimension(one: EvaluationDimension) -> Dimension:
-    chinese = {english: zh for template in TEMPLATES.values() for english, zh in template.values()}
+    known = (dimension for name in TEMPLATES for dimension in _template(name).dimensions)
+    chinese = {dimension.words("en").text: dimension.words("zh").text for dimension in known}
     text = f"{one.description} {one.prompt_instruction or ''}".strip()
     return Dimension(name=one.name, en=Words(text=text), zh=Words(text=chinese.get(one.description, text)))
 
@@ -241,3 +213,8 @@ def _path(config: Mapping[str, Any]) -> Path:
     if path.suffix.lower() not in READERS:
         raise BadInput("{path}: items are read from {known}.", path=path, known=", ".join(READERS))
     return path
+
+
+@cache
+def _template(name: str) -> Rubric:
+    return rubric(f"{name}.toml", Path(__file__).with_name("templates"))
