@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from proctor.agents.local import LocalAgent, make
+from proctor.agents.local import make
+from proctor.agents.openai import ChatAgent
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample
 from proctor.core.trajectory import Step
@@ -29,7 +30,7 @@ async def test_the_server_starts_with_the_run_and_ends_with_it(monkeypatch: pyte
         monkeypatch.setattr(LocalModel, one.__name__, one)
     sample = Sample.ask("fr", "Capital of France?")
     agent = make("smollm2-135m", {})
-    assert isinstance(agent, LocalAgent)
+    assert isinstance(agent, ChatAgent)
     assert noted == []
     async with agent, agent.open(sample, None) as session:
         steps = await session.send(sample.turns[0])
@@ -57,5 +58,5 @@ def test_options_may_come_as_text_and_a_path_gives_the_name_of_the_file(tmp_path
     path = tmp_path / "model.gguf"
     path.write_bytes(b"GGUF\x03\x00\x00\x00" + b"\x01" + b"\x00" * 15)
     agent = make(str(path), {"slots": "2", "must_call": "true"})
-    assert isinstance(agent, LocalAgent)
+    assert isinstance(agent, ChatAgent)
     assert (agent.name, agent.concurrency) == ("local:model.gguf", 2)

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from test_endpoint_runs import served
 
 import proctor
-from proctor.agents.local import LocalAgent
+from proctor.agents.openai import ChatAgent
 from proctor.benchmarks.bfcl import dataset, oracle, task
 from proctor.chat.agent_replies import steps_of
 from proctor.cli import app
@@ -158,5 +158,5 @@ class LocalKnown:
 def test_a_local_model_scores_as_planned(category: str, mode: str) -> None:
     model: Any = LocalKnown(Known(category))
     options = {"mode": mode}
-    run = proctor.evaluate(f"bfcl/{category}", agent=LocalAgent(model), first=ASKED, options=options)
+    run = proctor.evaluate(f"bfcl/{category}", agent=ChatAgent(model), first=ASKED, options=options)
     assert run.estimate("accuracy").value == PLANNED

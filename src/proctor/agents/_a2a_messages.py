@@ -2,12 +2,10 @@
 
 import base64
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from proctor.chat.agent_replies import call_of, clean
-from proctor.chat.message_text import as_json, text_of
-from proctor.core.errors import BadInput
+from proctor.chat.message_text import as_json, file_bytes, text_of
 from proctor.core.sample import File, Message, Part, Reasoning, Text, ToolResult, Turn
 from proctor.core.trajectory import Step, Usage
 
@@ -88,11 +86,7 @@ def _file(file: File) -> dict[str, object]:
     about = {"filename": file.name, "mediaType": file.media_type}
     if file.data is None and file.url is not None:
         return {"url": file.url, **about}
-    try:
-        data = file.data if file.data is not None else Path(file.path or "").read_bytes()
-    except OSError as error:
-        raise BadInput("{path} cannot be read: {error}.", path=file.path, error=error.strerror or error) from None
-    return {"raw": base64.b64encode(data).decode(), **about}
+    return {"raw": base64.b64encode(file_bytes(file)).decode(), **about}
 
 
 def _usage(used: object) -> Usage | None:

@@ -2,12 +2,10 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proctor.chat.agent_replies import call_of, clean
-from proctor.chat.message_text import as_json, text_of
-from proctor.core.errors import BadInput
+from proctor.chat.message_text import as_json, file_bytes, text_of
 from proctor.core.sample import File, Message, Part, Reasoning, Text, ToolCall, ToolResult, Turn
 from proctor.core.trajectory import Step, Stop, Usage
 
@@ -150,22 +148,13 @@ def _given(part: Part) -> Iterator["types.Part"]:
                 file_data=types.FileData(file_uri=url, mime_type=part.media_type, display_name=part.name or None)
             )
         case File():
-            data = part.data if part.data is not None else _read(part.path)
-            yield types.Part(
-                inline_data=types.Blob(data=data, mime_type=part.media_type, display_name=part.name or None)
-            )
+            blob = types.Blob(data=file_bytes(part), mime_type=part.media_type, display_name=part.name or None)
+            yield types.Part(inline_data=blob)
         case ToolResult():
             response = types.FunctionResponse(name=part.name, response=as_object(part.content), id=part.id or None)
             yield types.Part(function_response=response)
         case _:
             pass
-
-
-def _read(path: str | None) -> bytes:
-    try:
-        return Path(path).read_bytes() if path is not None else b""
-    except OSError as error:
-        raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror or error) from None
 
 
 def _stop(event: "Event") -> Stop:

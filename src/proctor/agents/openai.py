@@ -12,6 +12,7 @@ from proctor.core.parts import AgentPart
 from proctor.core.sample import Message, Sample, Tool
 from proctor.core.task import Environment, Session
 from proctor.core.trajectory import Step, ToolStyle
+from proctor.models.named import Opened
 from proctor.models.openai import ChatModel, Options, options_of
 
 
@@ -25,7 +26,7 @@ class Model(Protocol):
 
 
 def make(argument: str, options: Mapping[str, object]) -> "ChatAgent":
-    """The agent `openai:MODEL` with the options of `proctor.models.openai.Options`."""
+    """Return the agent `openai:MODEL` with the options of `proctor.models.openai.Options`."""
     checked = options_of(options)
     model = ChatModel(argument, checked)
     return ChatAgent(
@@ -36,8 +37,8 @@ def make(argument: str, options: Mapping[str, object]) -> "ChatAgent":
     )
 
 
-class ChatAgent:
-    """A chat model as a system under test.
+class ChatAgent(Opened):
+    """A chat model as a system under test; `async with` it, so that a model with a server of its own ends with the run.
 
     Args:
         tools: "native" offers tools as the model's API does, "text" describes them in words.
@@ -45,12 +46,13 @@ class ChatAgent:
             as "step_limit".
 
     Attributes:
-        model: the name that its price stands under.
+        model: the name that its price is listed under.
     """
 
     def __init__(
         self, model: Model, *, name: str | None = None, tools: ToolStyle = "native", max_steps: int | None = None
     ) -> None:
+        super().__init__([model])
         self.name = name or model.name
         self.model = model.name
         self.tools = tools
@@ -59,7 +61,7 @@ class ChatAgent:
         self._max_steps = max_steps
 
     def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
-        """A conversation of its own for each sample."""
+        """Return a conversation of its own for each sample."""
         return nullcontext(conversation_with(self._model, self.tools, environment, self._max_steps))
 
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from proctor.core.errors import BadInput
 from proctor.core.sample import File, Message, Text
 
 _json = json.JSONEncoder(ensure_ascii=False, default=str)
@@ -25,6 +26,20 @@ def file_note(file: File) -> str:
     name = file.name or (Path(file.path).name if file.path else "file")
     address = file.url or file.path
     return f"\n[Attached file: {name} ({file.media_type})" + (f", at {address}]\n" if address else "]\n")
+
+
+def file_bytes(file: File) -> bytes:
+    """Return the content of a file that came with a sample, empty for one of an address.
+
+    Raises:
+        BadInput: it cannot be read.
+    """
+    if file.data is not None or file.path is None:
+        return file.data or b""
+    try:
+        return Path(file.path).read_bytes()
+    except OSError as error:
+        raise BadInput("{path} cannot be read: {error}.", path=file.path, error=error.strerror or error) from None
 
 
 def as_json(value: object) -> str:
