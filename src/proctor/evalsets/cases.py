@@ -25,7 +25,7 @@ from proctor.evalsets.schema import (
 
 
 def find(eval_set: EvalSet, case_id: str) -> EvalCase:
-    """The case with an id.
+    """Return the case with an id.
 
     Raises:
         BadInput: there is none; the nearest id is named.
@@ -45,7 +45,7 @@ def find(eval_set: EvalSet, case_id: str) -> EvalCase:
 
 
 def add(eval_set: EvalSet, case: EvalCase) -> EvalSet:
-    """With one more case.
+    """Return the set with one more case.
 
     Raises:
         BadInput: its id is taken.
@@ -56,7 +56,7 @@ def add(eval_set: EvalSet, case: EvalCase) -> EvalSet:
 
 
 def put(eval_set: EvalSet, case_id: str, case: EvalCase) -> EvalSet:
-    """With another case in the place of one; it may have another id, if that is free.
+    """Return the set with a case replaced; the new one may have another id, if that is free.
 
     Raises:
         BadInput: there is no such case, or the new id is taken.
@@ -68,7 +68,7 @@ def put(eval_set: EvalSet, case_id: str, case: EvalCase) -> EvalSet:
 
 
 def delete(eval_set: EvalSet, case_ids: Sequence[str]) -> EvalSet:
-    """Without some cases.
+    """Return the set without some cases.
 
     Raises:
         BadInput: there is no such case.
@@ -79,7 +79,7 @@ def delete(eval_set: EvalSet, case_ids: Sequence[str]) -> EvalSet:
 
 
 def merge(sets: Sequence[EvalSet], set_id: str) -> EvalSet:
-    """All cases in one set, in order.
+    """Return a set with all cases, in order.
 
     Raises:
         BadInput: two cases have the same id.
@@ -102,7 +102,7 @@ def merge(sets: Sequence[EvalSet], set_id: str) -> EvalSet:
 
 
 def split(eval_set: EvalSet, parts: int) -> list[EvalSet]:
-    """The set in so many parts of nearly equal size, each with cases that stood side by side.
+    """Split the set into `parts` of nearly equal size, each with consecutive cases.
 
     Raises:
         BadInput: fewer cases than parts.
@@ -125,7 +125,7 @@ def split(eval_set: EvalSet, parts: int) -> list[EvalSet]:
 def new_case(
     case_id: str, ask: str, answer: str | None, calls: Sequence[tuple[str, Mapping[str, object]]] | None
 ) -> EvalCase:
-    """A case of one turn."""
+    """Return a case of one turn."""
     return change_first_turn(
         EvalCase(eval_id=case_id, conversation=[Invocation(user_content=Content())]), ask, answer, calls
     )
@@ -134,7 +134,7 @@ def new_case(
 def change_first_turn(
     case: EvalCase, ask: str | None, answer: str | None, calls: Sequence[tuple[str, Mapping[str, object]]] | None
 ) -> EvalCase:
-    """A case with other words, another answer or other calls in its first turn.
+    """Return a case with other words, another answer or other calls in its first turn.
 
     Raises:
         BadInput: it has no turn.
@@ -171,7 +171,7 @@ def add_missing(eval_set: EvalSet, new: Sequence[EvalCase]) -> EvalSet:
 
 
 def with_session(eval_set: EvalSet, session: SessionInput) -> EvalSet:
-    """The set with a session for every case that has none."""
+    """Return the set with a session for every case that has none."""
     cases = [
         case if case.session_input is not None else replace(case, session_input=session) for case in eval_set.eval_cases
     ]

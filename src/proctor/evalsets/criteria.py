@@ -92,7 +92,7 @@ def as_first(criteria: Criteria) -> bytes:
 
 
 def criteria_next_to(path: Path, *, allow_code: bool = False) -> Criteria:
-    """The criteria of the folder of a file.
+    """Read the criteria of the folder of a file.
 
     Raises:
         BadInput: as `read`.
@@ -144,7 +144,7 @@ def of(
     custom: Mapping[str, object] = MappingProxyType({}),
     allow_code: bool = False,
 ) -> Criteria:
-    """The criteria of an object: a threshold, or an object with one, for each metric.
+    """Return the criteria of an object: a threshold, or an object with one, for each metric.
 
     Raises:
         BadInput: as `read`.

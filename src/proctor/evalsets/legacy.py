@@ -25,7 +25,7 @@ NAMES = {
 
 
 def cases(value: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
-    """The cases of the nested list, as JSON of the current schema.
+    """Return the cases of the nested list, as JSON of the current schema.
 
     Raises:
         Invalid: something that the conversion needs is missing, or of the wrong type.
@@ -39,7 +39,7 @@ def cases(value: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
 
 
 def case(name: str, turns: Sequence[object], session: object = None, at: Path = ("eval_cases", 0)) -> dict[str, object]:
-    """One case out of its turns; a session that is empty is none.
+    """Return one case out of its turns; a session that is empty is none.
 
     Raises:
         Invalid: as above.
@@ -58,7 +58,7 @@ def case(name: str, turns: Sequence[object], session: object = None, at: Path = 
 
 
 def old_path(path: Path, *, flat: bool) -> Path:
-    """Where something of the current schema stands in the older shapes, as far as they have it.
+    """Return the path in the older shapes of something of the current schema, as far as they have it.
 
     >>> old_path(("eval_cases", 1, "conversation", 0, "user_content"), flat=False)
     (1, 'data', 0, 'query')

@@ -79,7 +79,7 @@ Attempt = tuple[Trial, Mapping[str, Score | Unscored]]
 
 
 def outcomes(record: RunRecord, store: Store) -> Iterator[CaseOutcome]:
-    """The cases of a run in the order of their sets, also those that were never run."""
+    """Yield the cases of a run in the order of their sets, also those that were never run."""
     verdicts: dict[tuple[str, int], list[Verdict]] = {}
     for verdict in store.verdicts(record.id):
         verdicts.setdefault((verdict.sample_id, verdict.attempt), []).append(verdict)
@@ -93,7 +93,7 @@ def outcomes(record: RunRecord, store: Store) -> Iterator[CaseOutcome]:
 
 
 def status_of(score: float | None, threshold: float) -> Status:
-    """What a score is worth.
+    """Return what a score is worth.
 
     >>> status_of(0.8, 0.8), status_of(None, 0.8)
     ('passed', 'not_evaluated')
@@ -131,12 +131,12 @@ def _status(metrics: Sequence[Status], trials: Sequence[Trial]) -> Status:
 
 
 def _metric_name(scorer: str) -> str:
-    """What ADK calls the metric of a scorer; the name itself of other scorers."""
+    """Return what ADK calls the metric of a scorer; the name itself of other scorers."""
     return scorer.removeprefix(PREFIX).removeprefix(f"{KEY}:")
 
 
 def _asked_for(name: str, sample: Sample, attempts: Sequence[Attempt]) -> bool:
-    """Whether the criteria of the case name a metric: sets of one run may have different ones."""
+    """True if the criteria of the case name a metric: sets of one run may have different ones."""
     criteria = sample.known.adk.get("criteria", ())
     if name.startswith(PREFIX):
         return _metric_name(name) in criteria
@@ -170,7 +170,7 @@ def _metric(name: str, sample: Sample, attempts: Sequence[Attempt], *, whole: bo
 
 
 def _scores(sample: Sample, trial: Trial, result: Score | Unscored | None) -> Sequence[float | None]:
-    """What is averaged of an attempt: its turns where the metric lists them, as ADK's do, else its value."""
+    """Return what is averaged of an attempt: its turns where the metric lists them, as ADK's do, else its value."""
     if trial.outcome == "agent_failed":
         return [0.0] * len(sample.turns)
     if not isinstance(result, Score):
@@ -180,7 +180,7 @@ def _scores(sample: Sample, trial: Trial, result: Score | Unscored | None) -> Se
 
 
 def _turn_score(trial: Trial, result: Score | Unscored | None, place: int) -> float | None:
-    """What one turn scored; a metric that does not tell gives the same for all."""
+    """Return what one turn scored; a metric that does not tell gives the same for all."""
     if trial.outcome == "agent_failed":
         return 0.0
     if trial.outcome not in IN_THE_MEAN or not isinstance(result, Score):
@@ -196,7 +196,7 @@ def _turn_score(trial: Trial, result: Score | Unscored | None, place: int) -> fl
 
 
 def _passed_turns(result: Score | Unscored | None) -> Sequence[bool | None]:
-    """What a metric says of each turn that has its own rule, such as one by which less is better."""
+    """Return what a metric says of each turn that has its own rule, such as one by which less is better."""
     return result.known.passed_turns if isinstance(result, Score) else ()
 
 
@@ -258,7 +258,7 @@ def _call(call: ToolCall) -> Call:
 
 
 def _seconds(trial: Trial, place: int) -> float:
-    """From the beginning of a turn to its end; an equal part of the whole attempt where no times are known."""
+    """Return the time from the beginning of a turn to its end; an equal part of the attempt where no times are known."""
     steps = [step for step in trial.trajectory.steps if step.turn == place]
     began = [step.started for step in steps if step.started]
     if not began:

@@ -39,7 +39,7 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read(path: FilePath | str) -> Loaded:
-    """The eval set of a file.
+    """Return the eval set of a file.
 
     Raises:
         BadInput: no such file, no JSON, none of the shapes or several at once, a value of the wrong type, a key that
@@ -50,7 +50,7 @@ def read(path: FilePath | str) -> Loaded:
 
 
 def parse(data: bytes, path: FilePath) -> Loaded:
-    """The eval set of a text; messages name the path, and a set without an id is called after it.
+    """Return the eval set of a text; messages name the path, and a set without an id is called after it.
 
     Raises:
         BadInput: as `read`.
@@ -73,7 +73,7 @@ def parse(data: bytes, path: FilePath) -> Loaded:
 
 
 def read_case(path: FilePath | str) -> EvalCase:
-    """One case out of a file that holds nothing else.
+    """Return one case out of a file that holds nothing else.
 
     Raises:
         BadInput: it is none.
@@ -83,7 +83,7 @@ def read_case(path: FilePath | str) -> EvalCase:
 
 
 def case_of(text: str) -> EvalCase:
-    """One case out of a text.
+    """Return one case out of a text.
 
     Raises:
         BadInput: it is none.
@@ -92,7 +92,7 @@ def case_of(text: str) -> EvalCase:
 
 
 def read_session(path: FilePath | str) -> SessionInput:
-    """A session as a file of its own, as the oldest shape had it: `app_name`, `user_id`, `state`.
+    """Return a session as a file of its own, as the oldest shape had it: `app_name`, `user_id`, `state`.
 
     Raises:
         BadInput: it is none.
@@ -126,7 +126,7 @@ def read_scenarios(path: FilePath | str) -> list[ConversationScenario]:
 
 
 def set_id(path: FilePath) -> str:
-    """What a set is called whose file does not say: the name of the file.
+    """Return the id of a set whose file has none: the name of the file.
 
     >>> set_id(FilePath("dir/shop.evalset.json"))
     'shop'
@@ -232,7 +232,7 @@ def _bad(path: FilePath, text: str, error: Invalid, original: object) -> BadInpu
 
 
 def _old_path(path: Path, original: object) -> Path:
-    """Where the same stands in an older shape."""
+    """Return the same path in an older shape."""
     if not isinstance(original, list) or path[:1] != ("eval_cases",):
         return path
     return legacy.old_path(path, flat="query" in original[0])
@@ -248,7 +248,7 @@ def _bytes(path: FilePath) -> bytes:
 
 
 def _json(data: bytes, path: FilePath) -> tuple[str, Any, set[str]]:
-    """The text, the data, and the keys that occur twice in one object."""
+    """Return the text, the data, and the keys that occur twice in one object."""
     doubled: set[str] = set()
 
     def once(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -111,7 +111,7 @@ class Recorder:
 
     @asynccontextmanager
     async def open(self, sample: Sample, environment: Environment | None) -> AsyncIterator[Session]:
-        """The agent's own conversation, listened to."""
+        """Open the agent's own conversation and record it."""
         async with self._agent.open(sample, environment) as session:
             heard = Heard(session)
             yield heard
@@ -177,7 +177,7 @@ def save_case(
 
 
 def case_of(eval_id: str, played: Played, begin: SessionInput | None = None) -> EvalCase:
-    """A conversation as a case; `eval_<time>` when it has no id.
+    """Return a conversation as a case; `eval_<time>` when it has no id.
 
     Raises:
         BadInput: there is no turn in which something was asked.
@@ -194,7 +194,7 @@ def case_of(eval_id: str, played: Played, begin: SessionInput | None = None) -> 
 
 
 def session_input(given: object) -> SessionInput | None:
-    """The session of a case out of plain data; None where there is none."""
+    """Return the session of a case out of plain data; None where there is none."""
     if not isinstance(given, Mapping) or not given:
         return None
     about = {"app_name": "", "user_id": "", **{key: value for key, value in given.items() if value is not None}}
@@ -202,7 +202,7 @@ def session_input(given: object) -> SessionInput | None:
 
 
 def played_in(session: Any) -> tuple[list[tuple[Turn, Sequence[Step]]], dict[str, object]]:
-    """The turns of a session of google-adk, and its last state."""
+    """Return the turns of a session of google-adk, and its last state."""
     by_invocation: dict[str, tuple[list[Message], list[Step]]] = {}
     for event in session.events:
         asked, steps = by_invocation.setdefault(event.invocation_id, ([], []))
@@ -232,7 +232,7 @@ async def _session_of(source: object, session_id: str | None, user_id: str | Non
 
 
 def _unchanged_state(session: Any, state: Mapping[str, object]) -> dict[str, object]:
-    """What of the state no event changed, so that it was there when the session began."""
+    """Return what of the state no event changed, so that it was there when the session began."""
     changed = {key for event in session.events for key in (event.actions.state_delta if event.actions else None) or ()}
     return {key: value for key, value in state.items() if key not in changed}
 

@@ -36,7 +36,7 @@ class Pattern(msgspec.Struct, frozen=True):
 
 
 def patterns(given: Sequence[str], *, common: bool = False) -> list[Pattern]:
-    """Patterns out of `regex` or `name=regex`, before them the common ones: keys, e-mail addresses, phone numbers.
+    """Return patterns out of `regex` or `name=regex`, preceded by the common ones: keys, e-mail addresses, phone numbers.
 
     Raises:
         BadInput: a pattern cannot be compiled.
@@ -53,7 +53,7 @@ def patterns(given: Sequence[str], *, common: bool = False) -> list[Pattern]:
 
 
 def redact_case(case: EvalCase, found: Sequence[Pattern]) -> tuple[EvalCase, int]:
-    """The case without what the patterns fit, and how many places that were."""
+    """Return the case without what the patterns match, and the number of matches."""
     if not found:
         return case, 0
     walk = _Walk(found)

@@ -54,7 +54,7 @@ class ScenarioUser(named.Opened):
         self._max_turns = max_turns
 
     async def reply(self, sample: Sample, trajectory: Trajectory) -> Turn | None:
-        """What the user says next; None when the conversation is over.
+        """Return what the user says next; None when the conversation is over.
 
         Raises:
             UserFailed: the model failed, or said nothing.
@@ -106,7 +106,7 @@ def _instructions(scenario: Mapping[str, object]) -> str:
 
 
 def _history(sample: Sample, trajectory: Trajectory) -> Iterator[str]:
-    """What was said so far, without calls and thoughts."""
+    """Yield what was said so far, without calls and thoughts."""
     yield f"user: {sample.question}"
     for step in trajectory.steps:
         if step.message.role in ("user", "assistant") and step.message.text:

@@ -246,7 +246,7 @@ def texts(content: Content | None, *, thoughts: bool = False) -> Iterator[str]:
 
 
 def inline(data: str) -> bytes:
-    """The bytes of inline data, which is base64 in either alphabet.
+    """Return the bytes of inline data, which is base64 in either alphabet.
 
     Raises:
         ValueError: it is none.

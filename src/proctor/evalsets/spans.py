@@ -41,7 +41,7 @@ def read(value: Sequence[Mapping[str, object]], file: str) -> tuple[EvalSet, tup
 
 
 def convert(value: Sequence[Mapping[str, object]]) -> tuple[dict[str, object], tuple[Sentence, ...]]:
-    """The set, as JSON of the current schema, with a note for each trace that is left out.
+    """Return the set, as JSON of the current schema, with a note for each trace that is left out.
 
     A trace without the text of the user or of the answer is no turn.
     """

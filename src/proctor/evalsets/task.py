@@ -36,7 +36,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def is_evalset(name: str) -> bool:
-    """Whether a name of a task means an eval-set file, cases of one (`shop.evalset.json:a,b`), or a folder of files.
+    """True if a name of a task means an eval-set file, cases of one (`shop.evalset.json:a,b`), or a folder of files.
 
     >>> is_evalset("shop.evalset.json"), is_evalset("dir/x.test.json:case1"), is_evalset("bfcl")
     (True, True, False)
@@ -53,7 +53,7 @@ def task_of(
     user: str | Mapping[str, object] | None = None,
     allow_code: bool = False,
 ) -> Task:
-    """The task of a file, of some cases of one, or of all files in a folder and those in it.
+    """Return the task of a file, of some cases of one, or of all files in a folder and those in it.
 
     Args:
         path: the file, with the ids of cases behind a colon if not all are meant; or the folder.
@@ -71,7 +71,7 @@ def task_of(
 
 
 def files_of(path: Path) -> list[Path]:
-    """The file, or all eval-set files in a folder and below.
+    """Return the file, or all eval-set files in a folder and below.
 
     Raises:
         BadInput: a folder without any.
@@ -83,7 +83,7 @@ def files_of(path: Path) -> list[Path]:
 
 
 def validated(file: Path) -> Loaded:
-    """A file that can be run: every case has something to ask, and the criteria beside it can be computed.
+    """Read a file and check that it can be run: every case has something to ask, and the criteria next to it can be computed.
 
     Raises:
         BadInput: it cannot; says why.
@@ -95,7 +95,7 @@ def validated(file: Path) -> Loaded:
 
 
 def task_from(name: str, sources: Sequence[Source], user: ScenarioUser | None = None) -> Task:
-    """The task of sets that are read already.
+    """Return the task of sets that are read already.
 
     Raises:
         BadInput: as `task_of`.
@@ -144,7 +144,7 @@ def _task(
 
 
 def _select(name: str) -> tuple[Path, tuple[str, ...]]:
-    """The path, and the ids behind a colon; that of a Windows drive is none."""
+    """Return the path, and the ids after a colon; that of a Windows drive is none."""
     path, mark, ids = name.partition(".json:")
     if not mark:
         return Path(name).expanduser(), ()
@@ -152,7 +152,7 @@ def _select(name: str) -> tuple[Path, tuple[str, ...]]:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """The eval-set files in a folder and below, but for hidden folders."""
+    """Yield the eval-set files in a folder and below, but for hidden folders."""
     if not folder.is_dir():
         return
     for entry in folder.iterdir():
@@ -223,7 +223,7 @@ def _samples(source: Source, *, simulated: bool) -> Iterator[Sample]:
 
 
 def _turns(case: EvalCase, where: str, *, thoughts: bool) -> tuple[Turn, ...]:
-    """The turns of a conversation; of a scenario the first one, of which nothing is expected."""
+    """Return the turns of a conversation; of a scenario the first one, of which nothing is expected."""
     if (scenario := case.conversation_scenario) is not None:
         if not scenario.starting_prompt.strip():
             raise BadInput("{where}: the user says nothing.", where=where)
@@ -236,7 +236,7 @@ def _turns(case: EvalCase, where: str, *, thoughts: bool) -> tuple[Turn, ...]:
 
 
 def _meta(case: EvalCase, eval_set_id: str, chosen: Criteria) -> dict[str, object]:
-    """What scorers and result files need, and all that a judge may want to know."""
+    """Return what scorers and result files need, and all that a judge may want to know."""
     thresholds = chosen.thresholds
     adk: dict[str, object] = {"match_type": chosen.match_type, "criteria": list(thresholds)}
     flags = {"ignore_args": chosen.ignore_args, "count_thoughts": chosen.count_thoughts}
@@ -301,7 +301,7 @@ def _call(call: Mapping[str, object]) -> dict[str, object]:
 
 
 def _parts(content: Content) -> tuple[Part, ...]:
-    """All parts; texts that follow each other become one, a line each."""
+    """Return all parts; texts that follow each other become one, a line each."""
     found: list[Part] = []
     for part in content.parts or ():
         if part.text:
@@ -323,7 +323,7 @@ def _parts(content: Content) -> tuple[Part, ...]:
 
 
 def _oracle(sample: Sample) -> Trajectory:
-    """The expected calls and responses, as an agent with native tools would give them."""
+    """Return the expected calls and responses, as an agent with native tools would give them."""
     steps = []
     for place, turn in enumerate(sample.turns):
         reference = turn.reference or {}

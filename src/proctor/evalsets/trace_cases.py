@@ -44,7 +44,7 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def record_cases(traces: Traces, set_id: str, patterns: Sequence[Pattern] = ()) -> Recorded:
-    """A set with a case for each conversation that is whole and not there yet.
+    """Return a set with a case for each conversation that is whole and not there yet.
 
     Two conversations are the same when the user says the same in each turn and the same calls are made; what was taken out
     does not make them different.
@@ -89,7 +89,7 @@ def _case(one: Conversation) -> EvalCase:
 
 
 def _turn(asked: Message, steps: Sequence[Step], invocation_id: str, *, seen: bool) -> Invocation:
-    """A turn; nothing is expected of calls where the trace could not have shown any."""
+    """Return a turn; nothing is expected of calls where the trace could not have shown any."""
     spoken = [step for step in steps if step.message.role == "assistant" and step.message.text.strip()]
     calls = [call for step in steps if step.message.role == "assistant" for call in step.message.calls]
     results = [part for step in steps for part in step.message.parts if isinstance(part, ToolResult)]
@@ -132,7 +132,7 @@ def _calls(turn: Invocation) -> list[tuple[str, object]]:
 
 
 def _id(name: str) -> str:
-    """A name that can stand in a command line."""
+    """Return a name that can be part of a command line."""
     return _ODD.sub("_", name)[:80] or "trace"
 
 

@@ -14,7 +14,7 @@ from proctor.runtime.files import locked, write_whole
 
 
 def as_text(noun: EvalSet | EvalCase) -> str:
-    """A set or a case as its file has it: indented JSON in snake_case, without members that say nothing."""
+    """Return a set or a case as its file has it: indented JSON in snake_case, without members that say nothing."""
     return _dump(as_json(noun))
 
 
@@ -94,7 +94,7 @@ def _dump(value: object) -> str:
 
 
 def _keep_copy(path: Path) -> Path:
-    """A copy beside the file, under the first name that is free: `shop.evalset.json.bak`, `.bak2`, …"""
+    """Copy the file next to it, under the first name that is free: `shop.evalset.json.bak`, `.bak2`, …"""
     count = 1
     while (copy := path.with_name(f"{path.name}.bak{count if count > 1 else ''}")).exists():
         count += 1

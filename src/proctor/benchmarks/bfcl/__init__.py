@@ -101,7 +101,7 @@ def _message(said: dataset.Said) -> Message:
 
 
 def _present(sample: Sample, folder: Any, mode: Mode) -> Sample:
-    """The sample with what the model is shown; made when its turn comes, as it is large and takes time."""
+    """Return the sample with what the model is shown; made when its turn comes, as it is large and takes time."""
     from proctor.benchmarks.bfcl import prompt, tools
 
     turn = sample.turns[0]

@@ -57,7 +57,7 @@ class Refused(ValueError):
 
 
 def evaluate(node: ast.expr) -> Any:
-    """The value of an expression.
+    """Return the value of an expression.
 
     Raises:
         Refused: a name, call or size that is not allowed. What Python raises for `1 + 'a'` is raised too.
@@ -174,7 +174,7 @@ def _size(value: Any) -> int:
 
 
 def _size_after(op: ast.operator, left: object, right: object) -> int:
-    """How large the result can get, before it is computed."""
+    """Return how large the result can get, before it is computed."""
     both = _size(left) + _size(right)
     if isinstance(op, ast.Mult):
         for many, times in ((left, right), (right, left)):

@@ -20,7 +20,7 @@ class Undecodable(Exception):
 
 
 def checked(decoded: object) -> list[Call]:
-    """The decoded output, if it is a list of one-key objects that hold arguments; no call at all is fine.
+    """Return the decoded output, if it is a list of one-key objects that hold arguments; no call at all is fine.
 
     Raises:
         Undecodable: it is anything else.
@@ -49,7 +49,7 @@ def checked(decoded: object) -> list[Call]:
 
 
 def first(call: Mapping[Any, Any]) -> tuple[Any, Any]:
-    """The one entry of a call or an answer: name and arguments; IndexError when there is none, as upstream raises.
+    """Return the one entry of a call or an answer: name and arguments; IndexError when there is none, as upstream raises.
 
     >>> first({"f": {"x": 1}})
     ('f', {'x': 1})
@@ -60,7 +60,7 @@ def first(call: Mapping[Any, Any]) -> tuple[Any, Any]:
 
 
 def show(value: object, limit: int = 200) -> str:
-    """A value as Python writes it, cut to a length that people read; never raises.
+    """Return a value as Python writes it, cut to a length that people read; never raises.
 
     >>> show("cm"), show("a" * 300, 10)
     ("'cm'", "'aaaaaaaaa…")
@@ -73,7 +73,7 @@ def show(value: object, limit: int = 200) -> str:
 
 
 def clipped(value: object, limit: int = 80) -> str:
-    """A value as text, cut to a length that people read.
+    """Return a value as text, cut to a length that people read.
 
     >>> clipped("unit"), clipped("abcdef", 3)
     ('unit', 'abc…')

@@ -91,7 +91,7 @@ def check(
 def calls_fault(
     functions: Sequence[Document], calls: Sequence[Call], answers: Sequence[Answer], category: str, rules: Rules
 ) -> Fault | None:
-    """The fault of calls against the expected ones. The name of the category decides how they are matched."""
+    """Return the fault of calls against the expected ones. The name of the category decides how they are matched."""
     if "parallel" in category:
         return _parallel_fault(functions, calls, answers, rules)
     if "multiple" in category:
@@ -104,7 +104,7 @@ def calls_fault(
 
 
 def call_fault(document: Document | None, call: Call, answer: Answer, rules: Rules) -> Fault | None:
-    """The first fault of one call against one expected call."""
+    """Return the first fault of one call against one expected call."""
     _, allowed = first(answer)
     if document is None:
         raise TypeError("an answer without a document")  # breaks off upstream too
@@ -138,7 +138,7 @@ def call_fault(document: Document | None, call: Call, answer: Answer, rules: Rul
 def value_fault(
     parameter: str | None, value: Any, schemas: Mapping[str, Any], allowed: Mapping[str, Any], language: Language
 ) -> Fault | None:
-    """The fault of one given parameter; `schemas` and `allowed` are those of all parameters."""
+    """Return the fault of one given parameter; `schemas` and `allowed` are those of all parameters."""
     if parameter is None or parameter not in schemas or parameter not in allowed:
         rule: Rule = "not_in_answer" if parameter in schemas else "not_declared"
         known = list(schemas)
@@ -172,13 +172,13 @@ def value_fault(
 
 
 def document_of(functions: Sequence[Document], answer: Answer) -> Document | None:
-    """The document of the function that an answer names."""
+    """Return the document of the function that an answer names."""
     name, _ = first(answer)
     return next((document for document in functions if document["name"] == name), None)
 
 
 def crash(error: Exception) -> Fault:
-    """The fault where the official code would break off; the corpora would say so, and the sample is wrong."""
+    """Return the fault where the official code would break off; the corpora would say so, and the sample is wrong."""
     return Fault(error_type=f"crash:{type(error).__name__}", got=str(error))
 
 

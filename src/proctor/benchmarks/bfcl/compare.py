@@ -15,7 +15,7 @@ _DROPPED = str.maketrans("", "", " ,./-_*^")
 
 
 def fault_of(value: Any, allowed: Sequence[object], expected: type, element: type | None) -> Fault | None:
-    """What is wrong with a value of a parameter, or None.
+    """Return what is wrong with a value of a parameter, or None.
 
     Args:
         value: the value, converted from the language's text.
@@ -43,7 +43,7 @@ def fault_of(value: Any, allowed: Sequence[object], expected: type, element: typ
 
 
 def type_match(value: Any, allowed: Sequence[object], expected: type, element: type | None) -> Match:
-    """Whether a value has the declared type, that of the first allowed value (a variable), or neither.
+    """Say whether a value has the declared type, that of the first allowed value (a variable), or neither.
 
     Types are compared exactly: True is no integer. Elements are checked one level deep, and not at all when an
     allowed value is no list, such as the "" of an optional parameter.
@@ -69,7 +69,7 @@ def type_match(value: Any, allowed: Sequence[object], expected: type, element: t
 
 
 def standard(text: str) -> str:
-    """A string as it is compared: without blanks and , . / - _ * ^, in lower case, with one kind of quotes.
+    """Return a string as it is compared: without blanks and , . / - _ * ^, in lower case, with one kind of quotes.
 
     >>> standard("It's 1,234.5")
     'it"s12345'
@@ -103,7 +103,7 @@ def _list_fault(value: Sequence[object], allowed: Sequence[object]) -> Fault | N
 
 
 def _dict_fault(value: dict[Any, Any], allowed: Sequence[object]) -> Fault | None:
-    """The fault against the last of the allowed dicts, or None when one matches."""
+    """Return the fault against the last of the allowed dicts, or None when one matches."""
     fault: Fault | None = Fault(error_type="dict_checker:unclear")
     for one in allowed:
         if one == "":

@@ -126,7 +126,7 @@ _ids = msgspec.json.Decoder(_Id)
 
 
 def names_of(category: str | Sequence[str]) -> list[str]:
-    """The names in a category argument.
+    """Return the names in a category argument.
 
     >>> names_of("multiple, live"), names_of(["multiple", "live"])
     (['multiple', 'live'], ['multiple', 'live'])
@@ -136,7 +136,7 @@ def names_of(category: str | Sequence[str]) -> list[str]:
 
 
 def expand(names: Sequence[str]) -> list[str]:
-    """The categories that names of categories, groups and collections stand for, each once, in the order of the table.
+    """Return the categories that names of categories, groups and collections stand for, each once, in the order of the table.
 
     Raises:
         BadInput: an unknown name (the nearest match is named), or a category that is not built yet.
@@ -164,7 +164,7 @@ def expand(names: Sequence[str]) -> list[str]:
 
 
 def locate(source: str | Path | None = None, *, progress: fetch.Progress | None = None) -> Path:
-    """The folder that directly holds the `BFCL_v4_*.json` files.
+    """Return the folder that directly holds the `BFCL_v4_*.json` files.
 
     Args:
         source: a clone of the official repository, its data folder, an unpacked wheel, the pinned wheel, or None
@@ -190,7 +190,7 @@ def locate(source: str | Path | None = None, *, progress: fetch.Progress | None 
 
 
 def entries(folder: Path, category: str) -> list[Entry]:
-    """The entries of a category; see `read`."""
+    """Return the entries of a category; see `read`."""
     return read(folder, category).entries
 
 
@@ -238,7 +238,7 @@ def read(folder: Path, category: str) -> Read:
 
 
 def ids(folder: Path, category: str) -> list[str]:
-    """The ids of a category, without the cost of its entries."""
+    """Return the ids of a category, without the cost of its entries."""
     path = _file(folder, category)
     return [row.id for row in _lines(path, _bytes(path), _ids)]
 

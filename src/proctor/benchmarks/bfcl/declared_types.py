@@ -57,7 +57,7 @@ WITH_ELEMENTS: Mapping[Language, frozenset[str]] = {
 
 
 def language_of(category: str) -> Language:
-    """The language whose calls and types a category has.
+    """Return the language whose calls and types a category has.
 
     >>> language_of("simple_java"), language_of("live_multiple")
     ('java', 'python')

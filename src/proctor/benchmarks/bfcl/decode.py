@@ -14,7 +14,7 @@ Language = Literal["python", "java", "javascript"]
 
 
 def decode(output: object, mode: Mode, language: Language = "python") -> list[Call]:
-    """The calls in an output; `output` is what stands under `result` in an official result file.
+    """Return the calls in an output; `output` is what is under `result` in an official result file.
 
     Raises:
         Undecodable: the output is not in the official form.

@@ -19,7 +19,7 @@ _QUOTED = ("string_literal", "character_literal")
 
 
 def decode(source: str) -> list[Call]:
-    """The first method call in the text, wherever it stands.
+    """Return the first method call in the text, wherever it is.
 
     Raises:
         Undecodable: a syntax error, no call, a parameter given twice, or an array without values.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def decode(source: str) -> list[Call]:
-    """The first statement that is a call; `await f()`, `new f()` and assignments are none.
+    """Return the first statement that is a call; `await f()`, `new f()` and assignments are none.
 
     Raises:
         Undecodable: a syntax error, no call, or a parameter given twice.

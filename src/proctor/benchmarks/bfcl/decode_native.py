@@ -10,7 +10,7 @@ from proctor.core.sentence import Sentence, say
 
 
 def decode(output: object) -> list[dict[str, object]]:
-    """The calls with their arguments; of an item only the first key counts. An empty text or object is no call.
+    """Return the calls with their arguments; of an item only the first key counts. An empty text or object is no call.
 
     Raises:
         Undecodable: the output is a text or null, or arguments are no JSON text.

@@ -21,7 +21,7 @@ _one_at_a_time = threading.Lock()  # `catch_warnings` changes the filters of the
 
 
 def decode(text: str) -> list[Call]:
-    """The calls in a text of Python.
+    """Return the calls in a text of Python.
 
     Positional arguments vanish, of a repeated keyword the last one counts, and `**{...}` has the key None.
 
@@ -76,7 +76,7 @@ def _call(node: ast.Call) -> Call:
 
 
 def _name(node: ast.expr) -> str:
-    """The dotted name of a function; what is no name or attribute contributes nothing: `f()(x=1)` has the name ''."""
+    """Return the dotted name of a function; what is no name or attribute contributes nothing: `f()(x=1)` has the name ''."""
     if isinstance(node, ast.Name):
         return node.id
     parts = []

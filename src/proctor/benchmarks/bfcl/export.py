@@ -77,6 +77,6 @@ def _write(folder: Path, model: str, category: str, lines: list[dict[str, Any]])
 
 
 def _number(line: dict[str, Any]) -> int:
-    """The number after the last `_`, cut at the first `-`."""
+    """Return the number after the last `_`, cut at the first `-`."""
     number = line["id"].rpartition("_")[2].partition("-")[0]
     return int(number) if number.isdecimal() else 0

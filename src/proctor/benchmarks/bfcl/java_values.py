@@ -28,7 +28,7 @@ _BLANKS = re.compile(r"\s*")
 
 
 def convert(text: str, declared: str, element: str | None = None) -> Any:
-    """The value of a text declared as a Java type; `element` is the declared type of a collection's elements.
+    """Return the value of a text declared as a Java type; `element` is the declared type of a collection's elements.
 
     Raises:
         NotImplementedError: Set, Hashtable, Queue and Stack, which upstream does not convert either.
@@ -79,7 +79,7 @@ def _array_list(text: str, element: str | None) -> Any:
 
 
 def _list_body(text: str) -> str | None:
-    """What stands between `new ArrayList<>() {{` and `}}`, at least one letter."""
+    """Return what is between `new ArrayList<>() {{` and `}}`, at least one letter."""
     start = _LIST_BODY.search(text)
     if start is None:
         return None
@@ -129,7 +129,7 @@ def _puts(body: str) -> Iterator[tuple[str, str]]:
 
 
 def _closing(body: str, start: int) -> int:
-    """Where the first `)` is, if no line ends before it; else -1."""
+    """Return where the first `)` is, if no line ends before it; else -1."""
     end = body.find(")", start)
     return -1 if body.find("\n", start, max(end, start)) >= 0 else end
 

@@ -25,7 +25,7 @@ _BLANKS = re.compile(r"\s*")
 
 
 def convert(text: str, declared: str, element: str | None = None) -> Any:
-    """The value of a text declared as a JavaScript type; `element` is the declared type of an array's elements.
+    """Return the value of a text declared as a JavaScript type; `element` is the declared type of an array's elements.
 
     Raises:
         ValueError: another type, or a number with more digits than Python converts.
@@ -72,7 +72,7 @@ def _array(text: str, element: str | None) -> Any:
 
 
 def _rows(text: str) -> list[list[object]] | None:
-    """The rows of `[[1, 2], [3]]` or `new Array([1], [2])`; None when it is no such thing."""
+    """Return the rows of `[[1, 2], [3]]` or `new Array([1], [2])`; None when it is no such thing."""
     start = _ROWS.match(text)
     if start is None:
         return None
@@ -115,7 +115,7 @@ def _end_behind(text: str, at: int, closing: str, places: list[int], ends: dict[
 
 
 def _first_place(text: str, start: int, places: list[int]) -> int | None:
-    """The first of the places from `start` on, if no line ends before it."""
+    """Return the first of the places from `start` on, if no line ends before it."""
     index = bisect_right(places, -start) - 1  # negated: the last one that is <= -start
     if index < 0:
         return None

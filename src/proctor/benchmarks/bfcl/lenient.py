@@ -18,7 +18,7 @@ _WHOLE = re.compile(r"-?\d+")
 
 
 def lenient(functions: Sequence[Document], calls: Sequence[Call], answers: Sequence[Answer], rules: Rules) -> bool:
-    """Whether the calls are the expected ones when form is overlooked.
+    """True if the calls are the expected ones when form is overlooked.
 
     >>> document = {"name": "f", "parameters": {"properties": {"x": {"type": "integer"}}, "required": ["x"]}}
     >>> lenient([document], [{"f": {"x": 2.0}}], [{"f": {"x": [2]}}], Rules("python", False))

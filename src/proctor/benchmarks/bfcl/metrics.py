@@ -42,7 +42,7 @@ _CLASS_OF_CALL = {
 def details(
     functions: Sequence[Document], answers: Sequence[Answer] | None, category: str, result: Result, rules: Rules
 ) -> dict[str, Any]:
-    """What a report can count or show, flat.
+    """Return what a report can count or show, flat.
 
     `error_type` (official), `error_class` (ours), `function` and `parameter` say where the first fault is.
     `precision`, `recall` and `f1` count calls, each made one matched with at most one expected so that most fit;
@@ -67,7 +67,7 @@ def details(
 
 
 def error_class(fault: Fault) -> str:
-    """The kind of a fault in words that are the same for all languages and categories.
+    """Return the kind of a fault in words that are the same for all languages and categories.
 
     >>> error_class(Fault(error_type="type_error:nested"))
     'wrong_type'
@@ -84,7 +84,7 @@ def error_class(fault: Fault) -> str:
 
 
 def matching(fits: Sequence[Sequence[bool]]) -> dict[int, int]:
-    """The largest one-to-one matching: column to row. `fits[row][column]` says what may be matched.
+    """Return the largest one-to-one matching: column to row. `fits[row][column]` says what may be matched.
 
     >>> matching([[True, True], [True, False]])
     {0: 1, 1: 0}

@@ -22,7 +22,7 @@ class UnknownModel(BadInput):
 
 
 def evaluate(folder: Path, model: str, categories: Sequence[str]) -> dict[str, float]:
-    """The official accuracy of each category, over the results below `folder/result`.
+    """Return the official accuracy of each category, over the results below `folder/result`.
 
     `model` is a name of the official registry: it decides how results are decoded.
 

@@ -16,7 +16,7 @@ _NO_CALL = "None of the functions can be used to answer this."
 
 
 def native(sample: Sample, *, dotted: bool = False) -> Trajectory:
-    """The right answer as native tool calls."""
+    """Return the right answer as native tool calls."""
     category = sample.meta["category"]
     calls = tuple(
         ToolCall(name=name if dotted else name.replace(".", "_"), arguments=_arguments(given, category))
@@ -27,7 +27,7 @@ def native(sample: Sample, *, dotted: bool = False) -> Trajectory:
 
 
 def text(sample: Sample) -> Trajectory:
-    """The right answer in the official text form, `[name(key=value), ...]`."""
+    """Return the right answer in the official text form, `[name(key=value), ...]`."""
     calls = _calls(sample)
     if not calls:
         return Trajectory.of(_NO_CALL)
@@ -64,7 +64,7 @@ def _calls(sample: Sample) -> list[tuple[str, dict[str, _Given]]]:
 
 
 def _first(allowed: object) -> Any:
-    """The first allowed value that is given, with dicts of allowed values resolved the same way."""
+    """Return the first allowed value that is given, with dicts of allowed values resolved the same way."""
     if not isinstance(allowed, list):
         return allowed
     value = next((value for value in allowed if value != ""), "")
@@ -112,7 +112,7 @@ def _text(given: _Given, language: str) -> str:
 
 
 def _literal(given: _Given, language: str) -> str:
-    """The value as it is written in Java or JavaScript; text stands without quotes."""
+    """Return the value as it is written in Java or JavaScript; text stands without quotes."""
     return _java(given.value, given) if language == "java" else _javascript(given.value, given)
 
 

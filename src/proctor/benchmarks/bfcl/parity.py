@@ -62,7 +62,7 @@ def check_corpus(path: Path, source: str | None = None) -> Iterator[Checked]:
 
 
 def check_line(line: Line, entries: Entries) -> Checked:
-    """One line against the entries of its category; both validity and error type have to agree."""
+    """Check a line against the entries of its category; both validity and error type have to agree."""
     official = _verdict(line.valid, line.error_type)
     entry = entries.get(line.id)
     if entry is None:
@@ -83,7 +83,7 @@ def check_line(line: Line, entries: Entries) -> Checked:
 
 
 def lines(path: Path) -> Iterator[Line]:
-    """The lines of a corpus.
+    """Yield the lines of a corpus.
 
     Raises:
         BadInput: a file or line that cannot be read; names the line.

@@ -23,7 +23,7 @@ _WORDS = Path("constants", "default_prompts.py")
 
 
 def words(folder: Path) -> Mapping[str, object]:
-    """The constants of the official prompts, for a data folder: of its own package, else of the cached one.
+    """Return the constants of the official prompts, for a data folder: of its own package, else of the cached one.
 
     Raises:
         BadInput: a data folder alone, with no package in the cache; nothing is downloaded behind its back.
@@ -44,7 +44,7 @@ def words(folder: Path) -> Mapping[str, object]:
 def messages_of(
     question: Sequence[Message], functions: Sequence[dict[str, object]], constants: Mapping[str, object]
 ) -> tuple[Message, ...]:
-    """The messages of prompting mode: a system message of the question goes below the official one.
+    """Return the messages of prompting mode: a system message of the question goes below the official one.
 
     `functions` are the hinted documents. Native mode sends the question as it is.
     """
@@ -56,7 +56,7 @@ def messages_of(
 
 
 def system_prompt(functions: Sequence[dict[str, object]], constants: Mapping[str, Any]) -> str:
-    """The system message of ordinary samples: Python calls, no tag, documents in JSON, plain text, classic style."""
+    """Return the system message of ordinary samples: Python calls, no tag, documents in JSON, plain text, classic style."""
     try:
         style = constants["PROMPT_STYLE_TEMPLATES"]["classic"]
         call_format = style["tool_call_no_tag"].format(
@@ -83,7 +83,7 @@ def system_prompt(functions: Sequence[dict[str, object]], constants: Mapping[str
 
 @cache
 def _literals(path: Path) -> Mapping[str, object]:
-    """Every constant of the file that is a literal, or made of literals and earlier constants."""
+    """Return every constant of the file that is a literal, or made of literals and earlier constants."""
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError, RecursionError) as error:

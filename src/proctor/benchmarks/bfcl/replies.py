@@ -44,7 +44,7 @@ _decoder = msgspec.json.Decoder(_Line)
 
 
 def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | Failure]]:
-    """The replies to samples of the task's categories, in the order of the files.
+    """Yield the replies to samples of the task's categories, in the order of the files.
 
     Native or text is decided for a model as a whole, unless `mode` says it: native when the folder's name ends with
     `-FC` or any single-turn result is a list.
@@ -72,7 +72,7 @@ def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Tra
 
 
 def files(path: Path) -> dict[str, Path]:
-    """The result file of each single-turn category that is there, in the order of the table; others are passed over.
+    """Return the result file of each single-turn category that is there, in the order of the table; others are passed over.
 
     Raises:
         BadInput: nothing that looks like results, two files of one category, or results of several models.
@@ -105,7 +105,7 @@ def files(path: Path) -> dict[str, Path]:
 
 
 def trajectory_of(result: object, tools: ToolStyle) -> Trajectory:
-    """What stands in `result` as a trajectory that gets the official verdict.
+    """Return what is in `result` as a trajectory that gets the official verdict.
 
     >>> [call.name for call in trajectory_of([{"f": "{}"}], "native").calls()]
     ['f']
@@ -157,7 +157,7 @@ def _call(item: tuple[str, str]) -> ToolCall:
 
 
 def _clean(text: str) -> str:
-    """Without half characters, which no store and no file can hold."""
+    """Return the text without lone surrogates, which no store and no file can hold."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -179,7 +179,7 @@ def _tools(file_by_category: Mapping[str, Path], mode: str, lines: Mapping[str, 
 
 
 def _model_folder(file: Path) -> Path:
-    """The folder above the group's: `result/<model>/<group>/<file>`."""
+    """Return the folder above the group's: `result/<model>/<group>/<file>`."""
     folder = file.absolute().parent
     return folder.parent if folder.name in ("live", "non_live") else folder
 

@@ -43,7 +43,7 @@ def bfcl(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 
 
 def model_output_of(sample: Sample, trajectory: Trajectory) -> Any:  # noqa: ARG001 - the exporter gives both
-    """What an official result file would hold under `result`.
+    """Return what an official result file would hold under `result`.
 
     Native calls as `[{name: arguments as JSON text}]` in their order. Without calls, and in text, the message: its
     text, '' when that is empty, None when there is no text at all.
@@ -58,7 +58,7 @@ def model_output_of(sample: Sample, trajectory: Trajectory) -> Any:  # noqa: ARG
 
 
 def _shown(output: Any) -> str:
-    """The output as text, cut to a length that can be kept beside every score."""
+    """Return the output as text, cut to a length that can be kept with every score."""
     if isinstance(output, list):
         output = ", ".join(f"{name}({arguments})" for call in output for name, arguments in call.items())
     return clip(output or "", _SHOWN)

@@ -34,7 +34,7 @@ Weights = Mapping[str, float]
 
 
 def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]:  # noqa: ARG001 - estimates say it all
-    """Every aggregate whose categories were all run, what `overall` lacks, and the numbers of the official tool.
+    """Return every aggregate whose categories were all run, what `overall` lacks, and the numbers of the official tool.
 
     Args:
         estimates: those of the metric `accuracy`, whole and by slice; the slices `category=...` are used.
@@ -70,7 +70,7 @@ def _without_value(name: str, parts: Sequence[tuple[float, Estimate]], missing: 
 
 
 def _as_printed(name: str, parts: Sequence[tuple[float, Estimate]], missing: Sequence[str]) -> Estimate:
-    """The number that the official tool prints: what was not run counts as 0."""
+    """Return the number that the official tool prints: what was not run counts as 0."""
     note = (
         say("counted as 0, as the official tool does: {categories}", categories=_short_names(missing))
         if missing
@@ -91,7 +91,7 @@ def _blend(*parts: tuple[float, Weights]) -> Weights:
 
 
 def _short_names(missing: Sequence[str]) -> str:
-    """Names of categories, whole collections by one name."""
+    """Return the names of categories, whole collections by one name."""
     left, names = list(missing), []
     for collection in ("non_live", "live", "multi_turn", "agentic"):
         members = [name for name in COLLECTIONS[collection] if name != "live_relevance"]
@@ -102,7 +102,7 @@ def _short_names(missing: Sequence[str]) -> str:
 
 
 def _weights() -> dict[str, Weights]:
-    """The weight of each category in each aggregate; they sum to 1."""
+    """Return the weight of each category in each aggregate; they sum to 1."""
     size = {name: CATEGORIES[name].size for name in _LIVE}
     simple = _mean("simple_python", "simple_java", "simple_javascript")
     non_live = _blend((0.25, simple), *((0.25, {name: 1.0}) for name in ("multiple", "parallel", "parallel_multiple")))

@@ -17,7 +17,7 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 def parse(source: str, language: Literal["java", "javascript"]) -> "Node":
-    """The root of the syntax tree. Tokens that the parser inserts, such as a missing `;`, are fine.
+    """Return the root of the syntax tree. Tokens that the parser inserts, such as a missing `;`, are fine.
 
     Raises:
         Undecodable: the text has an error, or is too long to be parsed.
@@ -49,7 +49,7 @@ def _grammar(language: str) -> "Language":
 
 
 def _has_error_node(cursor: "TreeCursor") -> bool:
-    """Whether a node would be printed as ERROR; no recursion, as the tree can be as deep as the text is long."""
+    """True if a node would be printed as ERROR; no recursion, as the tree can be as deep as the text is long."""
     while True:
         node = cursor.node
         assert node is not None  # a cursor always stands on a node

@@ -13,7 +13,7 @@ EMPHASIS = "*_`"
 
 
 def final_answer(reply: str, *, fallback: Fallback = "none") -> str | None:
-    """The text behind the last `FINAL ANSWER:`, on its line or the next one that is not empty; None without one.
+    """Return the text after the last `FINAL ANSWER:`, on its line or the next one that is not empty; None without one.
 
     `fallback` may accept other markers (`答案：`, `Answer:`), or then the last line that is no heading.
 

@@ -48,7 +48,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def items(root: Path, split: Split) -> Iterator[Item]:
-    """The questions of a split, in file order; the placeholder item is left out.
+    """Yield the questions of a split, in file order; the placeholder item is left out.
 
     Raises:
         BadInput: no metadata file, a malformed line, a missing field, a level that is no number, the same id
@@ -69,7 +69,7 @@ def items(root: Path, split: Split) -> Iterator[Item]:
 
 
 def split_folder(root: Path, split: Split) -> Path:
-    """The folder with the metadata of a split: `<root>/2023/<split>`, `<root>/<split>` or the folder itself.
+    """Return the folder with the metadata of a split: `<root>/2023/<split>`, `<root>/<split>` or the folder itself.
 
     Raises:
         BadInput: there is none; says what was looked for.
@@ -91,14 +91,14 @@ def metadata_digest(root: Path, split: Split) -> str:
 
 
 def attachment_part(path: Path) -> File:
-    """An attachment as a part of a message, read when its turn comes."""
+    """Return an attachment as a part of a message, read when its turn comes."""
     media_type = MEDIA_TYPES.get(path.suffix.lower()) or mimetypes.guess_type(path.name)[0]
     media_type = media_type or "application/octet-stream"
     return File(name=path.name, media_type=media_type, data=path.read_bytes(), path=str(path))
 
 
 def records(folder: Path) -> Iterator[tuple[str, Mapping[str, object] | bytes]]:
-    """Where each record of a split stands, and the record: JSON lines not decoded yet, see `decoded`."""
+    """Yield the location of each record of a split, and the record: JSON lines not decoded yet, see `decode_record`."""
     lines = folder / "metadata.jsonl"
     if lines.is_file():
         with lines.open("rb") as file:
@@ -112,7 +112,7 @@ def records(folder: Path) -> Iterator[tuple[str, Mapping[str, object] | bytes]]:
 
 
 def decode_record(raw: Mapping[str, object] | bytes, where: str) -> Mapping[str, object]:
-    """A record as a mapping.
+    """Return a record as a mapping.
 
     Raises:
         BadInput: a line that is no JSON object.
@@ -138,7 +138,7 @@ def _parquet(path: Path) -> Iterator[Mapping[str, object]]:
 
 
 def item_of(record: Mapping[str, object], where: str, folder: Path, root: Path) -> Item:
-    """A record as a question.
+    """Return a record as a question.
 
     Raises:
         BadInput: a missing field, a level that is no number, an attachment that is missing or outside the folder.

@@ -29,7 +29,7 @@ question is in the file. Questions that never got a reply have an empty answer, 
 
 
 def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> list[Path]:
-    """The first attempt at every question as a line, and the guide beside it."""
+    """Write the first attempt at every question as a line, and the guide next to it."""
     lines = folder / "gaia_result.jsonl"
     count = 0
     with draft_of(lines) as draft, draft.open("wb") as file:

@@ -44,7 +44,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write_template(folder: Path) -> list[Path]:
-    """Three example questions with an attachment and a guide, to be replaced by your own.
+    """Write three example questions with an attachment and a guide, to be replaced by your own.
 
     Raises:
         BadInput: the folder has something in it already, or is a file.
@@ -97,7 +97,7 @@ def _copy(source: Traversable, folder: Path) -> Iterator[Path]:
 
 
 def _splits(root: Path) -> Iterator[tuple[Split, Path]]:
-    """The splits that are there; a folder that holds its metadata itself counts as validation."""
+    """Yield the splits that are there; a folder that holds its metadata itself counts as validation."""
     found: dict[Path, Split] = {}
     for split in get_args(Split):
         try:
@@ -135,7 +135,7 @@ def _findings(
 
 
 def _about_answer(answer: str, where: str) -> Iterator[Finding]:
-    """Whether the scorer takes the answer itself for right and nothing else, and how it will read it."""
+    """Yield whether the scorer accepts the answer itself and nothing else, and how it will read it."""
     match = question_score(answer, answer)
     back = final_answer(f"FINAL ANSWER: {answer}")
     if not match.right:

@@ -15,12 +15,12 @@ INLINE_TYPES = ("text/", "application/json", "application/xml")
 
 @cache
 def system_prompt() -> str:
-    """The prompt of the GAIA paper (arXiv 2311.12983), verbatim."""
+    """Return the prompt of the GAIA paper (arXiv 2311.12983), verbatim."""
     return files("proctor.benchmarks.gaia").joinpath("system_prompt.txt").read_text(encoding="utf-8")
 
 
 def present(sample: Sample) -> Sample:
-    """The sample as it is sent: attachments as parts; for agents that read text only, small ones inline, others named."""
+    """Return the sample as it is sent: attachments as parts; for agents that read text only, small ones inline, others named."""
     path = sample.meta.get("attachment")
     file = attachment_part(Path(path)) if path else None
     system = Message.of("system", system_prompt())

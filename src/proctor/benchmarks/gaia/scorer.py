@@ -133,7 +133,7 @@ def _plain(text: str) -> str:
 
 
 def _contains(words: list[str], some: list[str]) -> bool:
-    """Whether some words stand in this order, side by side, among others."""
+    """True if the words occur in this order, side by side, among others."""
     places = range(len(words) - len(some) + 1)
     return bool(some) and any(words[place : place + len(some)] == some for place in places)
 

@@ -18,7 +18,7 @@ RATES = ("accuracy", f"{SCORER}.accuracy")  # the second where other scorers run
 
 
 def summarise(estimates: Sequence[Estimate], judged: Judged) -> Sequence[Estimate]:
-    """The relative drop from each level to the next, and the mean annotated steps of what was answered right."""
+    """Return the relative drop from each level to the next, and the mean annotated steps of what was answered right."""
     levels = sorted(
         (int(one.slice.removeprefix("level=")), one)
         for one in estimates
@@ -29,7 +29,7 @@ def summarise(estimates: Sequence[Estimate], judged: Judged) -> Sequence[Estimat
 
 
 def steps_of_correct(judged: Judged, *, level: float = 0.95) -> Estimate:
-    """The mean of the annotators' number of steps over the questions answered right, in at least one attempt.
+    """Return the mean of the annotators' number of steps over the questions answered right, in at least one attempt.
 
     `planned` counts these questions, `scored` those of them that have a number of steps. The interval is Student's.
     """

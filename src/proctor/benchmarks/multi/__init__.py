@@ -165,7 +165,7 @@ def _sample(
 
 
 def _oracle(sample: Sample) -> Trajectory:
-    """The label as a reply; of several alternatives the first."""
+    """Return the label as a reply; of several alternatives the first."""
     lines = str(sample.target or "").split("\n")
     if sample.meta["type"] == "填空":
         lines = [line.split("或")[0] for line in lines]

@@ -89,7 +89,7 @@ class Files(msgspec.Struct, frozen=True, kw_only=True):
 def locate(
     data: str, *, knowledge: bool | str = False, captions: str | None = None, need_captions: bool = False
 ) -> Files:
-    """The files of a data folder, or of one problem file; `sample` is the small set that comes with Proctor.
+    """Return the files of a data folder, or of one problem file; `sample` is the small set that comes with Proctor.
 
     Args:
         knowledge: false for none, true for the folder's own, or a path.
@@ -123,7 +123,7 @@ def image_path(path: str) -> str:
 
 
 def questions(path: Path) -> Iterator[Question]:
-    """All sub-questions, in the order of the file; what depends on the type is left to the caller.
+    """Yield all sub-questions, in the order of the file; what depends on the type is left to the caller.
 
     Raises:
         BadInput: the layout is wrong, an id is there twice, or lists of a problem differ in length.
@@ -137,7 +137,7 @@ def questions(path: Path) -> Iterator[Question]:
 
 
 def knowledge(path: Path) -> Mapping[str, Piece]:
-    """The pieces of background knowledge by key.
+    """Return the pieces of background knowledge by key.
 
     Raises:
         BadInput: the layout is wrong.
@@ -167,7 +167,7 @@ def captions(path: Path) -> Mapping[str, str]:
 
 
 def subset(path: Path) -> frozenset[str]:
-    """The ids of a list of questions.
+    """Return the ids of a list of questions.
 
     Raises:
         BadInput: it is no JSON list of texts.
@@ -256,7 +256,7 @@ def _find_file(asked: bool | str, folder: Path, pattern: str) -> Path | None:
 
 
 def _one(folder: Path, pattern: str, last: Any) -> Path:
-    """The newest file of a pattern (versions are in the names); those that are `last` only where there is no other."""
+    """Return the newest file of a pattern (versions are in the names); those that are `last` only where there is no other."""
     found = sorted(
         (path for path in folder.glob(pattern) if path.is_file()), key=lambda path: (not last(path), path.name)
     )

@@ -71,7 +71,7 @@ def score_files(
 
 
 def prediction_of(sample: Sample, trial: Trial) -> Json:
-    """What the original writes of an answered question."""
+    """Return what the original writes of an answered question."""
     messages = ["".join(map(_part_as_text, turn.messages[-1].parts)) for turn in sample.turns]
     line: Json = {"question_id": sample.id, "question_image_number": sample.meta["images"]}
     if "image_list" in sample.meta:
@@ -91,7 +91,7 @@ def prediction_of(sample: Sample, trial: Trial) -> Json:
 
 
 def score_row(sample: Sample, trial: Trial) -> Scored:
-    """The official verdict as a row of the tables; what is worth no points is 0 of 0, as upstream."""
+    """Return the official verdict as a row of the tables; what is worth no points is 0 of 0, as upstream."""
     result = multi(sample, trial.trajectory)
     made = isinstance(result, Score)
     return Scored(
@@ -130,7 +130,7 @@ def _json(value: Any) -> str:
 
 
 def _zip(folder: Path, predictions: str) -> Path:
-    """What the scoring service takes: a zip with the predictions alone."""
+    """Write what the scoring service takes: a zip with the predictions alone."""
     path = folder / "submission.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("prediction.json", predictions.encode("utf-8", "replace"))

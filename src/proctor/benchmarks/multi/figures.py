@@ -21,7 +21,7 @@ _SIZE = (10, 6)
 
 
 def can_draw() -> bool:
-    """Whether the extra `plots` is installed."""
+    """True if the extra `plots` is installed."""
     return find_spec("matplotlib") is not None
 
 

@@ -60,7 +60,7 @@ def _unpack(source: Path, folder: Path) -> None:
 
 
 def _data_folder(folder: Path) -> Path:
-    """The folder with the problem file, which an archive may hold below one of its own."""
+    """Return the folder with the problem file, which an archive may hold below one of its own."""
     problems = sorted(folder.rglob("problem_*.json"), key=lambda path: len(path.parts))
     if not problems:
         raise BadInput("{path} holds no problem file (problem_*.json).", path=folder)

@@ -28,12 +28,12 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def tokens_in(text: str) -> list[str]:
-    """The image tokens of a text, in order."""
+    """Return the image tokens of a text, in order."""
     return [match[0] for match in TOKEN.finditer(text)]
 
 
 def renumber(text: str, images: Sequence[str], *, first: int = 1, where: str = "") -> Placed:
-    """The tokens numbered from `first` in their order, all at once, so that none is replaced twice.
+    """Number the tokens from `first` in their order, all at once, so that none is replaced twice.
 
     >>> renumbered("x[IMAGE_2]y[IMAGE_1]", ["a.png", "b.png"])
     Placed(text='x[IMAGE_1]y[IMAGE_2]', images=('b.png', 'a.png'))
@@ -59,7 +59,7 @@ def renumber(text: str, images: Sequence[str], *, first: int = 1, where: str = "
 
 
 def add_captions(placed: Placed, captions: Mapping[str, str], *, inside: bool) -> Placed:
-    """With what is known of each image: within its token, or in lines below the text; unknown images have an empty text.
+    """Add the captions: within the tokens, or in lines below the text; unknown images have an empty text.
 
     >>> captioned(Placed(text="see [IMAGE_1]", images=("a.png",)), {"a.png": "a cat"}, inside=False).text
     'see [IMAGE_1]\\n[IMAGE_1]: a cat'
@@ -73,7 +73,7 @@ def add_captions(placed: Placed, captions: Mapping[str, str], *, inside: bool) -
 
 
 def part(root: Path, image: str, *, missing: Missing, where: str) -> File:
-    """An image as a part of a message, read when it is sent; or the placeholder, where that is allowed.
+    """Return an image as a part of a message, read when it is sent; or the placeholder, where that is allowed.
 
     Raises:
         BadInput: it is not there, or lies outside the data folder.
@@ -97,7 +97,7 @@ def part(root: Path, image: str, *, missing: Missing, where: str) -> File:
 
 
 def blank() -> File:
-    """The official placeholder: a black picture of 24 x 24."""
+    """Return the official placeholder: a black picture of 24 x 24."""
     rows = b"".join(b"\0" + b"\0\0\0" * BLANK_SIZE for _ in range(BLANK_SIZE))
     header = struct.pack(">IIBBBBB", BLANK_SIZE, BLANK_SIZE, 8, 2, 0, 0, 0)
     data = b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", header) + _chunk(b"IDAT", zlib.compress(rows)) + _chunk(b"IEND", b"")

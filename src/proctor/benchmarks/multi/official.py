@@ -123,7 +123,7 @@ def clean(prediction: str) -> str:
 
 
 def is_rejection(prediction: str) -> bool:
-    """Whether a cleaned prediction holds the phrase that the prompts ask for when an image is missing."""
+    """True if a cleaned prediction holds the phrase that the prompts ask for when an image is missing."""
     return REJECTION in prediction
 
 
@@ -137,7 +137,7 @@ def image_class(images: int) -> str:
 
 
 def checked_position(given: str) -> Position:
-    """An answer position.
+    """Return an answer position.
 
     Raises:
         BadInput: there is none of that name.

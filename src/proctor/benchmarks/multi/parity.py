@@ -89,7 +89,7 @@ def _cut_differently(line: Line) -> tuple[Sequence[str], Sequence[str]] | None:
 
 
 def _verdict(line: Line) -> official.Marks | str:
-    """What the official function gives, or the kind of error it raises."""
+    """Return what the official function gives, or the kind of error it raises."""
     prediction = line.prediction if line.reply is None else official.clean(line.reply)
     rule = official.RULES.get(line.type)
     if rule is None:

@@ -58,7 +58,7 @@ def objects(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def text_of(prediction: Any) -> str | None:
-    """A prediction as text; of a list the first, and None for anything else.
+    """Return a prediction as text; of a list the first, and None for anything else.
 
     >>> text_of("B"), text_of(["B", "I think it is B."]), text_of(None)
     ('B', 'B', None)
@@ -69,7 +69,7 @@ def text_of(prediction: Any) -> str | None:
 
 
 def trajectory_of(answered: Answered) -> Trajectory:
-    """A prediction as what an agent did; one that was blocked, or is not there, has no answer."""
+    """Return a prediction as what an agent did; one that was blocked, or is not there, has no answer."""
     text = text_of(answered.prediction)
     parts = () if text is None else (Text(text=text),)
     usage = Usage(

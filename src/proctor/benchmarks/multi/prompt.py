@@ -64,7 +64,7 @@ class Prompted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compose(question: Question, style: Style, material: Material) -> Prompted:
-    """The turns in which a question is put.
+    """Return the turns in which a question is put.
 
     Raises:
         BadInput: an image that is missing, or a token without an image.
@@ -134,7 +134,7 @@ def _thinks(question: Question, style: Style) -> bool:
 
 
 def _place_images(text: str, files: Sequence[File], place: Place) -> tuple[Part, ...]:
-    """Images behind their tokens, or all of them before or after the text."""
+    """Return the parts of a message: images after their tokens, or all of them before or after the text."""
     if not files:
         return (Text(text=text),)
     if place == "before":
@@ -149,7 +149,7 @@ def _place_images(text: str, files: Sequence[File], place: Place) -> tuple[Part,
 
 
 def _in_turn(text: str, files: Sequence[File]) -> list[tuple[Part, ...]]:
-    """One turn for each image; what is behind the last token goes with the last."""
+    """Return one turn for each image; what is after the last token goes with the last."""
     pieces = _split_after_tokens(text, len(files))
     rounds: list[tuple[Part, ...]] = [
         (Text(text=piece.strip()), file) for piece, file in zip(pieces, files, strict=False)
@@ -159,7 +159,7 @@ def _in_turn(text: str, files: Sequence[File]) -> list[tuple[Part, ...]]:
 
 
 def _split_after_tokens(text: str, count: int) -> list[str]:
-    """The text cut behind each of the first `count` image tokens."""
+    """Split the text after each of the first `count` image tokens."""
     ends = [match.end() for match in TOKEN.finditer(text)][:count]
     return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
 

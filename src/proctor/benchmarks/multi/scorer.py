@@ -94,7 +94,7 @@ def improvement(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 
 
 def _class(cleaned: str, marks: official.Marks, *, rejected: bool) -> str:
-    """A short name of what is missing, to count by; '' when nothing is."""
+    """Return a short name of what is missing, to count by; '' when nothing is."""
     if rejected:
         return "image_missing"
     if not cleaned:

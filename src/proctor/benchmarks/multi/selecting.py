@@ -35,7 +35,7 @@ def types_of(given: str | int | Sequence[str | int] | None) -> frozenset[str] | 
 
 
 def classes_of(given: str | int | Sequence[str | int] | None) -> frozenset[str] | None:
-    """Image classes: `NI`, `SI`, `MI` or `0`, `1`, `2`; several with commas; `all`."""
+    """Return image classes given as `NI`, `SI`, `MI` or `0`, `1`, `2`; several with commas; `all`."""
     by_name = {str(place): name for place, name in enumerate(CLASSES)}
     return _names_in(given, by_name | {name: name for name in CLASSES}, say("image class"))
 
@@ -49,7 +49,7 @@ def subjects_of(given: str | Sequence[str] | None) -> frozenset[str] | None:
 
 
 def select(questions: Iterable[Question], wanted: Filter) -> list[Question]:
-    """The questions that fit every filter, in the order of the file.
+    """Return the questions that fit every filter, in the order of the file.
 
     Upstream, a list of ids switches the other filters off and loses the order.
     """
@@ -57,7 +57,7 @@ def select(questions: Iterable[Question], wanted: Filter) -> list[Question]:
 
 
 def draw(questions: Sequence[Question], *, shuffle: bool, seed: int, count: int) -> list[Question]:
-    """The first `count` (all if below 1), shuffled before with the seed if so wanted."""
+    """Return the first `count` (all if below 1), shuffled first with the seed if so wanted."""
     order = list(questions)
     if shuffle:
         random.Random(seed).shuffle(order)  # noqa: S311 - a draw that can be repeated
@@ -65,7 +65,7 @@ def draw(questions: Sequence[Question], *, shuffle: bool, seed: int, count: int)
 
 
 def unknown_types(questions: Iterable[Question]) -> Mapping[str, int]:
-    """The types that no official function scores, counted."""
+    """Return the types that no official function scores, counted."""
     return dict(Counter(question.type for question in questions if question.type not in TYPES))
 
 

@@ -103,7 +103,7 @@ def summary(rows: Sequence[Scored], *, pictures: bool = False) -> str:
 
 
 def by_slice(rows: Sequence[Scored]) -> Mapping[str, Mapping[str, Sums]]:
-    """What the three tables hold: sums by education, image class and question type."""
+    """Return what the three tables hold: sums by education, image class and question type."""
     levels = sorted({row.education for row in rows}, key=_rank)
     return {
         "Education": {level: sums(row for row in rows if row.education == level) for level in levels},
@@ -113,7 +113,7 @@ def by_slice(rows: Sequence[Scored]) -> Mapping[str, Mapping[str, Sums]]:
 
 
 def block(rows: Sequence[Scored]) -> dict[str, object]:
-    """The figures of the leaderboard: per cent, one decimal; rows without points are left out."""
+    """Return the figures of the leaderboard: per cent, one decimal; rows without points are left out."""
     whole = sums(rows)
     tables = {name: {key: one for key, one in by.items() if one.total} for name, by in by_slice(rows).items()}
     types: dict[str, float] = {}
@@ -130,7 +130,7 @@ def block(rows: Sequence[Scored]) -> dict[str, object]:
 
 
 def leaderboard(rows: Sequence[Scored], model: str, *, elite: bool = False) -> dict[str, object]:
-    """An entry for the leaderboard; what only the submitter knows is '-'."""
+    """Return an entry for the leaderboard; what only the submitter knows is '-'."""
     entry: dict[str, object] = {"Model": model, **dict.fromkeys(_MODEL, "-"), "Url": "", "VersionUrl": ""}
     return {**entry, "MULTI-Elite" if elite else "MULTI": block(rows)}
 
@@ -142,7 +142,7 @@ def leaderboard_file(rows: Sequence[Scored], model: str) -> str:
 
 
 def rejections(rows: Sequence[Scored]) -> list[str]:
-    """How many points were lost to claims of a missing image: of those in the run, and of the official totals."""
+    """Return how many points were lost to claims of a missing image: of those in the run, and of the official totals."""
     lines = []
     for image in CLASSES:
         mine = [row for row in rows if row.image == image]
@@ -168,7 +168,7 @@ def _table(name: str, by: Mapping[str, Sums]) -> str:
 
 
 def _intervals(rows: Sequence[Scored]) -> str:
-    """The mean share of points of a question, with its 95 % interval over problems."""
+    """Return the mean share of points of a question, with its 95 % interval over problems."""
     slices: dict[str, Callable[[Scored], str]] = {
         "Education": lambda row: row.education,
         "Subject": lambda row: row.subject,
