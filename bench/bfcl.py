@@ -12,8 +12,10 @@ CORPUS = Path(__file__).parents[1] / "tests" / "data" / "bfcl_verdicts.jsonl.gz"
 def measure() -> Iterator[Figure]:
     """Verdicts a second over the corpus, and the CPU of scoring a full single-turn result set."""
     from proctor.benchmarks.bfcl import dataset, parity
+    from proctor.runtime.json_file import read_json_lines
 
-    lines = [line for line in parity.lines(CORPUS) if line.category in dataset.CATEGORIES]
+    corpus = read_json_lines(CORPUS, parity.RecordedVerdict)
+    lines = [line for _, line in corpus if line.category in dataset.CATEGORIES]
     folder_of_data = dataset.locate(None)
     entries = {
         category: {entry.id: entry for entry in dataset.entries(folder_of_data, category)}

@@ -12,8 +12,9 @@ import pytest
 
 from proctor.benchmarks.bfcl import dataset
 from proctor.benchmarks.bfcl.checker import check
-from proctor.benchmarks.bfcl.parity import check_line, lines
+from proctor.benchmarks.bfcl.parity import RecordedVerdict, check_line
 from proctor.core.parity import Checked
+from proctor.runtime.json_file import read_json_lines
 
 CORPUS = Path(__file__).parents[1] / "data" / "bfcl_verdicts.jsonl.gz"
 UNREACHABLE = {
@@ -37,7 +38,9 @@ def entries() -> Entries:
 @pytest.fixture(scope="module")
 def replayed(entries: Entries) -> list[tuple[str, Checked]]:
     return [
-        (line.category, check_line(line, entries[line.category])) for line in lines(CORPUS) if line.category in entries
+        (line.category, check_line(line, entries[line.category]))
+        for _, line in read_json_lines(CORPUS, RecordedVerdict)
+        if line.category in entries
     ]
 
 
@@ -65,7 +68,11 @@ def test_the_samples_that_nothing_can_pass_are_never_passed(replayed: list[tuple
 def test_checking_costs_no_more_than_a_few_times_reading(entries: Entries) -> None:
     import ast
 
-    sample = [line for line in lines(CORPUS) if line.category == "live_multiple" and line.mode == "prompt"][:4_000]
+    sample = [
+        line
+        for _, line in read_json_lines(CORPUS, RecordedVerdict)
+        if line.category == "live_multiple" and line.mode == "prompt"
+    ][:4_000]
     texts = [line.model_output for line in sample if isinstance(line.model_output, str)]
 
     def parse() -> None:

@@ -15,6 +15,7 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.parity import Checked
 from proctor.core.sentence import Sentence, say
+from proctor.runtime.json_file import read_json_lines
 from proctor.trajectory_matching.adk_rules import AdkCall, calls_match, joined, match_type, mean, rouge_1
 
 Invocations = list[list[AdkCall] | None]
@@ -26,15 +27,11 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:  # n
     Raises:
         BadInput: a line that cannot be read; names file and line.
     """
-    with path.open("rb") as lines:
-        for number, text in enumerate(lines, start=1):
-            if not text.strip():
-                continue
-            try:
-                line = json.loads(text)  # as lenient as ADK: NaN, whole numbers of any size
-                yield _check_line(line)
-            except (ValueError, KeyError, TypeError, RecursionError) as error:
-                raise BadInput("{path}, line {line}: {error}.", path=path, line=number, error=error) from None
+    for number, line in read_json_lines(path, dict[str, Any]):
+        try:
+            yield _check_line(line)
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise BadInput("{path}, line {line}: {error}.", path=path, line=number, error=error) from None
 
 
 def _check_line(line: Mapping[str, object]) -> Checked:

@@ -8,8 +8,6 @@ A line of the corpus, which may be gzipped:
 `mode` is `prompt`, or `fc` (native calls, dots in names made underscores).
 """
 
-import gzip
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -18,13 +16,12 @@ import msgspec
 
 from proctor.benchmarks.bfcl import dataset
 from proctor.benchmarks.bfcl.checker import check
-from proctor.core.errors import BadInput
 from proctor.core.parity import Checked
 from proctor.core.sentence import say
-from proctor.core.validation import in_words
+from proctor.runtime.json_file import read_json_lines
 
 
-class Line(msgspec.Struct, frozen=True):
+class RecordedVerdict(msgspec.Struct, frozen=True):
     """One recorded verdict."""
 
     id: str
@@ -50,7 +47,7 @@ def check_corpus(path: Path, source: str | None = None) -> Iterator[Checked]:
     """
     entries_by_category: dict[str, Entries] = {}
     folder: Path | None = None
-    for line in lines(path):
+    for _, line in read_json_lines(path, RecordedVerdict):
         if line.category not in dataset.CATEGORIES:
             yield Checked(id=line.id, agrees=None, official=_verdict(line.valid, line.error_type))
             continue
@@ -61,7 +58,7 @@ def check_corpus(path: Path, source: str | None = None) -> Iterator[Checked]:
         yield check_line(line, entries_by_category[line.category])
 
 
-def check_line(line: Line, entries: Entries) -> Checked:
+def check_line(line: RecordedVerdict, entries: Entries) -> Checked:
     """Check a line against the entries of its category; both validity and error type have to agree."""
     official = _verdict(line.valid, line.error_type)
     entry = entries.get(line.id)
@@ -80,28 +77,6 @@ def check_line(line: Line, entries: Entries) -> Checked:
     agrees = (result.valid, result.error_type) == (line.valid, line.error_type)
     ours = _verdict(result.valid, result.error_type)
     return Checked(id=line.id, agrees=agrees, ours=ours, official=official, rule="" if agrees else result.reason)
-
-
-def lines(path: Path) -> Iterator[Line]:
-    """Yield the lines of a corpus.
-
-    Raises:
-        BadInput: a file or line that cannot be read; names the line.
-    """
-    try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
-            for number, text in enumerate(file, 1):
-                if text.strip():
-                    yield _line(path, number, text)
-    except (OSError, EOFError) as error:
-        raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from error
-
-
-def _line(path: Path, number: int, text: bytes) -> Line:
-    try:
-        return msgspec.convert(json.loads(text), Line)
-    except (ValueError, RecursionError, msgspec.ValidationError) as error:
-        raise BadInput("{path}, line {line}: {error}.", path=path, line=number, error=in_words(error)) from None
 
 
 def _verdict(valid: bool, error_type: str | None) -> str:

@@ -7,7 +7,6 @@ of the whole original: the reply is cleaned first, and one that says an image is
 official segmenter cut: both the segmentation and the score of those very tokens must agree then.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,17 +14,16 @@ from typing import Any
 import msgspec
 
 from proctor.benchmarks.multi import official
-from proctor.core.errors import BadInput
 from proctor.core.parity import Checked
 from proctor.core.sentence import say
-from proctor.core.validation import in_words
+from proctor.runtime.json_file import read_json_lines
 from proctor.text_measures import chinese_words
 
 _TOLERANCE = 1e-9
 _KNOWN = ("start", "end")
 
 
-class Line(msgspec.Struct, frozen=True):
+class RecordedMarks(msgspec.Struct, frozen=True):
     """One recorded verdict."""
 
     id: str
@@ -48,23 +46,10 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:  # n
         BadInput: a file or line that cannot be read; names the line.
         MissingExtra: a line needs Chinese words, and the extra `zh` is not installed.
     """
-    try:
-        with path.open("rb") as lines:
-            for number, text in enumerate(lines, start=1):
-                if text.strip():
-                    yield _check_line(_line(path, number, text))
-    except OSError as error:
-        raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from error
+    return (_check_line(line) for _, line in read_json_lines(path, RecordedMarks))
 
 
-def _line(path: Path, number: int, text: bytes) -> Line:
-    try:
-        return msgspec.convert(json.loads(text), Line)
-    except (ValueError, RecursionError, msgspec.ValidationError) as error:
-        raise BadInput("{path}, line {line}: {error}.", path=path, line=number, error=in_words(error)) from None
-
-
-def _check_line(line: Line) -> Checked:
+def _check_line(line: RecordedMarks) -> Checked:
     wrong_cut = _cut_differently(line)
     if wrong_cut is not None:
         made, recorded = (" ".join(cut) for cut in wrong_cut)
@@ -81,14 +66,14 @@ def _check_line(line: Line) -> Checked:
     )
 
 
-def _cut_differently(line: Line) -> tuple[Sequence[str], Sequence[str]] | None:
+def _cut_differently(line: RecordedMarks) -> tuple[Sequence[str], Sequence[str]] | None:
     for text, recorded in ((line.prediction, line.prediction_tokens), (line.label, line.label_tokens)):
         if recorded is not None and isinstance(text, str) and (cut := chinese_words.words(text)) != recorded:
             return cut, recorded
     return None
 
 
-def _verdict(line: Line) -> official.Marks | str:
+def _verdict(line: RecordedMarks) -> official.Marks | str:
     """Return what the official function gives, or the kind of error it raises."""
     prediction = line.prediction if line.reply is None else official.clean(line.reply)
     rule = official.RULES.get(line.type)
