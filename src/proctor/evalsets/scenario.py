@@ -38,7 +38,7 @@ fulfilled, go on to the next one of the plan. When the agent is wrong or fails, 
 {persona}"""
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class UserOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The model of the simulated user, and the turns that a conversation has at most, the first one counted."""
 
     model: str
@@ -89,8 +89,8 @@ def user_of(given: str | Mapping[str, object], max_turns: int | None = None) -> 
         BadInput: no such model, or a wrong option.
     """
     given = {"model": given} if isinstance(given, str) else dict(given)
-    own = {key: given.pop(key) for key in Options.__struct_fields__ if key in given}
-    options = converted(own, Options, "user")
+    own = {key: given.pop(key) for key in UserOptions.__struct_fields__ if key in given}
+    options = converted(own, UserOptions, "user")
     return ScenarioUser(named.model(options.model, given), options.max_turns or max_turns or MAX_TURNS)
 
 

@@ -30,7 +30,7 @@ from proctor.traces.attributes import decode_json
 _ODD = re.compile(r"[^\w.:@+\[\] -]+")
 
 
-class Recorded(msgspec.Struct, frozen=True, kw_only=True):
+class RecordedSet(msgspec.Struct, frozen=True, kw_only=True):
     """A set out of traces, with what became of every conversation.
 
     twice: how many said and did the same as one before them. broken: those that are not whole, with what is missing.
@@ -43,7 +43,7 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     redacted: int = 0
 
 
-def record_cases(traces: Traces, set_id: str, patterns: Sequence[Pattern] = ()) -> Recorded:
+def record_cases(traces: Traces, set_id: str, patterns: Sequence[Pattern] = ()) -> RecordedSet:
     """Return a set with a case for each conversation that is whole and not there yet.
 
     Two conversations are the same when the user says the same in each turn and the same calls are made; what was taken out
@@ -71,7 +71,7 @@ def record_cases(traces: Traces, set_id: str, patterns: Sequence[Pattern] = ()) 
         )
     began = min((one.started for one in traces.whole if one.started), default=0.0)
     eval_set = EvalSet(eval_set_id=set_id, name=set_id, eval_cases=[*cases.values()], creation_timestamp=began)
-    return Recorded(eval_set=eval_set, twice=len(traces.whole) - len(cases), broken=broken, redacted=count)
+    return RecordedSet(eval_set=eval_set, twice=len(traces.whole) - len(cases), broken=broken, redacted=count)
 
 
 def _case(one: Conversation) -> EvalCase:

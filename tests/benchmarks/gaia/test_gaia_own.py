@@ -43,7 +43,7 @@ def samples(made: Task) -> list[Sample]:
 
 
 @pytest.fixture
-def checked(tmp_path: Path) -> Callable[..., own.Check]:
+def checked(tmp_path: Path) -> Callable[..., own.SetCheck]:
     return lambda *lines: own.check(written(tmp_path, *lines))
 
 
@@ -94,7 +94,7 @@ def test_the_template_does_not_write_over_anything(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_record_is_named_with_its_file_and_line(
-    checked: Callable[..., own.Check], tmp_path: Path, line: dict[str, Any] | str, message: str
+    checked: Callable[..., own.SetCheck], tmp_path: Path, line: dict[str, Any] | str, message: str
 ) -> None:
     (tmp_path.parent / "secret.txt").write_text("secret", encoding="utf-8")
     found = checked(record("a"), line, record("c"))
@@ -105,7 +105,7 @@ def test_a_wrong_record_is_named_with_its_file_and_line(
     assert found.records == 3
 
 
-def test_every_wrong_record_is_named_not_only_the_first(checked: Callable[..., own.Check]) -> None:
+def test_every_wrong_record_is_named_not_only_the_first(checked: Callable[..., own.SetCheck]) -> None:
     assert checked("{", record("b", Level="x"), record("c", Question=""), record("d")).wrong == 3
 
 
@@ -126,7 +126,7 @@ def test_every_wrong_record_is_named_not_only_the_first(checked: Callable[..., o
     ],
 )
 def test_an_answer_that_is_read_otherwise_than_meant_is_noted(
-    checked: Callable[..., own.Check], answer: str, message: str
+    checked: Callable[..., own.SetCheck], answer: str, message: str
 ) -> None:
     found = checked(record("a", **{"Final answer": answer}))
     assert found.wrong == 0
@@ -136,7 +136,7 @@ def test_an_answer_that_is_read_otherwise_than_meant_is_noted(
 @pytest.mark.parametrize(
     "answer", ["17", "-4", "1e3", "Paris", "St. Petersburg", "forty-two", "巴黎", "7 samurai films"]
 )
-def test_a_plain_answer_gives_no_finding(checked: Callable[..., own.Check], answer: str) -> None:
+def test_a_plain_answer_gives_no_finding(checked: Callable[..., own.SetCheck], answer: str) -> None:
     assert checked(record("a", **{"Final answer": answer})).findings == ()
 
 

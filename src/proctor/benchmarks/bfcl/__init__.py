@@ -96,7 +96,7 @@ def _samples(category: str, entries: Sequence[dataset.Entry], names: Names) -> l
     ]
 
 
-def _message(said: dataset.Said) -> Message:
+def _message(said: dataset.QuestionMessage) -> Message:
     return Message.of(said.role, said.content)
 
 

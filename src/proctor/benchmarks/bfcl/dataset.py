@@ -81,7 +81,7 @@ COLLECTIONS: dict[str, tuple[str, ...]] = {
 }
 
 
-class Said(msgspec.Struct, frozen=True, gc=False):
+class QuestionMessage(msgspec.Struct, frozen=True, gc=False):
     """One message of a question."""
 
     role: Role
@@ -92,12 +92,12 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """A question with its function documents as in the file, and its answers (None where no call is the answer)."""
 
     id: str
-    question: tuple[Said, ...]
+    question: tuple[QuestionMessage, ...]
     functions: list[dict[str, Any]]
     answers: list[dict[str, Any]] | None = None
 
 
-class Read(msgspec.Struct, frozen=True, kw_only=True):
+class CategoryData(msgspec.Struct, frozen=True, kw_only=True):
     """The entries of a category, the digests of its files, and what is worth knowing about them."""
 
     entries: list[Entry]
@@ -107,7 +107,7 @@ class Read(msgspec.Struct, frozen=True, kw_only=True):
 
 class _Question(msgspec.Struct, frozen=True):
     id: str
-    question: list[tuple[Said, ...]]
+    question: list[tuple[QuestionMessage, ...]]
     function: list[dict[str, Any]]
 
 
@@ -194,7 +194,7 @@ def entries(folder: Path, category: str) -> list[Entry]:
     return read(folder, category).entries
 
 
-def read(folder: Path, category: str) -> Read:
+def read(folder: Path, category: str) -> CategoryData:
     """Read and check a category.
 
     Raises:
@@ -234,7 +234,7 @@ def read(folder: Path, category: str) -> Read:
         )
         for index, question in enumerate(questions)
     ]
-    return Read(entries=found_entries, digests=digests, notes=tuple(notes))
+    return CategoryData(entries=found_entries, digests=digests, notes=tuple(notes))
 
 
 def ids(folder: Path, category: str) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from proctor.benchmarks.gaia import export, hub, own, parity
 from proctor.benchmarks.gaia.answer import Fallback
-from proctor.benchmarks.gaia.dataset import Item, Split, items, metadata_digest
+from proctor.benchmarks.gaia.dataset import GaiaItem, Split, items, metadata_digest
 from proctor.benchmarks.gaia.prompt import present
 from proctor.benchmarks.gaia.scorer import gaia, partial
 from proctor.benchmarks.gaia.statistics import statistics
@@ -94,11 +94,11 @@ def _licence(data: str | None) -> str:
     return "Apache-2.0" if data == EXAMPLE else "of the folder; GAIA itself is gated and may not be re-shared"
 
 
-def _samples(found: Sequence[Item], fallback: Fallback) -> list[Sample]:
+def _samples(found: Sequence[GaiaItem], fallback: Fallback) -> list[Sample]:
     return [_sample(item, fallback) for item in found]
 
 
-def _sample(item: Item, fallback: Fallback) -> Sample:
+def _sample(item: GaiaItem, fallback: Fallback) -> Sample:
     meta: dict[str, object] = {"fallback": fallback}
     if item.attachment is not None:
         meta["attachment"] = str(item.attachment)

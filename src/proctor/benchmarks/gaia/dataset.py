@@ -35,7 +35,7 @@ MEDIA_TYPES = {".md": "text/markdown"}  # not every system's table knows them
 METADATA = ("metadata.jsonl", "metadata.parquet")
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True):
+class GaiaItem(msgspec.Struct, frozen=True, kw_only=True):
     """One question; `answer` is None in the test split, `steps` None where the annotator gave no number."""
 
     id: str
@@ -47,7 +47,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     tools: str = ""
 
 
-def items(root: Path, split: Split) -> Iterator[Item]:
+def items(root: Path, split: Split) -> Iterator[GaiaItem]:
     """Yield the questions of a split, in file order; the placeholder item is left out.
 
     Raises:
@@ -137,7 +137,7 @@ def _parquet(path: Path) -> Iterator[Mapping[str, object]]:
     yield from table.to_pylist()
 
 
-def item_of(record: Mapping[str, object], where: str, folder: Path, root: Path) -> Item:
+def item_of(record: Mapping[str, object], where: str, folder: Path, root: Path) -> GaiaItem:
     """Return a record as a question.
 
     Raises:
@@ -149,7 +149,7 @@ def item_of(record: Mapping[str, object], where: str, folder: Path, root: Path) 
             raise BadInput("{where}: the field '{field}' is missing.", where=where, field=SPELLINGS[name][0])
     annotator = values["annotator"] if isinstance(values["annotator"], Mapping) else {}
     answer = values["answer"]
-    return Item(
+    return GaiaItem(
         id=str(values["task_id"]),
         question=str(values["question"]),
         level=_level(values["level"], where),

@@ -11,7 +11,7 @@ import msgspec
 
 from proctor.benchmarks.gaia import dataset
 from proctor.benchmarks.gaia.answer import final_answer
-from proctor.benchmarks.gaia.dataset import Item, Split
+from proctor.benchmarks.gaia.dataset import GaiaItem, Split
 from proctor.benchmarks.gaia.scorer import question_score
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
@@ -25,18 +25,18 @@ WITH_UNIT = re.compile(
 JOINED = re.compile(r"\d[^\w\s]\d")
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
+class SetFinding(msgspec.Struct, frozen=True, kw_only=True):
     """What is wrong with a record, or (a warning) what may not be meant."""
 
     sentence: Sentence
     wrong: bool
 
 
-class Check(msgspec.Struct, frozen=True, kw_only=True):
+class SetCheck(msgspec.Struct, frozen=True, kw_only=True):
     """How many records were read, and what was found."""
 
     records: int
-    findings: tuple[Finding, ...]
+    findings: tuple[SetFinding, ...]
 
     @property
     def wrong(self) -> int:
@@ -54,13 +54,13 @@ def write_template(folder: Path) -> list[Path]:
     return list(_copy(files("proctor.benchmarks.gaia") / "template", folder))
 
 
-def check(root: Path) -> Check:
+def check(root: Path) -> SetCheck:
     """Read every record of every split and say what is wrong, instead of stopping at the first.
 
     Raises:
         BadInput: the folder is in no known layout.
     """
-    found: list[Finding] = []
+    found: list[SetFinding] = []
     records = 0
     for split, folder in _splits(root):
         used: set[Path] = set()
@@ -71,7 +71,7 @@ def check(root: Path) -> Check:
                 record = dataset.decode_record(raw, where)
                 item = dataset.item_of(record, where, folder, root)
             except BadInput as error:
-                found.append(Finding(sentence=error.sentence, wrong=True))
+                found.append(SetFinding(sentence=error.sentence, wrong=True))
                 continue
             if item.id == dataset.PLACEHOLDER:
                 found.append(_warning(say("{where}: the id '{id}' is never asked.", where=where, id=item.id)))
@@ -82,7 +82,7 @@ def check(root: Path) -> Check:
         found += _unused(folder, used)
     if not records:
         found.append(_wrong(say("{folder} holds no question.", folder=root)))
-    return Check(records=records, findings=tuple(found))
+    return SetCheck(records=records, findings=tuple(found))
 
 
 def _copy(source: Traversable, folder: Path) -> Iterator[Path]:
@@ -110,8 +110,8 @@ def _splits(root: Path) -> Iterator[tuple[Split, Path]]:
 
 
 def _findings(
-    item: Item, record: Mapping[str, object], where: str, split: Split, seen: dict[str, str]
-) -> Iterator[Finding]:
+    item: GaiaItem, record: Mapping[str, object], where: str, split: Split, seen: dict[str, str]
+) -> Iterator[SetFinding]:
     if item.id in seen:
         yield _wrong(
             say("{where}: the id '{id}' was used already at {first}.", where=where, id=item.id, first=seen[item.id])
@@ -134,7 +134,7 @@ def _findings(
         yield from _about_answer(item.answer, where)
 
 
-def _about_answer(answer: str, where: str) -> Iterator[Finding]:
+def _about_answer(answer: str, where: str) -> Iterator[SetFinding]:
     """Yield whether the scorer accepts the answer itself and nothing else, and how it will read it."""
     match = question_score(answer, answer)
     back = final_answer(f"FINAL ANSWER: {answer}")
@@ -163,7 +163,7 @@ def _about_answer(answer: str, where: str) -> Iterator[Finding]:
     yield from _about_reading(answer, match.branch, where)
 
 
-def _about_reading(answer: str, branch: str, where: str) -> Iterator[Finding]:
+def _about_reading(answer: str, branch: str, where: str) -> Iterator[SetFinding]:
     text = answer.strip()
     if THOUSANDS.fullmatch(text):
         yield _warning(
@@ -199,15 +199,15 @@ def _about_reading(answer: str, branch: str, where: str) -> Iterator[Finding]:
         )
 
 
-def _unused(folder: Path, used: set[Path]) -> Iterator[Finding]:
+def _unused(folder: Path, used: set[Path]) -> Iterator[SetFinding]:
     for path in sorted(folder.iterdir()):
         if path.is_file() and path.resolve() not in used and not path.name.startswith((".", "metadata.")):
             yield _warning(say("{path}: no question uses this file.", path=path))
 
 
-def _wrong(sentence: Sentence) -> Finding:
-    return Finding(sentence=sentence, wrong=True)
+def _wrong(sentence: Sentence) -> SetFinding:
+    return SetFinding(sentence=sentence, wrong=True)
 
 
-def _warning(sentence: Sentence) -> Finding:
-    return Finding(sentence=sentence, wrong=False)
+def _warning(sentence: Sentence) -> SetFinding:
+    return SetFinding(sentence=sentence, wrong=False)

@@ -24,7 +24,7 @@ from proctor.core.trial import Failure
 Names = str | int | list[str | int] | None
 
 
-class Options(Style, frozen=True, kw_only=True):
+class MultiOptions(Style, frozen=True, kw_only=True):
     """What of MULTI is asked, from which files, and how it is put and scored.
 
     Attributes:
@@ -61,12 +61,12 @@ def task(category: str | int | Sequence[str | int] | None = None, **options: obj
     Args:
         category: question types (`SA`, `0` or `单选`, several with commas, `all`); without one SA, MA and FB, or all
             that a subset names.
-        options: the fields of `Options`.
+        options: the fields of `MultiOptions`.
 
     Raises:
         BadInput: an unknown option, a file that is missing or in another layout, an image that is not there.
     """
-    how = converted(options, Options, "multi")
+    how = converted(options, MultiOptions, "multi")
     position = official.checked_position(how.answer_position)
     files = _files(how)
     every = list(dataset.questions(files.problems))
@@ -103,7 +103,7 @@ def task(category: str | int | Sequence[str | int] | None = None, **options: obj
     )
 
 
-def _files(how: Options) -> dataset.Files:
+def _files(how: MultiOptions) -> dataset.Files:
     folder = how.data or os.environ.get("PROCTOR_MULTI_DATA") or hub.find_pulled()
     if folder is None:
         raise BadInput(
@@ -113,7 +113,7 @@ def _files(how: Options) -> dataset.Files:
     return dataset.locate(str(folder), knowledge=how.knowledge, captions=how.captions, need_captions=need_captions)
 
 
-def _filter(category: str | int | Sequence[str | int] | None, how: Options) -> selecting.Filter:
+def _filter(category: str | int | Sequence[str | int] | None, how: MultiOptions) -> selecting.Filter:
     images = "SI,MI" if how.input_type == 3 and how.image_type is None else how.image_type
     return selecting.Filter(
         types=selecting.types_of(category if category is not None or how.subset else selecting.USUAL),
@@ -127,7 +127,7 @@ def _answers(path: Path) -> dict[str, str | None]:
     return {id: text_of(answered.prediction) for id, answered in predictions(path).items()}
 
 
-def _scorers(how: Options) -> list[Scorer]:
+def _scorers(how: MultiOptions) -> list[Scorer]:
     scorers: list[Scorer] = [scorer.multi] if how.scoring != "fair" else []
     scorers += [scorer.fair] if how.scoring != "official" else []
     scorers += [scorer.rejected] if how.rejections else []
@@ -183,7 +183,7 @@ def _pull() -> Path:
 
 PART = BenchmarkPart(
     task=task,
-    options=Options,
+    options=MultiOptions,
     replies=_replies,
     export=export.write,
     check_corpus=parity.check_corpus,

@@ -20,7 +20,7 @@ BLANK_SIZE = 24
 Missing = Literal["error", "placeholder"]
 
 
-class Placed(msgspec.Struct, frozen=True, kw_only=True):
+class NumberedText(msgspec.Struct, frozen=True, kw_only=True):
     """A text with its tokens numbered as they come, and the images in that order."""
 
     text: str
@@ -32,7 +32,7 @@ def tokens_in(text: str) -> list[str]:
     return [match[0] for match in TOKEN.finditer(text)]
 
 
-def renumber(text: str, images: Sequence[str], *, first: int = 1, where: str = "") -> Placed:
+def renumber(text: str, images: Sequence[str], *, first: int = 1, where: str = "") -> NumberedText:
     """Number the tokens from `first` in their order, all at once, so that none is replaced twice.
 
     >>> renumbered("x[IMAGE_2]y[IMAGE_1]", ["a.png", "b.png"])
@@ -55,10 +55,10 @@ def renumber(text: str, images: Sequence[str], *, first: int = 1, where: str = "
         order.append(images[place])
         return f"[IMAGE_{first + len(order) - 1}]"
 
-    return Placed(text=TOKEN.sub(number, text), images=tuple(order))
+    return NumberedText(text=TOKEN.sub(number, text), images=tuple(order))
 
 
-def add_captions(placed: Placed, captions: Mapping[str, str], *, inside: bool) -> Placed:
+def add_captions(placed: NumberedText, captions: Mapping[str, str], *, inside: bool) -> NumberedText:
     """Add the captions: within the tokens, or in lines below the text; unknown images have an empty text.
 
     >>> captioned(Placed(text="see [IMAGE_1]", images=("a.png",)), {"a.png": "a cat"}, inside=False).text
@@ -69,7 +69,7 @@ def add_captions(placed: Placed, captions: Mapping[str, str], *, inside: bool) -
         text = TOKEN.sub(lambda match: f"{match[0][:-1]}:{texts[match[0]]}]", placed.text)
     else:
         text = "\n".join([placed.text, *(f"{token}: {caption}" for token, caption in texts.items())])
-    return Placed(text=text, images=placed.images)
+    return NumberedText(text=text, images=placed.images)
 
 
 def part(root: Path, image: str, *, missing: Missing, where: str) -> File:

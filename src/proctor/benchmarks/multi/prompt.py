@@ -13,8 +13,8 @@ import msgspec
 
 from proctor.benchmarks.multi import images
 from proctor.benchmarks.multi.dataset import Piece, Question
-from proctor.benchmarks.multi.images import TOKEN, Placed
-from proctor.benchmarks.multi.wording import WORDS, Language, Words
+from proctor.benchmarks.multi.images import TOKEN, NumberedText
+from proctor.benchmarks.multi.wording import WORDS, Language, PromptWords
 from proctor.core.sample import File, Message, Part, Text, Turn
 
 Place = Literal["inline", "before", "after"]
@@ -72,7 +72,7 @@ def compose(question: Question, style: Style, material: Material) -> Prompted:
     words = WORDS[style.lang]
     asked = images.renumber(question.text, question.images, where=question.id)
     piece = next((material.knowledge[key] for key in question.knowledge[:1] if key in material.knowledge), None)
-    extra = Placed(text="")
+    extra = NumberedText(text="")
     if piece is not None:
         first = 1 + len(asked.images)
         extra = images.renumber(piece.knowledge_content, piece.knowledge_images, first=first, where=question.id)
@@ -97,7 +97,7 @@ def compose(question: Question, style: Style, material: Material) -> Prompted:
     return Prompted(turns=_turns(contents, system, question.label), images=listed)
 
 
-def _system(question: Question, style: Style, words: Words, count: int, *, in_turn: bool) -> str:
+def _system(question: Question, style: Style, words: PromptWords, count: int, *, in_turn: bool) -> str:
     rule = words.format.get(question.type, "")
     role = words.role.format(topic=question.topic, type=words.types.get(question.type, question.type))
     sentences = [rule if style.no_background else "\n".join(filter(None, (role, rule)))]
@@ -110,7 +110,7 @@ def _system(question: Question, style: Style, words: Words, count: int, *, in_tu
     return "\n".join(filter(None, sentences))
 
 
-def _image_sentence(style: Style, words: Words, count: int, *, in_turn: bool) -> str:
+def _image_sentence(style: Style, words: PromptWords, count: int, *, in_turn: bool) -> str:
     if not count:
         return words.blank_image if style.blank_image and style.input_type == 2 else words.pure_text
     if in_turn:
@@ -118,7 +118,7 @@ def _image_sentence(style: Style, words: Words, count: int, *, in_turn: bool) ->
     return (words.no_image, words.captions, words.images, words.images_only)[style.input_type]
 
 
-def _user(question: Question, style: Style, words: Words, asked: Placed, extra: Placed) -> str:
+def _user(question: Question, style: Style, words: PromptWords, asked: NumberedText, extra: NumberedText) -> str:
     text = asked.text.strip()
     if style.input_type == 3:
         text = "".join(images.tokens_in(text))

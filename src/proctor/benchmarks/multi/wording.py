@@ -11,14 +11,14 @@ import msgspec
 Language = Literal["zh", "en"]
 
 
-class Example(msgspec.Struct, frozen=True):
+class WorkedExample(msgspec.Struct, frozen=True):
     """A worked question and its answer."""
 
     question: str
     answer: str
 
 
-class Words(msgspec.Struct, frozen=True, kw_only=True):
+class PromptWords(msgspec.Struct, frozen=True, kw_only=True):
     """All sentences of one language; `format`, `types` and `examples` go by question type."""
 
     role: str
@@ -38,11 +38,11 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
     answer_now: str
     think: str
     final: str
-    examples: dict[str, tuple[Example, ...]]
+    examples: dict[str, tuple[WorkedExample, ...]]
 
 
-WORDS: dict[str, Words] = {
-    "zh": Words(
+WORDS: dict[str, PromptWords] = {
+    "zh": PromptWords(
         role="你正在参加一场考试，请运用“{topic}”方面的知识解答下面这道{type}题。",
         types={"单选": "单项选择", "多选": "多项选择", "填空": "填空", "解答": "解答", "其他": "其他类型的"},
         format={
@@ -67,23 +67,23 @@ WORDS: dict[str, Words] = {
         final="请根据以上思考，只写出最终答案：",
         examples={
             "单选": (
-                Example("一周有几天？\nA. 5\nB. 6\nC. 7\nD. 8", "C"),
-                Example("下列哪个数是偶数？\nA. 3\nB. 4\nC. 5\nD. 7", "B"),
-                Example("水在标准大气压下的沸点是多少？\nA. 100℃\nB. 90℃\nC. 80℃\nD. 0℃", "A"),
+                WorkedExample("一周有几天？\nA. 5\nB. 6\nC. 7\nD. 8", "C"),
+                WorkedExample("下列哪个数是偶数？\nA. 3\nB. 4\nC. 5\nD. 7", "B"),
+                WorkedExample("水在标准大气压下的沸点是多少？\nA. 100℃\nB. 90℃\nC. 80℃\nD. 0℃", "A"),
             ),
             "多选": (
-                Example("下列哪些数大于10？\nA. 12\nB. 9\nC. 15\nD. 3", "AC"),
-                Example("下列哪些是金属？\nA. 铁\nB. 氧\nC. 铜\nD. 铝", "ACD"),
-                Example("下列哪些月份有31天？\nA. 二月\nB. 三月\nC. 四月\nD. 五月", "BD"),
+                WorkedExample("下列哪些数大于10？\nA. 12\nB. 9\nC. 15\nD. 3", "AC"),
+                WorkedExample("下列哪些是金属？\nA. 铁\nB. 氧\nC. 铜\nD. 铝", "ACD"),
+                WorkedExample("下列哪些月份有31天？\nA. 二月\nB. 三月\nC. 四月\nD. 五月", "BD"),
             ),
             "填空": (
-                Example("3+4=[MASK]，3×4=[MASK]。", "7\n12"),
-                Example("中国的首都是[MASK]。", "北京"),
-                Example("一个三角形的内角和是[MASK]度。", "180"),
+                WorkedExample("3+4=[MASK]，3×4=[MASK]。", "7\n12"),
+                WorkedExample("中国的首都是[MASK]。", "北京"),
+                WorkedExample("一个三角形的内角和是[MASK]度。", "180"),
             ),
         },
     ),
-    "en": Words(
+    "en": PromptWords(
         role="You are taking an exam. Use what you know about “{topic}” to answer the following {type} question.",
         types={
             "单选": "single-choice",
@@ -114,21 +114,21 @@ WORDS: dict[str, Words] = {
         final="From these thoughts, write only the final answer:",
         examples={
             "单选": (
-                Example("How many days are in a week?\nA. 5\nB. 6\nC. 7\nD. 8", "C"),
-                Example("Which number is even?\nA. 3\nB. 4\nC. 5\nD. 7", "B"),
-                Example(
+                WorkedExample("How many days are in a week?\nA. 5\nB. 6\nC. 7\nD. 8", "C"),
+                WorkedExample("Which number is even?\nA. 3\nB. 4\nC. 5\nD. 7", "B"),
+                WorkedExample(
                     "At what temperature does water boil at sea level?\nA. 100 °C\nB. 90 °C\nC. 80 °C\nD. 0 °C", "A"
                 ),
             ),
             "多选": (
-                Example("Which numbers are above 10?\nA. 12\nB. 9\nC. 15\nD. 3", "AC"),
-                Example("Which of these are metals?\nA. iron\nB. oxygen\nC. copper\nD. aluminium", "ACD"),
-                Example("Which months have 31 days?\nA. February\nB. March\nC. April\nD. May", "BD"),
+                WorkedExample("Which numbers are above 10?\nA. 12\nB. 9\nC. 15\nD. 3", "AC"),
+                WorkedExample("Which of these are metals?\nA. iron\nB. oxygen\nC. copper\nD. aluminium", "ACD"),
+                WorkedExample("Which months have 31 days?\nA. February\nB. March\nC. April\nD. May", "BD"),
             ),
             "填空": (
-                Example("3+4=[MASK], 3×4=[MASK].", "7\n12"),
-                Example("The capital of China is [MASK].", "Beijing"),
-                Example("The angles of a triangle add up to [MASK] degrees.", "180"),
+                WorkedExample("3+4=[MASK], 3×4=[MASK].", "7\n12"),
+                WorkedExample("The capital of China is [MASK].", "Beijing"),
+                WorkedExample("The angles of a triangle add up to [MASK] degrees.", "180"),
             ),
         },
     ),

@@ -153,7 +153,7 @@ def _of_json(root: Path) -> Iterator[dict[str, Any]]:
             yield _as_dict(item, record)
 
 
-def _as_dict(item: dataset.Item, record: Mapping[str, Any]) -> dict[str, Any]:
+def _as_dict(item: dataset.GaiaItem, record: Mapping[str, Any]) -> dict[str, Any]:
     annotator = record.get("Annotator Metadata", record.get("annotator_metadata")) or {}
     path = "" if item.attachment is None else str(item.attachment)
     return {
