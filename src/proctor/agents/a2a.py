@@ -1,4 +1,4 @@
-"""An agent behind the A2A protocol: `a2a:URL`, the address whose agent card says the rest.
+"""An agent that speaks the A2A protocol: `a2a:URL`, the address whose agent card says the rest.
 
     proctor run shop.evalset.json --agent a2a:https://shop.example
 

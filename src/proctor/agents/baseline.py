@@ -1,4 +1,4 @@
-"""Agents that know nothing, or everything: what has to give 0, chance, and 100 on a sound benchmark.
+"""Agents that know nothing, or everything: a sound benchmark scores them 0, chance, and 100.
 
 `null` says nothing, `echo` repeats the question, `oracle` gives the right answer, `random` draws one of the sample's
 options, or a call of one of the tools, or the letter of an option that its question lists, or a word of the question,

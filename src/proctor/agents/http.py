@@ -1,4 +1,4 @@
-"""An agent behind an HTTP address: `http:URL`, with request and reply in the JSON that it speaks.
+"""An agent at an HTTP address: `http:URL`, with request and reply in the JSON that it speaks.
 
     proctor run gaia --agent http:https://bot.example/ask \\
         --agent-set 'body={"input": "{question}", "thread": "{session}"}' --agent-set reply=data.answer

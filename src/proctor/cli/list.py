@@ -20,8 +20,9 @@ def command(what: str | None, as_json: bool) -> None:
         return
     for word, described in found.items():
         output.line(f"{t(word)}:")
+        width = max(map(len, described), default=0)
         for name, text in described.items():
-            output.line(f"  {name:<24} {t(text)}")
+            output.line(f"  {name:<{width}}  {t(text)}")
 
 
 def parts(room: str) -> dict[str, str]:

@@ -44,7 +44,7 @@ VERSION = "google-adk 2.7.1 / 1"
 
 @scorer(version=VERSION)
 def tool_trajectory_avg_score(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
-    """Whether the calls of each turn match, by the match type of the criteria (EXACT without), if they name it."""
+    """Compare the calls of each turn, by the match type of the criteria (EXACT without), if they name it."""
     if "tool_trajectory_avg_score" not in _options(sample).criteria:
         return _not_asked()
     return _trajectory(sample, trajectory, None)

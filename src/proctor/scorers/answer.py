@@ -26,7 +26,7 @@ VERSION = "2" if find_spec("mpmath") else "2 without the extra 'math'"  # other 
 
 @scorer(version=VERSION)
 def answer(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
-    """Whether the final answer of the reply is the target, or one of the targets; `sample.meta` may hold `Options`.
+    """Right when the final answer of the reply is the target, or one of the targets; `sample.meta` may hold `Options`.
 
     >>> score = answer(Sample.ask("n", "6 * 7?", target="42"), Trajectory.of("The answer is forty-two."))
     >>> score.points, score.details["rule"]

@@ -57,7 +57,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def by_type(sample: Sample, trajectory: Trajectory) -> Result:
-    """What the scorer of the sample's kind says.
+    """Score with the scorer for the sample's type of question.
 
     >>> sample = Sample.ask("a", "?", target="B", meta={"type": "单选题"})
     >>> by_type(sample, Trajectory.of("答案是 B")).points
