@@ -12,7 +12,7 @@ from proctor.core.errors import BadInput, EnvironmentFailed, ProviderFailed
 from proctor.core.sample import Message, Sample, Text, Tool, ToolCall, ToolResult, Turn
 from proctor.core.task import Environment
 from proctor.core.trajectory import Step, ToolStyle
-from proctor.models.scripted import Said, ScriptedModel
+from proctor.models.scripted import Reply, ScriptedModel
 
 TOOLS = (Tool(name="add", parameters={"type": "object"}), Tool(name="stop"))
 SAMPLE = Sample.ask("s", "How much?")
@@ -47,7 +47,7 @@ def turn(text: str, tools: tuple[Tool, ...] = TOOLS) -> Turn:
 
 
 async def play(
-    script: Sequence[Said],
+    script: Sequence[Reply],
     *turns: Turn,
     environment: Environment | None = None,
     tools: ToolStyle = "native",

@@ -24,7 +24,7 @@ from proctor.judges._jury_controls import Control
 from proctor.judges._jury_votes import Vote
 from proctor.judges.jury import Jury, JuryOptions
 from proctor.judges.rubric import Rubric, RubricJudge, RubricOptions, made
-from proctor.models.scripted import Said, ScriptedModel
+from proctor.models.scripted import Reply, ScriptedModel
 
 WORDS = {"en": {"text": "?"}}
 ONE: Rubric = made(
@@ -32,7 +32,7 @@ ONE: Rubric = made(
 )
 
 
-def panel(*scripts: Sequence[Said], arbitrator: Sequence[Said] | None = None, **options: Any) -> Jury:
+def panel(*scripts: Sequence[Reply], arbitrator: Sequence[Reply] | None = None, **options: Any) -> Jury:
     """A jury whose judges say these things, one after the other."""
     weights = options.pop("weights", ())
     once = RubricOptions(tries=1)
@@ -196,7 +196,7 @@ class _Again:
         return next(self._results)
 
 
-def biased(bias: int, source: random.Random, *, odd: Mapping[str, int] | None = None) -> list[Said] | ScriptedModel:
+def biased(bias: int, source: random.Random, *, odd: Mapping[str, int] | None = None) -> list[Reply] | ScriptedModel:
     def reply(messages: Sequence[Message], _: object) -> str:
         number = messages[-1].text.partition("Problem ")[2].split()[0]
         value = (odd or {}).get(number, int(number) % 3 + 2 + bias + source.choice((0, 0, 0, 1)))

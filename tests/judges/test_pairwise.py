@@ -19,7 +19,7 @@ from proctor.core.trajectory import Trajectory
 from proctor.judges import pairwise
 from proctor.judges.pairwise import PairwiseJudge, PairwiseOptions, is_unsteady, warnings
 from proctor.judges.rubric import rubric
-from proctor.models.scripted import Said, ScriptedModel
+from proctor.models.scripted import Reply, ScriptedModel
 from proctor.stats.estimate import estimate
 
 CRITERIA = rubric("answer-quality")
@@ -36,7 +36,7 @@ def mine(sample: Sample) -> str:
     return f"mine {sample.id}"
 
 
-async def judged(*replies: Said, sample: Sample = QUESTION, answer: str = "mine", **options: Any) -> Any:
+async def judged(*replies: Reply, sample: Sample = QUESTION, answer: str = "mine", **options: Any) -> Any:
     """The verdict of a judge that says this."""
     judge = PairwiseJudge(CRITERIA, ScriptedModel(replies), PairwiseOptions(**options))
     return await judge(sample, Trajectory.of(answer))

@@ -18,7 +18,7 @@ from proctor.judges import rubric
 from proctor.judges.rubric import Rubric, RubricJudge, RubricOptions
 from proctor.models import ledger
 from proctor.models.named import model
-from proctor.models.scripted import Said, ScriptedModel
+from proctor.models.scripted import Reply, ScriptedModel
 
 QUALITY = rubric.rubric("answer-quality")
 DIMENSIONS = ("correctness", "relevance", "completeness", "clarity")
@@ -33,7 +33,7 @@ def two(**more: Any) -> Rubric:
     return rubric.made(**{"name": "two", "en": words, "dimensions": dimensions, "scale": (1, 5), **more})
 
 
-async def judged(*replies: Said, by: Rubric | None = None, **options: Any) -> tuple[Score | Unscored, ScriptedModel]:
+async def judged(*replies: Reply, by: Rubric | None = None, **options: Any) -> tuple[Score | Unscored, ScriptedModel]:
     """The verdict of a judge that says this, and the judge."""
     judge = ScriptedModel(replies)
     return await RubricJudge(by or two(), judge, RubricOptions(**options))(QUESTION, PARIS), judge

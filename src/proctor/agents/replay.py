@@ -27,7 +27,7 @@ from proctor.core.validation import in_words
 
 
 def make(argument: str, options: Mapping[str, object]) -> Agent:
-    """The recorded replies as an agent; the file is read, and checked, at once.
+    """Return the recorded replies as an agent; the file is read, and checked, at once.
 
     Raises:
         BadInput: no such file, a record that cannot be read, or an unknown option.
@@ -41,15 +41,15 @@ def make(argument: str, options: Mapping[str, object]) -> Agent:
 
 
 def read(path: Path) -> Iterator[tuple[str, Trajectory]]:
-    """Sample ids with what was recorded for them, one after the other.
+    """Yield sample ids with what was recorded for them.
 
     Raises:
-        BadInput: no such file, or a record that cannot be read; names file and line (or the place in the list).
+        BadInput: no such file, or a record that cannot be read; names file and line (or the number of the record).
     """
     for where, record in _records(path):
         try:
             yield _record(record)
-        except _Malformed as error:
+        except (BadInput, AgentFailed) as error:
             raise BadInput("{path}, {where}: {reason}", path=path, where=where, reason=error.sentence) from None
 
 
@@ -69,12 +69,6 @@ class Replay:
             raise AgentFailed("There is no recorded reply for '{id}'.", kind="no_reply", id=sample.id)
         attempts = self._recorded[sample.id]
         yield Recorded(attempts[next(self._played[sample.id]) % len(attempts)])
-
-
-class _Malformed(Exception):
-    def __init__(self, sentence: Sentence) -> None:
-        super().__init__(str(sentence))
-        self.sentence = sentence
 
 
 def _records(path: Path) -> Iterator[tuple[Sentence, Any]]:
@@ -113,7 +107,7 @@ def _record(record: Any) -> tuple[str, Trajectory]:
     match record:
         case {"id": str() | int() as sample_id}:
             return str(sample_id), _trajectory(record)
-    raise _Malformed(say("expected an object with an 'id'."))
+    raise BadInput("expected an object with an 'id'.")
 
 
 def _trajectory(record: Mapping[str, object]) -> Trajectory:
@@ -122,7 +116,7 @@ def _trajectory(record: Mapping[str, object]) -> Trajectory:
             try:
                 return msgspec.convert(trajectory, Trajectory)
             except msgspec.ValidationError as error:
-                raise _Malformed(say("its trajectory is none: {error}.", error=in_words(error))) from None
+                raise BadInput("its trajectory is none: {error}.", error=in_words(error)) from None
         case {"calls": list() as calls} if all(_is_call(call) for call in calls):
             parts = tuple(
                 call_of(call["name"], call.get("arguments", {}), f"call_{place}") for place, call in enumerate(calls)
@@ -132,16 +126,11 @@ def _trajectory(record: Mapping[str, object]) -> Trajectory:
         case {"answer": str() as answer} | {"prediction": str() as answer}:
             return Trajectory(steps=tuple(steps_of(answer)))
         case {"messages": list() as messages}:
-            try:
-                steps = tuple(steps_of(messages))
-            except AgentFailed as error:
-                raise _Malformed(error.sentence) from None
+            steps = tuple(steps_of(messages))
             called = any(step.message.calls for step in steps)
             return Trajectory(steps=steps, tools="native" if called else "text")
-    raise _Malformed(
-        say(
-            "expected 'answer' (a text), 'calls' (a list of name and arguments), 'messages' or 'trajectory' beside the id."
-        )
+    raise BadInput(
+        "expected 'answer' (a text), 'calls' (a list of name and arguments), 'messages' or 'trajectory' besides the id."
     )
 
 

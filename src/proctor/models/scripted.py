@@ -1,4 +1,4 @@
-"""A chat model that says what it is told to: for tests, and for trying out judges without a network.
+"""A chat model with replies that are given to it: for tests, and for trying out judges without a network.
 
 `scripted:FILE` reads JSON lines. A text is a reply; `{"content": ...}` (and `tool_calls`) is a message; any other object is
 a reply in JSON. These come in order, and begin again at the end. `{"when": "Paris", "say": "good"}` comes whenever
@@ -20,12 +20,12 @@ from proctor.core.sample import Message, Tool
 from proctor.core.trajectory import Step, Usage
 from proctor.core.validation import in_words
 
-Said = str | Message | Step | Exception
-Script = Iterable[Said] | Callable[[Sequence[Message], Sequence[Tool]], Said]
+Reply = str | Message | Step | Exception
+Script = Iterable[Reply] | Callable[[Sequence[Message], Sequence[Tool]], Reply]
 
 
 def make(argument: str, options: Mapping[str, object]) -> "ScriptedModel":
-    """The model `scripted:FILE`.
+    """Return the model `scripted:FILE`.
 
     Raises:
         BadInput: no such file, a line that is no JSON, no replies, or an option: it has none.
@@ -49,7 +49,7 @@ class ScriptedModel:
         self.name = name
         self.asked: list[tuple[Message, ...]] = []
         self.offered: list[tuple[Tool, ...]] = []
-        self._reply = script if callable(script) else _one_by_one(script)
+        self._reply = script if callable(script) else _in_order(script)
 
     async def complete(
         self,
@@ -58,7 +58,7 @@ class ScriptedModel:
         *,
         response_format: Mapping[str, object] | None = None,
     ) -> Step:
-        """The next reply."""
+        """Return the next reply."""
         self.asked.append(tuple(messages))
         self.offered.append(tuple(tools))
         said = self._reply(messages, tools)
@@ -70,10 +70,10 @@ class ScriptedModel:
         return Step(message=message, started=time.time(), usage=Usage(requests=1))
 
 
-def _one_by_one(script: Iterable[Said]) -> Callable[[Sequence[Message], Sequence[Tool]], Said]:
+def _in_order(script: Iterable[Reply]) -> Callable[[Sequence[Message], Sequence[Tool]], Reply]:
     rest = iter(script)
 
-    def reply(*_: object) -> Said:
+    def reply(*_: object) -> Reply:
         try:
             return next(rest)
         except StopIteration:
@@ -82,22 +82,22 @@ def _one_by_one(script: Iterable[Said]) -> Callable[[Sequence[Message], Sequence
     return reply
 
 
-def _from_file(path: Path) -> Callable[[Sequence[Message], Sequence[Tool]], Said]:
+def _from_file(path: Path) -> Callable[[Sequence[Message], Sequence[Tool]], Reply]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput("The replies {path} cannot be read: {error}.", path=path, error=_why(error)) from None
-    matched: list[tuple[str, Said]] = []
-    ordered: list[Said] = []
+    matched: list[tuple[str, Reply]] = []
+    ordered: list[Reply] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
             value = msgspec.json.decode(line)
             if isinstance(value, dict) and "when" in value and "say" in value:
-                matched.append((str(value["when"]), _said(value["say"])))
+                matched.append((str(value["when"]), _reply_of(value["say"])))
             else:
-                ordered.append(_said(value))
+                ordered.append(_reply_of(value))
         except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
             raise BadInput(
                 "{path}, line {line}: no reply: {error}.", path=path, line=number, error=in_words(error)
@@ -106,7 +106,7 @@ def _from_file(path: Path) -> Callable[[Sequence[Message], Sequence[Tool]], Said
         raise BadInput("{path} holds no replies.", path=path)
     rest = cycle(ordered)
 
-    def reply(messages: Sequence[Message], _: Sequence[Tool]) -> Said:
+    def reply(messages: Sequence[Message], _: Sequence[Tool]) -> Reply:
         asked = "\n".join(message.text for message in messages)
         for when, said in matched:
             if when in asked:
@@ -118,7 +118,7 @@ def _from_file(path: Path) -> Callable[[Sequence[Message], Sequence[Tool]], Said
     return reply
 
 
-def _said(value: object) -> Said:
+def _reply_of(value: object) -> Reply:
     if isinstance(value, str):
         return value
     if isinstance(value, dict) and value.keys() & {"content", "tool_calls"}:
