@@ -43,7 +43,7 @@ ALLOWED = {
     "judges/deepeval.py": LIBRARY,
     "models/cache.py": "errors that SQLite itself raised have its code, others do not",
     "pytest_plugin.py": "items and reports of other plugins",
-    "stores/_faults.py": "errors that SQLite itself raised have its code, others do not",
+    "stores/_opening.py": "errors that SQLite itself raised have its code, others do not",
     "web/app.py": "the state of a request, where the guard sets it only for a session",
 }
 LOOKED_FOR = ("getattr", "hasattr", "setattr", "delattr")

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from proctor.core.errors import BadInput
-from proctor.stores import open_store
-from proctor.stores._locate import default_path
+from proctor.stores import default_path, open_store
 
 
 def test_a_path_is_a_file(tmp_path: Path) -> None:
@@ -35,7 +34,7 @@ def test_a_home_folder_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_nothing_said_is_the_data_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proctor.stores._locate.data_folder", lambda: Path("/data/proctor"))
+    monkeypatch.setattr("proctor.stores.data_folder", lambda: Path("/data/proctor"))
     assert default_path() == Path("/data/proctor/proctor.db")
 
 

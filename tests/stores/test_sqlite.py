@@ -23,7 +23,7 @@ from proctor.core.trajectory import Trajectory, Usage
 from proctor.stores import _writer, schema
 from proctor.stores._accept import accept
 from proctor.stores._arrivals import Addition
-from proctor.stores._opening import opened
+from proctor.stores._opening import open_file
 from proctor.stores.sqlite import SqliteStore
 
 
@@ -39,7 +39,7 @@ def test_a_new_store_is_made_with_its_folder_and_is_durable(tmp_path: Path) -> N
         assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert db.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
     db.close()
-    writing = opened(path, 1.0)
+    writing = open_file(path, 1.0)
     assert writing.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
     writing.close()
 

@@ -14,7 +14,7 @@ import pytest
 from stored_runs import a_record, a_sample, begun, fill
 
 from proctor.core.errors import BadInput
-from proctor.stores._opening import _version, opened
+from proctor.stores._opening import _version, open_file
 from proctor.stores.schema import VERSION
 from proctor.stores.sqlite import SqliteStore
 
@@ -170,7 +170,7 @@ def test_a_store_that_appears_while_it_is_looked_for_is_a_store(tmp_path: Path) 
         def execute(self, statement: str) -> sqlite3.Cursor:
             found = self.db.execute(statement)
             rows = found.fetchall()
-            opened(path, 1.0).close()
+            open_file(path, 1.0).close()
             return self.db.execute(f"VALUES ({', '.join(map(str, rows[0]))})")
 
     slow = Slow()

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Sequence
+from typing import Literal
 
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
@@ -9,7 +10,7 @@ from proctor.core.sample import Sample
 from proctor.core.score import Unscored
 from proctor.core.trajectory import NOTHING, Usage
 from proctor.core.trial import RETRYABLE, Trial, Verdict
-from proctor.stores._arrivals import Addition, Judged, arrive
+from proctor.stores._arrivals import Addition, VerdictRow, arrive
 from proctor.stores.blobs import clean, encode, encode_without, pack
 from proctor.stores.schema import SPENT
 
@@ -19,7 +20,7 @@ MOST_TOKENS = 10**12  # what a provider claims for one trial; more would overflo
 Spent = tuple[int, int, int, int, int, float | None]
 
 
-def addition(
+def encode_trial(
     run: int, trial: Trial, verdicts: Sequence[Verdict], sample: Sample | None, keys: Sequence[bytes] = ()
 ) -> Addition:
     """Encode a trial with its verdicts and sample; `keys` are never written, wherever they occur."""
@@ -34,18 +35,18 @@ def addition(
         None if content is None else bytes.fromhex(digest_bytes(content)),
         content,
         encode_without(keys, trial),
-        [judged(verdict, outcome, keys) for verdict in verdicts],
+        [encode_verdict(verdict, outcome, keys) for verdict in verdicts],
     )
 
 
-def judged(verdict: Verdict, outcome: str, keys: Sequence[bytes] = ()) -> Judged:
+def encode_verdict(verdict: Verdict, outcome: str, keys: Sequence[bytes] = ()) -> VerdictRow:
     """Encode a verdict; it counts only where the trial was scored."""
     scorer, result, record = clean(verdict.scorer), verdict.result, encode_without(keys, verdict)
     if outcome != "scored":
-        return Judged(scorer, None, None, outcome, record)
+        return VerdictRow(scorer, None, None, outcome, record)
     if isinstance(result, Unscored):
-        return Judged(scorer, None, None, result.why, record)
-    return Judged(scorer, float(result.points), float(result.out_of), None, record)
+        return VerdictRow(scorer, None, None, result.why, record)
+    return VerdictRow(scorer, float(result.points), float(result.out_of), None, record)
 
 
 def accept(db: sqlite3.Connection, additions: Sequence[Addition]) -> list[BadInput | None]:
@@ -57,36 +58,36 @@ def accept(db: sqlite3.Connection, additions: Sequence[Addition]) -> list[BadInp
         arrive(db, additions)
     except sqlite3.IntegrityError:
         db.execute("BEGIN IMMEDIATE")
-        errors = [accept_one(db, one) for one in additions]
+        errors = [accept_one(db, addition) for addition in additions]
         db.execute("COMMIT")
         return errors
     return [None] * len(additions)
 
 
-def accept_one(db: sqlite3.Connection, one: Addition) -> BadInput | None:
+def accept_one(db: sqlite3.Connection, addition: Addition) -> BadInput | None:
     """Write a trial, in a transaction, after reading what is stored; return why it was not accepted, or None."""
-    found = db.execute(
+    row = db.execute(
         "SELECT samples.id, trials.outcome FROM samples LEFT JOIN trials"
         " ON trials.sample = samples.id AND trials.attempt = ? WHERE samples.run = ? AND samples.name = ?",
-        (one.attempt, one.run, one.name),
+        (addition.attempt, addition.run, addition.name),
     ).fetchone()
-    if found is None:
-        return BadInput("The sample '{id}' is not in the plan of the run.", id=one.name)
-    sample, outcome = found
+    if row is None:
+        return BadInput("The sample '{id}' is not in the plan of the run.", id=addition.name)
+    sample, outcome = row
     if outcome is not None and outcome not in RETRYABLE:
         return None
-    key = (sample, one.attempt)
+    key = (sample, addition.attempt)
     spent = db.execute(f"SELECT {', '.join(SPENT)} FROM trials WHERE sample = ? AND attempt = ?", key).fetchone()  # noqa: S608 - constants
-    for kept in (
+    for statement in (
         "INSERT INTO superseded SELECT sample, attempt, 0, record FROM trials WHERE sample = ? AND attempt = ?",
         "INSERT INTO superseded SELECT sample, attempt, scorer, record FROM scores"
         " WHERE sample = ? AND attempt = ? AND scorer IN (SELECT id FROM scorers)",
         "DELETE FROM trials WHERE sample = ? AND attempt = ?",
         "DELETE FROM scores WHERE sample = ? AND attempt = ? AND scorer IN (SELECT id FROM scorers)",
     ):
-        db.execute(kept, key)
-    arrive(db, [one._replace(verdicts=())])
-    for verdict in one.verdicts:
+        db.execute(statement, key)
+    arrive(db, [addition._replace(verdicts=())])
+    for verdict in addition.verdicts:
         append_verdict(db, *key, verdict)
     if spent is not None:  # earlier tries were paid for too
         spend(db, key, spent)
@@ -103,9 +104,9 @@ def spend(db: sqlite3.Connection, key: tuple[int, int], spent: Spent) -> None:
     )
 
 
-def append_verdict(db: sqlite3.Connection, sample: int, attempt: int, verdict: Judged) -> None:
+def append_verdict(db: sqlite3.Connection, sample: int, attempt: int, verdict: VerdictRow) -> None:
     """Write a verdict; the one that counted until now is kept as superseded."""
-    scorer = scorer_number(db, verdict.scorer)
+    scorer = number_of(db, "scorers", verdict.scorer)
     key = (scorer, sample, attempt)
     db.execute(
         "INSERT INTO superseded SELECT sample, attempt, scorer, record FROM scores"
@@ -117,21 +118,13 @@ def append_verdict(db: sqlite3.Connection, sample: int, attempt: int, verdict: J
     db.execute("INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
 
-def scorer_number(db: sqlite3.Connection, name: str) -> int:
-    """The number of a scorer, given when it is first seen."""
-    found = db.execute("SELECT id FROM scorers WHERE name = ?", (name,)).fetchone()
-    if found is None:
-        found = db.execute("INSERT INTO scorers (name) VALUES (?) RETURNING id", (name,)).fetchone()
-    number: int = found[0]
-    return number
-
-
-def tag_set_number(db: sqlite3.Connection, tags: str) -> int:
-    """The number of a set of tags, given when it is first seen."""
-    found = db.execute("SELECT id FROM tag_sets WHERE tags = ?", (tags,)).fetchone()
-    if found is None:
-        found = db.execute("INSERT INTO tag_sets (tags) VALUES (?) RETURNING id", (tags,)).fetchone()
-    number: int = found[0]
+def number_of(db: sqlite3.Connection, table: Literal["scorers", "tag_sets"], text: str) -> int:
+    """Return the number of a scorer or of a set of tags; it gets one when it is first seen."""
+    column = {"scorers": "name", "tag_sets": "tags"}[table]
+    row = db.execute(f"SELECT id FROM {table} WHERE {column} = ?", (text,)).fetchone()  # noqa: S608 - constants
+    if row is None:
+        row = db.execute(f"INSERT INTO {table} ({column}) VALUES (?) RETURNING id", (text,)).fetchone()  # noqa: S608
+    number: int = row[0]
     return number
 
 
@@ -139,14 +132,10 @@ _NO_COLUMNS: Spent = (0, 0, 0, 0, 0, None)
 
 
 def _spent(trial: Trial, verdicts: Sequence[Verdict]) -> Spent:
-    usage = trial.usage
-    for verdict in verdicts:
-        if verdict.usage is not None:
-            usage = usage + verdict.usage
-    return bounded(usage)
+    return spent_columns(sum((verdict.usage for verdict in verdicts if verdict.usage is not None), trial.usage))
 
 
-def bounded(usage: Usage) -> Spent:
+def spent_columns(usage: Usage) -> Spent:
     """Return a usage as the columns of a trial store it."""
     if usage == NOTHING:
         return _NO_COLUMNS

@@ -17,7 +17,7 @@ from proctor.stores.schema import SPENT
 MOST_ROWS = 64  # of a statement
 
 
-class Judged(NamedTuple):
+class VerdictRow(NamedTuple):
     """A verdict in the form in which it is stored."""
 
     scorer: str
@@ -43,12 +43,15 @@ class Addition(NamedTuple):
     content: bytes | None
     sample: bytes | None
     trial: bytes
-    verdicts: Sequence[Judged]
+    verdicts: Sequence[VerdictRow]
 
 
-_COLUMNS = (*Addition._fields[:-1], *Judged._fields)  # a row is a trial with its first verdict, or a further verdict
+_COLUMNS = (
+    *Addition._fields[:-1],
+    *VerdictRow._fields,
+)  # a row is a trial with its first verdict, or a further verdict
 _NO_TRIAL = (None,) * (len(Addition._fields) - 4)
-_NO_VERDICT = (None,) * len(Judged._fields)
+_NO_VERDICT = (None,) * len(VerdictRow._fields)
 _NUMBER = "(SELECT id FROM samples WHERE run = new.run AND name = new.name)"
 _SETUP = (
     f"CREATE TEMP VIEW IF NOT EXISTS arrivals ({', '.join(_COLUMNS)}) AS SELECT {', '.join('NULL' for _ in _COLUMNS)}",
@@ -129,7 +132,7 @@ def _packed(one: Addition, known: frozenset[str]) -> Addition:
     return one if len(one.trial) <= LONG_BYTES else one._replace(trial=pack(one.trial))
 
 
-def _packed_verdict(one: Judged) -> Judged:
+def _packed_verdict(one: VerdictRow) -> VerdictRow:
     return one if len(one.verdict) <= LONG_BYTES else one._replace(verdict=pack(one.verdict))
 
 

@@ -18,7 +18,7 @@ from proctor.core.sample import Sample
 from proctor.core.trial import Trial, Verdict
 from proctor.runtime.files import draft_of
 from proctor.stores import _plan
-from proctor.stores._accept import accept_one, addition, append_verdict, judged
+from proctor.stores._accept import accept_one, append_verdict, encode_trial, encode_verdict
 from proctor.stores._arrivals import prepare
 from proctor.stores.schema import VERSION, create
 
@@ -85,7 +85,7 @@ def _run_from_1(db: sqlite3.Connection, run: int, name: str) -> None:
     )
     for trial, sample in trials:
         whole = msgspec.json.decode(sample, type=Sample)
-        accept_one(db, addition(run, msgspec.json.decode(trial, type=Trial), (), whole))
+        accept_one(db, encode_trial(run, msgspec.json.decode(trial, type=Trial), (), whole))
     verdicts = db.execute(
         "SELECT old_verdicts.record, samples.id, trials.attempt, trials.outcome FROM old_verdicts"
         " JOIN samples ON samples.run = ? AND samples.name = old_verdicts.sample"
@@ -95,7 +95,7 @@ def _run_from_1(db: sqlite3.Connection, run: int, name: str) -> None:
     )
     for record, sample, attempt, outcome in verdicts:
         verdict = msgspec.json.decode(record, type=Verdict)
-        append_verdict(db, sample, attempt, judged(verdict, outcome))
+        append_verdict(db, sample, attempt, encode_verdict(verdict, outcome))
 
 
 MIGRATIONS: Mapping[int, Callable[[sqlite3.Connection], None]] = {1: _from_1}

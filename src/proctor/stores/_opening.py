@@ -1,4 +1,7 @@
-"""Open the file of a store: make it, check what it is, and bring it to this version."""
+"""Open the file of a store: create it, check it, bring it to this version; and explain what SQLite reports.
+
+Result codes: https://www.sqlite.org/rescode.html, of SQLite 3.40.
+"""
 
 import sqlite3
 import time
@@ -7,7 +10,6 @@ from pathlib import Path
 
 from proctor.core.errors import BadInput
 from proctor.stores._arrivals import prepare
-from proctor.stores._faults import explain
 from proctor.stores._migrations import migrate
 from proctor.stores.schema import APPLICATION_ID, VERSION, create
 
@@ -21,7 +23,7 @@ def connect(path: Path, busy_seconds: float) -> sqlite3.Connection:
     return db
 
 
-def opened(path: Path, busy_seconds: float) -> sqlite3.Connection:
+def open_file(path: Path, busy_seconds: float) -> sqlite3.Connection:
     """Open the store in a file, which is created or brought to this version first.
 
     Raises:
@@ -109,3 +111,48 @@ def _patiently(work: Callable[[], object], seconds: float) -> None:
             time.sleep(0.01)
         else:
             return
+
+
+def explain(error: sqlite3.Error, path: Path) -> Exception:
+    """Return the error as a `BadInput`; one that the user cannot mend is returned unchanged."""
+    code = getattr(error, "sqlite_errorcode", None)
+    match code & 0xFF if code is not None else None:
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return BadInput(
+                "The store {path} is locked by another process. Wait until it is done, or end it, and try again.",
+                path=path,
+            )
+        case sqlite3.SQLITE_FULL:
+            return BadInput(
+                "The disk of the store {path} is full. What was acknowledged is kept; make room and continue the run.",
+                path=path,
+            )
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
+            return BadInput(
+                "The store {path} cannot be written: it is read-only. Change its rights, or name another store with --store.",
+                path=path,
+            )
+        case sqlite3.SQLITE_NOTADB:
+            return BadInput(
+                "{path} is no store of Proctor: it is no SQLite file. Name another file with --store.", path=path
+            )
+        case sqlite3.SQLITE_CORRUPT:
+            return BadInput(
+                "The store {path} is damaged: {error}. Put back a copy of it, or name another file with --store.",
+                path=path,
+                error=error,
+            )
+        case sqlite3.SQLITE_CANTOPEN:
+            return BadInput(
+                "The store {path} cannot be opened: {error}. Check that its folder exists and can be written.",
+                path=path,
+                error=error,
+            )
+        case sqlite3.SQLITE_IOERR:
+            return BadInput(
+                "The store {path} could not be read or written: {error}. Check its disk and the limits on file size; what was acknowledged is kept.",
+                path=path,
+                error=error,
+            )
+        case _:
+            return error

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
-from proctor.stores._accept import tag_set_number
+from proctor.stores._accept import number_of
 from proctor.stores._arrivals import insert
 from proctor.stores.blobs import clean, encode
 from proctor.stores.schema import first_sample
@@ -36,7 +36,7 @@ def extend(db: sqlite3.Connection, run: int, place: int, samples: Sequence[Sampl
             )
         tags = encode(sample.tags).decode() if sample.tags else "{}"
         if tags not in numbers:
-            numbers[tags] = tag_set_number(db, tags)
+            numbers[tags] = number_of(db, "tag_sets", tags)
         cluster = None if sample.cluster in (None, sample.id) else clean(sample.cluster)
         rows.append((number, run, sample.id, cluster, numbers[tags]))
     if insert(db, _SAMPLES, rows) < len(rows):
@@ -60,10 +60,10 @@ def finish(db: sqlite3.Connection, run: int, count: int) -> None:
 
 
 def _check_place(db: sqlite3.Connection, run: int, number: int, name: str) -> None:
-    found = db.execute("SELECT id FROM samples WHERE run = ? AND name = ?", (run, name)).fetchone()
-    if found is not None and found[0] < number:
+    row = db.execute("SELECT id FROM samples WHERE run = ? AND name = ?", (run, name)).fetchone()
+    if row is not None and row[0] < number:
         raise BadInput("The sample id '{id}' is there twice.", id=name)
-    if found is None or found[0] != number:
+    if row is None or row[0] != number:
         raise _other_plan()
 
 

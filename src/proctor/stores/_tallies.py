@@ -7,7 +7,7 @@ would change nothing.
 
 import sqlite3
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -38,12 +38,22 @@ SELECT {tags} AS tags, count(*) AS samples, sum(mean) AS total, sum(mean * mean)
        sum(out_of) AS out_of, min(whole) AS whole, max(trials) AS most, sum(trials) AS trials
 FROM ({samples}) GROUP BY {group}coalesce(cluster, id)
 """
-_TALLIES = """
-SELECT tags, count(*), sum(samples), sum(total), sum(total * total), sum(samples * total), sum(samples * samples),
-       sum(squares), sum(points), sum(out_of), sum(points * points), sum(points * out_of), sum(out_of * out_of),
-       min(whole), max(most), sum(trials)
-FROM ({clusters}) GROUP BY tags
-"""
+_SUMS = {
+    "clusters": "count(*)",
+    "samples": "sum(samples)",
+    "total": "sum(total)",
+    "squares": "sum(total * total)",
+    "cross": "sum(samples * total)",
+    "sizes": "sum(samples * samples)",
+    "sample_squares": "sum(squares)",
+    "points": "sum(points)",
+    "out_of": "sum(out_of)",
+    "point_squares": "sum(points * points)",
+    "point_cross": "sum(points * out_of)",
+    "out_of_squares": "sum(out_of * out_of)",
+    "scored": "sum(trials)",
+}
+_TALLIES = f"SELECT tags, min(whole), max(most), {', '.join(_SUMS.values())} FROM ({{clusters}}) GROUP BY tags"  # noqa: S608 - constants
 
 
 def tallies(db: sqlite3.Connection, run: int, attempts: int, scorer: str) -> dict[str, Tally]:
@@ -112,49 +122,17 @@ def _query(
     return {tags: _tally(*row) for tags, *row in db.execute(_TALLIES.format(clusters=clusters), values)}
 
 
-def _tally(
-    clusters: int,
-    samples: int,
-    total: float,
-    squares: float,
-    cross: float,
-    sizes: float,
-    sample_squares: float,
-    points: float,
-    out_of: float,
-    point_squares: float,
-    point_cross: float,
-    out_of_squares: float,
-    whole: int,
-    most: int,
-    scored: int,
-) -> Tally:
-    return Tally(
-        clusters=clusters,
-        samples=samples,
-        total=total,
-        squares=squares,
-        cross=cross,
-        sizes=sizes,
-        sample_squares=sample_squares,
-        points=points,
-        out_of=out_of,
-        point_squares=point_squares,
-        point_cross=point_cross,
-        out_of_squares=out_of_squares,
-        binary=bool(whole) and most == 1,
-        all_or_nothing=bool(whole),
-        scored=scored,
-    )
+def _tally(whole: int, most: int, *sums: Any) -> Tally:
+    return Tally(**dict(zip(_SUMS, sums, strict=True)), binary=bool(whole) and most == 1, all_or_nothing=bool(whole))
 
 
 def _sum(tallies: Sequence[Tally]) -> Tally:
     """Add up the tallies of sets of tags that share no cluster."""
     if not tallies:
         return Tally()
-    fields = {name: [getattr(tally, name) for tally in tallies] for name in Tally.__struct_fields__}
-    both = {name: all(fields.pop(name)) for name in ("binary", "all_or_nothing")}
-    return Tally(**{name: sum(numbers) for name, numbers in fields.items()}, **both)
+    rows = [msgspec.structs.asdict(tally) for tally in tallies]
+    merge = {"binary": all, "all_or_nothing": all}
+    return Tally(**{name: merge.get(name, sum)(row[name] for row in rows) for name in rows[0]})
 
 
 def _tag_sets(db: sqlite3.Connection, run: int) -> dict[int, dict[str, str]]:

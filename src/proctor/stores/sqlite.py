@@ -22,11 +22,11 @@ from proctor.core.tally import Tally
 from proctor.core.trajectory import Usage
 from proctor.core.trial import INFRASTRUCTURE, RETRYABLE, Outcome, Trial, Value, Verdict
 from proctor.registry import unknown
-from proctor.stores import _plan, _read, _tallies
-from proctor.stores._accept import addition, append_verdict, bounded, judged, spend
-from proctor.stores._faults import explain
+from proctor.stores import _plan, _queries, _tallies
+from proctor.stores._accept import append_verdict, encode_trial, encode_verdict, spend, spent_columns
 from proctor.stores._locks import RunLock
-from proctor.stores._opening import connect, opened
+from proctor.stores._opening import connect, explain, open_file
+from proctor.stores._queries import decode
 from proctor.stores._writer import Writer
 from proctor.stores.blobs import clean, encode
 from proctor.stores.schema import SPENT, first_sample
@@ -70,7 +70,7 @@ class SqliteStore:
         self._held: dict[str, _Held] = {}
         self._keys: tuple[bytes, ...] = ()  # of the user; they are not written
         where = self._path
-        db = opened(where, busy_seconds)
+        db = open_file(where, busy_seconds)
         if folder is not None:
             db.execute("PRAGMA synchronous = OFF")
         self._writer = Writer(db, lambda error: explain(error, where))
@@ -102,7 +102,7 @@ class SqliteStore:
     def add(
         self, trial: Trial, verdicts: Sequence[Verdict] = (), sample: Sample | None = None
     ) -> "asyncio.Future[None]":
-        return self._writer.add(addition(self._number(trial.run_id), trial, verdicts, sample, self._keys))
+        return self._writer.add(encode_trial(self._number(trial.run_id), trial, verdicts, sample, self._keys))
 
     async def judge(self, verdicts: Sequence[Verdict]) -> None:
         numbered = [(self._number(verdict.run_id), verdict) for verdict in verdicts]
@@ -122,7 +122,7 @@ class SqliteStore:
 
     def runs(self) -> list[RunRecord]:
         with self._reading() as db:
-            found = [_read.record(row[0]) for row in db.execute("SELECT record FROM runs")]
+            found = [decode(row[0], RunRecord) for row in db.execute("SELECT record FROM runs")]
         return sorted(found, key=lambda record: -record.created)
 
     def run(self, run_id: str) -> RunRecord:
@@ -130,13 +130,14 @@ class SqliteStore:
 
     def finished(self, run_id: str, *, failed_too: bool = False) -> set[tuple[str, int]]:
         again = RETRYABLE - INFRASTRUCTURE if failed_too else RETRYABLE
-        return set(self._rows(_read.FINISHED.format(again=_read.listed(again)), self._range(run_id)))
+        names = ", ".join(f"'{outcome}'" for outcome in sorted(again))
+        return set(self._rows(_queries.FINISHED.format(again=names), self._range(run_id)))
 
     def outcomes(self, run_id: str) -> Mapping[Outcome, int]:
-        return dict(self._rows(_read.OUTCOMES, self._range(run_id)))
+        return dict(self._rows(_queries.OUTCOMES, self._range(run_id)))
 
     def usage(self, run_id: str) -> Usage:
-        (row,) = self._rows(_read.USAGE, self._range(run_id))
+        (row,) = self._rows(_queries.USAGE, self._range(run_id))
         *tokens, cost = row
         if cost is not None and not isfinite(cost):  # earlier versions stored whatever a provider reported
             cost = None
@@ -154,32 +155,32 @@ class SqliteStore:
     ) -> Iterator[Trial]:
         named = None if scorer is None else clean(scorer)
         filters = {"outcome": outcome, "scorer": named, "min_value": min_value, "max_value": max_value}
-        pages = self._pages(_read.trials_query(filters), self._range(run_id, sample_id) | filters)
-        return (_read.trial(data) for _, _, data in pages)
+        pages = self._pages(_queries.trials_query(filters), self._range(run_id, sample_id) | filters)
+        return (decode(data, Trial) for _, _, data in pages)
 
     def verdicts(self, run_id: str, *, scorer: str | None = None, sample_id: str | None = None) -> Iterator[Verdict]:
         values = self._range(run_id, sample_id) | {"scorer": None if scorer is None else clean(scorer)}
-        pages = self._pages(_read.VERDICTS, values)
-        return (_read.verdict(data) for _, _, data in pages if data is not None)
+        pages = self._pages(_queries.VERDICTS, values)
+        return (decode(data, Verdict) for _, _, data in pages if data is not None)
 
     def values(self, run_id: str, scorer: str) -> Iterator[Value]:
-        pages = self._pages(_read.VALUES, self._range(run_id) | {"scorer": clean(scorer)}, size=_read.NARROW_PAGE)
-        return (_read.value(*row[2:], attempt=row[1]) for row in pages)
+        pages = self._pages(_queries.VALUES, self._range(run_id) | {"scorer": clean(scorer)}, size=_queries.NARROW_PAGE)
+        return (_queries.value(*row[2:], attempt=row[1]) for row in pages)
 
     def sample(self, run_id: str, sample_id: str) -> Sample | None:
-        rows = self._rows(_read.SAMPLE, {"run": clean(run_id), "name": clean(sample_id)})
+        rows = self._rows(_queries.SAMPLE, {"run": clean(run_id), "name": clean(sample_id)})
         if rows:
-            return _read.sample(rows[0][0])
+            return decode(rows[0][0], Sample)
         self._found(run_id)
         return None
 
     def planned(self, run_id: str) -> Iterator[Sample]:
-        pages = self._pages(_read.PLANNED, self._range(run_id))
-        return (_read.planned(*row[2:]) for row in pages)
+        pages = self._pages(_queries.PLANNED, self._range(run_id))
+        return (_queries.planned_sample(*row[2:]) for row in pages)
 
     def history(self, run_id: str) -> Iterator[Trial | Verdict]:
-        pages = self._pages(_read.HISTORY, self._range(run_id))
-        return (_read.verdict(data) if scorer else _read.trial(data) for _, _, scorer, data in pages)
+        pages = self._pages(_queries.HISTORY, self._range(run_id))
+        return (decode(data, Verdict) if scorer else decode(data, Trial) for _, _, scorer, data in pages)
 
     def tallies(self, run_id: str, scorer: str) -> Mapping[str, Tally]:
         number, record = self._found(run_id)
@@ -218,21 +219,21 @@ class SqliteStore:
         if not rows:
             names = [row[0] for row in self._rows("SELECT name FROM runs ORDER BY id DESC", {})]
             raise unknown("run", run_id, names, paths=False, most=8)
-        return rows[0][0], _read.record(rows[0][1])
+        return rows[0][0], decode(rows[0][1], RunRecord)
 
     def _range(self, run_id: str, sample_id: str | None = None) -> dict[str, object]:
         """Return the numbers of the samples of a run, or of one sample: from `first` up to, but not including, `last`."""
         number, _ = self._found(run_id)
         if sample_id is None:
             return {"first": first_sample(number), "last": first_sample(number + 1)}
-        rows = self._rows(_read.NUMBER, {"run": number, "name": clean(sample_id)})
+        rows = self._rows(_queries.NUMBER, {"run": number, "name": clean(sample_id)})
         return {"first": rows[0][0], "last": rows[0][0] + 1} if rows else {"first": 0, "last": 0}
 
     def _rows(self, query: str, values: Mapping[str, object]) -> list[Any]:
         with self._reading() as db:
             return db.execute(query, values).fetchall()
 
-    def _pages(self, query: str, values: Mapping[str, object], *, size: int = _read.PAGE) -> Iterator[Any]:
+    def _pages(self, query: str, values: Mapping[str, object], *, size: int = _queries.PAGE) -> Iterator[Any]:
         """Yield rows that begin with (sample, attempt), page by page."""
         sample, attempt = values["first"], -1
         while rows := self._rows(query, {**values, "sample": sample, "attempt": attempt, "size": size}):
@@ -275,20 +276,20 @@ def _save(db: sqlite3.Connection, number: int, record: RunRecord) -> None:
 
 def _judge(db: sqlite3.Connection, numbered: Sequence[tuple[int, Verdict]], keys: Sequence[bytes]) -> None:
     for run, verdict in numbered:
-        found = db.execute(_read.ACCEPTED, (run, clean(verdict.sample_id), verdict.attempt)).fetchone()
+        found = db.execute(_queries.ACCEPTED, (run, clean(verdict.sample_id), verdict.attempt)).fetchone()
         if found is None:
             raise BadInput(
                 "There is no trial of sample '{id}', attempt {attempt}, that a verdict could be of.",
                 id=verdict.sample_id,
                 attempt=verdict.attempt,
             )
-        append_verdict(db, found[0], verdict.attempt, judged(verdict, found[1], keys))
+        append_verdict(db, found[0], verdict.attempt, encode_verdict(verdict, found[1], keys))
         if verdict.usage is not None:
-            spend(db, (found[0], verdict.attempt), bounded(verdict.usage))
+            spend(db, (found[0], verdict.attempt), spent_columns(verdict.usage))
 
 
 def _delete(db: sqlite3.Connection, run: int) -> None:
-    for statement in _read.DELETE:
+    for statement in _queries.DELETE:
         db.execute(statement, {"run": run, "first": first_sample(run), "last": first_sample(run + 1)})
     if db.execute("PRAGMA auto_vacuum").fetchone()[0]:
         for _ in range(db.execute("PRAGMA freelist_count").fetchone()[0]):

@@ -4,17 +4,18 @@ Lazy queries return pages of rows that begin with (sample, attempt), after `:sam
 """
 
 # ruff: noqa: S608 - the queries are composed of constants in this file
-from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import TypeVar
 
 import msgspec
 
-from proctor.core.run import RunRecord
 from proctor.core.sample import Sample
-from proctor.core.trial import Trial, Value, Verdict
+from proctor.core.trial import Value
 from proctor.stores.blobs import unpack
 from proctor.stores.schema import SPENT
 
+T = TypeVar("T")
 PAGE = 64  # records of up to some MB each
 NARROW_PAGE = 2_000
 
@@ -38,10 +39,10 @@ CROSS JOIN trials ON sample = samples.id
 CROSS JOIN contents ON contents.name = samples.name AND digest = content
 WHERE runs.name = :run ORDER BY attempt LIMIT 1
 """
-_BEHIND = "(sample, attempt) > (:sample, :attempt) AND sample < :last"
+_AFTER = "(sample, attempt) > (:sample, :attempt) AND sample < :last"
 _TRIALS = f"""
 SELECT sample, attempt, (SELECT data FROM records WHERE id = record) FROM trials
-WHERE {_BEHIND} {{filters}} ORDER BY sample, attempt LIMIT :size
+WHERE {_AFTER} {{filters}} ORDER BY sample, attempt LIMIT :size
 """
 _FILTER = {
     "outcome": "AND outcome = :outcome",
@@ -52,7 +53,7 @@ _FILTER = {
 }
 VERDICTS = f"""
 SELECT page.sample, page.attempt, (SELECT data FROM records WHERE id = scores.record)
-FROM (SELECT sample, attempt FROM trials WHERE {_BEHIND} ORDER BY sample, attempt LIMIT :size) AS page
+FROM (SELECT sample, attempt FROM trials WHERE {_AFTER} ORDER BY sample, attempt LIMIT :size) AS page
 CROSS JOIN scorers
 LEFT JOIN scores ON scorer = scorers.id AND scores.sample = page.sample AND scores.attempt = page.attempt
 WHERE :scorer IS NULL OR name = :scorer
@@ -60,7 +61,7 @@ ORDER BY page.sample, page.attempt, name
 """
 VALUES = f"""
 SELECT page.sample, page.attempt, name, cluster, tag_sets.tags, outcome, points / out_of, why
-FROM (SELECT sample, attempt, outcome FROM trials WHERE {_BEHIND} ORDER BY sample, attempt LIMIT :size) AS page
+FROM (SELECT sample, attempt, outcome FROM trials WHERE {_AFTER} ORDER BY sample, attempt LIMIT :size) AS page
 CROSS JOIN samples ON samples.id = page.sample
 CROSS JOIN tag_sets ON tag_sets.id = samples.tags
 LEFT JOIN scores ON scorer = (SELECT id FROM scorers WHERE name = :scorer)
@@ -77,7 +78,7 @@ ORDER BY samples.id LIMIT :size
 """
 HISTORY = f"""
 WITH page AS MATERIALIZED (
-    SELECT sample, attempt, record FROM trials WHERE {_BEHIND} ORDER BY sample, attempt LIMIT :size
+    SELECT sample, attempt, record FROM trials WHERE {_AFTER} ORDER BY sample, attempt LIMIT :size
 ), kept AS (
     SELECT sample, attempt, 0 AS scorer, record FROM page
     UNION ALL
@@ -119,29 +120,9 @@ def trials_query(filters: Mapping[str, object]) -> str:
     return _TRIALS.format(filters=" ".join(chosen))
 
 
-def listed(names: Iterable[str]) -> str:
-    """Names of ours, for IN (...)."""
-    return ", ".join(f"'{name}'" for name in sorted(names))
-
-
-def record(data: bytes) -> RunRecord:
-    """A run out of its row."""
-    return _records.decode(unpack(data))
-
-
-def trial(data: bytes) -> Trial:
-    """A trial out of its row."""
-    return _trials.decode(unpack(data))
-
-
-def verdict(data: bytes) -> Verdict:
-    """A verdict out of its row."""
-    return _verdicts.decode(unpack(data))
-
-
-def sample(data: bytes) -> Sample:
-    """A whole sample out of its row."""
-    return _samples.decode(unpack(data))
+def decode(data: bytes, kind: type[T]) -> T:
+    """Decode a record, sample, trial or verdict."""
+    return _decoder(kind).decode(unpack(data))
 
 
 def value(
@@ -157,20 +138,18 @@ def value(
     return Value(sample_id=name, attempt=attempt, cluster=cluster or name, tags=_tags(tags), value=share, why=why or "")
 
 
-def planned(name: str, cluster: str | None, tags: str, data: bytes | None) -> Sample:
+def planned_sample(name: str, cluster: str | None, tags: str, data: bytes | None) -> Sample:
     """Decode a sample of the plan, with its turns if it was stored."""
     if data is not None:
-        return sample(data)
+        return decode(data, Sample)
     return Sample(id=name, turns=(), cluster=cluster, tags=_tags(tags))
 
 
-_records = msgspec.json.Decoder(RunRecord)
-_samples = msgspec.json.Decoder(Sample)
-_trials = msgspec.json.Decoder(Trial)
-_verdicts = msgspec.json.Decoder(Verdict)
+@cache
+def _decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
+    return msgspec.json.Decoder(kind)
 
 
 @lru_cache(maxsize=1_000)
 def _tags(tags: str) -> Mapping[str, str]:
-    found: dict[str, str] = msgspec.json.decode(tags)
-    return found
+    return msgspec.json.decode(tags, type=dict[str, str])
