@@ -209,7 +209,7 @@ def _cases(marker: pytest.Mark, node: pytest.Item | pytest.Function) -> "dict[st
 
     from proctor.api import resolve
     from proctor.core.run import Selection
-    from proctor.engine.selection import chosen
+    from proctor.engine.selection import choose
 
     how = dict(marker.kwargs)
     task = _resolve_task(_task_of(marker.args, how), node.path.parent)
@@ -221,7 +221,7 @@ def _cases(marker: pytest.Mark, node: pytest.Item | pytest.Function) -> "dict[st
         selection = Selection(
             limit=which["limit"], first=which["first"], ids=tuple(which["ids"] or ()), tags=which["tags"] or {}
         )
-        samples = chosen(made, selection, which["seed"] or 0).read()
+        samples = choose(made, selection, which["seed"] or 0).read()
         known[key] = {one.id: replace(made, samples=[one], planned=1) for one in samples}
     return known[key]
 

@@ -14,7 +14,7 @@ from proctor.core.errors import ProviderFailed
 from proctor.core.run import Estimate, Selection
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor.engine.selection import chosen
+from proctor.engine.selection import choose
 from proctor.reports.build import build
 from proctor.stores import open_store
 
@@ -286,7 +286,7 @@ def test_an_old_run_goes_on_with_the_samples_that_it_drew(old: str) -> None:
     prepared = prepare(*resumable("gaia-drawn", store))
     assert [one.id for one in prepared.job.samples()] == before
     assert prepared.job.record.strata is None
-    today = chosen(prepared.job.task, Selection(limit=6), 0)
+    today = choose(prepared.job.task, Selection(limit=6), 0)
     assert [one.id for one in today.read()] != before
 
 

@@ -10,7 +10,7 @@ from proctor.core.errors import BadInput
 from proctor.core.run import Selection
 from proctor.core.sample import Sample
 from proctor.core.task import Task
-from proctor.engine.selection import chosen
+from proctor.engine.selection import choose
 
 SAMPLES = [
     Sample.ask(f"{category}_{n}", "?", tags={"category": category}) for category in ("a", "b", "c") for n in range(40)
@@ -19,7 +19,7 @@ TASK = Task(name="t", samples=SAMPLES, spread_by="category")
 
 
 def ids(selection: Selection, seed: int = 0, task: Task = TASK) -> list[str]:
-    return [sample.id for sample in chosen(task, selection, seed).read()]
+    return [sample.id for sample in choose(task, selection, seed).read()]
 
 
 def test_a_limit_is_drawn_in_proportion_and_the_same_for_the_same_seed() -> None:
@@ -38,17 +38,17 @@ def test_a_small_category_is_drawn_from_where_the_limit_allows() -> None:
 
 
 def test_the_sizes_of_what_was_drawn_from_are_recorded() -> None:
-    strata = chosen(TASK, Selection(limit=10, tags={"category": "b"}), 0).strata
+    strata = choose(TASK, Selection(limit=10, tags={"category": "b"}), 0).strata
     assert (strata.by, strata.sizes, strata.order) == ("category", {"b": 40}, "random")
-    assert chosen(TASK, Selection(limit=10, ids=("a_1", "b_1", "b_2")), 0).strata.sizes == {"a": 1, "b": 2}
-    assert chosen(TASK, Selection(limit=2), 0).strata.sizes == {"": 120}, "what was not drawn from has no weight"
-    plain = chosen(Task(name="t", samples=SAMPLES), Selection(limit=2), 0).strata
+    assert choose(TASK, Selection(limit=10, ids=("a_1", "b_1", "b_2")), 0).strata.sizes == {"a": 1, "b": 2}
+    assert choose(TASK, Selection(limit=2), 0).strata.sizes == {"": 120}, "what was not drawn from has no weight"
+    plain = choose(Task(name="t", samples=SAMPLES), Selection(limit=2), 0).strata
     assert (plain.by, plain.sizes) == ("", {"": 120})
 
 
 def test_samples_are_visited_at_random_or_in_the_order_of_the_task() -> None:
-    at_random = [sample.id for sample in chosen(TASK, Selection(), 0).visits()]
-    official = chosen(TASK, Selection(), 0, order="official")
+    at_random = [sample.id for sample in choose(TASK, Selection(), 0).visits()]
+    official = choose(TASK, Selection(), 0, order="official")
     assert [sample.id for sample in official.visits()] == [sample.id for sample in SAMPLES] != at_random
     assert official.strata.order == "official"
     assert Counter(name[0] for name in at_random[:30]) == {"a": 10, "b": 10, "c": 10}
@@ -56,7 +56,7 @@ def test_samples_are_visited_at_random_or_in_the_order_of_the_task() -> None:
 
 def test_a_lazy_task_too_long_to_be_read_again_keeps_its_order_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("proctor.engine.selection.MOST_LAZY", 100)
-    found = chosen(Task(name="t", samples=lambda: iter(SAMPLES), spread_by="category"), Selection(), 0)
+    found = choose(Task(name="t", samples=lambda: iter(SAMPLES), spread_by="category"), Selection(), 0)
     assert [sample.id for sample in found.visits()] == [sample.id for sample in SAMPLES]
     assert found.strata.order == "official"
 
@@ -70,25 +70,25 @@ def test_a_lazy_task_of_small_samples_is_read_once() -> None:
             read += 1
             yield sample
 
-    found = chosen(Task(name="t", samples=samples, spread_by="category"), Selection(limit=50), 0)
+    found = choose(Task(name="t", samples=samples, spread_by="category"), Selection(limit=50), 0)
     assert len([*found.read()]) == len([*found.visits()]) == 50
     assert read == len(SAMPLES)
 
 
 def test_of_a_lazy_task_no_more_is_read_than_asked_for() -> None:
     endless = Task(name="t", samples=lambda: (Sample.ask(str(n), "?") for n in count()))
-    assert [sample.id for sample in chosen(endless, Selection(first=2), 0).read()] == ["0", "1"]
+    assert [sample.id for sample in choose(endless, Selection(first=2), 0).read()] == ["0", "1"]
 
 
 def test_a_lazy_task_is_read_in_parts_so_that_few_samples_are_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("proctor.engine.selection.MOST_KEPT", 0)
     monkeypatch.setattr("proctor.engine.selection.HELD", 7)
-    found = chosen(Task(name="t", samples=lambda: iter(SAMPLES), spread_by="category"), Selection(), 0)
-    assert [one.id for one in found.visits()] == [one.id for one in chosen(TASK, Selection(), 0).visits()]
+    found = choose(Task(name="t", samples=lambda: iter(SAMPLES), spread_by="category"), Selection(), 0)
+    assert [one.id for one in found.visits()] == [one.id for one in choose(TASK, Selection(), 0).visits()]
 
 
 def test_of_a_stored_run_the_planned_samples_are_taken_whatever_would_be_drawn_today() -> None:
-    found = chosen(TASK, Selection(limit=3), 0, planned=["a_1", "a_2", "c_9"])
+    found = choose(TASK, Selection(limit=3), 0, planned=["a_1", "a_2", "c_9"])
     assert [sample.id for sample in found.read()] == ["a_1", "a_2", "c_9"]
     assert {sample.id for sample in found.visits()} == {"a_1", "a_2", "c_9"}
 
@@ -129,5 +129,5 @@ def test_a_task_without_samples_is_refused() -> None:
 
 
 def test_a_generator_can_be_read_twice() -> None:
-    read = chosen(Task(name="t", samples=(sample for sample in SAMPLES)), Selection(), 0).read
+    read = choose(Task(name="t", samples=(sample for sample in SAMPLES)), Selection(), 0).read
     assert len(list(read())) == len(list(read())) == len(SAMPLES)

@@ -10,7 +10,7 @@ from proctor.core.run import Selection
 from proctor.core.sample import Sample
 from proctor.core.task import Task
 from proctor.engine.order import draw, visits
-from proctor.engine.selection import chosen
+from proctor.engine.selection import choose
 
 sizes = st.dictionaries(st.text(max_size=3), st.integers(1, 60), min_size=1, max_size=6)
 seeds = st.integers(0, 1_000)
@@ -65,8 +65,8 @@ def test_a_lazy_task_is_drawn_and_visited_as_a_list_of_the_same_samples(
 ) -> None:
     samples = [Sample.ask(f"s{place}", "?", tags={"tag": tag}) for place, tag in enumerate(tags)]
     selection = Selection(limit=limit if has_limit else None)
-    as_list = chosen(Task(name="t", samples=samples, spread_by="tag"), selection, seed)
-    lazy = chosen(Task(name="t", samples=lambda: iter(samples), spread_by="tag"), selection, seed)
+    as_list = choose(Task(name="t", samples=samples, spread_by="tag"), selection, seed)
+    lazy = choose(Task(name="t", samples=lambda: iter(samples), spread_by="tag"), selection, seed)
     assert [one.id for one in as_list.visits()] == [one.id for one in lazy.visits()]
     assert list(as_list.read()) == list(lazy.read())
     assert as_list.strata == lazy.strata

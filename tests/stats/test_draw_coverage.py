@@ -11,7 +11,7 @@ from proctor.core.run import Selection, Target
 from proctor.core.sample import Sample
 from proctor.core.tally import Case, tally
 from proctor.core.task import Task
-from proctor.engine.order import shuffled
+from proctor.engine.order import shuffle
 from proctor.engine.selection import chosen
 from proctor.stats.paired import Difference, Pair, compare
 from proctor.stats.strata import Stratum, estimate, weight_by_stratum
@@ -111,7 +111,7 @@ def chance_of(hits: int, drawn: int, right: float, size: int) -> float:
 
 def test_the_draws_of_consecutive_seeds_are_as_good_as_independent() -> None:
     """Their spread is the hypergeometric one, and one seed tells nothing of the next."""
-    counts = [sum(place < 450 for place in shuffled(range(900), "easy", seed)[:90]) for seed in range(4000)]
+    counts = [sum(place < 450 for place in shuffle(range(900), "easy", seed)[:90]) for seed in range(4000)]
     mean = sum(counts) / len(counts)
     spread = sum((one - mean) ** 2 for one in counts) / len(counts)
     expected = 90 / 4 * 810 / 899

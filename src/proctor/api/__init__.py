@@ -1,4 +1,4 @@
-"""What the doors call: evaluate, score, rescore, open_run, compare and the Run object."""
+"""Evaluate, score, rescore, compare: the functions that the CLI, pytest and Python code call, and the Run object."""
 
 import asyncio
 import time
@@ -168,7 +168,7 @@ def rescore(
 
 
 def _summarised_by(run: Run, record: RunRecord) -> tuple[RunRecord, Summarise | None]:
-    """What makes the official aggregates again; where nothing can, the record keeps none, as they would be of old."""
+    """Return what makes the official aggregates again; where nothing can, the record keeps none, as they would be stale."""
     if run.summarise is not None:
         return record, run.summarise
     try:
@@ -183,7 +183,7 @@ def compare(
 ) -> "Comparison":
     """Compare the second run with the first, paired on the samples that both have scored.
 
-    `rows[0].outcome` is what was found: `better`, `worse` or `inconclusive`.
+    `rows[0].outcome` is the result: `better`, `worse` or `inconclusive`.
 
     Args:
         detect: a difference, 0 to 1; `needed` then says how many samples find it.
@@ -247,7 +247,7 @@ def _ended(prepared: Prepared, record: RunRecord, progress: Progress) -> Run:
 
 
 def _nothing_run(record: RunRecord, store: Store, *, retried: bool) -> Sentence:
-    """Why calling a stored run again ran nothing."""
+    """Say why calling a stored run again ran nothing."""
     values = {
         "count": record.planned,
         "run": record.id,

@@ -28,7 +28,7 @@ MAIN = ("accuracy", "score")
 
 
 class Trialled(msgspec.Struct, frozen=True, kw_only=True):
-    """How one trial did; `passed` is None where it could not be measured."""
+    """The result of one trial; `passed` is None where it could not be measured."""
 
     sample_id: str
     attempt: int
@@ -36,7 +36,7 @@ class Trialled(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run was compared with, and how it did.
+    """The thresholds a run was compared with, and the result.
 
     trials: every trial. rate: the share of those that passed. faults: what is not good enough, a sentence each.
     undecided: what cannot be told from so few trials. The run passes when there is neither.
@@ -106,7 +106,7 @@ def check(
 
 
 def named(run: Run, name: str) -> Estimate:
-    """The estimate that a name means: of a metric, of a scorer, with `[key=value]` of a slice.
+    """Return the estimate that a name means: of a metric, of a scorer, with `[key=value]` of a slice.
 
     Raises:
         BadInput: the run has none of this name; says which it has.
@@ -119,7 +119,7 @@ def named(run: Run, name: str) -> Estimate:
 
 
 def _wanted(run: Run, thresholds: Thresholds | None) -> dict[str, float]:
-    """Thresholds by the name of a scorer, or of an estimate."""
+    """Return thresholds by the name of a scorer, or of an estimate."""
     if thresholds is None:
         return {}
     if not isinstance(thresholds, Mapping):
@@ -140,7 +140,7 @@ def _wanted(run: Run, thresholds: Thresholds | None) -> dict[str, float]:
 
 
 def _number(run: Run, name: str) -> Estimate:
-    """The estimate of a name, or the main one of a scorer, for the whole run."""
+    """Return the estimate of a name, or the main one of a scorer, for the whole run."""
     names = (name, *(f"{name}.{main}" for main in MAIN))
     if len(run.record.scorers) == 1 and name in run.record.scorers:
         names = (*names, *MAIN)
@@ -162,7 +162,7 @@ def _trials(run: Run, wanted: Mapping[str, float]) -> Iterator[Trialled]:
 
 
 def _passed(verdicts: list[Verdict], wanted: Mapping[str, float]) -> bool | None:
-    """Whether every scorer is content; None where one could not say, or none had anything to say."""
+    """True if the trial passed with every scorer; None where a scorer could not tell, or none applies."""
     told: list[bool] = []
     for verdict in verdicts:
         match verdict.result:
@@ -175,7 +175,7 @@ def _passed(verdicts: list[Verdict], wanted: Mapping[str, float]) -> bool | None
 
 
 def _rate(run: Run, trials: tuple[Trialled, ...]) -> Estimate:
-    """The share of trials that passed; of one sample that was tried several times, with the interval of its own rate."""
+    """Estimate the share of trials that passed; of one sample that was tried several times, with the interval of its own rate."""
     clusters = {sample.id: sample.cluster or sample.id for sample in run.store.planned(run.id)}
     cases = [
         Case(
@@ -211,7 +211,7 @@ def _compared(
     wanted: Mapping[str, float],
     by: By,
 ) -> Iterator[tuple[Decision, Sentence]]:
-    """The decision about each number, and the number with what is wanted of it."""
+    """Yield the decision about each number, and the number with its threshold."""
     if least is not None:
         yield (
             decide(rate, least, by=by),
@@ -229,7 +229,7 @@ def _compared(
 
 
 def compared(name: str, one: Estimate, least: float) -> Sentence:
-    """A number, its interval, and what is wanted of it."""
+    """Return a sentence with a number, its interval, and its threshold."""
     return say(
         "{name} {value}, {interval}, at least {least} is wanted",
         name=name,

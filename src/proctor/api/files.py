@@ -1,4 +1,4 @@
-"""Files in and out: exports, pulled data and models."""
+"""Write exports and comparisons, and fetch data and models."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,7 +58,7 @@ def write_comparison(comparison: Comparison, path: Path, lang: str, runs: tuple[
 
 
 def model_name(run: Run) -> str:
-    """The name of the model behind an agent, as official layouts want it: `openai:org/model` is `org/model`."""
+    """Return the name of an agent's model in the form of official layouts: `openai:org/model` is `org/model`."""
     return run.record.agent.partition(":")[2] or run.record.agent
 
 

@@ -15,7 +15,7 @@ _OPEN_HEADERS = frozenset({"accept", "accept-encoding", "accept-language", "cont
 
 
 def refuse_keys(name: str, value: object) -> None:
-    """Refuse a key, by its look, by the name it stands under, or as an argument of a command.
+    """Refuse a key, recognised by its form, by the name of its option, or as an argument of a command.
 
     Raises:
         BadInput: names the option, never its value.
@@ -70,7 +70,7 @@ def _is_random(text: str) -> bool:
 
 
 def _pairs(command: str) -> Iterator[tuple[str, str]]:
-    """Each word of a command with the one after it; `--name=value` is such a pair too."""
+    """Yield each word of a command with the next one; `--name=value` is such a pair too."""
     try:
         words: Sequence[str] = shlex.split(command)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The one synchronous door: run a coroutine from anywhere, and stop it politely."""
+"""Run a coroutine from synchronous code, and stop it gracefully at a signal."""
 
 import asyncio
 import signal
@@ -14,9 +14,9 @@ SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP"
 def run_in_loop(make: Callable[[asyncio.Event], Coroutine[object, object, T]]) -> T:
     """Run a coroutine to its end in a new event loop; in a thread of its own when a loop is running here.
 
-    The event it is given is set by the first Ctrl-C, SIGTERM or SIGHUP; a second one cancels the coroutine, and a third ends
-    the waiting for threads that block. Until the loop is closed they go through it: an interrupt anywhere else would
-    leave it half closed.
+    The first Ctrl-C, SIGTERM or SIGHUP sets its event; a second one cancels the coroutine, and a third stops waiting for
+    blocked threads. Until the loop is closed, signals are handled in it: an interrupt anywhere else would leave it half
+    closed.
     """
     if _is_in_loop():
         return _in_a_thread(lambda: run_in_loop(make))

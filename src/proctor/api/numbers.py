@@ -22,13 +22,13 @@ MAIN = ("accuracy", "score", "win_rate")
 
 
 def estimates(record: RunRecord, store: Store) -> list[Estimate]:
-    """The estimates of every scorer: of the whole run first, then of each slice."""
+    """Compute the estimates of every scorer: of the whole run first, then of each slice."""
     several = len(record.scorers) > 1
     return [one for name in record.scorers for one in _of_scorer(record, store, name, f"{name}." if several else "")]
 
 
 def headline(record: RunRecord, store: Store) -> Estimate | None:
-    """The main number of the first scorer; None where nothing was scored."""
+    """Return the main number of the first scorer; None where nothing was scored."""
     found = [one for name in record.scorers[:1] for one in _of_scorer(record, store, name, "")]
     main = [one for one in found if one.name in MAIN and not one.slice]
     return next(iter([*main, *found]), None)
@@ -63,7 +63,7 @@ def _with_attempts(
     planned: Mapping[str, int],
     weighing: strata.Weighing | None,
 ) -> list[Estimate]:
-    """The estimates of a scorer, those of the whole run with their error split and followed by pass@k and pass^k.
+    """Return the estimates of a scorer, those of the whole run with their error split and followed by pass@k and pass^k.
 
     Args:
         planned: trials by stratum; none where the scorer says more than right or wrong.
@@ -81,7 +81,7 @@ def _with_attempts(
 
 
 def official(record: RunRecord, store: Store, found: Sequence[Estimate]) -> Sequence[Estimate]:
-    """The official aggregates as they are kept; of a run that keeps none, only what needs no task to be made.
+    """Return the stored official aggregates; of a run without them, only those that need no task to be made.
 
     Reading a run makes no task: that could run the code of the user, or load data.
     """
@@ -97,7 +97,7 @@ def official(record: RunRecord, store: Store, found: Sequence[Estimate]) -> Sequ
 
 
 def concluded(record: RunRecord, store: Store, summarise: Summarise | None) -> RunRecord:
-    """The record with its official aggregates; where they cannot be computed it says so, and the run is kept."""
+    """Return the record with its official aggregates, or with the reason why they cannot be computed."""
     if summarise is None:
         return replace(record, official=())
     try:
@@ -111,7 +111,7 @@ def concluded(record: RunRecord, store: Store, summarise: Summarise | None) -> R
 
 
 def summarise_again(record: RunRecord) -> Summarise | None:
-    """What makes the official aggregates of a stored run, for those who change its verdicts.
+    """Return what makes the official aggregates of a stored run, for use after its verdicts change.
 
     The task is made where only that can tell, and where the run does not say that there are none.
 
@@ -148,7 +148,7 @@ def _cells(record: RunRecord, store: Store, scorer: str) -> Mapping[str, Mapping
 def _weighing(
     record: RunRecord, store: Store, scorer: str, cells: Mapping[str, Mapping[str, Tally]]
 ) -> strata.Weighing | None:
-    """How strata are weighted; None where each counts as it is, all of it being scored."""
+    """Return how strata are weighted; None where all of each was scored, so that no weights are needed."""
     known = record.strata
     if known is None or not cells.get(""):
         return None
@@ -171,7 +171,7 @@ def _weighing(
 
 
 def _not_applicable(record: RunRecord, store: Store, scorer: str) -> Counter[tuple[str, str]]:
-    """How many trials a scorer has nothing to say about, by slice and stratum: they stand for no others."""
+    """Count the trials to which a scorer does not apply, by slice and stratum: they represent no others."""
     found: Counter[tuple[str, str]] = Counter()
     by = record.strata.by if record.strata is not None else ""
     for value in store.values(record.id, scorer):
@@ -183,7 +183,7 @@ def _not_applicable(record: RunRecord, store: Store, scorer: str) -> Counter[tup
 
 
 def judged_samples(record: RunRecord, store: Store) -> Iterator[tuple[Sample, Verdict]]:
-    """The verdicts that count, each with its sample; one whose sample was not kept is left out."""
+    """Yield the verdicts that count, each with its sample; one whose sample was not stored is left out."""
     for sample_id, verdicts in groupby(store.verdicts(record.id), key=lambda verdict: verdict.sample_id):
         sample = store.sample(record.id, sample_id)
         if sample is not None:

@@ -1,4 +1,4 @@
-"""The options of a run: one struct, whoever gives them — the command line, Python keywords, pytest, or a stored run."""
+"""Define the options of a run: one struct for the command line, Python keywords, pytest and stored runs."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +24,7 @@ LARGEST_SEED = 2**63 - 1  # the largest integer that a store keeps
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a task is run: the keyword arguments of `evaluate`.
+    """The options of a run: the keyword arguments of `evaluate`.
 
     What is None has its usual value. When a run is resumed, `limits`, `max_failed`, `concurrency` and `workers` that are
     None stay those of the stored run, and all else has to be what it was.
@@ -205,7 +205,7 @@ def keywords(
 def judge_of(
     asked: str | None, options: Mapping[str, object] | None, stored: RunRecord | None
 ) -> tuple[str | None, Mapping[str, object]]:
-    """Return the model that judges, with its options: asked for, else that of the stored run, else that of the settings."""
+    """Return the judge and its options: the one asked for, else that of the stored run, else that of the settings."""
     if asked is not None:
         return asked, options or {}
     if stored is not None and stored.spec.judge is not None:

@@ -1,4 +1,4 @@
-"""From what a caller gives to a job that the engine can run: every name resolved, every mistake found."""
+"""Prepare a job that the engine can run: resolve every name, and find every mistake, before anything is called."""
 
 import platform
 import re
@@ -27,7 +27,7 @@ from proctor.core.run import Budget, Price, RunRecord, RunSpec, Strata
 from proctor.core.task import Agent, Store, Task
 from proctor.engine.job import Job
 from proctor.engine.scoring import BoundScorer
-from proctor.engine.selection import Chosen, chosen
+from proctor.engine.selection import Chosen, choose
 from proctor.stores.copy import check_whole
 
 WORKER = (sys.executable, "-m", f"{__package__}.worker")
@@ -44,7 +44,7 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Parts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the names in the options of a run stand for; `stored` is the run to resume, None for a new one."""
+    """The parts that the options of a run name; `stored` is the run to resume, None for a new one."""
 
     task: Task
     named_task: resolve.Named
@@ -68,7 +68,7 @@ def prepare(task: resolve.TaskLike, options: RunOptions) -> Prepared:
     for what, given in _stored_texts(parts.spec).items():
         refuse_keys(what, given)
     planned = _planned(parts.stored, parts.store)
-    samples = chosen(parts.task, parts.spec.selection, parts.spec.seed, order=parts.spec.order, planned=planned)
+    samples = choose(parts.task, parts.spec.selection, parts.spec.seed, order=parts.spec.order, planned=planned)
     record = _record(parts, options, samples.strata)
     return Prepared(job=_job(parts, options, record, samples), store=parts.store, resumed=parts.stored is not None)
 
@@ -189,23 +189,23 @@ def _stored_texts(spec: RunSpec) -> dict[str, Any]:
 
 
 def no_judge() -> BadInput:
-    """The error for a judge that nothing would ask."""
+    """Return the error for a judge that nothing would ask."""
     return BadInput("No scorer asks a judge. Add one, for example --scorer rubric:answer-quality.")
 
 
 def with_judges(provenance: Mapping[str, Any], judges: Mapping[str, JudgeInfo]) -> dict[str, Any]:
-    """Provenance that tells what judged, beside what it told before."""
+    """Add the judges to a provenance."""
     known = {**provenance.get(PROVENANCE, {}), **msgspec.to_builtins(judges)}
     return {**provenance, PROVENANCE: known} if known else dict(provenance)
 
 
 def may_exist(store: str) -> bool:
-    """Whether there may be a store under this name: reading from one that is not there would make an empty file."""
+    """True if there may be a store of this name: reading from a missing one would create an empty file."""
     return store == ":memory:" or "://" in store or Path(store).expanduser().exists()
 
 
 def at(store: str | Store | None) -> Store:
-    """The store behind a path or address; the one of the settings when None."""
+    """Open the store at a path or address; the one of the settings when None."""
     if store is None or isinstance(store, str):
         from proctor.stores import open_store
 
@@ -214,7 +214,7 @@ def at(store: str | Store | None) -> Store:
 
 
 def new_id(task: str) -> str:
-    """A run id that says what and when, and is free.
+    """Make an unused run id that names task, agent and time.
 
     >>> bool(RUN_ID.fullmatch(new_id("bfcl/simple_python,irrelevance")))
     True
@@ -235,7 +235,7 @@ def _stored(store: Store, run_id: str | None) -> RunRecord | None:
 
 
 def _planned(stored: RunRecord | None, store: Store) -> Collection[str] | None:
-    """The ids that a stored run drew: the rule of the draw may have been another when it began."""
+    """Return the ids that a stored run drew: an earlier version may have drawn by another rule."""
     if stored is None or not stored.planned or stored.spec.selection.limit is None:
         return None
     return [sample.id for sample in store.planned(stored.id)]

@@ -9,7 +9,7 @@ from proctor.evalsets.recording import Recorder
 
 
 def record(agent: resolve.AgentLike, path: Path | str, *, agent_options: Mapping[str, object] | None = None) -> Agent:
-    """The agent, but that each of its conversations becomes a case of an eval-set file.
+    """Return the agent, wrapped so that each of its conversations becomes a case of an eval-set file.
 
         proctor.evaluate("questions.jsonl", agent=proctor.record(my_agent, "shop.evalset.json"))
 

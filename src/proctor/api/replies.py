@@ -1,4 +1,4 @@
-"""Recorded replies in place of an agent: read as the task's benchmark writes them, as JSON lines, or out of spans."""
+"""Score recorded replies in place of calling an agent: as the task's benchmark writes them, as JSON lines, or from spans."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,7 +9,7 @@ from proctor.agents import replay
 from proctor.api.resolve import benchmark
 from proctor.core.run import Selection
 from proctor.engine.job import Job
-from proctor.engine.recorded import Reply, collected
+from proctor.engine.recorded import Reply, group_replies
 from proctor.traces import is_trace
 from proctor.traces.replies import replies as in_traces
 
@@ -35,5 +35,5 @@ def with_replies(job: Job, path: Path, task_name: str | None) -> Job:
     else:
         found = replay.read(path)
     is_whole = spec.selection == Selection()
-    kept = collected(found, job.samples(), task=job.task.name, attempts=spec.attempts, is_whole=is_whole)
+    kept = group_replies(found, job.samples(), task=job.task.name, attempts=spec.attempts, is_whole=is_whole)
     return replace(job, replies=kept)

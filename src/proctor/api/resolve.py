@@ -1,4 +1,4 @@
-"""Names to parts: tasks, agents and scorers, given as names, paths or objects."""
+"""Resolve tasks, agents and scorers that are given as names, paths or objects."""
 
 import inspect
 import shlex
@@ -35,7 +35,7 @@ AgentLike = object  # a name, a function, an object with .run, or an Agent
 
 
 class Named(msgspec.Struct, frozen=True, kw_only=True):
-    """What is recorded of a part: a name it can be found by again, and a digest of its source.
+    """The record of a part: a name by which it can be found again, and a digest of its source.
 
     `again` is False for what lives in `__main__` or in a lambda: only the same Python object can continue it.
     `files` are the user's files behind it, with their digests.
@@ -48,7 +48,7 @@ class Named(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def task(given: TaskLike, options: Mapping[str, object]) -> tuple[Task, Named]:
-    """The task behind a name (`bfcl`, `bfcl/simple_python`), a path (`./mine.py:task`), a Task or a function."""
+    """Make the task from a name (`bfcl`, `bfcl/simple_python`), a path (`./mine.py:task`), a Task or a function."""
     if isinstance(given, Task):
         if options:
             raise BadInput("A Task object takes no options; give its values where it is made.")
@@ -71,7 +71,7 @@ def task(given: TaskLike, options: Mapping[str, object]) -> tuple[Task, Named]:
 
 
 def agent(given: AgentLike, options: Mapping[str, object]) -> tuple[Agent, Named]:
-    """The agent behind a name (`openai:gpt-x`), a path (`./agent.py:answer`), a function or an object."""
+    """Make the agent from a name (`openai:gpt-x`), a path (`./agent.py:answer`), a function or an object."""
     if isinstance(given, Recorded):
         return given, Named(name=given.name, source=given.source, files=files_of(given.name))
     if not isinstance(given, str):
@@ -94,7 +94,7 @@ def agent(given: AgentLike, options: Mapping[str, object]) -> tuple[Agent, Named
 
 
 class Recorded:
-    """Stands for the agent whose replies were recorded elsewhere; it is never called."""
+    """Represents the agent whose replies were recorded elsewhere; it is never called."""
 
     tools: ToolStyle = "text"
     concurrency = JUDGED_AT_ONCE
@@ -109,7 +109,7 @@ class Recorded:
 
 
 def scorers(given: Sequence[str | Scorer], judge: JudgeChoice = NOT_CHOSEN) -> list[BoundScorer]:
-    """Scorers by name (`exact`, `exact:contains`), path, file of scorers or object; one that is named twice counts once.
+    """Resolve scorers by name (`exact`, `exact:contains`), path, file of scorers or object; duplicates count once.
 
     Raises:
         BadInput: there is no such scorer, or two that differ have one name.
@@ -124,7 +124,7 @@ def scorers(given: Sequence[str | Scorer], judge: JudgeChoice = NOT_CHOSEN) -> l
 
 
 def scorers_of(task: Task, given: Sequence[str | Scorer], judge: JudgeChoice = NOT_CHOSEN) -> list[BoundScorer]:
-    """Scorers for a run of a task; a reference to one of the task's own objects (of a stored run) is that object."""
+    """Resolve the scorers of a run; a reference to one of the task's own objects (of a stored run) is that object."""
     own = {
         name: one
         for one in task.scorers
@@ -135,13 +135,13 @@ def scorers_of(task: Task, given: Sequence[str | Scorer], judge: JudgeChoice = N
 
 
 def judges_of(bound: Sequence[BoundScorer]) -> dict[str, JudgeInfo]:
-    """What is recorded of the models behind scorers, by the name of the scorer; empty where none asks one."""
+    """Return what is recorded of the models that scorers ask, by the name of the scorer; empty where none asks one."""
     found = {scorer.name: recorded_judge(scorer.function) for scorer in bound}
     return {name: about for name, about in found.items() if about is not None}
 
 
 def files_of_scorers(bound: Sequence[BoundScorer]) -> dict[str, str]:
-    """The user's files that scorers are made of, such as code and rubrics, with their digests."""
+    """Return the user's files that scorers are made of, such as code and rubrics, with their digests."""
     found: dict[str, str] = {}
     for scorer in bound:
         is_path = registry.is_path(scorer.reference) or "." in scorer.reference.partition(":")[0]
@@ -150,12 +150,12 @@ def files_of_scorers(bound: Sequence[BoundScorer]) -> dict[str, str]:
 
 
 def files_of_judges(options: Mapping[str, object], judges: Mapping[str, JudgeInfo]) -> dict[str, str]:
-    """The user's files behind the models that scorers ask, and those that the options of judges name."""
+    """Return the user's files of the models that scorers ask, and those that the options of judges name."""
     return files_of(_files_in([*(about.model for about in judges.values()), *map(str, options.values())]))
 
 
 def _files_in(texts: Iterable[str]) -> str | None:
-    """The files that names such as `rubric:./mine.toml` or `./judge.py:model, openai:x` hold, as the words of a name."""
+    """Return the files in names such as `rubric:./mine.toml` or `./judge.py:model, openai:x`."""
     words = (word.strip() for text in texts for word in text.split(","))
     found = [path for word in words for path in (word, word.partition(":")[2]) if _names_file(path)]
     return shlex.join(found) or None
@@ -166,7 +166,7 @@ def _names_file(text: str) -> bool:
 
 
 def with_oracle(agent: Agent, task: Task) -> Agent:
-    """The agent, told how the task makes right answers where it asks for that (`baseline:oracle`)."""
+    """Give the agent the function by which the task makes right answers, where it asks for it (`baseline:oracle`)."""
     return agent.with_oracle(task.oracle) if task.oracle is not None and isinstance(agent, TakesOracle) else agent
 
 
@@ -182,7 +182,7 @@ def benchmarks() -> Iterator[tuple[str, BenchmarkPart]]:
 
 
 def is_file_of_samples(name: str) -> bool:
-    """Whether the name of a task means an eval set, a folder of them, or a data file; a benchmark goes before a folder."""
+    """True if the name of a task means an eval set, a folder of them, or a data file; a benchmark goes before a folder."""
     if _is_plain_benchmark(name):
         return False
     from proctor.datasets import files

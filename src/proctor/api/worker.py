@@ -1,4 +1,4 @@
-"""A worker process: `python -m proctor.api.worker FD`. It plays and scores what the parent sends."""
+"""Serve as a worker process: `python -m proctor.api.worker FD`. It plays and scores what the parent sends."""
 
 import asyncio
 import os
@@ -41,7 +41,7 @@ def _end_with_parent(parent: int) -> None:
 
 
 class ToParent:
-    """The line to the parent: the way out, and the places at endpoints that were asked for."""
+    """Sends messages to the parent, and waits for the slots at endpoints that it grants."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
@@ -49,11 +49,11 @@ class ToParent:
         self._count = 0
 
     def send(self, message: wire.FromWorker) -> None:
-        """Put a message on its way."""
+        """Queue a message for sending."""
         wire.send(self._writer, message)
 
     async def ask(self, origin: str, bounds: Bounds) -> None:
-        """Wait for a place at an endpoint."""
+        """Wait for a slot at an endpoint."""
         self._count += 1
         number = self._count
         granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -62,7 +62,7 @@ class ToParent:
         await granted
 
     def granted(self, number: int, spent: Sentence | None) -> None:
-        """Hand a place to whoever asked for it; one who has gone gives it back. None is there where all is `spent`."""
+        """Hand a slot to the request that waits for it; return the slot if that was cancelled. Once `spent`, there is no slot."""
         origin, future = self._asked.pop(number)
         if spent is not None:
             if not future.done():
@@ -74,11 +74,11 @@ class ToParent:
             future.set_result(None)
 
     def give_back(self, origin: str, *, seconds: float | None, refused: bool, asked: float | None) -> None:
-        """Give a place back, and say how it went."""
+        """Return a slot, and report how the request went."""
         self.send(wire.GiveBack(origin=origin, seconds=seconds, refused=refused, asked=asked))
 
     def tell(self, origin: str, *, pause: float = 0.0, tokens: int = 0) -> None:
-        """Pass on what an endpoint said or used."""
+        """Report that an endpoint asked for a pause, or how many tokens it used."""
         self.send(wire.Told(origin=origin, pause=pause, tokens=tokens))
 
     def waits(self, number: int, wait: Wait | None) -> None:
@@ -86,7 +86,7 @@ class ToParent:
         self.send(wire.Waits(number=number, wait=wait))
 
     def never_left(self) -> None:
-        """Say that a request for which there was a place reached no server."""
+        """Report that a request with a slot reached no server."""
         self.send(wire.NeverLeft())
 
 

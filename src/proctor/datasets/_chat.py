@@ -26,7 +26,7 @@ ROLES: Mapping[str, Role] = {
 
 
 class Chat(msgspec.Struct, frozen=True, kw_only=True):
-    """A conversation up to the question, and the answer it ends with, if it does."""
+    """A conversation up to the question, and the answer that it ends with, if any."""
 
     before: tuple[Message, ...]
     question: str

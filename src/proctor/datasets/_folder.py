@@ -79,7 +79,7 @@ def _of_folder(path: Path, reading: Reading) -> Sequence[Path]:
 
 
 def _chosen(path: Path, splits: Sequence[str], wanted: str | None) -> str:
-    """The split that is meant, by its own name or by one that means the same."""
+    """Return the split of a name: the one so called, or one whose name means the same."""
     if wanted is None and len(splits) == 1:
         return splits[0]
     if wanted is not None:

@@ -1,4 +1,4 @@
-"""Attachments that are in the data file itself: bytes, data URLs and base64; and addresses, which stay addresses.
+"""Read attachments that are in the data file itself: bytes, data URLs and base64; and addresses, which stay addresses.
 
 What is in the file is written once into the cache, under its digest, and read again when a sample's turn comes.
 """
@@ -55,7 +55,7 @@ def file_of(value: Any) -> File | None:
     return None
 
 
-def stored(file: File) -> str:
+def store(file: File) -> str:
     """Keep an attachment in the cache, and return the name it is found by; an address is its own name.
 
     Raises:
@@ -78,8 +78,8 @@ def stored(file: File) -> str:
     return f"inline:{digest}.{suffix}"
 
 
-def loaded(name: str) -> File | None:
-    """Return the attachment behind a name of `stored`; None for the path of a file."""
+def load(name: str) -> File | None:
+    """Return the attachment that `store` named so; None for the path of a file."""
     if ADDRESS.match(name):
         return file_of(name)
     found = STORED.fullmatch(name)
@@ -90,7 +90,7 @@ def loaded(name: str) -> File | None:
 
 
 def digest_of(name: str) -> str | None:
-    """Return the digest in a name of `stored`, or that of an address; None for the path of a file."""
+    """Return the digest in a name of `store`, or that of an address; None for the path of a file."""
     found = STORED.fullmatch(name)
     if found is not None:
         return found[1]

@@ -27,7 +27,7 @@ TRIED: tuple[Style, ...] = ("named", "index0", "index1")
 
 
 class Choices(msgspec.Struct, frozen=True, kw_only=True):
-    """The options of a row: their texts, their own labels if they have others than A, B, C, and which are marked right."""
+    """The options of a row: their texts, their labels if these are not A, B, C, and which are marked right."""
 
     texts: tuple[str, ...]
     labels: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ def style_of(asked: Iterable[Asked], column: str) -> Style:
     failed: dict[Style, Asked] = {}
     differing: Asked | None = None
     for row in asked:
-        found = {style: meant(row.answer, row.choices, style) for style in TRIED if style not in failed}
+        found = {style: named_options(row.answer, row.choices, style) for style in TRIED if style not in failed}
         failed |= dict.fromkeys((style for style, chosen in found.items() if not chosen), row)
         if differing is None and len({chosen for chosen in found.values() if chosen}) > 1:
             differing = row
@@ -119,17 +119,17 @@ def as_letters(answer: object, choices: Choices, style: Style, where: Sentence, 
     Raises:
         BadInput: the answer does not name options in this style.
     """
-    chosen = meant(answer, choices, style)
+    chosen = named_options(answer, choices, style)
     if not chosen:
         _refuse(Asked(where=where, choices=choices, answer=answer), column)
     return "".join(LETTERS[index] for index in sorted(chosen))
 
 
-def meant(answer: object, choices: Choices, style: Style) -> frozenset[int]:
+def named_options(answer: object, choices: Choices, style: Style) -> frozenset[int]:
     """Return the indexes of the options that an answer names; empty where it names none, or not clearly.
 
     >>> red = Choices(texts=("red", "blue"))
-    >>> sorted(meant("B", red, "named")), sorted(meant("blue", red, "named")), sorted(meant(1, red, "index0"))
+    >>> sorted(named_options("B", red, "named")), sorted(named_options("blue", red, "named")), sorted(named_options(1, red, "index0"))
     ([1], [1], [1])
     """
     found: set[int] = set()
@@ -159,7 +159,7 @@ def _by_name(answer: object, choices: Choices, style: Style) -> set[int]:
 
 
 def _by_label(text: str, choices: Choices) -> set[int]:
-    """The options of `B`, `A, C`, `B. blue`, or of the labels that the row itself has."""
+    """Return the options of `B`, `A, C`, `B. blue`, or of the row's own labels."""
     labels = choices.labels or tuple(LETTERS[: len(choices.texts)])
     if text in labels:
         return {labels.index(text)}
@@ -198,7 +198,7 @@ def _read(value: object, where: Sentence, column: str) -> Choices:
 
 
 def _of_object(value: Mapping[str, Any], where: Sentence, column: str) -> Choices:
-    """Options of `{"A": "red", …}`, or of an object with a list of texts and a list of labels."""
+    """Read the options of `{"A": "red", …}`, or of an object with a list of texts and a list of labels."""
     texts = next((value[key] for key in TEXTS if isinstance(value.get(key), list)), None)
     labels = next((value[key] for key in LABELS if isinstance(value.get(key), list)), None)
     if texts is None and any(isinstance(one, list | Mapping) for one in value.values()):

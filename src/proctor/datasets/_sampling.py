@@ -1,4 +1,4 @@
-"""Turn a row into a sample: the question as it is asked, the answer as it is compared, tags, attachments."""
+"""Turn a row into a sample: question, answer, tags, attachments."""
 
 import hashlib
 import re
@@ -29,7 +29,7 @@ FORMS = {  # usual ways to write the answer at the end of a solution
 
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True):
-    """How rows become samples: which column is what, and what was said or found of questions and answers.
+    """Settings by which rows become samples: the role of each column, and the form of questions and answers.
 
     Attributes:
         folder: where attachments lie.
@@ -65,7 +65,7 @@ def sample_of(row: Row, shape: Shape) -> Sample:
         tags["type"] = meta["type"] = _text(row, columns.type)
     elif columns.type or columns.options or columns.letters:
         meta["type"] = "choice" if choices is not None else "answer"
-    if files := [*map(_inline.stored, chat.files), *_files(row, columns.files, shape.folder)]:
+    if files := [*map(_inline.store, chat.files), *_files(row, columns.files, shape.folder)]:
         meta["files"] = files
     sample = Sample.ask(
         _text(row, columns.id) if columns.id is not None else f"row-{row.number}",
@@ -166,7 +166,7 @@ def _filled(template: str, row: Row) -> str:
 
 
 def _chat(row: Row, shape: Shape) -> Chat:
-    """The question of a row with what comes before it."""
+    """Return the question of a row with the messages that precede it."""
     columns = shape.columns
     if shape.template is not None:
         chat = Chat(before=(), question=_filled(shape.template, row))
@@ -229,7 +229,7 @@ def _target(row: Row, shape: Shape, chat: Chat, choices: Choices | None) -> Any:
 
 
 def _files(row: Row, column: str | None, folder: Path) -> list[str]:
-    """The attachments: by their paths from the data folder, which they cannot leave; by address; or as kept in the cache."""
+    """Yield attachments: by their paths from the data folder, which they cannot leave; by address; or by their name in the cache."""
     if column is None or _missing(row, column):
         return []
     return [_file_name(value, row, folder) for value in _cells_of(row.cell(column))]
@@ -248,7 +248,7 @@ def _file_name(value: object, row: Row, folder: Path) -> str:
     if file is not None:
         if file.data is not None and len(file.data) > MOST_ATTACHMENT_BYTES:
             raise _too_large(file.name, row)
-        return _inline.stored(file)
+        return _inline.store(file)
     name = str(value.get("path") if isinstance(value, Mapping) else value).strip()
     if not can_be_a_file(name):
         raise BadInput(
@@ -286,7 +286,7 @@ def _tag(value: object) -> str:
 
 
 def _plain(value: object, row: Row, column: str) -> Any:
-    """A cell as JSON data: times and decimal numbers of Parquet become texts."""
+    """Return a cell as JSON data: times and decimal numbers of Parquet become texts."""
     try:
         return msgspec.to_builtins(value.strip() if isinstance(value, str) else value, str_keys=True)
     except (TypeError, ValueError, RecursionError) as error:

@@ -1,9 +1,8 @@
 """Read rows out of binary tables: Parquet, Arrow files of Hugging Face `datasets`, and Excel workbooks."""
 
 import datetime
-import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +66,8 @@ def excel(path: Path, sheet: str | None, *, header: bool) -> Placed:
         BadInput: the file is damaged, or several sheets hold rows and none is named.
         MissingExtra: openpyxl is not installed.
     """
+    import zipfile  # only where it is needed: it takes a while
+
     try:
         import openpyxl
     except ImportError:
@@ -82,6 +83,21 @@ def excel(path: Path, sheet: str | None, *, header: bool) -> Placed:
         book.close()
 
 
+def column_names(cells: Sequence[str], path: Path) -> list[str]:
+    """Return the column names in the first line of a table.
+
+    Raises:
+        BadInput: there is none, or two are the same.
+    """
+    names = [cell.strip() for cell in cells]
+    if not any(names):
+        raise BadInput("{path} begins with no line of column names.", path=path.name)
+    for name, count in Counter(names).items():
+        if name and count > 1:
+            raise BadInput("{path}: two columns are called '{column}'.", path=path.name, column=name)
+    return names
+
+
 def _numbered(path: Path, batches: Iterator[list[dict[str, object]]]) -> Placed:
     number = 0
     for batch in batches:
@@ -91,6 +107,8 @@ def _numbered(path: Path, batches: Iterator[list[dict[str, object]]]) -> Placed:
 
 
 def _check_size(path: Path) -> None:
+    import zipfile
+
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(entry.file_size for entry in archive.infolist())
@@ -130,16 +148,9 @@ def _of_sheet(path: Path, sheet: Any, header: bool) -> Placed:
         if not names:
             names = [f"column_{index}" for index in range(1, len(cells) + 1)]
             if header:
-                names = ["" if cell is None else str(cell).strip() for cell in cells]
-                _check_names(names, path)
+                names = column_names(["" if cell is None else str(cell) for cell in cells], path)
                 continue
         yield where, _cells(cells, names, where)
-
-
-def _check_names(names: list[str], path: Path) -> None:
-    for name, times in Counter(names).items():
-        if name and times > 1:
-            raise BadInput("{path}: two columns are called '{column}'.", path=path.name, column=name)
 
 
 def _cells(values: tuple[object, ...], names: list[str], where: Sentence) -> dict[str, object]:
@@ -154,7 +165,7 @@ def _cells(values: tuple[object, ...], names: list[str], where: Sentence) -> dic
 
 
 def _plain(value: object) -> Any:
-    """A cell as a value of JSON; Excel keeps whole numbers and dates as floats and times."""
+    """Return a cell as a value of JSON; Excel keeps whole numbers and dates as floats and times."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
     if isinstance(value, datetime.datetime) and value.time() == datetime.time():

@@ -1,4 +1,4 @@
-"""Which column is what: told by the user, or guessed from names that are common in English and Chinese."""
+"""Find the role of each column: as the user maps it, or guessed from names that are common in English and Chinese."""
 
 from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
@@ -58,7 +58,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class Columns(msgspec.Struct, frozen=True, kw_only=True):
-    """The columns of a file by what they are; `letters` are columns A, B, C … that hold an option each.
+    """The columns of a file by role; `letters` are columns A, B, C … that hold an option each.
 
     `question` is '' where a template makes the question.
     """
@@ -78,7 +78,7 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
     unused: tuple[str, ...] = ()
 
 
-def understood(
+def find_columns(
     names: Sequence[str],
     mapped: Mapping[str, str] | None,
     where: str,
@@ -86,7 +86,7 @@ def understood(
     nested: Sequence[str] = (),
     templated: bool = False,
 ) -> Columns:
-    """Return the columns of a file; what `mapped` (column to what it is) says wins over the guess.
+    """Return the columns of a file; `mapped` (column to role) wins over the guess.
 
     Args:
         nested: names such as `data.question`, which can be mapped and are never guessed.
@@ -95,12 +95,12 @@ def understood(
     Raises:
         BadInput: a mapped column is not there, or is mapped to what does not exist; no column holds the question.
 
-    >>> columns = understood(["题目", "答案", "难度", "备注"], None, "a.csv")
+    >>> columns = find_columns(["题目", "答案", "难度", "备注"], None, "a.csv")
     >>> columns.question, columns.target, columns.tags, columns.unused
     ('题目', '答案', {'difficulty': '难度'}, ('备注',))
     """
     taken = {*(mapped or {})}
-    roles, tags, meta = assigned(names, mapped or {}, where, NAMES, aliases=ALIASES, nested=nested)
+    roles, tags, meta = assign_columns(names, mapped or {}, where, NAMES, aliases=ALIASES, nested=nested)
     letters = _letters([name for name in names if name not in taken]) if "options" not in roles else ()
     if "question" not in roles and not templated:
         raise BadInput(
@@ -121,7 +121,7 @@ def understood(
     )
 
 
-def assigned(
+def assign_columns(
     names: Sequence[str],
     mapped: Mapping[str, str],
     where: str,
@@ -131,7 +131,7 @@ def assigned(
     aliases: Mapping[str, str] = {},
     nested: Sequence[str] = (),
 ) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    """Columns by role, by tag and by key of `meta`: as they are mapped, else by names that are known for a role.
+    """Assign columns to roles, tags and keys of `meta`: as they are mapped, else by names that are known for a role.
 
     Raises:
         BadInput: a mapped column is not there, or is mapped to what does not exist.
@@ -149,10 +149,10 @@ def assigned(
     return roles, tags, meta
 
 
-def told(columns: Columns) -> dict[str, str]:
-    """The columns as a person reads them: what it is, and the column.
+def describe(columns: Columns) -> dict[str, str]:
+    """Describe the columns for the user: role and column.
 
-    >>> told(Columns(question="q", tags={"level": "难度"}))
+    >>> describe(Columns(question="q", tags={"level": "难度"}))
     {'question': 'q', 'tag:level': '难度'}
     """
     found = {role: name for role in NAMES if (name := getattr(columns, role))}
@@ -212,7 +212,7 @@ def is_companion(name: str) -> bool:
 
 
 def _letters(names: Sequence[str]) -> tuple[str, ...]:
-    """Columns A, B, C … without a gap; at least two."""
+    """Return the columns A, B, C … without a gap; at least two."""
     upper = {name.strip().upper(): name for name in names}
     found = []
     for letter in LETTERS:

@@ -1,4 +1,4 @@
-"""A file of questions as a task, or a folder of such files; names of columns in English or Chinese.
+"""Make a task of a file of questions, or of a folder of such files; names of columns are English or Chinese.
 
 {"id": "fr", "question": "Capital of France?", "answer": "Paris", "level": 1}
 """
@@ -30,7 +30,7 @@ from proctor.datasets._sampling import (
     plain_target,
     sample_of,
 )
-from proctor.datasets.columns import Columns, is_companion, told, understood
+from proctor.datasets.columns import Columns, describe, find_columns, is_companion
 from proctor.datasets.formats import Reading, is_empty, kind_of
 from proctor.datasets.rows import rows
 
@@ -118,7 +118,7 @@ def task_from_file(
         provenance={
             **(fetched or {"file": path.name}),
             "sha256": checked.digest,
-            "columns": told(shape.columns),
+            "columns": describe(shape.columns),
             **_settings(shape),
             **checked.attachments,
         },
@@ -132,7 +132,7 @@ def task_from_file(
 
 def _layout(name: str, shape: Shape) -> Sentence:
     """Say which columns were understood as what, and how the answer is read."""
-    notes = {**told(shape.columns), **_settings(shape)}
+    notes = {**describe(shape.columns), **_settings(shape)}
     return say(
         "{path}: {columns}.{unused}",
         path=name,
@@ -142,16 +142,16 @@ def _layout(name: str, shape: Shape) -> Sentence:
 
 
 def _located(path: str | Path, split: str | None) -> tuple[str, Path, dict[str, str]]:
-    """The name of the task, where its files are, and what is recorded of those of the hub."""
+    """Return the name of the task, where its files are, and what is recorded of those of the hub."""
     if hub.is_on_hub(str(path)):
-        found = hub.fetched(str(path), split)
+        found = hub.fetch_files(str(path), split)
         return str(path).removeprefix("hub:"), found.folder, found.provenance
     path = Path(path).expanduser()
     return path.stem if path.is_file() else path.resolve().name, path, {}
 
 
 class _Survey(msgspec.Struct, frozen=True, kw_only=True):
-    """What all rows of a file have in common.
+    """Collects what all rows of a file have in common.
 
     Attributes:
         filled: columns that hold something in some row.
@@ -182,7 +182,7 @@ def _shape(
     form: str | None,
 ) -> Shape:
     survey = _survey(path, reading)
-    found = understood(survey.names, columns, path.name, nested=survey.nested, templated=template is not None)
+    found = find_columns(survey.names, columns, path.name, nested=survey.nested, templated=template is not None)
     asked_for = fields_of(template or "")
     for name in asked_for:
         if name not in survey.names and name not in survey.nested:
@@ -359,7 +359,7 @@ def _scorers(columns: Columns, checked: _Checked) -> tuple[str, ...]:
 
 
 def _settings(shape: Shape) -> dict[str, str]:
-    """What was found or said besides columns, where it changes what is asked or compared."""
+    """Return the settings besides columns, given or found, that change what is asked or compared."""
     found = {}
     if shape.template is not None:
         found["prompt"] = shape.template
@@ -382,7 +382,7 @@ def _with_files(sample: Sample, folder: Path) -> Sample:
 
 
 def _file(folder: Path, name: str) -> File:
-    inline = _inline.loaded(name)
+    inline = _inline.load(name)
     if inline is not None:
         return inline
     path = folder / name

@@ -1,8 +1,7 @@
-"""Read one file: JSON lines, JSON, CSV, TSV, YAML, Parquet, Arrow or Excel; each row with the place it was read from."""
+"""Read one file: JSON lines, JSON, CSV, TSV, YAML, Parquet, Arrow or Excel; each row with its file and line."""
 
 import csv
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words
 from proctor.datasets._decoding import open_text
+from proctor.datasets._tables import Placed, arrow, column_names, excel, parquet
 
 MOST_BYTES = 200_000_000  # of a file that must be read as a whole
 MOST_YAML_BYTES = 20_000_000
@@ -21,7 +21,7 @@ DELIMITERS = ",;\t|"
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user said of how to read a file.
+    """The user's options for reading a file.
 
     Attributes:
         encoding: of a text file; found by its content when None.
@@ -34,9 +34,6 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     header: bool = True
     sheet: str | None = None
     split: str | None = None
-
-
-Placed = Iterator[tuple[Sentence, Mapping[str, object]]]
 
 
 def kind_of(path: Path) -> str:
@@ -94,7 +91,7 @@ def _yaml(path: Path, reading: Reading) -> Placed:
 
 
 def _safe_loader() -> Any:
-    """The loader in C where there is one: ten times as fast, with a tenth of the memory."""
+    """Return the loader in C where there is one: ten times as fast, with a tenth of the memory."""
     import yaml
 
     return yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
@@ -113,7 +110,7 @@ def _refuse_aliases(text: str) -> None:
 
 
 def _plain_loader() -> Any:
-    """YAML with the plain types of JSON: `no`, `012` and dates stay text."""
+    """Return a YAML loader with the plain types of JSON: `no`, `012` and dates stay text."""
     import re
 
     class Loader(_safe_loader()):  # type: ignore[misc]  # one of two
@@ -144,7 +141,7 @@ def _listed(value: Any, path: Path, reading: Reading) -> Placed:
 
 
 def _rows_of_object(value: Mapping[str, object], path: Path, reading: Reading) -> tuple[Any, list[str] | None]:
-    """The rows in an object, and their ids where they are its keys.
+    """Return the rows in an object, and their ids where they are its keys.
 
     `{"data": [{…}]}`, `{"train": [{…}], "test": [{…}]}` with a split named, `{"id1": {…}, "id2": {…}}`, or columns
     `{"question": […], "answer": […]}` of one length.
@@ -178,7 +175,7 @@ def _separated(path: Path, reading: Reading, delimiter: str | None = None) -> Pl
         file.seek(0)
         reader = csv.reader(file, delimiter=delimiter or _delimiter(start), strict=True)
         line = 1
-        names = _header(_next(reader, path, 1) or [], path) if reading.header else []
+        names = column_names(_next(reader, path, 1) or [], path) if reading.header else []
         line = reader.line_num + 1
         while (cells := _next(reader, path, line)) is not None:
             where = say("{path}, line {line}", path=path.name, line=line)
@@ -186,10 +183,6 @@ def _separated(path: Path, reading: Reading, delimiter: str | None = None) -> Pl
             if any(cell.strip() for cell in cells):
                 names = names or [f"column_{number}" for number in range(1, len(cells) + 1)]
                 yield where, _named(cells, names, where)
-
-
-def _tabs(path: Path, reading: Reading) -> Placed:
-    return _separated(path, reading, "\t")
 
 
 def _next(reader: Any, path: Path, line: int) -> list[str] | None:
@@ -203,19 +196,9 @@ def _next(reader: Any, path: Path, line: int) -> list[str] | None:
 
 
 def _delimiter(header: str) -> str:
-    """The character of `DELIMITERS` that occurs most often outside quotation marks in the first line."""
+    """Return the character of `DELIMITERS` that occurs most often outside quotation marks in the first line."""
     bare = "".join(header.split('"')[::2])
     return max(DELIMITERS, key=bare.count)
-
-
-def _header(names: list[str], path: Path) -> list[str]:
-    names = [name.strip() for name in names]
-    if not any(names):
-        raise BadInput("{path} begins with no line of column names.", path=path.name)
-    for name, count in Counter(names).items():
-        if name and count > 1:
-            raise BadInput("{path}: two columns are called '{column}'.", path=path.name, column=name)
-    return names
 
 
 def _named(cells: list[str], names: list[str], where: Sentence) -> Mapping[str, object]:
@@ -233,24 +216,6 @@ def _named(cells: list[str], names: list[str], where: Sentence) -> Mapping[str, 
         raise BadInput("{where}: the cell '{cell}' stands under no column name.", where=where, cell=nameless[0][:60])
     found.pop("", None)
     return found
-
-
-def _parquet(path: Path, _: Reading) -> Placed:
-    from proctor.datasets._tables import parquet
-
-    return parquet(path)
-
-
-def _arrow(path: Path, _: Reading) -> Placed:
-    from proctor.datasets._tables import arrow
-
-    return arrow(path)
-
-
-def _excel(path: Path, reading: Reading) -> Placed:
-    from proctor.datasets._tables import excel
-
-    return excel(path, reading.sheet, header=reading.header)
 
 
 def _object(value: object, where: Sentence) -> Mapping[str, object]:
@@ -282,11 +247,11 @@ READERS: Mapping[str, Callable[[Path, Reading], Placed]] = {
     ".ndjson": _json_lines,
     ".json": _json,
     ".csv": _separated,
-    ".tsv": _tabs,
+    ".tsv": lambda path, reading: _separated(path, reading, "\t"),
     ".yaml": _yaml,
     ".yml": _yaml,
-    ".parquet": _parquet,
-    ".arrow": _arrow,
-    ".xlsx": _excel,
+    ".parquet": lambda path, _: parquet(path),
+    ".arrow": lambda path, _: arrow(path),
+    ".xlsx": lambda path, reading: excel(path, reading.sheet, header=reading.header),
 }
 PACKED = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".yaml", ".yml")  # may end in .gz besides

@@ -1,4 +1,4 @@
-"""Data sets of the Hugging Face hub as tasks: `hub:OWNER/NAME`, `hub:OWNER/NAME/CONFIG`, both with `@REVISION` behind.
+"""Fetch data sets of the Hugging Face hub: `hub:OWNER/NAME`, `hub:OWNER/NAME/CONFIG`, each with an optional `@REVISION`.
 
 Without a revision the hub's own Parquet copy is read (the branch `refs/convert/parquet`, files `CONFIG/SPLIT/0000.parquet`),
 else the files of the set itself. Only the files of one configuration and one split are fetched, at one commit.
@@ -25,7 +25,7 @@ def is_on_hub(name: str) -> bool:
     return name.startswith("hub:")
 
 
-def fetched(name: str, split: str | None) -> hub.DataSet:
+def fetch_files(name: str, split: str | None) -> hub.DataSet:
     """Fetch the files of one configuration and split; what is in the cache is not fetched again.
 
     Raises:
@@ -52,7 +52,7 @@ def fetched(name: str, split: str | None) -> hub.DataSet:
 
 
 def _converted(name: str, config: str | None, split: str | None) -> Callable[[Sequence[str]], Sequence[str]]:
-    """Choose among `CONFIG/SPLIT/NNNN.parquet`; a split of which the hub converted a part only is `partial-SPLIT`."""
+    """Choose among `CONFIG/SPLIT/NNNN.parquet`; a split that the hub converted only in part is `partial-SPLIT`."""
 
     def choose(files: Sequence[str]) -> Sequence[str]:
         by_config: dict[str, dict[str, list[str]]] = {}

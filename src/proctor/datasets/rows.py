@@ -1,4 +1,4 @@
-"""Rows out of a data file, or of a folder of them."""
+"""Read the rows of a data file, or of a folder of them."""
 
 import gzip
 import zlib

@@ -63,7 +63,7 @@ class Admission:
     @property
     def is_over(self) -> bool:
         """True if no further sample may begin."""
-        is_spent = self._tracker.is_bounded and self._tracker.reached() is not None
+        is_spent = self._tracker.is_bounded and self._tracker.spent_bound() is not None
         return self._is_closed or is_spent or self._stop.is_set()
 
     async def enter(self) -> bool:

@@ -45,7 +45,7 @@ class BudgetTracker:
     >>> tracker.holds(1), tracker.holds(2)
     (True, False)
     >>> tracker.spend(Usage(input_tokens=50, output_tokens=20))
-    >>> str(tracker.reached())
+    >>> str(tracker.spent_bound())
     'The budget of 100 tokens is spent (110).'
     """
 
@@ -55,7 +55,7 @@ class BudgetTracker:
         self.is_bounded = budget != Budget()
         self._is_counted = budget != Budget(minutes=budget.minutes)
         self._trials = trials
-        self._most = _divided(self.spent, trials)
+        self._most = _mean_usage(self.spent, trials)
         self.most_requests = self._most.requests
         self._started = time.monotonic() - seconds
 
@@ -80,7 +80,7 @@ class BudgetTracker:
             cost=max(most.cost or 0.0, usage.cost or 0.0),
         )
 
-    def reached(self) -> Sentence | None:
+    def spent_bound(self) -> Sentence | None:
         """Return a sentence that says which bound is reached; None while there is something left."""
         if not self.is_bounded:
             return None
@@ -115,10 +115,10 @@ class BudgetTracker:
             return False
         return all(one.used + samples * one.most <= one.bound for one in self._bounds())
 
-    def uncounted(self, usage: Usage) -> Sequence[str]:
+    def uncounted_bounds(self, usage: Usage) -> Sequence[str]:
         """Return the bounds to which a trial with this usage adds nothing.
 
-        >>> BudgetTracker(Budget(tokens=100, requests=5)).uncounted(Usage(requests=1))
+        >>> BudgetTracker(Budget(tokens=100, requests=5)).uncounted_bounds(Usage(requests=1))
         ['tokens']
         """
         tokens = _tokens(usage)
@@ -147,7 +147,7 @@ class BudgetTracker:
             yield _Bound("tokens", budget.tokens, _tokens(spent), _tokens(most), 0.0, sentence)
         if budget.requests is not None:
             sentence = "The budget of {bound} requests is spent ({used})."
-            usual = _divided(spent, self._trials).requests
+            usual = _mean_usage(spent, self._trials).requests
             yield _Bound("requests", budget.requests, spent.requests, most.requests, usual, sentence)
         if budget.minutes is not None:
             sentence = "The budget of {bound} minutes is spent ({used})."
@@ -174,7 +174,7 @@ def _tokens(usage: Usage) -> int:
     return usage.input_tokens + usage.output_tokens
 
 
-def _divided(usage: Usage, trials: int) -> Usage:
+def _mean_usage(usage: Usage, trials: int) -> Usage:
     """Return the mean usage of a trial, in whole tokens and requests."""
     if not trials:
         return Usage()

@@ -66,7 +66,7 @@ class FirstTrials:
             return
         if declared(AgentInfo, self._job.agent).reports_cost:
             return
-        if kinds := self._status.tracker.uncounted(trial.usage):
+        if kinds := self._status.tracker.uncounted_bounds(trial.usage):
             self._status.warn(
                 say(
                     "The agent does not tell what it uses, so the budget ({kinds}) counts only what judges use. Set a budget of minutes too.",

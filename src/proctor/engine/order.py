@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from heapq import merge
 
 
-def shuffled(places: Sequence[int], stratum: str, seed: int) -> "array[int]":
+def shuffle(places: Sequence[int], stratum: str, seed: int) -> "array[int]":
     """Return the positions of a stratum in an order that depends only on the seed and the name of the stratum."""
     found = array("Q", places)
     random.Random(f"{seed}/{stratum}").shuffle(found)  # noqa: S311 - a draw, not a secret
@@ -30,7 +30,7 @@ def draw(places_by_stratum: "Mapping[str, array[int]]", count: int, seed: int) -
     """
     taken = dict.fromkeys(places_by_stratum, 1 if count >= len(places_by_stratum) else 0)
     left = count - sum(taken.values())
-    for stratum, number in _combed(places_by_stratum, seed):
+    for stratum, number in _interleave(places_by_stratum, seed):
         if left == 0:
             break
         if number >= taken[stratum]:
@@ -43,10 +43,10 @@ def visits(places_by_stratum: "Mapping[str, array[int]]", seed: int) -> "array[i
     """Return the order in which the samples at these positions are visited."""
     if len(places_by_stratum) == 1:
         return next(iter(places_by_stratum.values()))
-    return array("Q", (places_by_stratum[stratum][number] for stratum, number in _combed(places_by_stratum, seed)))
+    return array("Q", (places_by_stratum[stratum][number] for stratum, number in _interleave(places_by_stratum, seed)))
 
 
-def _combed(places_by_stratum: "Mapping[str, array[int]]", seed: int) -> Iterator[tuple[str, int]]:
+def _interleave(places_by_stratum: "Mapping[str, array[int]]", seed: int) -> Iterator[tuple[str, int]]:
     """Yield the stratum that is next, and the index within it."""
     combs = (_teeth(stratum, len(places), seed) for stratum, places in places_by_stratum.items())
     return ((stratum, number) for _, stratum, number in merge(*combs))

@@ -17,7 +17,7 @@ Reply = Trajectory | Failure
 Replies = Mapping[str, Sequence[Reply]]
 
 
-def collected(
+def group_replies(
     replies: Iterable[tuple[str, Reply]], samples: Iterable[Sample], *, task: str, attempts: int, is_whole: bool
 ) -> Replies:
     """Group replies by sample, one per attempt; unless the samples are the whole task, replies to others are ignored.

@@ -37,7 +37,7 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
     strata: Strata
 
 
-def chosen(
+def choose(
     task: Task,
     selection: Selection,
     seed: int,
@@ -69,7 +69,7 @@ def chosen(
         ids = frozenset(planned)
         known = {place for place, sample in enumerate(samples()) if sample.id in ids}
         places = {stratum: array("Q", filter(known.__contains__, found)) for stratum, found in places.items()}
-    places = {stratum: visiting.shuffled(found, stratum, seed) for stratum, found in places.items() if found}
+    places = {stratum: visiting.shuffle(found, stratum, seed) for stratum, found in places.items() if found}
     if planned is None and limit is not None and limit < total:
         places = visiting.draw(places, limit, seed)
         if limit < len(sizes):  # a stratum that nothing was drawn from cannot be weighted

@@ -103,7 +103,7 @@ class RunStatus:
     @property
     def spent(self) -> Sentence | None:
         """Return which bound is reached, or leaves too little for another sample; None where the budget lasts."""
-        reached = self.tracker.reached()
+        reached = self.tracker.spent_bound()
         return reached if reached is not None or self.is_complete else self.tracker.too_small()
 
     @property

@@ -10,7 +10,7 @@ import msgspec
 from proctor.core.digest import digest_file
 from proctor.core.errors import BadInput
 from proctor.core.run import Limits
-from proctor.datasets.columns import ITEM_NAMES, assigned
+from proctor.datasets.columns import ITEM_NAMES, assign_columns
 from proctor.datasets.formats import is_empty
 from proctor.datasets.rows import Row, items_in, rows
 
@@ -94,7 +94,7 @@ def _checked(path: Path, columns: tuple[tuple[str, str], ...], changed: int, siz
 
 
 def _understood(names: list[str], mapped: Mapping[str, str], path: Path) -> Fields:
-    roles, tags, _ = assigned(names, mapped, path.name, ROLES, many=("tag",))
+    roles, tags, _ = assign_columns(names, mapped, path.name, ROLES, many=("tag",))
     if not any(role in roles for role in JUDGED):
         raise BadInput(
             "{path}: no column holds what is judged. It has: {known}. Say which: --map COLUMN=answer (or question, solution)",
