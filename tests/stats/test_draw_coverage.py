@@ -12,7 +12,7 @@ from proctor.core.sample import Sample
 from proctor.core.tally import Case, tally
 from proctor.core.task import Task
 from proctor.engine.order import shuffle
-from proctor.engine.selection import chosen
+from proctor.engine.selection import choose
 from proctor.stats.paired import Difference, Pair, compare
 from proctor.stats.strata import Stratum, estimate, weight_by_stratum
 
@@ -52,7 +52,7 @@ def covered(
     truth = sum(values.values()) / len(values)
     hits, errors = 0, 0.0
     for seed in seeds:
-        found = chosen(task, Selection(limit=limit), seed)
+        found = choose(task, Selection(limit=limit), seed)
         taken = list(found.visits())
         taken = taken[: round(len(taken) * visited)]
         strata = [

@@ -1,4 +1,4 @@
-"""Check that a stored run goes on under the conditions and with the code that it was made with."""
+"""Check that a stored run is resumed under its conditions and with its code."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import reduce
@@ -37,7 +37,7 @@ FLAGS = {
 
 
 def check_conditions(stored: RunRecord, asked: RunRecord) -> None:
-    """Refuse to go on with a run under other conditions: its numbers would mix two things.
+    """Refuse to resume a run under other conditions: its numbers would mix two things.
 
     Raises:
         BadInput: says which option was what, and is what now.
@@ -57,7 +57,7 @@ def check_conditions(stored: RunRecord, asked: RunRecord) -> None:
 
 
 def check_code(stored: RunRecord, asked: RunRecord, *, accept: bool) -> RunRecord:
-    """The stored run with the code that is there now.
+    """Return the stored run, updated to the present code.
 
     Raises:
         BadInput: that code is not the one it was made with, and this was not accepted; says which files changed.
@@ -82,7 +82,7 @@ def check_code(stored: RunRecord, asked: RunRecord, *, accept: bool) -> RunRecor
 
 
 def with_code(provenance: Mapping[str, Any], parts: Mapping[str, Mapping[str, str]]) -> dict[str, object]:
-    """Provenance with the digests of files by part, in addition to those that it has."""
+    """Add digests of files, by part, to a provenance."""
     known = dict(provenance.get(CODE, {}))
     for part, files in parts.items():
         if files:
@@ -91,7 +91,7 @@ def with_code(provenance: Mapping[str, Any], parts: Mapping[str, Mapping[str, st
 
 
 def _code_changes(before: Mapping[str, object], now: Mapping[str, object]) -> Iterator[Sentence]:
-    """What changed, a sentence for each part; a run of an earlier release knows its functions and no files."""
+    """Describe what changed, a sentence for each part; a run of an earlier release has digests of functions only."""
     seen: set[str] = set()
     for part, word in PARTS.items():
         old, new = (_digests(one, part) for one in (before, now))
@@ -112,12 +112,12 @@ def _digests(provenance: Mapping[str, Any], part: str) -> Mapping[str, str] | No
 
 
 def movable(stored: RunRecord) -> Sequence[str]:
-    """What may be different when a run goes on; a run of a version without strata asked for no order."""
+    """Return the options that may differ when a run is resumed; a run of a version without strata recorded no order."""
     return MOVABLE if stored.strata is not None else (*MOVABLE, "order")
 
 
 def _judges(stored: RunRecord, asked: RunRecord) -> dict[str, object]:
-    """What is recorded of each judge: how it was checked against people holds only for one that did not change."""
+    """Return the record of each judge; its calibration is kept only if the judge did not change."""
     before, now = (one.provenance.get(PROVENANCE, {}) for one in (stored, asked))
     is_other = _digests(stored.provenance, "judge") != _digests(asked.provenance, "judge")
     return {
@@ -129,7 +129,7 @@ def _judges(stored: RunRecord, asked: RunRecord) -> dict[str, object]:
 
 
 def _rubric_files(record: RunRecord) -> Collection[str]:
-    """The scorers whose rubric is a file that is compared as one, among the code."""
+    """Return the scorers whose rubric is a file, which is compared among the code."""
     known = {Path(name).name for name in _digests(record.provenance, "scorers") or ()}
     return [name for name in record.provenance.get(PROVENANCE, {}) if Path(name.partition(":")[2]).name in known]
 
@@ -152,7 +152,7 @@ def _conditions(record: RunRecord, movable: Sequence[str], rubric_files: Collect
 
 
 def _difference(key: str, before: object, now: object) -> Sentence | None:
-    """What an option was and is; of options with names of their own, those that differ."""
+    """Return an option's old and new value; of a mapping, only the keys that differ."""
     if before == now:
         return None
     if key == "task_version":

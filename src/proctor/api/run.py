@@ -1,4 +1,4 @@
-"""The Run object: a stored run with its numbers."""
+"""Define the Run object: a stored run with its numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -15,7 +15,7 @@ from proctor.i18n import language
 
 
 class Run:
-    """A run in a store. Numbers are computed from what is stored when they are first asked for.
+    """A run in a store. Its numbers are computed from the store on first use.
 
     Attributes:
         id: the name to continue, show or compare it by.
@@ -35,7 +35,7 @@ class Run:
         return f"<Run {self.id}: {self.record.task}, {self.record.agent}, {number}>"
 
     def __str__(self) -> str:
-        """The numbers of the run as the terminal shows them, in the language of the environment."""
+        """Return the numbers of the run as the terminal shows them, in the language of the environment."""
         from proctor.reports.build import build
         from proctor.reports.printing import printed
         from proctor.reports.terminal import terminal
@@ -50,27 +50,27 @@ class Run:
 
     @cached_property
     def outcomes(self) -> Mapping[Outcome, int]:
-        """How the trials ended, counted."""
+        """Count how the trials ended."""
         return self.store.outcomes(self.id)
 
     @cached_property
     def usage(self) -> Usage:
-        """Tokens, requests and money of all trials."""
+        """Return the tokens, requests and money of all trials."""
         return self.store.usage(self.id)
 
     @cached_property
     def estimates(self) -> Sequence[Estimate]:
-        """Every estimate: official aggregates, as they are kept with the run, then the whole run, then each slice."""
+        """Return every estimate: the stored official aggregates, then the whole run, then each slice."""
         found = numbers.estimates(self.record, self.store)
         return [*numbers.official(self.record, self.store, found), *found]
 
     @cached_property
     def headline(self) -> Estimate | None:
-        """The main number of the first scorer, without looking for the task again; None where nothing was scored."""
+        """Return the main number of the first scorer, without making the task again; None where nothing was scored."""
         return numbers.headline(self.record, self.store)
 
     def estimate(self, name: str, *, slice: str = "") -> Estimate:
-        """One estimate by metric name and slice.
+        """Return the estimate of a metric and slice.
 
         Raises:
             BadInput: the run has no such estimate; says which it has.
@@ -95,17 +95,17 @@ class Run:
         min_value: float | None = None,
         max_value: float | None = None,
     ) -> Iterator[Trial]:
-        """The trials, lazily, filtered in the store."""
+        """Yield the trials, filtered in the store."""
         return self.store.trials(
             self.id, outcome=outcome, sample_id=sample_id, scorer=scorer, min_value=min_value, max_value=max_value
         )
 
     def verdicts(self, *, scorer: str | None = None, sample_id: str | None = None) -> Iterator[Verdict]:
-        """The verdict that counts of each scorer and trial, lazily."""
+        """Yield the verdict that counts of each scorer and trial."""
         return self.store.verdicts(self.id, scorer=scorer, sample_id=sample_id)
 
     def summary(self) -> dict[str, Any]:
-        """The run as one JSON object: run, task, agent, state, note, outcomes, estimates, usage, seconds, target."""
+        """Return the run as one JSON object: run, task, agent, state, note, outcomes, estimates, usage, seconds, target."""
         from proctor.reports.build import json_summary
 
         return json_summary(self.record, self.store, self.estimates)

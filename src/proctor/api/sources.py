@@ -46,7 +46,7 @@ GIT_SECONDS = 5.0
 
 
 def files_of(name: str | None, *objects: object) -> dict[str, str]:
-    """The digest of each file behind a part, by its path as seen from the first of them.
+    """Return the digest of each file of a part, by its path relative to the first of them.
 
     Args:
         name: the part as it was named: a path, `kind:path`, `package.module:object`, a command; None for an object.
@@ -57,7 +57,7 @@ def files_of(name: str | None, *objects: object) -> dict[str, str]:
 
 
 def git_state(folder: Path) -> dict[str, Any]:
-    """The commit of a folder's repository and whether the tracked files are as committed; empty where there is none."""
+    """Return the commit of a folder's repository and whether tracked files are unchanged; empty where there is none."""
     if not any((place / ".git").exists() for place in (folder, *folder.parents)):
         return {}
     command = ["git", "-C", str(folder), "status", "--porcelain=v2", "--branch", "--untracked-files=no"]
@@ -74,7 +74,7 @@ def git_state(folder: Path) -> dict[str, Any]:
 
 
 def _named(name: str) -> Iterator[Path]:
-    """The files that a name means: each word of it that is a file or a folder, also without `kind:` and `:object`."""
+    """Return the files in a name: each word of it that is a file or a folder, also without `kind:` and `:object`."""
     try:
         words = shlex.split(name)
     except ValueError:
@@ -93,7 +93,7 @@ def _named(name: str) -> Iterator[Path]:
 
 
 def _modules(objects: Iterable[object]) -> Iterator[Path]:
-    """The files of the modules that objects, or their classes, come from."""
+    """Return the files of the modules that define objects, or their classes."""
     for one in objects:
         target = one
         while isinstance(target, partial):
@@ -125,7 +125,7 @@ def _digests(starts: list[Path]) -> dict[str, str]:
 
 
 class _Read(msgspec.Struct, frozen=True):
-    """What a Python file says of other files: modules (with the dots before them), and paths in literals."""
+    """The other files that a Python file names: modules (with leading dots), and paths in literals."""
 
     modules: tuple[tuple[int, str], ...] = ()
     paths: tuple[str, ...] = ()
@@ -165,7 +165,7 @@ def _modules_named(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def _paths(tree: ast.AST) -> Iterator[str]:
-    """Literals that may be paths: one alone, those put together with `/`, and those given to a call such as `join`."""
+    """Yield literals that may be paths: single ones, those joined with `/`, and the arguments of a call such as `join`."""
     for node in ast.walk(tree):
         match node:
             case ast.Constant(value=str(text)) if Path(text[:MOST_CHARACTERS]).suffix in TEXTS:
@@ -183,14 +183,14 @@ def _if_path(text: str) -> Iterator[str]:
 
 
 def _constants(node: ast.AST) -> list[str]:
-    """The literals of `folder / "a" / "b.txt"`, in their order."""
+    """Return the literals of `folder / "a" / "b.txt"`, in order."""
     if isinstance(node, ast.BinOp):
         return [*_constants(node.left), *_constants(node.right)]
     return [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) else []
 
 
 def _written(tree: ast.AST) -> set[str]:
-    """Literals of files that the code writes, directly or by a name that they were given to."""
+    """Return the literals of files that the code writes, directly or by a variable."""
     nodes: list[ast.AST] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
@@ -223,7 +223,7 @@ def _is_mode(node: ast.AST) -> bool:
 
 
 def _imported(path: Path, read: _Read, roots: Iterable[Path]) -> Iterator[Path]:
-    """The project's own files that a file imports; of a module in a package that package's `__init__` too."""
+    """Return the project's own files that a file imports, with the `__init__` of their packages."""
     for level, module in read.modules:
         parts = [part for part in module.split(".") if part]
         bases = [path.parents[level - 1]] if 0 < level <= len(path.parents) else [] if level else roots
@@ -235,7 +235,7 @@ def _imported(path: Path, read: _Read, roots: Iterable[Path]) -> Iterator[Path]:
 
 
 def _in_folder(base: Path, parts: list[str]) -> list[Path]:
-    """The files that importing a module from a folder loads; none where it is not there."""
+    """Return the files that importing a module from a folder loads; none where it does not exist."""
     packages = [base.joinpath(*parts[:count], "__init__.py") for count in range(1, len(parts) + 1)]
     whole = [base.joinpath(*parts[:-1], f"{parts[-1]}.py")] if parts else [base / "__init__.py"]
     last = [one for one in (*whole, *packages[-1:]) if is_file(one)]

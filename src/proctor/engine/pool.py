@@ -53,7 +53,7 @@ class Pool:
 
     async def __aenter__(self) -> Self:
         try:
-            await run_together(*(self._hire_first() for _ in range(self._size)))
+            await run_together(*(self._add_worker() for _ in range(self._size)))
         except BaseException:
             await self._close()
             raise
@@ -81,7 +81,7 @@ class Pool:
         async with self._alone:
             out_of_memory = _kills_for_memory()
             for _ in range(TRIES_ALONE):
-                worker = await self._hire_another()
+                worker = await self._start_replacement()
                 try:
                     result = await worker.run(sample, attempt)
                 finally:
@@ -106,11 +106,11 @@ class Pool:
     async def _replace(self, dead: "Worker") -> None:
         async with self._replacing:
             if dead not in self._workers:
-                return  # another of its samples has seen to it
+                return  # another of its samples has replaced it
             self._workers.remove(dead)
             await dead.close()
             self._count_death(dead)
-            self._workers.append(await self._hire_another())
+            self._workers.append(await self._start_replacement())
 
     def _count_death(self, dead: "Worker") -> None:
         self._deaths += 1
@@ -119,18 +119,18 @@ class Pool:
                 "{count} worker processes died ({how}); giving up.", count=self._deaths, how=dead.how_it_ended()
             )
 
-    async def _hire_another(self) -> "Worker":
+    async def _start_replacement(self) -> "Worker":
         """Start a worker in place of a dead one; what killed that one may kill the next at its start."""
         while True:
             try:
-                return await self._hire()
+                return await self._start_worker()
             except DiedAtStart as died:
                 self._count_death(died.worker)
 
-    async def _hire_first(self) -> None:
-        self._workers.append(await self._hire())  # at once, so that it is closed if another cannot be hired
+    async def _add_worker(self) -> None:
+        self._workers.append(await self._start_worker())  # at once, so that it is closed if another cannot be started
 
-    async def _hire(self) -> "Worker":
+    async def _start_worker(self) -> "Worker":
         worker = Worker(self._client, self._warn)
         await worker.open(self._command, self._start)
         return worker
@@ -231,7 +231,7 @@ class Worker:
             if self._process is not None:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._process.wait(), 5)
-            self._bury()
+            self._release_all()
 
     def _take(self, message: wire.FromWorker) -> None:
         match message:
@@ -298,7 +298,7 @@ class Worker:
         else:
             endpoint.leave()
 
-    def _bury(self) -> None:
+    def _release_all(self) -> None:
         for task in self._asking:
             task.cancel()
         for origin, count in self._held.items():

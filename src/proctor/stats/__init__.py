@@ -1,1 +1,1 @@
-"""Pure functions over numbers: estimates with their intervals."""
+"""Compute estimates with their intervals: pure functions over numbers."""

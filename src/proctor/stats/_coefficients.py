@@ -1,6 +1,6 @@
-"""The formulas of agreement, over units that count several times: `{unit: times}`.
+"""Compute coefficients of agreement over units with multiplicities: `{unit: times}`.
 
-A unit is what the raters said of one item; of two raters, in their order.
+A unit holds the ratings of one item; of two raters, in their order.
 """
 
 import math
@@ -18,12 +18,12 @@ SAME = 1e-12
 
 
 def beyond_chance(observed: float, chance: float) -> float | None:
-    """The share of agreement above chance, of what there can be; None where chance alone would give it all."""
+    """Return the agreement above chance as a share of the most possible; None where chance alone would reach it."""
     return None if chance >= 1 - SAME else (observed - chance) / (1 - chance)
 
 
 def kappa(times: Mapping[Unit, int], weights: Weights | None) -> float | None:
-    """1 - how far apart the two are, over how far apart chance would put them."""
+    """Return 1 - the distance between the two raters, over the distance expected by chance."""
     count = sum(times.values())
     expected = _expected_distance(times, weights)
     if len(_values(times)) < 2 or expected <= 0:
@@ -33,7 +33,7 @@ def kappa(times: Mapping[Unit, int], weights: Weights | None) -> float | None:
 
 
 def kappa_chance(times: Mapping[Unit, int], weights: Weights | None) -> float:
-    """The share that would agree by chance; with weights, of the greatest distance."""
+    """Return the share that would agree by chance; with weights, of the greatest distance."""
     ratings = _values(times)
     greatest = _distance(min(ratings, key=float), max(ratings, key=float), weights) if weights and ratings else 1.0
     return 1 - _expected_distance(times, weights) / (greatest or 1.0)
@@ -46,7 +46,7 @@ def _distance(a: Rating, b: Rating, weights: Weights | None) -> float:
 
 
 def _expected_distance(times: Mapping[Unit, int], weights: Weights | None) -> float:
-    """The mean distance of one rater's ratings from the other's, each paired with each."""
+    """Return the mean distance of one rater's ratings from the other's, each paired with each."""
     first, second = _column(times, 0), _column(times, 1)
     count = first.total()
     if not count:
@@ -64,7 +64,7 @@ def _expected_distance(times: Mapping[Unit, int], weights: Weights | None) -> fl
 
 
 def kappa_error(times: Mapping[Unit, int], weights: Weights | None) -> float:
-    """The standard error of Fleiss, Cohen and Everitt, in distances instead of weights."""
+    """Return the standard error of Fleiss, Cohen and Everitt, in distances instead of weights."""
     count = sum(times.values())
     first, second = _column(times, 0), _column(times, 1)
     expected = _expected_distance(times, weights)
@@ -96,7 +96,7 @@ def _mean(counts: Counter[Rating], power: int) -> float:
 
 
 def alpha(times: Mapping[Unit, int], scale: Scale) -> float | None:
-    """1 - the distance within units, over the distance of any two ratings; None where all ratings are the same."""
+    """Return 1 - the distance within units, over the distance of any two ratings; None where all ratings are equal."""
     counts = _values(times)
     total = counts.total()
     match scale:
@@ -126,7 +126,7 @@ def _values(times: Mapping[Unit, int]) -> Counter[Rating]:
 
 
 def _ranks(counts: Counter[Rating]) -> dict[Rating, float]:
-    """The middle rank of each rating; the ordinal distance of two ratings is the difference of these."""
+    """Return the middle rank of each rating; the ordinal distance of two ratings is the difference of these."""
     ranks: dict[Rating, float] = {}
     below = 0
     for rating in sorted(counts, key=float):
@@ -141,7 +141,7 @@ def _centred(counts: Counter[Rating]) -> dict[Rating, float]:
 
 
 def _squared_distances(weighted: Sequence[tuple[float, int]]) -> float:
-    """The sum of (a - b)² over all ordered pairs."""
+    """Return the sum of (a - b)² over all ordered pairs."""
     count = sum(often for _, often in weighted)
     total = math.fsum(often * value for value, often in weighted)
     return 2 * (count * math.fsum(often * value * value for value, often in weighted) - total * total)
@@ -153,24 +153,24 @@ def _ratio(a: Rating, b: Rating) -> float:
 
 
 def equal_by_chance(times: Mapping[Unit, int]) -> float:
-    """The chance that two of all ratings are equal."""
+    """Return the chance that two of all ratings are equal, drawn without replacement."""
     counts = _values(times)
     total = counts.total()
     return sum(often * (often - 1) for often in counts.values()) / (total * (total - 1))
 
 
 def fleiss_chance(times: Mapping[Unit, int]) -> float:
-    """The same with replacement, as Fleiss has it."""
+    """Return the chance that two of all ratings are equal, drawn with replacement, as in Fleiss."""
     counts = _values(times)
     return sum(often * often for often in counts.values()) / counts.total() ** 2 if counts else 1.0
 
 
 def share_of_equal_pairs(times: Mapping[Unit, int]) -> float:
-    """The share of pairs within a unit that are equal, averaged over units."""
+    """Return the share of equal pairs within a unit, averaged over units."""
     count = sum(times.values())
     return math.fsum(often * equal_pairs(unit) for unit, often in times.items()) / count if count else 1.0
 
 
 def equal_pairs(unit: Unit) -> float:
-    """The share of its pairs that are equal."""
+    """Return the share of equal pairs of a unit."""
     return sum(n * (n - 1) for n in Counter(unit).values()) / (len(unit) * (len(unit) - 1))

@@ -1,4 +1,4 @@
-"""The likeliest strengths of systems, and effects of style, given who won: logistic regression by Newton's method."""
+"""Fit the strengths of systems, and effects of style, to who won: logistic regression by Newton's method."""
 
 import math
 from collections import Counter
@@ -13,7 +13,7 @@ _STYLE_RIDGE = 0.01  # keeps the effect of a style finite that decides every bat
 
 
 class Row(msgspec.Struct, frozen=True):
-    """A battle between systems given by their places, with its covariates on one scale."""
+    """A battle between systems, given by their indices, with its covariates on one scale."""
 
     first: int
     second: int
@@ -22,14 +22,14 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Fit(msgspec.Struct, frozen=True):
-    """Strengths and then effects of style, and the inverse of the information they rest on."""
+    """The strengths, then the effects of style, and the inverse of the Fisher information."""
 
     parameters: list[float]
     inverse: list[list[float]]
 
 
 def fit(rows: Sequence[Row], systems: int, styles: int) -> Fit:
-    """Newton's method from equal strengths; the strengths sum to 0."""
+    """Maximise the likelihood by Newton's method from equal strengths; the strengths sum to 0."""
     merged = Counter[Row]()
     for row in rows:
         merged[row] += 1
@@ -80,7 +80,7 @@ def sigmoid(x: float) -> float:
 
 
 def _solve(matrix: Sequence[Sequence[float]], right: Sequence[Sequence[float]]) -> list[list[float]]:
-    """Gauss-Jordan elimination with the largest pivot; `right` has a column for each system of equations."""
+    """Solve by Gauss-Jordan elimination with the largest pivot; `right` has a column for each system of equations."""
     lines = [[*line, *values] for line, values in zip(matrix, right, strict=True)]
     size = len(lines)
     for column in range(size):

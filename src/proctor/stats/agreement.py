@@ -1,6 +1,6 @@
-"""How far several raters say the same of the same items, beyond what chance would give.
+"""Measure how far several raters agree on the same items, beyond what chance would give.
 
-A unit is what the raters said of one item; None is a missing rating. Everything is an `Estimate` over items: 1 is perfect
+A unit holds the ratings of one item; None is a missing rating. Everything is an `Estimate` over items: 1 is perfect
 agreement, 0 what chance gives, below 0 is worse. Where everybody always said the same one thing there is nothing to agree
 about: no value, and the note says so.
 
@@ -68,7 +68,7 @@ def cohen_kappa(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Estimate:
-    """Agreement of two raters; with weights, numbers that are near count as nearly the same.
+    """Estimate the agreement of two raters; with weights, numbers that are close count as partly equal.
 
     >>> first, second = ["y"] * 25 + ["n"] * 25, ["y"] * 20 + ["n"] * 5 + ["y"] * 10 + ["n"] * 15
     >>> round(cohen_kappa(first, second).value, 6)
@@ -108,7 +108,7 @@ def krippendorff_alpha(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Estimate:
-    """Agreement of any number of raters, with gaps; an item that fewer than two of them rated says nothing.
+    """Estimate the agreement of any number of raters, with gaps; an item with fewer than two ratings is ignored.
 
     >>> round(krippendorff_alpha([(1, 1), (2, 2), (3, 3), (3, 4), (None, 2)], scale="interval").value, 6)
     0.888889
@@ -145,7 +145,7 @@ def fleiss_kappa(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Estimate:
-    """Agreement of a fixed number of raters per item, who need not be the same people.
+    """Estimate the agreement of a fixed number of raters per item, who need not be the same people.
 
     Raises:
         BadInput: items with different numbers of ratings; `krippendorff_alpha` takes those.
@@ -172,7 +172,7 @@ def fleiss_kappa(
 def share_equal(
     units: Iterable[Sequence[Rating | None]], *, clusters: Sequence[str] = (), level: float = 0.95
 ) -> Estimate:
-    """The share of pairs of raters that say exactly the same, averaged over items; chance is not taken off.
+    """Estimate the share of pairs of raters that agree exactly, averaged over items, without correction for chance.
 
     >>> share_equal([(1, 1), (1, 2), (3, 3), (2, None)]).value
     0.6666666666666666
@@ -272,7 +272,7 @@ def _jackknifed(
 
 
 def _mapped(value: float, chance: float, count: int, level: float) -> Interval | None:
-    """Wilson's interval of the share that agrees, which is chance + value · (1 - chance), as values again."""
+    """Return Wilson's interval of the share that agrees, chance + value · (1 - chance), on the scale of the coefficient."""
     if chance >= 1 - SAME:
         return None
     share = min(max(chance + value * (1 - chance), 0.0), 1.0)
@@ -291,7 +291,7 @@ def _both(a: Rating | None, b: Rating | None) -> bool:
 
 
 def _ratings(unit: Iterable[Rating | None], scale: Scale) -> Unit:
-    """The ratings that are there, in one order, because it does not matter who gave which."""
+    """Return the ratings that exist, sorted, because it does not matter who gave which."""
     found = [_checked(rating, None if scale == "nominal" else scale) for rating in unit if rating is not None]
     if scale == "ratio" and any(float(rating) < 0 for rating in found):
         raise BadInput("On a ratio scale ratings are 0 or more.")

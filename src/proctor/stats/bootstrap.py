@@ -1,8 +1,8 @@
-"""How sure a statistic of items is, by drawing the items again or by leaving them out.
+"""Compute the uncertainty of a statistic of items by resampling the items (bootstrap) or leaving them out (jackknife).
 
 An item carries all that belongs together: the ratings of one problem, the battles of one prompt. A statistic is a function
 of how often each different item counts, `{item: times}`, and gives None where it is undefined; items that are equal are
-looked at once, so that a thousand resamples of a thousand items take a second or two.
+evaluated once, so that a thousand resamples of a thousand items take a second or two.
 """
 
 import math
@@ -31,7 +31,7 @@ class Jackknife(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def draws(items: Sequence[T], *, resamples: int = RESAMPLES, seed: int = 0) -> list[Counter[T]]:
-    """As many items again, drawn with replacement, and that many times; the same seed draws the same.
+    """Draw resamples of as many items, with replacement; the same seed draws the same.
 
     >>> [drawn.total() for drawn in draws("abc", resamples=2)]
     [3, 3]
@@ -43,14 +43,14 @@ def draws(items: Sequence[T], *, resamples: int = RESAMPLES, seed: int = 0) -> l
 def bootstrap(
     statistic: Statistic[T], items: Sequence[T], *, level: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
 ) -> Interval | None:
-    """The percentile interval; None where fewer than half of the resamples have a value."""
+    """Return the percentile interval; None where fewer than half of the resamples have a value."""
     found = [statistic(drawn) for drawn in draws(items, resamples=resamples, seed=seed)] if items else []
     values = [value for value in found if value is not None]
     return percentiles(values, level) if values and len(values) * 2 >= resamples else None
 
 
 def percentiles(values: Sequence[float], level: float = 0.95) -> Interval:
-    """The middle part of the values, with linear interpolation between two of them.
+    """Return the ends of the middle part of the values, with linear interpolation.
 
     >>> percentiles([5, 1, 2, 3, 4], level=0.5)
     Interval(low=2.0, high=4.0)
@@ -63,7 +63,7 @@ def percentiles(values: Sequence[float], level: float = 0.95) -> Interval:
 def jackknife(
     statistic: Statistic[T], items: Sequence[T], *, clusters: Sequence[str] = (), seed: int = 0
 ) -> Jackknife | None:
-    """The standard error from leaving out each item; None with fewer than two items, or where nothing has a value.
+    """Compute the standard error from leaving out each item; None with fewer than two items, or where nothing has a value.
 
     Beyond 200 different items they are dealt at random into 200 groups, and the groups are left out. Items of the same
     cluster are left out together.

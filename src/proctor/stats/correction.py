@@ -1,4 +1,4 @@
-"""What a mean would be if people had judged, from many verdicts of a judge and a few labels of people.
+"""Estimate the mean that human judgement would give, from many verdicts of a judge and a few human labels.
 
 `ppi` corrects any mean, a pass rate too, and asks that the labelled items were drawn at random (within strata, if there are
 some). `rogan_gladen` corrects a pass rate by how often the judge is right on what people pass and on what they fail; it may take
@@ -34,7 +34,7 @@ _SMALL = 1e-12
 
 
 class Confusion(msgspec.Struct, frozen=True, kw_only=True):
-    """What a judge said of the items that people labelled.
+    """The verdicts of a judge on the items that people labelled, as counts.
 
     Attributes:
         passed, passed_by_both: items that people pass, and those of them that the judge passes too.
@@ -48,12 +48,12 @@ class Confusion(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def sensitivity(self) -> float:
-        """The share of what people pass that the judge passes."""
+        """Return the share of what people pass that the judge passes."""
         return self.passed_by_both / self.passed
 
     @property
     def specificity(self) -> float:
-        """The share of what people fail that the judge fails."""
+        """Return the share of what people fail that the judge fails."""
         return self.failed_by_both / self.failed
 
 
@@ -82,7 +82,7 @@ def rogan_gladen(
     design_effect: float = 1.0,
     level: float = 0.95,
 ) -> Estimate:
-    """The pass rate by human standard.
+    """Estimate the pass rate by human standard.
 
     No value where people passed, or failed, none of the labelled items, and where the judge tells one from the other
     hardly better than chance (sensitivity + specificity - 1 below 0.1, or not above 0 beyond doubt).
@@ -134,7 +134,7 @@ def rogan_gladen(
 
 
 def design_effect(values: Sequence[float], clusters: Sequence[str]) -> float:
-    """How many times the variance of a mean grows because its items come in clusters; never less than 1.
+    """Return the factor by which clusters increase the variance of a mean; at least 1.
 
     >>> design_effect([1, 1, 0, 0, 1, 1, 0, 0], ["a", "a", "b", "b", "c", "c", "d", "d"])
     2.3333333333333335
@@ -153,11 +153,11 @@ def ppi(
     tuned: bool = True,
     level: float = 0.95,
 ) -> Estimate:
-    """The mean of values in 0 to 1 by human standard; `judged` are the judge's values of the items without a label.
+    """Estimate the mean of values in 0 to 1 by human standard; `judged` are the judge's values of the items without a label.
 
     `clusters` are those of the judged items; items of one cluster, with or without a label, move together.
 
-    With few labels, or a judge that says too little of what people would, the labels alone are surer: then they
+    With few labels, or a judge that agrees too little with people, the labels alone are more precise: then they
     are what counts, and `method` says so. `tuned` chooses how far to trust the judge, between 0 and 1 (PPI++); without
     it the judge is trusted in full (PPI), whatever that costs.
 
@@ -172,7 +172,7 @@ def ppi(
 
 
 def stratified_ppi(strata: Mapping[str, Stratum], *, tuned: bool = True, level: float = 0.95) -> Estimate:
-    """The same where items were drawn for labelling within strata, which weigh as many items as they have.
+    """Estimate the same where items were drawn for labelling within strata, weighted by their numbers of items.
 
     Strata where fewer than two items are labelled are laid together with all the others.
     """
@@ -270,7 +270,7 @@ def _clusters_of_judged(stratum: Stratum) -> list[str]:
 
 
 def _pulls(values: Sequence[float], clusters: Sequence[str]) -> dict[str, float]:
-    """How far each cluster pulls the mean of the values from where it is."""
+    """Return how far each cluster shifts the mean of the values."""
     mean = fmean(values)
     pulls: dict[str, float] = {}
     for value, name in zip(values, clusters, strict=True):
@@ -279,7 +279,7 @@ def _pulls(values: Sequence[float], clusters: Sequence[str]) -> dict[str, float]
 
 
 def _variance_of_mean(pulls: Mapping[str, float], values: Sequence[float], extremes: Sequence[float] = ()) -> float:
-    """The variance of the mean over clusters; of values that are all the same, as if each extreme had been there too."""
+    """Return the variance of the mean over clusters; of values that are all equal, as if each extreme had occurred too."""
     clusters = len(pulls)
     squares = math.fsum(pull * pull for pull in pulls.values())
     if squares * clusters <= _SMALL:
@@ -288,7 +288,7 @@ def _variance_of_mean(pulls: Mapping[str, float], values: Sequence[float], extre
 
 
 def _effective(clusters: Sequence[str]) -> float:
-    """How many clusters of equal size say as much (Kish): the number of clusters where all are equal."""
+    """Return the effective number of clusters (Kish): the number of clusters where all have one size."""
     sizes = Counter(clusters).values()
     return sum(sizes) ** 2 / sum(size * size for size in sizes)
 
@@ -302,13 +302,13 @@ def _trust(people: Sequence[float], judge: Sequence[float], others: Sequence[flo
 
 
 def _tells_little(people: Sequence[float], judge: Sequence[float], clusters: int) -> bool:
-    """Whether the correlation may well be nothing but chance: r² at most 4 / (clusters - 1)."""
+    """True if the correlation may well be chance: r² at most 4 / (clusters - 1)."""
     spreads = variance(people) * variance(judge)
     return spreads <= _SMALL or covariance(people, judge) ** 2 <= 4 / (clusters - 1) * spreads
 
 
 def _surprise(pulls: Mapping[str, float]) -> float:
-    """What half a miss more, as far off as the farthest, adds to the variance: judges err seldom, and few labels show it.
+    """Return what half a miss more, as far off as the farthest, adds to the variance: judges err seldom, and few labels show it.
 
     Without it intervals from 30 labels of right and wrong covered 92 %, with it 94 to 97 %.
     """
@@ -320,7 +320,7 @@ def _total(part: _Part) -> float:
 
 
 def _alone(labels: Sequence[float], clusters: int, square: float, planned: int, level: float) -> Estimate:
-    """Labels of 0 and 1, or labels that are all the same, where t has nothing to go by."""
+    """Estimate from the labels alone, where they are 0 and 1 or all equal, so that t does not apply."""
     value = fmean(labels)
     count: float = clusters
     if clusters < len(labels) and 0 < value < 1:  # as many independent labels as the error over clusters speaks of
@@ -334,7 +334,7 @@ def _alone(labels: Sequence[float], clusters: int, square: float, planned: int, 
 def _within_0_and_1(
     method: str, value: float, square: float, degrees: float, labels: int, clusters: int, planned: int, level: float
 ) -> Estimate:
-    """Wilson's ends, with t, for as many right or wrong items as the standard error speaks of.
+    """Return Wilson's interval, with t, for the number of right or wrong items that the standard error corresponds to.
 
     Near 0 and 1 the error is read off few misses, and is too small where there happen to be fewer than usual. Where 90 % of the
     items have full marks, ends at equal distances covered 85 to 91 % (15 to 200 labels), these 91 to 94 %.
@@ -350,7 +350,7 @@ def _within_0_and_1(
 
 
 def _spread(hits: float, count: float) -> float:
-    """p (1 - p); where all or none are hits, of a share a little inside."""
+    """Return p (1 - p); where all or none are hits, for a share a little inside."""
     share = hits / count if 0 < hits < count else (hits + 1) / (count + 2)
     return share * (1 - share)
 

@@ -1,4 +1,4 @@
-"""Normal, Student's t and beta distributions, from the standard library alone.
+"""Compute normal, Student's t and beta distributions, with the standard library alone.
 
 The regularised incomplete beta function is the continued fraction of DLMF 8.17.22, evaluated by the modified Lentz
 method. Relative errors stay below 1e-8 for parameters up to 100,000 (below 1e-9 for most of them), and below 1e-6 up to
@@ -17,7 +17,7 @@ _STANDARD = NormalDist()
 
 
 def normal_cdf(x: float) -> float:
-    """The chance that a standard normal number is at most x; exact in the lower tail.
+    """Return the chance that a standard normal number is at most x; exact in the lower tail.
 
     >>> round(normal_cdf(-1.959964), 6)
     0.025
@@ -26,7 +26,7 @@ def normal_cdf(x: float) -> float:
 
 
 def normal_quantile(probability: float) -> float:
-    """The number a standard normal one stays below with this probability.
+    """Return the number that a standard normal one stays below with this probability.
 
     >>> round(normal_quantile(0.975), 6)
     1.959964
@@ -35,7 +35,7 @@ def normal_quantile(probability: float) -> float:
 
 
 def beta_cdf(x: float, a: float, b: float) -> float:
-    """The regularised incomplete beta function I_x(a, b): the chance that a Beta(a, b) number is at most x."""
+    """Return the regularised incomplete beta function I_x(a, b): the chance that a Beta(a, b) number is at most x."""
     if not (a > 0 and b > 0):
         raise ValueError(f"a and b must be above 0: got {a}, {b}")
     if x <= 0 or x >= 1:
@@ -45,7 +45,7 @@ def beta_cdf(x: float, a: float, b: float) -> float:
 
 @lru_cache(maxsize=1024)
 def beta_quantile(probability: float, a: float, b: float) -> float:
-    """The number a Beta(a, b) one stays below with this probability.
+    """Return the number that a Beta(a, b) one stays below with this probability.
 
     >>> round(beta_quantile(0.5, 2, 2), 12)
     0.5
@@ -58,7 +58,7 @@ def beta_quantile(probability: float, a: float, b: float) -> float:
 
 
 def t_cdf(x: float, degrees: float) -> float:
-    """The chance that a number of Student's t distribution is at most x; exact in the lower tail."""
+    """Return the chance that a number of Student's t distribution is at most x; exact in the lower tail."""
     if not degrees > 0:
         raise ValueError(f"degrees of freedom must be above 0: got {degrees}")
     square = x * x
@@ -72,7 +72,7 @@ def t_cdf(x: float, degrees: float) -> float:
 
 @lru_cache(maxsize=1024)
 def t_quantile(probability: float, degrees: float) -> float:
-    """The number one of Student's t distribution stays below with this probability.
+    """Return the number that one of Student's t distribution stays below with this probability.
 
     >>> round(t_quantile(0.975, 10), 6)
     2.228139
@@ -90,7 +90,7 @@ def t_quantile(probability: float, degrees: float) -> float:
 
 
 def _incomplete_beta(x: float, y: float, a: float, b: float) -> float:
-    """I_x(a, b) with y = 1 - x given apart, because near 1 the difference loses digits."""
+    """Return I_x(a, b); y = 1 - x is an argument because near 1 the difference loses digits."""
     if x <= 0 or y <= 0:
         return float(y <= 0)
     if x > (a + 1) / (a + b + 2):  # the fraction converges quickly on the other side
@@ -124,7 +124,7 @@ def _inverse(number: float) -> float:
 
 
 def _bisect(is_below: Callable[[float], bool], low: float, high: float) -> float:
-    """The place where `is_below` turns from true to false, to the last digit."""
+    """Return where `is_below` turns from true to false, to the last digit."""
     while low < (middle := (low + high) / 2) < high:
         if is_below(middle):
             low = middle

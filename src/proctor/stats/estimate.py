@@ -58,7 +58,7 @@ _FEW = 40  # effective successes or failures from which the normal interval of s
 
 
 class _Spread(msgspec.Struct, frozen=True, kw_only=True):
-    """How sure a value is; None where one cluster says nothing about it."""
+    """The uncertainty of a value; None where a single cluster cannot show it."""
 
     method: str
     standard_error: float | None = None
@@ -80,7 +80,7 @@ class _Sums(msgspec.Struct, frozen=True, kw_only=True):
 def metrics(
     tally: Tally, *, slice: str = "", prefix: str = "", level: float = 0.95, whole: Tally | None = None
 ) -> list[Estimate]:
-    """The metrics of one scorer: `accuracy` of a 0/1 scorer, else `score` (mean value) and `points` (sum over out_of).
+    """Compute the metrics of one scorer: `accuracy` of a 0/1 scorer, else `score` (mean value) and `points` (sum over out_of).
 
     Args:
         prefix: put before each name, such as 'exact.'.
@@ -93,12 +93,12 @@ def metrics(
 
 
 def is_rate(tally: Tally) -> bool:
-    """Whether the scorer said only right or wrong, each trial being out of 1."""
+    """True if all scores are right or wrong, each trial being out of 1."""
     return tally.all_or_nothing and tally.out_of in (0, tally.scored)  # 0: the maxima were not added up
 
 
 def estimate(name: str, tally: Tally, *, slice: str = "", level: float = 0.95) -> Estimate:
-    """The mean over samples, with an interval within 0 to 1.
+    """Estimate the mean over samples, with an interval within 0 to 1.
 
     `floor` and `ceiling` are the value if every planned trial without a score had been 0, or 1: the sum of the values
     scored (and of the ones missing) over the trials planned, every sample being planned equally often. The sum is
@@ -130,7 +130,7 @@ def estimate(name: str, tally: Tally, *, slice: str = "", level: float = 0.95) -
 
 
 def points(name: str, tally: Tally, score: Estimate) -> Estimate:
-    """The points over what could be had; unscored trials count as worth the mean of the scored ones.
+    """Estimate the points over the possible points; unscored trials count as worth the mean of the scored ones.
 
     The interval is that of a ratio (linearised) over samples or clusters, whose sizes are their maxima.
     """
@@ -164,7 +164,7 @@ def points(name: str, tally: Tally, score: Estimate) -> Estimate:
 def combine(
     name: str, slice: str, parts: Sequence[tuple[float, Estimate]], *, level: float = 0.95, note: str | Sentence = ""
 ) -> Estimate:
-    """The weighted mean of strata: SE² = Σ w² SE_c², the weights scaled to sum to 1.
+    """Estimate the weighted mean of strata: SE² = Σ w² SE_c², the weights scaled to sum to 1.
 
     While a part has no value there is none of the whole, but `floor` and `ceiling` still bound it.
 
@@ -246,7 +246,7 @@ def _over_clusters(value: float, sums: _Sums, level: float, *, independent: bool
 
 
 def _no_surer(interval: Interval, count: float, level: float, losses: float, gains: float) -> Interval:
-    """The interval, no end of it closer to 0 or 1 than where nothing varies, as far as losses (gains) are not known."""
+    """Widen the interval to at least that of no variation, as far as the spread of losses (gains) is not known."""
     full, none = wilson(1.0, count, level), wilson(0.0, count, level)
     return Interval(
         low=min(interval.low, full.low + losses * (1 - full.low)),
@@ -255,14 +255,14 @@ def _no_surer(interval: Interval, count: float, level: float, losses: float, gai
 
 
 def _known(total: float, squares: float, scale: float = 1.0) -> float:
-    """How far the spread of what clusters lost (or earned) is known: 0 from one cluster alone, 1 from eight alike."""
+    """Return how far the spread of what clusters lost (or earned) is known: 0 from one cluster, 1 from eight equal ones."""
     if squares <= _BLURRED * scale:
         return 0.0
     return min(max((total**2 / squares - 1 - _BLURRED) / _SPREAD_OUT, 0.0), 1.0)
 
 
 def _sandwich(value: float, sums: _Sums) -> float:
-    """The clustered standard error, 0 where the residuals are nothing but rounding."""
+    """Return the clustered standard error, 0 where the residuals are only rounding."""
     explained = value * value * sums.sizes
     residuals = sums.squares - 2 * value * sums.cross + explained
     if residuals <= _ROUNDING * (sums.squares + explained):

@@ -1,4 +1,4 @@
-"""Correct p-values for having asked many questions at once; the answers stand in the order of the questions."""
+"""Correct p-values for multiple testing; results are in the order of the arguments."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from proctor.core.errors import BadInput
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjusted p-values that bound the chance of even one false finding: for gates.
+    """Return adjusted p-values that bound the chance of even one false finding: for gates.
 
     >>> [round(p, 6) for p in holm([0.01, 0.04, 0.03])]
     [0.03, 0.06, 0.06]
@@ -22,7 +22,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """Adjusted p-values that bound the share of false findings among all findings: for exploring slices.
+    """Return adjusted p-values that bound the share of false findings among all findings: for exploring slices.
 
     >>> [round(p, 6) for p in benjamini_hochberg([0.01, 0.04, 0.03])]
     [0.03, 0.04, 0.04]

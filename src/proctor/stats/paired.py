@@ -79,12 +79,12 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def difference(self) -> float:
-        """first - second; 0 where only rounding tells them apart."""
+        """Return first - second; 0 where only rounding distinguishes them."""
         return _settled(self.first - self.second)
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """How the first run differs from the second.
+    """The difference between the first run and the second.
 
     Attributes:
         value: the weighted mean over samples of first - second.
@@ -118,7 +118,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compare(pairs: Sequence[Pair], *, level: float = 0.95, single: bool = True, seed: int = 0) -> Difference:
-    """The difference of two runs over the samples both have.
+    """Estimate the difference of two runs over the samples both have.
 
     Args:
         single: each value is one attempt; with several attempts McNemar's test does not apply.
@@ -164,7 +164,7 @@ def compare(pairs: Sequence[Pair], *, level: float = 0.95, single: bool = True, 
 
 
 def at_level(difference: Difference, pairs: Sequence[Pair], level: float) -> Difference:
-    """The same difference with its interval at another level, without testing again."""
+    """Return the same difference with its interval at another level, without testing again."""
     checked_level(level)
     sums = _sums_by_cluster(pairs)
     independent = len(sums) == len(pairs)
@@ -180,7 +180,7 @@ def at_level(difference: Difference, pairs: Sequence[Pair], level: float) -> Dif
 
 
 def mcnemar_exact(wins: int, losses: int) -> float:
-    """Two-sided p-value of a fair coin that came up `wins` and `losses` times; ties say nothing.
+    """Return the two-sided p-value of a fair coin that came up `wins` and `losses` times; ties are ignored.
 
     >>> round(mcnemar_exact(1, 9), 7)
     0.0214844
@@ -189,7 +189,7 @@ def mcnemar_exact(wins: int, losses: int) -> float:
 
 
 def mcnemar_mid_p(wins: int, losses: int) -> float:
-    """The same, counting half of the outcome seen: right on average, where the exact test is conservative.
+    """Return McNemar's mid-p, which counts half of the observed outcome: right on average, where the exact test is conservative.
 
     >>> round(mcnemar_mid_p(1, 9), 7)
     0.0117188
@@ -199,7 +199,7 @@ def mcnemar_mid_p(wins: int, losses: int) -> float:
 
 
 def sign_flips(sums: Sequence[float], *, seed: int = 0, draws: int | None = None) -> float:
-    """Two-sided p-value of a sum of differences, one for each cluster, by flipping the signs of clusters.
+    """Return the two-sided p-value of a sum of differences, one for each cluster, by flipping the signs of clusters.
 
     All patterns are tried for up to 14 clusters that differ, else random ones (`draws`, by default 9,999, and
     fewer beyond 5,000 clusters), and the p-value is (hits + 1) / (draws + 1), which is never 0. Where Hoeffding's bound is
@@ -226,7 +226,7 @@ def sign_flips(sums: Sequence[float], *, seed: int = 0, draws: int | None = None
 
 
 def non_inferior(difference: Difference, margin: float) -> Decision:
-    """Whether first (new) is no worse than second (old) by more than a margin.
+    """Test whether first (new) is no worse than second (old) by more than a margin.
 
     `go` when the whole interval lies above -margin, `no_go` when it lies below, else `inconclusive`: a difference that
     is not significant is not thereby safe.
@@ -239,7 +239,7 @@ def non_inferior(difference: Difference, margin: float) -> Decision:
 
 
 def _sums_by_cluster(pairs: Iterable[Pair]) -> list[tuple[float, float]]:
-    """The weight of each cluster, and the weighted sum of its differences."""
+    """Return the weight of each cluster, and the weighted sum of its differences."""
     sums: dict[str, tuple[float, float]] = {}
     for pair in pairs:
         size, total = sums.get(pair.cluster, (0.0, 0.0))
@@ -248,7 +248,7 @@ def _sums_by_cluster(pairs: Iterable[Pair]) -> list[tuple[float, float]]:
 
 
 def _heaviness(pairs: Sequence[Pair]) -> float:
-    """The typical weight of the pairs that most of the variance comes from: Σ w³ / Σ w²."""
+    """Return the typical weight of the pairs that most of the variance comes from: Σ w³ / Σ w²."""
     return math.fsum(pair.weight**3 for pair in pairs) / math.fsum(pair.weight**2 for pair in pairs)
 
 
@@ -281,7 +281,7 @@ class _Reach(msgspec.Struct, frozen=True, kw_only=True):
     least: float = 0.0
 
     def ends(self, value: float, level: float, tested: float) -> tuple[float, float]:
-        """The interval at a level, holding the value, and 0 where the test does not find a difference."""
+        """Return the interval at a level; it holds the value, and 0 where the test does not find a difference."""
         z = two_sided_z(level)
         half = max(
             (z if self.degrees is None else t_quantile(0.5 + level / 2, self.degrees)) * self.error, z * self.least
@@ -291,7 +291,7 @@ class _Reach(msgspec.Struct, frozen=True, kw_only=True):
         return (min(low, 0.0), max(high, 0.0)) if tested > 1 - level else (low, high)
 
     def p_value(self) -> float:
-        """The level, less 1, at which the interval begins to hold 0."""
+        """Return 1 - the level at which the interval begins to hold 0."""
         far = abs(self.centre)
         if far == 0:
             return 1.0
@@ -300,7 +300,7 @@ class _Reach(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _reach(value: float, sums: Sequence[tuple[float, float]], heaviness: float, *, independent: bool) -> _Reach | None:
-    """Of differences that are no single 0/1 attempts; None for one cluster, which says nothing about spread."""
+    """Compute the reach for differences other than of single 0/1 attempts; None for one cluster, which shows no spread."""
     clusters = len(sums)
     count = math.fsum(size for size, _ in sums)
     error = _standard_error(value, sums, count)
@@ -321,7 +321,7 @@ def _reach(value: float, sums: Sequence[tuple[float, float]], heaviness: float, 
 
 
 def _bonett_price(sums: Sequence[tuple[float, float]], heaviness: float) -> _Reach:
-    """Of single 0/1 attempts: one win and one loss more than were seen."""
+    """Compute the reach for single 0/1 attempts: with one win and one loss more than observed."""
     seen = [*sums, (heaviness, heaviness), (heaviness, -heaviness)]
     whole = math.fsum(size for size, _ in seen)
     centre = math.fsum(total for _, total in seen) / whole
@@ -330,7 +330,7 @@ def _bonett_price(sums: Sequence[tuple[float, float]], heaviness: float) -> _Rea
 
 
 def _alike(value: float, clusters: float) -> _Reach:
-    """The same where all clusters differ by the value, which is taken for a share of wins (or losses) among them."""
+    """Compute the reach where all clusters differ by the value, which is taken as a share of wins (or losses) among them."""
     count = clusters + 2
     centre = clusters * value / count
     error = math.sqrt(((clusters * abs(value) + 2) / count - centre**2) / count)

@@ -1,4 +1,4 @@
-"""pass@k and pass^k: the chance that one of k attempts succeeds, and that all k do.
+"""Estimate pass@k and pass^k: the chance that one of k attempts succeeds, and that all k do.
 
 Both are the shares of all choices of k out of the n attempts made, which is unbiased; the powers (1 - p)^k and p^k of
 the share p of successes are not: for n = 5, p = 0.5, k = 3 the expectation of p^k is 0.200 instead of 0.125.
@@ -21,7 +21,7 @@ _SUCCESS = 1 - 1e-6  # as tau2 does, which counts a reward of 1 give or take 1e-
 
 
 def pass_at_k(attempts: int, successes: int, k: int) -> float:
-    """The chance that at least one of k attempts succeeds.
+    """Return the chance that at least one of k attempts succeeds.
 
     >>> [round(pass_at_k(5, 3, k), 6) for k in (1, 2, 3)]
     [0.6, 0.9, 1.0]
@@ -34,7 +34,7 @@ def pass_at_k(attempts: int, successes: int, k: int) -> float:
 
 
 def pass_hat_k(attempts: int, successes: int, k: int) -> float:
-    """The chance that all of k attempts succeed.
+    """Return the chance that all of k attempts succeed.
 
     >>> [round(pass_hat_k(5, 3, k), 6) for k in (1, 2, 3)]
     [0.6, 0.3, 0.1]
@@ -47,7 +47,7 @@ def pass_hat_k(attempts: int, successes: int, k: int) -> float:
 
 
 def estimate_at_k(cases: Iterable[Case], k: int, *, slice: str = "", level: float = 0.95) -> Estimate:
-    """`pass@k`, the mean over samples with its interval; `scored` and `planned` count samples.
+    """Estimate `pass@k`, the mean over samples with its interval; `scored` and `planned` count samples.
 
     A sample with fewer than k scored attempts is not scored, and widens floor and ceiling.
 
@@ -58,7 +58,7 @@ def estimate_at_k(cases: Iterable[Case], k: int, *, slice: str = "", level: floa
 
 
 def estimate_hat_k(cases: Iterable[Case], k: int, *, slice: str = "", level: float = 0.95) -> Estimate:
-    """`pass^k`, as `estimate_at_k`."""
+    """Estimate `pass^k`, as `estimate_at_k` does `pass@k`."""
     return estimate(f"pass^{k}", tally_by(pass_hat_k, cases, k), slice=slice, level=level)
 
 
@@ -85,7 +85,7 @@ def tally_by(formula: Callable[[int, int, int], float], cases: Iterable[Case], k
 
 
 def _independent(values: Sequence[tuple[float, int]]) -> Tally:
-    """The tally of samples that are clusters of their own: each value, and how many samples have it."""
+    """Return the tally of samples that are clusters of their own: each value, and how many samples have it."""
     samples = sum(count for _, count in values)
     total = math.fsum(value * count for value, count in values)
     squares = math.fsum(value * value * count for value, count in values)

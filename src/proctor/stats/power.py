@@ -1,4 +1,4 @@
-"""How many samples it takes, and what a given number can show.
+"""Compute how many samples a comparison takes, and which difference a given number can show.
 
 A sample's score varies because samples differ (between) and because an attempt at one sample differs from the next
 (within); K attempts divide the second by K. All numbers are on the scale of values, 0 to 1, and tests are two-sided.
@@ -39,7 +39,7 @@ def variance(values_by_sample: Iterable[Sequence[float]]) -> Variance | None:
 
 
 def samples_needed(difference: float, spread: float, *, alpha: float = 0.05, power: float = 0.8) -> float:
-    """Samples to find a true difference with that power.
+    """Return how many samples find a true difference with that power.
 
     Args:
         spread: the variance of a sample's difference.
@@ -51,7 +51,7 @@ def samples_needed(difference: float, spread: float, *, alpha: float = 0.05, pow
 
 
 def mcnemar_samples(wins: float, losses: float, *, alpha: float = 0.05, power: float = 0.8) -> float:
-    """Samples for McNemar's test when that share of all pairs is won, and that share lost.
+    """Return how many samples McNemar's test takes when these shares of all pairs are won and lost.
 
     >>> round(mcnemar_samples(0.15, 0.05), 1)
     154.6
@@ -67,7 +67,7 @@ def mcnemar_samples(wins: float, losses: float, *, alpha: float = 0.05, power: f
 
 
 class Needed(msgspec.Struct, frozen=True, kw_only=True):
-    """How many samples find a difference with that power.
+    """The number of samples that finds a difference with that power.
 
     Attributes:
         difference: the true difference to be found.
@@ -84,7 +84,7 @@ class Needed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def to_detect(found: Difference, difference: float, *, alpha: float = 0.05, power: float = 0.8) -> Needed | None:
-    """How many samples find a true difference, if they are like those of a comparison; None if it does not say.
+    """Estimate how many samples find a true difference, if they are like those of a comparison; None if it cannot tell.
 
     For single 0/1 attempts the share of samples that move decides, with its Wilson interval, and the number is that of
     McNemar's test with the correction for exactness of Fleiss (1981); at least as many samples move as are won on
@@ -122,7 +122,7 @@ def _exactly(samples: float, difference: float) -> float:
 
 
 def _by_t(found: Difference, spread: float, difference: float, alpha: float, power: float) -> float:
-    """With as many effective clusters to a sample as there were; sign flips need six to find anything at 5 %."""
+    """Return the samples for a t test with as many effective clusters per sample; sign flips need six clusters at 5 %."""
     clusters = ((found.degrees or 0.0) + 1) / found.pairs
     least = (1 - math.log2(alpha)) / clusters
     samples = max(samples_needed(difference, spread, alpha=alpha, power=power), least)
@@ -134,7 +134,7 @@ def _by_t(found: Difference, spread: float, difference: float, alpha: float, pow
 
 
 def _chi_squared(probability: float, degrees: float) -> float:
-    """The quantile, by Wilson and Hilferty (1931)."""
+    """Return the chi-squared quantile, by Wilson and Hilferty (1931)."""
     part = 2 / (9 * degrees)
     return degrees * max(1 - part + normal_quantile(probability) * math.sqrt(part), 0.05) ** 3
 

@@ -62,7 +62,7 @@ class Rating(msgspec.Struct, frozen=True, kw_only=True):
     battles: int
 
     def beats(self, other: "Rating") -> float:
-        """The chance to win against another."""
+        """Return the chance to win against another."""
         return sigmoid(self.strength - other.strength)
 
 
@@ -80,7 +80,7 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
 def bradley_terry(
     battles: Sequence[Battle], *, level: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
 ) -> Ranking:
-    """The ranking of all systems that met. With `style` in the battles, of systems as if they wrote in the same style.
+    """Rank all systems that met. With `style` in the battles, rank them as if they wrote in the same style.
 
     >>> won = {("a", "b"): (7, 3), ("a", "c"): (9, 1), ("b", "c"): (6, 4)}
     >>> battles = [
@@ -159,7 +159,7 @@ def mean_win_rates(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[Estimate]:
-    """For each system the share of the others that it beats, averaged over the scenarios; equal values are half.
+    """Return for each system the share of the others that it beats, averaged over the scenarios; equal values are half.
 
     It depends on who else is in the table, so the note names the pool. A system counts where it has a value and another too.
 
@@ -227,7 +227,7 @@ def _rows(battles: Sequence[Battle], names: Sequence[str], styles: Sequence[str]
 
 
 def _bound_together(rows: Iterable[Row], count: int) -> list[int]:
-    """The largest group in which each system has lost something to each other, directly or through others."""
+    """Return the largest group in which each system has lost to each other, directly or through others."""
     beaten = [(row.first, row.second) for row in rows if row.won > 0]
     beaten += [(row.second, row.first) for row in rows if row.won < 1]
     reached = _reached(beaten)
@@ -244,7 +244,7 @@ def _bound_together(rows: Iterable[Row], count: int) -> list[int]:
 
 
 def _linked(battles: Iterable[Battle], bound: Iterable[str], names: Sequence[str]) -> list[int]:
-    """The largest group whose parts are linked by enough items: groups that so many link become one, until none do."""
+    """Return the largest group whose parts are linked by enough items: groups linked by that many are merged."""
     groups = [{name} for name in bound]
     decided: dict[frozenset[str], set[str]] = {}
     for battle in battles:
@@ -264,7 +264,7 @@ def _linked(battles: Iterable[Battle], bound: Iterable[str], names: Sequence[str
 
 
 def _reached(steps: Iterable[tuple[T, T]], *, both_ways: bool = False) -> dict[T, set[T]]:
-    """What can be reached from where."""
+    """Return for each node those that can be reached from it."""
     nexts: dict[T, set[T]] = {}
     for one, other in steps:
         nexts.setdefault(one, set()).add(other)
@@ -282,7 +282,7 @@ def _reached(steps: Iterable[tuple[T, T]], *, both_ways: bool = False) -> dict[T
 
 
 def _moves(battles: Sequence[Battle], rows: Sequence[Row], fitted: Fit) -> dict[str, list[float]]:
-    """How far each item pulls the parameters."""
+    """Return how far each item shifts the parameters."""
     size = len(fitted.parameters)
     systems = size - len(rows[0].style)
     pulls: dict[str, list[float]] = {}

@@ -1,4 +1,4 @@
-"""Intervals for one rate over independent samples."""
+"""Compute intervals of a rate over independent samples."""
 
 import math
 
@@ -9,14 +9,14 @@ from proctor.stats.distributions import beta_quantile, normal_quantile
 
 
 class Interval(msgspec.Struct, frozen=True, kw_only=True):
-    """Both ends belong to it."""
+    """A closed interval."""
 
     low: float
     high: float
 
 
 def wilson(rate: float, count: float, level: float = 0.95, *, quantile: float | None = None) -> Interval:
-    """The score interval; for small counts it covers what it says, where the normal one does not.
+    """Return Wilson's score interval; for small counts it keeps its coverage, unlike the normal one.
 
     Args:
         count: above 0; it need not be whole, and is then an effective number of samples.
@@ -37,7 +37,7 @@ def wilson(rate: float, count: float, level: float = 0.95, *, quantile: float | 
 
 
 def clopper_pearson(successes: int, count: int, level: float = 0.95) -> Interval:
-    """The exact interval: never covers less than it says, and is wider for that.
+    """Return the exact interval: it never covers less than its level, and is wider for that.
 
     >>> interval = clopper_pearson(0, 20)
     >>> interval.low, round(interval.high, 6)
@@ -52,7 +52,7 @@ def clopper_pearson(successes: int, count: int, level: float = 0.95) -> Interval
 
 
 def beta_posterior(successes: int, count: int, level: float = 0.95) -> Interval:
-    """The central interval of the Beta posterior of a rate, from the uniform prior Beta(1, 1).
+    """Return the central interval of the Beta posterior of a rate, from the uniform prior Beta(1, 1).
 
     >>> interval = beta_posterior(18, 20)
     >>> round(interval.low, 6), round(interval.high, 6)
@@ -64,12 +64,12 @@ def beta_posterior(successes: int, count: int, level: float = 0.95) -> Interval:
 
 
 def two_sided_z(level: float) -> float:
-    """How many standard errors an interval of that level reaches to each side."""
+    """Return how many standard errors an interval of that level reaches to each side."""
     return normal_quantile(0.5 + checked_level(level) / 2)
 
 
 def checked_level(level: float) -> float:
-    """The level itself.
+    """Return the level unchanged, if it is one.
 
     Raises:
         BadInput: it does not lie between 0 and 1.

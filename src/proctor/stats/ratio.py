@@ -1,4 +1,4 @@
-"""The interval of a ratio of two independent estimates, from their own intervals.
+"""Compute the interval of a ratio of two independent estimates, from their own intervals.
 
 Source: Donner and Zou 2012, "Closed-form confidence intervals for functions of the normal mean and standard deviation"
 (MOVER-R), here with the roots rationalised, so that no denominator vanishes; as Fagerland and Newcombe 2013 use it for
@@ -12,7 +12,7 @@ from proctor.stats.rate import Interval
 
 
 def ratio(over: Estimate, under: Estimate) -> Interval | None:
-    """The interval of over / under; None where either has no interval, or `under` may be 0.
+    """Return the interval of over / under; None where either has no interval, or `under` may be 0.
 
     >>> over, under = (Estimate(name="", value=value, low=value - 0.1, high=value + 0.1) for value in (0.4, 0.5))
     >>> interval = ratio(over, under)

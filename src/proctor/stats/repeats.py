@@ -1,4 +1,4 @@
-"""Compute what several attempts at each sample tell: pass@k, pass^k, and how much of the error comes from attempts.
+"""Compute what several attempts at each sample show: pass@k, pass^k, and how much of the error comes from attempts.
 
 A standard error has two sources: other samples would have been harder or easier, and the same samples would have gone
 otherwise on another day. More attempts lessen the second one only. Of SE², the mean variance between the attempts at a
@@ -23,7 +23,7 @@ _ALL_SHOWN = 5  # attempts; of more, only k = 2, 4, 8, … and all of them
 
 
 def cases(values: Iterable[Value], attempts: int, by: str = "") -> dict[str, list[Case]]:
-    """The samples of a run by the value of a tag, from the values of their attempts in the order of the plan."""
+    """Return the samples of a run by the value of a tag, from the values of their attempts in the order of the plan."""
     found: dict[str, list[Case]] = {}
     for _, group in groupby(values, key=lambda value: value.sample_id):
         each = list(group)
@@ -41,7 +41,7 @@ def pass_estimates(
     prefix: str = "",
     weighing: strata.Weighing | None = None,
 ) -> Iterator[Estimate]:
-    """`pass@k` and `pass^k` for k from 2 to the number of attempts; k = 1 is the accuracy.
+    """Estimate `pass@k` and `pass^k` for k from 2 to the number of attempts; k = 1 is the accuracy.
 
     Args:
         samples: by stratum; under '' alone without `weighing`.
@@ -67,7 +67,7 @@ def pass_estimates(
 
 
 def split_error(estimate: Estimate, samples: Sequence[Case]) -> Estimate:
-    """The estimate with its standard error split; unchanged where fewer than two samples have two attempts."""
+    """Return the estimate with its standard error split; unchanged where fewer than two samples have two attempts."""
     split = variance(case.values for case in samples)
     scored = sum(bool(case.values) for case in samples)
     if split is None or estimate.standard_error is None or not scored:

@@ -1,4 +1,4 @@
-"""Looking at results while they come in, as often as one likes, without finding what is not there.
+"""Test results while they come in, as often as one likes, without inflating the rate of false findings.
 
 A fixed test looked at 20 times finds a difference that is not there in 25 % of the cases instead of 5 %; what is here holds
 for all looks together. Samples must come in random order, and a cluster enters as one step.
@@ -20,7 +20,7 @@ _LARGEST_BET = 0.5  # of what would lose everything
 
 
 class Look(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a sequence stands after so many steps: an e-value, and whether it ever reached 1 / alpha."""
+    """The state of a sequence after some steps: an e-value, and whether it ever reached 1 / alpha."""
 
     steps: int
     e_value: float
@@ -28,7 +28,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def boundary(variance: float, *, tuned_for: float, alpha: float = 0.05) -> float:
-    """How far a sum of centred steps stays from 0, at all times together, with probability 1 - alpha.
+    """Return how far a sum of centred steps stays from 0, at all times together, with probability 1 - alpha.
 
     Args:
         variance: the sum so far of the steps' variances, or of bounds on them.
@@ -47,7 +47,7 @@ def boundary(variance: float, *, tuned_for: float, alpha: float = 0.05) -> float
 def confidence_sequence(
     values: Iterable[float], *, low: float = 0.0, high: float = 1.0, alpha: float = 0.05, tuned_for: int = _TUNED_FOR
 ) -> Iterator[Interval]:
-    """After every value the interval of the mean; with probability 1 - alpha the mean is in all of them.
+    """Yield the interval of the mean after every value; with probability 1 - alpha the mean is in all of them.
 
     Args:
         low, high: between which values lie; for differences of shares, -1 and 1.
@@ -71,7 +71,7 @@ def confidence_sequence(
 
 
 def paired_e_value(wins: int, losses: int) -> float:
-    """Evidence that two systems differ, from the samples that only one of them got right; infinite beyond 1e308.
+    """Return the evidence that two systems differ, from the samples that only one of them got right; infinite beyond 1e308.
 
     If they are equally good it exceeds 1 / alpha with probability alpha at most, however often one looks.
 
@@ -86,7 +86,7 @@ def paired_e_value(wins: int, losses: int) -> float:
 
 
 def paired_looks(pairs: Iterable[tuple[float, float]], *, alpha: float = 0.05) -> Iterator[Look]:
-    """The same after every pair of right or wrong (1 or 0) answers; equal ones are steps that say nothing.
+    """Yield that evidence after every pair of right or wrong (1 or 0) answers; equal ones are steps without evidence.
 
     >>> [look.decided for look in paired_looks([(1, 0)] * 9)]
     [False, False, False, False, False, False, False, True, True]
@@ -104,7 +104,7 @@ def paired_looks(pairs: Iterable[tuple[float, float]], *, alpha: float = 0.05) -
 def betting_looks(
     values: Sequence[float] | Iterable[float], mean: float, *, low: float = 0.0, high: float = 1.0, alpha: float = 0.05
 ) -> Iterator[Look]:
-    """Evidence that the mean of bounded values is another than `mean`: what two gamblers, one for each side, make of 1.
+    """Yield the evidence that the mean of bounded values is not `mean`: what two gamblers, one for each side, make of 1.
 
     Each bets before he sees a value, on what the values before it were like.
 

@@ -1,4 +1,4 @@
-"""Numbers of a task from some of its samples, where it is known how many samples of each stratum the task has.
+"""Estimate the numbers of a task from some of its samples, where the size of each stratum of the task is known.
 
 Each stratum counts by its size in the task, whatever part of it was run (post-stratification):
 
@@ -39,7 +39,7 @@ _MOST_GAIN = 0.5
 
 
 class Stratum(msgspec.Struct, frozen=True, kw_only=True):
-    """What was measured in a stratum, and how many samples of the task it stands for (need not be whole)."""
+    """The measurements in a stratum, and how many samples of the task it represents (need not be whole)."""
 
     name: str
     tally: Tally
@@ -47,7 +47,7 @@ class Stratum(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True):
-    """A stratum that was measured; the shares of all parts sum to 1."""
+    """A measured stratum; the shares of all parts sum to 1."""
 
     share: float
     tally: Tally
@@ -56,14 +56,14 @@ class _Part(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Weighing(msgspec.Struct, frozen=True, kw_only=True):
-    """How many samples of the task each stratum of each slice stands for; `by` is the tag that names the stratum."""
+    """The number of samples of the task that each stratum of each slice represents; `by` is the tag that names the stratum."""
 
     by: str
     sizes: Mapping[str, Mapping[str, float]]
     of_suite: bool = False
 
     def strata(self, slice: str, tallies: Mapping[str, Tally]) -> list[Stratum]:
-        """The strata of a slice, those without a tally too."""
+        """Return the strata of a slice, those without a tally too."""
         known = self.sizes.get(slice, {})
         return [Stratum(name=name, tally=tallies.get(name, Tally()), size=size) for name, size in known.items()]
 
@@ -71,7 +71,7 @@ class Weighing(msgspec.Struct, frozen=True, kw_only=True):
 def metrics(
     strata: Sequence[Stratum], whole: Tally, *, slice: str = "", prefix: str = "", rate: bool, of_suite: bool = False
 ) -> list[Estimate]:
-    """What `stats.estimate.metrics` makes of a slice, with its strata weighted; `whole` is the tally of the slice."""
+    """Compute what `stats.estimate.metrics` does for a slice, with its strata weighted; `whole` is the tally of the slice."""
     score = estimate(
         f"{prefix}{'accuracy' if rate else 'score'}", strata, slice=slice, clusters=whole.clusters, of_suite=of_suite
     )
@@ -88,7 +88,7 @@ def estimate(
     clusters: int | None = None,
     of_suite: bool = False,
 ) -> Estimate:
-    """The mean over the samples of the task, each stratum counting by its size.
+    """Estimate the mean over the samples of the task, each stratum weighted by its size.
 
     Args:
         clusters: how many clusters were scored in all, where some lie in several strata; default: none does.
@@ -116,7 +116,7 @@ def estimate(
 
 
 def points(name: str, strata: Sequence[Stratum], score: Estimate, *, of_suite: bool = False) -> Estimate:
-    """The points over what could be had, each stratum counting by its size, with the interval of a ratio.
+    """Estimate the points over the possible points, each stratum weighted by its size, with the interval of a ratio.
 
     There is none where clusters lie in several strata, or where samples in clusters are drawn from a suite: the sums do
     not tell how much of their spread lies where.
@@ -135,7 +135,7 @@ def points(name: str, strata: Sequence[Stratum], score: Estimate, *, of_suite: b
 
 
 def _weighted(parts: Sequence[_Part], score: Estimate, of_suite: bool) -> Tally:
-    """The sums of points with each stratum weighted, whose squares are those of what could still surprise."""
+    """Return the sums of points with each stratum weighted, and squares that count only what was not drawn."""
     samples = sum(part.tally.samples for part in parts)
     weights = [(part.share * samples / part.tally.samples, part.tally) for part in parts]
     squares = [(weight**2 * _left(part, of_suite), tally) for (weight, tally), part in zip(weights, parts, strict=True)]
@@ -153,7 +153,7 @@ def _weighted(parts: Sequence[_Part], score: Estimate, of_suite: bool) -> Tally:
 
 
 def weight_by_stratum(sizes: Mapping[str, float], counts: Mapping[str, int]) -> dict[str, float]:
-    """The weight of one sample of each stratum, the mean over the `counts` samples being 1.
+    """Return the weight of one sample of each stratum, the mean over the `counts` samples being 1.
 
     Pairs of two runs take these too: `counts` are then the samples that both have scored. A stratum without any is
     merged as in `estimate`.
@@ -182,7 +182,7 @@ def _parts(strata: Sequence[Stratum]) -> list[_Part]:
 
 
 def _shares(strata: Sequence[tuple[float, int, str]]) -> dict[str, float]:
-    """The share of each measured stratum, by name, from (size, samples measured, name)."""
+    """Return the share of each measured stratum, by name, from (size, samples measured, name)."""
     by_size = sorted(one for one in strata if one[0] > 0)
     merged = max((place for place, (_, count, _) in enumerate(by_size, 1) if not count), default=0)
     while merged < len(by_size) and merged and not any(count for _, count, _ in by_size[:merged]):
@@ -198,7 +198,7 @@ def _shares(strata: Sequence[tuple[float, int, str]]) -> dict[str, float]:
 
 
 def _bounds(strata: Sequence[Stratum], value: float | None) -> tuple[float | None, float | None]:
-    """The value if what was planned in each stratum and not scored had earned nothing, or all."""
+    """Return the value if what was planned in each stratum and not scored had earned nothing, or all."""
     total = math.fsum(one.size for one in strata)
     if not total:
         return value, value
@@ -251,7 +251,7 @@ def _from_spread(
 
 
 def _variance(part: _Part, spread: float, of_suite: bool) -> float:
-    """The variance of the mean of a stratum; the spread of all samples counts as one observation more."""
+    """Return the variance of the mean of a stratum; the spread of all samples counts as one observation more."""
     tally, count = part.tally, part.tally.samples
     own = max(tally.sample_squares - count * part.mean**2, 0.0)
     if of_suite or tally.clusters == count:
@@ -261,7 +261,7 @@ def _variance(part: _Part, spread: float, of_suite: bool) -> float:
 
 
 def _inflation(parts: Sequence[_Part]) -> float:
-    """By how much clusters make the variance of the mean larger than that of independent samples; at least 1."""
+    """Return the factor by which clusters increase the variance of the mean; at least 1."""
     tallies = [part.tally for part in parts]
     samples = sum(one.samples for one in tallies)
     if sum(one.clusters for one in tallies) == samples:
@@ -272,7 +272,7 @@ def _inflation(parts: Sequence[_Part]) -> float:
 
 
 def _sandwich(mean: float, tallies: Sequence[Tally]) -> float:
-    """The clustered variance of the mean of these samples, as in `stats.estimate`."""
+    """Return the clustered variance of the mean of these samples, as in `stats.estimate`."""
     clusters, samples = sum(one.clusters for one in tallies), sum(one.samples for one in tallies)
     if clusters < 2:
         return 0.0
@@ -281,12 +281,12 @@ def _sandwich(mean: float, tallies: Sequence[Tally]) -> float:
 
 
 def _concentration(parts: Sequence[_Part], of_suite: bool) -> float:
-    """One over the number of independent samples that are worth as much, where strata do not differ."""
+    """Return one over the effective number of samples, where strata do not differ."""
     return math.fsum(part.share**2 * _left(part, of_suite) / _groups(part, of_suite) for part in parts)
 
 
 def _left(part: _Part, of_suite: bool) -> float:
-    """The finite-population factor: what part of the stratum could still surprise."""
+    """Return the finite-population factor: the part of the stratum that was not drawn."""
     return 1 - part.fraction if of_suite else 1.0
 
 
