@@ -5,7 +5,7 @@ Lazy queries return pages of rows that begin with (sample, attempt), after `:sam
 
 # ruff: noqa: S608 - the queries are composed of constants in this file
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TypeVar
 
 import msgspec
@@ -122,7 +122,7 @@ def trials_query(filters: Mapping[str, object]) -> str:
 
 def decode(data: bytes, kind: type[T]) -> T:
     """Decode a record, sample, trial or verdict."""
-    return _decoder(kind).decode(unpack(data))
+    return msgspec.json.decode(unpack(data), type=kind)
 
 
 def value(
@@ -143,11 +143,6 @@ def planned_sample(name: str, cluster: str | None, tags: str, data: bytes | None
     if data is not None:
         return decode(data, Sample)
     return Sample(id=name, turns=(), cluster=cluster, tags=_tags(tags))
-
-
-@cache
-def _decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
-    return msgspec.json.Decoder(kind)
 
 
 @lru_cache(maxsize=1_000)
