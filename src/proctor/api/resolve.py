@@ -342,8 +342,3 @@ def _source(given: object) -> str | None:
 
 def _is_users(name: str) -> bool:
     return registry.is_path(name) or (":" in name and name.partition(":")[0] not in JUDGED)
-
-
-def file_exists(name: str) -> bool:
-    """Whether a name is an existing file (a path given where a name was expected)."""
-    return Path(name).is_file()

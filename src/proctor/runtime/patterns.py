@@ -1,7 +1,6 @@
 """Compile a pattern when it is first used: some modules hold dozens, of which a run needs few, and each takes a millisecond."""
 
 import re
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any, cast
 
@@ -18,7 +17,7 @@ def compile_later(text: str, flags: int | re.RegexFlag = 0) -> re.Pattern[str]:
 
 
 class LatePattern:
-    """A pattern that is compiled at the first call; from then on its methods are those of the compiled pattern."""
+    """A pattern that is compiled at the first use of an attribute; each attribute is then that of the compiled pattern."""
 
     def __init__(self, text: str, flags: int | re.RegexFlag) -> None:
         self.pattern = text
@@ -26,38 +25,10 @@ class LatePattern:
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
-        """Return the compiled pattern."""
         return re.compile(self.pattern, self._flags)
 
-    @cached_property
-    def search(self) -> Callable[..., Any]:
-        """Search as `re.Pattern.search` does; the following methods mirror theirs, too."""
-        return self.compiled.search
-
-    @cached_property
-    def match(self) -> Callable[..., Any]:
-        return self.compiled.match
-
-    @cached_property
-    def fullmatch(self) -> Callable[..., Any]:
-        return self.compiled.fullmatch
-
-    @cached_property
-    def finditer(self) -> Callable[..., Any]:
-        return self.compiled.finditer
-
-    @cached_property
-    def findall(self) -> Callable[..., Any]:
-        return self.compiled.findall
-
-    @cached_property
-    def split(self) -> Callable[..., Any]:
-        return self.compiled.split
-
-    @cached_property
-    def sub(self) -> Callable[..., Any]:
-        return self.compiled.sub
-
-    @cached_property
-    def subn(self) -> Callable[..., Any]:
-        return self.compiled.subn
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # of a copy that has no pattern yet
+            raise AttributeError(name)
+        value = self.__dict__[name] = getattr(self.compiled, name)
+        return value
