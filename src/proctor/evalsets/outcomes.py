@@ -152,11 +152,11 @@ def _metric(name: str, sample: Sample, attempts: Sequence[Attempt], *, whole: bo
     threshold = _threshold(name, sample, [result for _, result in results])
     score = mean(known) if whole else None
     reasons = [result.reason for _, result in results if isinstance(result, Unscored)]
-    told = [_passed_turns(result) for _, result in results]
-    has_own_rule = score is not None and all(told)
+    by_turn = [_passed_turns(result) for _, result in results]
+    has_own_rule = score is not None and all(by_turn)
     status = status_of(score, threshold)
     if has_own_rule:
-        status = "passed" if all(one is not False for passed in told for one in passed) else "failed"
+        status = "passed" if all(one is not False for passed in by_turn for one in passed) else "failed"
     worst = min((one for _, one in results if isinstance(one, Score)), key=lambda one: one.value, default=None)
     reason = reasons[0] if reasons else worst.reason if worst is not None else ""
     return MetricOutcome(
@@ -188,8 +188,8 @@ def _turn_score(trial: Trial, result: Score | Unscored | None, place: int) -> fl
     turns = result.known.turns
     score: float | None = result.value
     if isinstance(turns, Mapping):  # of metrics of ours, for the turns that they have to do with
-        told = turns.get(str(place + 1))
-        score = told.get("value") if isinstance(told, Mapping) else told
+        known = turns.get(str(place + 1))
+        score = known.get("value") if isinstance(known, Mapping) else known
     elif turns:
         score = turns[min(place, len(turns) - 1)]
     return score
@@ -201,8 +201,8 @@ def _passed_turns(result: Score | Unscored | None) -> Sequence[bool | None]:
 
 
 def _threshold(name: str, sample: Sample, results: Sequence[Score | Unscored | None]) -> float:
-    told = (one.known.threshold for one in results if one is not None)
-    return next((one for one in told if one is not None), _case_threshold(name, sample))
+    thresholds = (one.known.threshold for one in results if one is not None)
+    return next((one for one in thresholds if one is not None), _case_threshold(name, sample))
 
 
 def _case_threshold(name: str, sample: Sample) -> float:

@@ -56,8 +56,8 @@ def task_of(
     """Return the task of a file, of some cases of one, or of all files in a folder and those in it.
 
     Args:
-        path: the file, with the ids of cases behind a colon if not all are meant; or the folder.
-        config: another file than the `test_config.json` beside the set.
+        path: the file, with the ids of cases after a colon if not all are meant; or the folder.
+        config: another file than the `test_config.json` next to the set.
         criteria: the criteria themselves, such as {"response_match_score": 0.5}.
         user: the model of the simulated user, for cases that are scenarios: `openai:MODEL`, or an object with `model`,
             `max_turns` and options of the model.

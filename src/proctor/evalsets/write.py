@@ -47,7 +47,7 @@ def save(path: Path, eval_set: EvalSet, loaded: Loaded) -> Path | None:
     Raises:
         BadInput: someone else changed the file since it was read, or it cannot be written; nothing was.
     """
-    path = path.expanduser().resolve()  # behind a link the file itself is replaced
+    path = path.expanduser().resolve()  # a link stays, and the file it names is replaced
     with locked(path):
         return _save(path, eval_set, loaded)
 

@@ -169,7 +169,7 @@ def locate(source: str | Path | None = None, *, progress: fetch.Progress | None 
     Args:
         source: a clone of the official repository, its data folder, an unpacked wheel, the pinned wheel, or None
             for `PROCTOR_BFCL_DATA`, else the cache, else a download into it.
-        progress: is told of a download.
+        progress: called with the progress of a download.
 
     Raises:
         BadInput: nothing of the kind is there. Nothing is downloaded when a source was given.

@@ -1,4 +1,4 @@
-"""The Python types that declared types of the function documents stand for, by language.
+"""The Python types of the declared types in function documents, by language.
 
 Source: bfcl-eval 2026.3.23, `bfcl_eval/constants/type_mappings.py` and `eval_checker/ast_eval/ast_checker.py`.
 """

@@ -1,7 +1,7 @@
 """Read `Foo.bar(x=10, y="a")` as a call of Java; all values are text.
 
 Source: bfcl-eval 2026.3.23, `bfcl_eval/model_handler/parser/java_parser.py`. Odd rules are kept: byte offsets are
-used on characters, so everything behind a letter outside ASCII shifts, and the body of an anonymous class is dropped.
+used on characters, so everything after a letter outside ASCII shifts, and the body of an anonymous class is dropped.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
 """Turn the Java text of a value into a Python value of the declared type.
 
 Text that does not fit its type stays text, and then mostly fails the type check. Splitting is naive: commas inside
-quotes break elements. Patterns are searched, so what stands around them is ignored.
+quotes break elements. Patterns are searched, so what is around them is ignored.
 
 Source: bfcl-eval 2026.3.23, `bfcl_eval/eval_checker/ast_eval/type_convertor/java_type_converter.py`. The patterns are
 written so that hostile text cannot make them slow.
@@ -123,7 +123,7 @@ def _puts(body: str) -> Iterator[tuple[str, str]]:
                 yield body[start + 5 : key_end], body[value_start:value_end]
                 next_from = value_end + 1
                 break
-            # no later one in this line can do, but one at its end whose value stands in the next line
+            # no later one in this line can do, but one at its end whose value is on the next line
             key_end = body.rfind('",', key_end + 1, line_end) if value_start <= line_end else -1
         start = body.find('put("', next_from)
 

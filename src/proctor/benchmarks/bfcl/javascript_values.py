@@ -89,7 +89,7 @@ def _rows_end(text: str, start: int, closing: str) -> int | None:
     r"""Where the match of `.*?\]\s*(,\s*\[.*?\]\s*)*` and the closing bracket ends, if it matches from `start`.
 
     A row may swallow `], [` when the rest would not match otherwise, which makes the regular expression exponential.
-    Whether the text behind a `]` can be finished depends on its place only, so it is decided once for each, from the
+    Whether the text after a `]` can be finished depends on its position only, so it is decided once for each, from the
     right.
     """
     places: list[int] = []  # the `]` that can end a row, from right to left, negated to be in order

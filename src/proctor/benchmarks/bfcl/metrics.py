@@ -1,4 +1,4 @@
-"""How wrong is it? Figures beside the official verdict, which they never change."""
+"""Measure how wrong an output is, in addition to the official verdict, which this never changes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

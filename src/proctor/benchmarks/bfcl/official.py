@@ -1,4 +1,4 @@
-"""Run the official evaluator, where the user has it installed, over exported results; its numbers beside ours."""
+"""Run the official evaluator, where the user has it installed, over exported results; so that its numbers can be compared with ours."""
 
 import importlib.util
 import json

@@ -4,7 +4,7 @@
     {"id": "simple_python_0", "result": [{"f": "{\\"x\\": 1}"}], "input_token_count": 96, "output_token_count": 9, "latency": 0.8}
 
 `result` is text in prompting mode; in native mode a list of `{name: arguments as JSON text}`, or the text of the
-message (or null) where no tool was called. Whatever else stands there is kept such that it gets the verdict the
+message (or null) where no tool was called. Whatever else is there is kept such that it gets the verdict the
 official decoder would give. Texts `Error during inference: ...` are scored as the official tool scores them: as what
 the model said.
 
@@ -206,7 +206,7 @@ def _decode(file: Path, number: int, line: bytes) -> _Line:
         return _decoder.decode(line)
     except (msgspec.DecodeError, RecursionError) as error:
         first = error
-    try:  # NaN, numbers without bounds and half characters are no JSON, but official files may hold them
+    try:  # NaN, numbers without bounds and lone surrogates are no JSON, but official files may hold them
         return msgspec.convert(json.loads(line), _Line)
     except (ValueError, RecursionError, msgspec.ValidationError):
         raise BadInput("{path}, line {line}: {error}.", path=file, line=number, error=first) from None

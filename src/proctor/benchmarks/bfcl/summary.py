@@ -10,7 +10,7 @@
 
 The official tool weights `live` by how many samples were run, which for whole categories is the same; from a draw, the
 official sizes say what the whole would be. It counts a category that was not run as 0. Here such an aggregate is left out,
-and `overall` says which categories those are; the number of the official tool stands as `official_...` where more than
+and `overall` says which categories those are; the number of the official tool is `official_...` where more than
 one category was run.
 `live_relevance` and format sensitivity enter none of them.
 

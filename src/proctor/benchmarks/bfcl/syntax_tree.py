@@ -52,7 +52,7 @@ def _has_error_node(cursor: "TreeCursor") -> bool:
     """True if a node would be printed as ERROR; no recursion, as the tree can be as deep as the text is long."""
     while True:
         node = cursor.node
-        assert node is not None  # a cursor always stands on a node
+        assert node is not None  # a cursor is always on a node
         if node.is_error:
             return True
         if node.has_error and cursor.goto_first_child():

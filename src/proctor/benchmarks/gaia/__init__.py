@@ -43,7 +43,7 @@ def task(
             `PROCTOR_GAIA_DATA`, the cache, or the hub with HF_TOKEN, when None.
         revision: a commit or tag of the set on the hub; the one that was fetched first, or is the newest, when None.
         fallback: what may count as an answer when a reply has no `FINAL ANSWER:`.
-        partial_match: report the course's partial match beside the official verdict.
+        partial_match: report the course's partial match in addition to the official verdict.
 
     Raises:
         BadInput: see `dataset.items`; everything is read before the first call.

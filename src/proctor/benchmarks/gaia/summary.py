@@ -1,4 +1,4 @@
-"""Figures of GAIA beside the rate: how much the accuracy drops from level to level, and how long the right ones were."""
+"""Figures of GAIA in addition to the rate: how much the accuracy drops from level to level, and how long the right ones were."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from proctor.stats.estimate import PART_WITHOUT_INTERVAL
 from proctor.stats.ratio import ratio
 
 SCORER = "gaia"
-RATES = ("accuracy", f"{SCORER}.accuracy")  # the second where other scorers run beside it
+RATES = ("accuracy", f"{SCORER}.accuracy")  # the second where other scorers run as well
 
 
 def summarise(estimates: Sequence[Estimate], judged: Judged) -> Sequence[Estimate]:

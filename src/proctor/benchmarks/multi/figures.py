@@ -29,7 +29,7 @@ def draw(rows: Sequence[Scored], folder: Path, name: str) -> list[Path]:
     """Draw the four pictures into `folder`; needs the extra `plots`. Only what has points is in a bar chart.
 
     Args:
-        name: what stands in the titles; letters beyond ASCII become '?', as not every font has them.
+        name: for the titles; letters beyond ASCII become '?', as not every font has them.
     """
     title = name.encode("ascii", "replace").decode()[:80].replace("$", "?")
     made = [

@@ -79,7 +79,7 @@ def part(root: Path, image: str, *, missing: Missing, where: str) -> File:
         BadInput: it is not there, or lies outside the data folder.
     """
     if not can_be_a_file(image):
-        image = image.replace("\0", "␀")[:200]  # as it stands in the message that there is none
+        image = image.replace("\0", "␀")[:200]  # as the message shows it
     path = (root / image).resolve()
     if not path.is_relative_to(root.resolve()):
         raise BadInput("{where}: the image '{name}' lies outside the data folder.", where=where, name=image)

@@ -1,7 +1,7 @@
 """Compose what is sent: a system part, the question with its images, knowledge, and a closing line.
 
 The composition is that of OpenDFM/MULTI-Benchmark at aa40c5b, `eval/prompts.py`; the wordings are ours (`wording.py`).
-Corrected: image tokens are renumbered all at once, knowledge images go on counting behind those of the question,
+Corrected: image tokens are renumbered all at once, knowledge images are numbered after those of the question,
 captions begin on a line of their own, and `few_shot` gives as many examples as it says, in both languages.
 """
 

@@ -86,7 +86,7 @@ def summary(rows: Sequence[Scored], *, pictures: bool = False) -> str:
     """summary.md: the official tables and JSON block; below them intervals and rejections, which are ours.
 
     Args:
-        pictures: the four pictures lie beside it; else a line says how to get them.
+        pictures: the four pictures are next to it; else a line says how to get them.
     """
     whole = sums(rows)
     parts = [

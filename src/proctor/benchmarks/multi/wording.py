@@ -1,4 +1,4 @@
-"""What a model is told, in Chinese and English. The wordings are ours, in the composition of the original.
+"""The prompts, in Chinese and English. The wordings are ours, in the composition of the original.
 
 Fixed by the original are the lead-in of discussions, the phrase for a missing image, and the line that ends a chain of
 thought, because the scorer looks for them.
