@@ -63,7 +63,7 @@ class Options(_library_agents.LibraryOptions, frozen=True, kw_only=True):
 
 
 class SessionStart(msgspec.Struct, frozen=True, kw_only=True):
-    """How the session of a case begins; what is empty is ours to choose."""
+    """How the session of a case begins; we choose what is empty."""
 
     app_name: str | None = None
     user_id: str | None = None
@@ -72,7 +72,7 @@ class SessionStart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make(argument: str, options: Mapping[str, object]) -> "AdkAgent":
-    """The agent `adk:DIR`, `adk:./file.py:object` or `adk:package.module:object`; the object's name may be left out.
+    """Return the agent `adk:DIR`, `adk:./file.py:object` or `adk:package.module:object`; the object's name may be left out.
 
     Raises:
         BadInput: no such folder or module, none with a `root_agent`, or code that raises; `MissingExtra`.
@@ -91,7 +91,7 @@ def make(argument: str, options: Mapping[str, object]) -> "AdkAgent":
 
 
 def wrap(target: object, *, name: str | None = None) -> "AdkAgent":
-    """An agent out of an agent, workflow, app or runner of google-adk or VeADK.
+    """Return the agent made of an agent, workflow, app or runner of google-adk or VeADK.
 
     Raises:
         BadInput: it is something else.
@@ -210,7 +210,7 @@ class AdkSession:
         self._results = results
 
     async def send(self, turn: Turn) -> Sequence[Step]:
-        """One call of the runner, and all that its agents and tools said."""
+        """Call the runner once and return all steps of its agents and tools."""
         from google.adk.agents.invocation_context import LlmCallsLimitExceededError
 
         content = content_of(turn)
@@ -237,7 +237,7 @@ class AdkSession:
         return steps
 
     async def _play(self, content: Any, most: int) -> bool:
-        """Take the events of a turn; whether it was ended because there were too many messages."""
+        """Take the events of a turn; return True if it was ended because there were too many messages."""
         from google.adk.agents.run_config import RunConfig
 
         said = 0
@@ -315,7 +315,7 @@ def _make_agent(target: Any, name: str, options: Options, *, app_name: str | Non
 
 
 def _is_node(target: object) -> bool:
-    """An agent, or in newer versions any node of a workflow."""
+    """Return True for an agent, or in newer versions any node of a workflow."""
     from google.adk.agents import BaseAgent
 
     kinds: tuple[type, ...] = (BaseAgent,)
@@ -329,7 +329,7 @@ def _is_node(target: object) -> bool:
 
 
 def _runner_of(app: "App", app_name: str) -> "Runner":
-    """A runner whose services are fresh and in memory, so that no case sees what another one left."""
+    """Return a runner with fresh services in memory, so that no case sees what another one left."""
     from google.adk.artifacts import InMemoryArtifactService
     from google.adk.memory import InMemoryMemoryService
     from google.adk.runners import Runner
@@ -358,7 +358,7 @@ def _session_start(sample: Sample) -> SessionStart:
 
 
 def _check(last: "Event", steps: Sequence[Step]) -> None:
-    """A turn that ends with an error in place of a message, unless it is one that a `stop` tells."""
+    """Raise for a turn that ends with an error in place of a message, unless a `stop` reports it."""
     if steps and steps[-1].stop != "done":
         return
     code, said = str(last.error_code), shown(last.error_message or "-")
@@ -373,7 +373,7 @@ def _check(last: "Event", steps: Sequence[Step]) -> None:
 
 
 def _raised_by(error: BaseException) -> RaisedBy:
-    """Whether a tool or the model raised it: the innermost of google-adk's own frames that tells."""
+    """Return whether a tool or the model raised it, as the innermost telling frame of google-adk has it."""
     for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
         module = str(frame.f_globals.get("__name__", "")) + "."
         if module.startswith(_OF_TOOLS):

@@ -120,7 +120,7 @@ class HttpSession:
         self._tools: Sequence[Tool] = ()
 
     async def send(self, turn: Turn) -> Sequence[Step]:
-        """One request, and what came back as one step."""
+        """Send one request and return its reply as one step."""
         self._history.extend(turn.messages)
         self._tools = turn.tools or self._tools
         asked = [message.text for message in turn.messages if message.role == "user"]
@@ -171,7 +171,7 @@ def _check_places(template: object) -> None:
 
 
 def _fill(template: object, values: Mapping[str, object]) -> Any:
-    """The template with its places filled: a text that is one place becomes its value, others get it as text."""
+    """Fill in a template: a text that is one placeholder becomes its value, in others the value becomes text."""
     match template:
         case dict():
             return {key: _fill(value, values) for key, value in template.items()}
@@ -208,7 +208,7 @@ def _decode(data: bytes) -> Any:
 
 
 def _decode_or_text(data: bytes) -> Any:
-    """JSON, or a plain text where that is what the address sends; never a web page, nor JSON that broke off."""
+    """Return JSON, or plain text where the address sends that; never a web page, nor JSON that broke off."""
     try:
         return _decode(data)
     except msgspec.DecodeError:
@@ -219,7 +219,7 @@ def _decode_or_text(data: bytes) -> Any:
 
 
 def _path(text: str | None) -> list[str | int] | None:
-    """The steps of a path: `$.data.items[0].text`, or the same without `$.`."""
+    """Return the steps of a path: `$.data.items[0].text`, or the same without `$.`."""
     if text is None:
         return None
     rest = text.strip().removeprefix("$").removeprefix(".")
@@ -237,7 +237,7 @@ def _path(text: str | None) -> list[str | int] | None:
 
 
 def _at(reply: object, path: Sequence[str | int]) -> Any:
-    """What stands at a path; None where there is nothing."""
+    """Return the value at a path; None where there is nothing."""
     for step in path:
         if isinstance(reply, list) and str(step).isdecimal() and int(step) < len(reply):
             reply = reply[int(step)]

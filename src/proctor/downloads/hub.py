@@ -57,7 +57,7 @@ class DataSet(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def provenance(self) -> dict[str, str]:
-        """What a run keeps of it."""
+        """The part of it that a run records."""
         return {"data_set": self.name, "revision": self.revision, "digest": self.digest}
 
 
@@ -80,12 +80,12 @@ def fetch(
     advice: Sentence | None = None,
     gated: Sentence | None = None,
 ) -> DataSet:
-    """A data set in the cache, fetched now if it is not there or damaged.
+    """Return a data set in the cache, fetched now if it is not there or damaged.
 
     Args:
         name: OWNER/NAME.
         revision: a commit, tag or branch; a branch stays at the commit that was fetched first.
-        folder: where it is kept; its own place in the cache when None.
+        folder: where it is kept; its own folder in the cache when None.
         under: only the files below this path.
         suffixes: the kinds of files that are wanted; all of them when empty.
         choose: which of all files are wanted, by their paths; it may refuse with `BadInput`.
@@ -126,7 +126,7 @@ def fetch(
 
 
 def _cached(folder: Path) -> DataSet | None:
-    """What is in the folder, if it is whole; None for one that an earlier version left without a list."""
+    """Return the data set in the folder, if it is whole; None for one that an earlier version left without a list."""
     try:
         listed = msgspec.json.decode((folder / LIST).read_bytes(), type=_Listed)
         for name, sha256 in listed.sha256.items():
@@ -234,7 +234,7 @@ class _Hub:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Say what went wrong at the hub or on the way to it."""
+        """Turn errors of the hub, or on the way to it, into ours."""
         from huggingface_hub.errors import HfHubHTTPError
 
         try:

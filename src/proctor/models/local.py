@@ -48,7 +48,7 @@ GGUF_HEADER = struct.Struct("<4sIQQ")  # magic, version, number of tensors, numb
 
 
 def is_path(name: str) -> bool:
-    """Whether a model's name is a path to a GGUF file.
+    """Return True if a model's name is a path to a GGUF file.
 
     >>> is_path("smollm2-135m"), is_path("./x.gguf"), is_path("x.gguf")
     (False, True, True)
@@ -57,7 +57,7 @@ def is_path(name: str) -> bool:
 
 
 def package(name: str) -> fetch.Package:
-    """The pinned package of a known model.
+    """Return the pinned package of a known model.
 
     Raises:
         BadInput: no model is called so.
@@ -82,7 +82,7 @@ def check(name: str) -> None:
 
 
 def file_of(name: str) -> Path:
-    """The GGUF file of a known model (fetched when it is not in the cache), or the one at a path.
+    """Return the GGUF file of a known model (fetched when it is not in the cache), or the one at a path.
 
     Raises:
         BadInput: as `check` and `fetch.pull`.
@@ -221,7 +221,7 @@ class LocalModel:
         response_format: Mapping[str, object] | None = None,
         seed: int | None = None,
     ) -> Step:
-        """The model's next message; with tools, a call of one of them or an answer.
+        """Return the model's next message; with tools, a call of one of them or an answer.
 
         Raises:
             ProviderFailed: the server ended, or failed.
@@ -254,7 +254,7 @@ class LocalModel:
 
 
 def _endpoint(path: Path) -> str:
-    """What the reply cache knows the server by, whose port is another one each time."""
+    """Return what the reply cache knows the server by, whose port is another one each time."""
     found = path.stat()
     return f"local:{path}:{found.st_size}:{found.st_mtime_ns}"
 
@@ -270,7 +270,7 @@ def _instruction(tools: Sequence[Tool], options: Options) -> str:
 
 
 def _in_words(messages: Sequence[Message], instruction: str = "") -> list[Message]:
-    """The messages as a template without tools can show them: calls as the JSON they came as, results as the user's."""
+    """Return the messages as a template without tools can show them: calls as the JSON they came as, results as the user's."""
     told = [Message.of("user" if message.role == "tool" else message.role, _said(message)) for message in messages]
     if not instruction:
         return told

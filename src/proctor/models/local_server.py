@@ -109,7 +109,7 @@ class LocalServer:
             await self._reader
 
     async def watched(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of `work`, which talks to the server.
+        """Return the result of `work`, which talks to the server.
 
         Raises:
             ProviderFailed: the server ended meanwhile; nobody waits for the retries of a connection then.

@@ -193,7 +193,7 @@ class ChatModel:
         response_format: Mapping[str, object] | None = None,
         seed: int | None = None,
     ) -> Step:
-        """The model's next message, with times, usage, and why it stopped.
+        """Return the model's next message, with times, usage, and why it stopped.
 
         Raises:
             Refused: the endpoint refuses key, model or address.
@@ -269,7 +269,7 @@ def _decoded(data: bytes) -> Reply:
 
 
 def _fixed(name: str, options: Options) -> Json:
-    """The fields of a request that are always the same."""
+    """Return the fields of a request that are always the same."""
     fixed: Json = {"model": name}
     for field in ("temperature", "top_p", "max_tokens", "seed", "stop"):
         value = getattr(options, field)

@@ -20,7 +20,7 @@ MOST_CHARACTERS = 1_000_000
 MOST_DEPTH = 60
 MOST_DIGITS = 300
 
-BLANK = re.compile(r"(?:[\s\ufeff\u00a0]+|//[^\n]*|/\*.{0,500}?\*/)*", re.DOTALL)
+WHITESPACE = re.compile(r"(?:[\s\ufeff\u00a0]+|//[^\n]*|/\*.{0,500}?\*/)*", re.DOTALL)
 STRINGS = {
     '"': re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL),
     "'": re.compile(r"'([^'\\]*(?:\\.[^'\\]*)*)'", re.DOTALL),
@@ -46,7 +46,7 @@ class Unreadable(ValueError):
 
 
 def read(text: str) -> Any:
-    r"""The JSON value in a reply, exactly as it was meant.
+    r"""Return the JSON value in a reply, exactly as it was meant.
 
     Raises:
         Unreadable: there is none, or it could be meant in two ways.
@@ -63,7 +63,7 @@ def read(text: str) -> Any:
 
 
 def read_all(text: str) -> list[object]:
-    """Every object, or list of objects, in a reply that `read` can read: it takes one, and the others may say otherwise.
+    """Return every object, or list of objects, in a reply that `read` can read: it takes one, and the others may say otherwise.
 
     >>> read_all('{"a": 1} and not {"a": 5}')
     [{'a': 1}, {'a': 5}]
@@ -97,7 +97,7 @@ class _Found(NamedTuple):
 
 
 def _chosen(text: str) -> Any:
-    """The value to take, with its strings not yet decoded."""
+    """Return the value to take, with its strings not yet decoded."""
     found = list(_objects(text))
     if found:
         return next((one for one in reversed(found) if one.fenced), found[-1]).value
@@ -106,7 +106,7 @@ def _chosen(text: str) -> Any:
 
 
 def _objects(text: str) -> Iterator[_Found]:
-    """The objects and the lists with objects, in order."""
+    """Yield the objects and the lists with objects, in order."""
     position = 0
     while (opening := OPENING.search(text, position)) is not None:
         start = opening.start()
@@ -141,12 +141,12 @@ class _Parser:
         self.has_begun = False
 
     def alone(self) -> Any:
-        """The value that is all there is."""
+        """Return the value that is the whole text."""
         try:
-            value, end = self.value(self._blank(0), 0)
+            value, end = self.value(self._skip_whitespace(0), 0)
         except _Broken:
             raise Unreadable(say("The reply holds no JSON.")) from None
-        if self._blank(end) != len(self._text):
+        if self._skip_whitespace(end) != len(self._text):
             raise Unreadable(say("The reply holds no JSON."))
         return value
 
@@ -169,21 +169,21 @@ class _Parser:
 
     def _object(self, start: int, depth: int) -> tuple[_Object, int]:
         members: list[tuple[Body, Any]] = []
-        position = self._blank(start + 1)
+        position = self._skip_whitespace(start + 1)
         while not self._is(position, "}"):
             if members and self._is_over(position):
                 return _Object(members), len(self._text)
             key, position = self._key(position)
-            position = self._blank(position)
+            position = self._skip_whitespace(position)
             if not self._is(position, ":："):
                 raise self._broken(position)
-            position = self._blank(position + 1)
+            position = self._skip_whitespace(position + 1)
             self.has_begun = self.has_begun or self._is(position, '"{[')
             value, end = self.value(position, depth + 1)
             members.append((key, value))
-            position = self._blank(end)
+            position = self._skip_whitespace(end)
             if self._is(position, ",，"):
-                position = self._blank(position + 1)
+                position = self._skip_whitespace(position + 1)
             elif self._is_over(position):
                 if end == len(self._text) and isinstance(value, int | float) and not isinstance(value, bool):
                     raise _Broken(end, unfinished=True)  # more digits may have been to come
@@ -194,13 +194,13 @@ class _Parser:
 
     def _list(self, start: int, depth: int) -> tuple[list[object], int]:
         items: list[object] = []
-        position = self._blank(start + 1)
+        position = self._skip_whitespace(start + 1)
         while not self._is(position, "]"):
             item, position = self.value(position, depth + 1)
             items.append(item)
-            position = self._blank(position)
+            position = self._skip_whitespace(position)
             if self._is(position, ",，"):
-                position = self._blank(position + 1)
+                position = self._skip_whitespace(position + 1)
             elif not self._is(position, "]"):
                 raise self._broken(position)
         return items, position + 1
@@ -221,8 +221,8 @@ class _Parser:
             raise _Broken(len(self._text), unfinished=True)
         return Body(found[1], single=quote in "'‘"), found.end()
 
-    def _blank(self, start: int) -> int:
-        found = BLANK.match(self._text, start)
+    def _skip_whitespace(self, start: int) -> int:
+        found = WHITESPACE.match(self._text, start)
         assert found is not None
         return found.end()
 
@@ -231,7 +231,7 @@ class _Parser:
         return bool(sign) and sign in signs
 
     def _is_over(self, position: int) -> bool:
-        """Whether nothing but the end of a fence is left."""
+        """Return True if nothing but the end of a fence is left."""
         rest = self._text[position : position + FENCE_AHEAD]
         return not rest or (rest.strip() == "```" and position + len(rest) == len(self._text))
 
@@ -250,7 +250,7 @@ def _number(found: re.Match[str]) -> int | float:
 
 
 def _built(value: object) -> Any:
-    """The value with its strings decoded, all with the habits of the whole."""
+    """Return the value with its strings decoded, all with the habits of the whole reply."""
     bodies: list[Body] = []
     _collect(value, bodies)
     return _filled(value, iter(decode_all(bodies)))
