@@ -158,7 +158,7 @@ def rescore(
             )
         finally:
             if record.official is not None:
-                record = numbers.concluded(record, run.store, summarise)
+                record = numbers.conclude(record, run.store, summarise)
             await run.store.end(record)
         if stop.is_set():
             raise Stopped(record.id)

@@ -105,7 +105,7 @@ def check(
     )
 
 
-def named(run: Run, name: str) -> Estimate:
+def find_estimate(run: Run, name: str) -> Estimate:
     """Return the estimate that a name means: of a metric, of a scorer, with `[key=value]` of a slice.
 
     Raises:
@@ -225,10 +225,10 @@ def _compared(
             ),
         )
     for name, one in numbers.items():
-        yield decide(one, wanted[name], by=by), compared(name, one, wanted[name])
+        yield decide(one, wanted[name], by=by), describe_estimate(name, one, wanted[name])
 
 
-def compared(name: str, one: Estimate, least: float) -> Sentence:
+def describe_estimate(name: str, one: Estimate, least: float) -> Sentence:
     """Return a sentence with a number, its interval, and its threshold."""
     return say(
         "{name} {value}, {interval}, at least {least} is wanted",

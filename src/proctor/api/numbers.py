@@ -96,7 +96,7 @@ def official(record: RunRecord, store: Store, found: Sequence[Estimate]) -> Sequ
     return ()
 
 
-def concluded(record: RunRecord, store: Store, summarise: Summarise | None) -> RunRecord:
+def conclude(record: RunRecord, store: Store, summarise: Summarise | None) -> RunRecord:
     """Return the record with its official aggregates, or with the reason why they cannot be computed."""
     if summarise is None:
         return replace(record, official=())

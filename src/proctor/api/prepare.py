@@ -147,7 +147,7 @@ def _job(parts: _Parts, options: RunOptions, record: RunRecord, samples: Chosen)
         scorers=parts.scorers,
         samples=samples.read,
         visits=samples.visits,
-        conclude=lambda record, store: numbers.concluded(record, store, task.summarise),
+        conclude=lambda record, store: numbers.conclude(record, store, task.summarise),
         retry_failed=options.retry_failed,
         cache=options.cache,
         price=_price(parts.agent, spec.budget, parts.judges),

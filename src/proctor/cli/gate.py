@@ -50,9 +50,9 @@ def minima(texts: tuple[str, ...]) -> dict[str, float]:
 
 def print_compared(run: "Run", least: Mapping[str, float], by: "By", *, as_json: bool) -> int:
     """Print the numbers of a run, and how they compare with the least that is wanted; the exit code that says so."""
-    from proctor.api.check import compared, decide, named
+    from proctor.api.check import decide, describe_estimate, find_estimate
 
-    found = {name: named(run, name) for name in least}
+    found = {name: find_estimate(run, name) for name in least}
     decisions = {name: decide(one, least[name], by=by) for name, one in found.items()}
     gates = [
         {"name": name, "least": least[name], "value": one.value, "low": one.low, "high": one.high, "by": by}
@@ -61,7 +61,7 @@ def print_compared(run: "Run", least: Mapping[str, float], by: "By", *, as_json:
     ]
     output.print_run(run, as_json=as_json, more={"gates": gates} if gates else {})
     for name, one in found.items():
-        said = t(compared(name, one, least[name]))
+        said = t(describe_estimate(name, one, least[name]))
         output.message(f"{t(SAID[decisions[name]])}: {said}")
     return max((CODES[decision] for decision in decisions.values()), key=[0, 3, 1].index, default=0)
 
@@ -69,13 +69,13 @@ def print_compared(run: "Run", least: Mapping[str, float], by: "By", *, as_json:
 def nothing_measured(run: "Run") -> bool:
     """Say why where every trial failed, or a scorer in all of them; True where that is so."""
     from proctor.core.score import Score, Unscored
-    from proctor.engine.scoring import with_place
+    from proctor.engine.scoring import reason_with_line
 
     if run.outcomes and set(run.outcomes) == {"agent_failed"}:
         first = next(run.trials(outcome="agent_failed"))
         assert first.failure is not None  # as its outcome says
         count = run.outcomes["agent_failed"]
-        reason = with_place(first.failure)
+        reason = reason_with_line(first.failure)
         output.message(_error(t("The agent failed in all {count} trials. {reason}", count=count, reason=reason)))
         return True
     for scorer in run.record.scorers:

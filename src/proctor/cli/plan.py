@@ -6,7 +6,7 @@ import msgspec
 
 from proctor.cli import output
 from proctor.cli.words import t
-from proctor.engine.episode import as_shown
+from proctor.engine.episode import turn_for_agent
 from proctor.engine.input_size import InputSize
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def show_plan(task: str, how: "RunOptions", *, as_json: bool) -> None:
         size.add(shown, job.agent.tools, spec.attempts)
         count, first = count + 1, first or shown
     assert first is not None, "a task without samples is refused"
-    turns = [as_shown(turn, job.agent.tools) for turn in first.turns[:1]]
+    turns = [turn_for_agent(turn, job.agent.tools) for turn in first.turns[:1]]
     if as_json:
         output.print_json(
             {

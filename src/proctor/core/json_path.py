@@ -31,10 +31,10 @@ def line_of(text: str, path: Path) -> int:
     return text.count("\n", 0, _place(text, path)) + 1
 
 
-def shown(path: Path) -> str:
+def format_path(path: Path) -> str:
     """Format a path the way users write it.
 
-    >>> shown(("eval_cases", 0, "conversation"))
+    >>> format_path(("eval_cases", 0, "conversation"))
     '$.eval_cases[0].conversation'
     """
     return "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)

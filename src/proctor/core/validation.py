@@ -71,7 +71,10 @@ def in_words(error: Exception) -> Sentence | str:
     """
     if isinstance(error, json.JSONDecodeError):
         return say(
-            "{problem} (line {line}, column {column})", problem=malformed(error), line=error.lineno, column=error.colno
+            "{problem} (line {line}, column {column})",
+            problem=describe_malformed(error),
+            line=error.lineno,
+            column=error.colno,
         )
     if isinstance(error, UnicodeDecodeError):
         return say("byte {byte} is no UTF-8", byte=error.start)
@@ -81,13 +84,13 @@ def in_words(error: Exception) -> Sentence | str:
         return say("it is nested too deep")
     text = str(error)
     place = _PLACE.search(text)
-    told = _told(text[: place.start()] if place else text)
+    told = _describe(text[: place.start()] if place else text)
     if told is None:
         return text
     return say("'{place}': {problem}", place=place[1], problem=told) if place and place[1] else told
 
 
-def malformed(error: json.JSONDecodeError) -> Sentence | str:
+def describe_malformed(error: json.JSONDecodeError) -> Sentence | str:
     """Return what is wrong with a JSON text, without line and column."""
     return say(MALFORMED_BY_JSON[error.msg]) if error.msg in MALFORMED_BY_JSON else error.msg
 
@@ -102,7 +105,7 @@ def mismatch(expected: str, value: object) -> Sentence:
     return say("expected {expected}, got {found}", expected=_kind(expected), found=_kind(found))
 
 
-def _told(text: str) -> Sentence | None:
+def _describe(text: str) -> Sentence | None:
     if found := _MALFORMED.match(text):
         problem = say(MALFORMED[found[1]]) if found[1] in MALFORMED else found[1]
         return say("{problem} (byte {byte})", problem=problem, byte=found[2])

@@ -105,7 +105,7 @@ def plain_target(row: Row, shape: Shape) -> Any:
         return str(value).lower()
     if shape.form is None or not isinstance(value, str):
         return value
-    found = extracted(value, shape.form)
+    found = extract(value, shape.form)
     if found is None:
         raise BadInput(
             "{where}: the column '{column}' does not hold what answers are taken out of: {pattern}.",
@@ -116,12 +116,12 @@ def plain_target(row: Row, shape: Shape) -> Any:
     return found
 
 
-def extracted(text: str, form: str) -> str | None:
+def extract(text: str, form: str) -> str | None:
     """Take the answer out of a solution; the last match counts, and of it the first group, if it has one.
 
-    >>> extracted("6 * 7 = 42\\n#### 42", "gsm8k"), extracted(r"so \\boxed{\\frac{1}{2}}.", "boxed")
+    >>> extract("6 * 7 = 42\\n#### 42", "gsm8k"), extract(r"so \\boxed{\\frac{1}{2}}.", "boxed")
     ('42', '\\\\frac{1}{2}')
-    >>> extracted("Answer: 42", "Answer: (.*)"), extracted("none", "gsm8k")
+    >>> extract("Answer: 42", "Answer: (.*)"), extract("none", "gsm8k")
     ('42', None)
     """
     if form == "boxed":

@@ -24,7 +24,7 @@ from proctor.datasets._sampling import (
     FORMS,
     Shape,
     attachment_digest,
-    extracted,
+    extract,
     fields_of,
     options_in,
     plain_target,
@@ -284,7 +284,7 @@ def _surveyed(path: Path, reading: Reading, files: tuple[tuple[Path, int, int], 
                 _note_keys(name, value, nested)
             if forms[name]:
                 fits = isinstance(value, str)
-                forms[name] = {form for form in forms[name] if fits and FORMS[form].search(value) and extracted(value, form)}  # fmt: skip
+                forms[name] = {form for form in forms[name] if fits and FORMS[form].search(value) and extract(value, form)}  # fmt: skip
     if not names:
         raise BadInput("{path} holds no rows.", path=path.name)
     return _Survey(

@@ -88,7 +88,7 @@ class Episode:
     async def _send(self, session: Session, turn: Turn) -> bool:
         self._sending = True
         self._in_words |= turn.as_text is not None and not turn.tools
-        steps = await session.send(as_shown(turn, self._agent.tools))
+        steps = await session.send(turn_for_agent(turn, self._agent.tools))
         if type(steps) is not list and not isinstance(steps, Sequence):  # the first is far cheaper
             raise AgentFailed("The agent gave {type} instead of steps.", type=type(steps).__name__)
         for step in steps:
@@ -100,7 +100,7 @@ class Episode:
         return not steps or steps[-1].stop not in ("step_limit", "time_limit")
 
 
-def as_shown(turn: Turn, tools: ToolStyle) -> Turn:
+def turn_for_agent(turn: Turn, tools: ToolStyle) -> Turn:
     """Return the turn as an agent of that kind sees it: only here do native tools become text."""
     if tools == "native" or turn.as_text is None:
         return turn

@@ -5,7 +5,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import say
 from proctor.core.trial import Trial
 from proctor.engine.job import Job
-from proctor.engine.scoring import with_place
+from proctor.engine.scoring import reason_with_line
 from proctor.engine.status import RunStatus
 
 FIRST = 10  # trials of a new run; where the agent fails in each of them it would fail in all
@@ -42,7 +42,7 @@ class FirstTrials:
             raise BadInput(
                 "The agent failed in each of the first {count} trials, so the rest was not run. {reason}",
                 count=self._status.here,
-                reason=with_place(trial.failure),
+                reason=reason_with_line(trial.failure),
             )
 
     def _check_endpoint(self, trial: Trial) -> None:

@@ -7,7 +7,7 @@ import msgspec
 from proctor.core.sample import File, Message, Sample
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import ToolStyle
-from proctor.engine.episode import as_shown
+from proctor.engine.episode import turn_for_agent
 
 _WIDE = re.compile("[\u2e80-\uffef\U00020000-\U0003ffff]")  # Chinese, Japanese, Korean, and their punctuation
 CHARACTERS_A_TOKEN = 4
@@ -32,7 +32,7 @@ class InputSize(msgspec.Struct):
         """Count a sample in the form that an agent of that kind receives."""
         before = InputSize()
         for turn in sample.turns:
-            shown = as_shown(turn, tools)
+            shown = turn_for_agent(turn, tools)
             for message in shown.messages:
                 before._add_message(message, attempts)
             self._add(before)

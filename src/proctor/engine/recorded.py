@@ -9,7 +9,7 @@ from proctor.core.sample import Sample
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Failure, Trial, Verdict
 from proctor.engine.scoring import score_trial
-from proctor.engine.trial import Work, as_judged
+from proctor.engine.trial import Work, skip_unjudged
 from proctor.models import cache
 from proctor.transport import retry
 
@@ -59,4 +59,4 @@ async def score_recorded(work: Work, replies: Replies, sample: Sample, attempt: 
         usage=reply.usage,
     )
     verdicts = await score_trial(trial, sample, work.scorers)
-    return as_judged(replace(trial, retries=tuple(calls)) if calls else trial, verdicts), verdicts
+    return skip_unjudged(replace(trial, retries=tuple(calls)) if calls else trial, verdicts), verdicts

@@ -76,7 +76,7 @@ async def score_trial(trial: Trial, sample: Sample, scorers: Sequence[BoundScore
                         result = await _within_time(result)
                 result = _as_score(result)
                 if spent is not None:
-                    result = spent.noted(result)
+                    result = spent.note_hits(result)
             if result.reason and (short := short_reason(result.reason)) is not result.reason:
                 result = msgspec.structs.replace(result, reason=short)
         except BaseException as error:  # noqa: BLE001 - raised again, or kept as the reason
@@ -105,7 +105,7 @@ class _Spent:
         self._calls = [] if calls is None else calls  # the list itself: failed requests are still to come
         self._before = len(self._calls)
 
-    def noted(self, result: Score | Unscored) -> Score | Unscored:
+    def note_hits(self, result: Score | Unscored) -> Score | Unscored:
         """Return the result with the number of replies that came from the cache, where some did."""
         found = cache.hits() - self._hits
         return msgspec.structs.replace(result, details={**result.details, FROM_CACHE: found}) if found else result
@@ -183,7 +183,7 @@ def trace_of(error: BaseException) -> str:
     return clip(redact(text[-4 * DETAIL_CHARACTERS :]), DETAIL_CHARACTERS, keep="end")
 
 
-def with_place(failure: Failure) -> Sentence | str:
+def reason_with_line(failure: Failure) -> Sentence | str:
     """Return the reason of a failure, with the line of the user's own code that raised it, where that is known."""
     frame = FRAME.search(failure.detail)
     if frame is None:

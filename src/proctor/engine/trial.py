@@ -91,10 +91,10 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
     verdicts = await score_trial(trial, sample, work.scorers)
     if len(calls) > len(trial.retries):  # judges had to ask again
         trial = msgspec.structs.replace(trial, retries=tuple(calls))
-    return as_judged(trial, verdicts), verdicts
+    return skip_unjudged(trial, verdicts), verdicts
 
 
-def as_judged(trial: Trial, verdicts: Sequence[Verdict]) -> Trial:
+def skip_unjudged(trial: Trial, verdicts: Sequence[Verdict]) -> Trial:
     """Return the trial; as skipped where the budget did not last for its judges, to be run again with a higher one."""
     for verdict in verdicts:
         result = verdict.result

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self, TypeVar, Union, get_args, get_origin, ge
 
 import msgspec
 
-from proctor.core.json_path import Invalid, Path, shown
+from proctor.core.json_path import Invalid, Path, format_path
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words
 
@@ -47,7 +47,7 @@ class Noun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         try:
             return read_noun(value, cls)
         except Invalid as error:
-            raise ValueError(f"{shown(error.path)}: {error.problem}") from None
+            raise ValueError(f"{format_path(error.path)}: {error.problem}") from None
 
     @classmethod
     def model_validate_json(cls, text: str | bytes) -> Self:
@@ -147,7 +147,12 @@ class _Walk:
                 made[name] = self._inner(_number(inner, name), shapes[name], (*path, name))
             else:
                 self.notes.append(
-                    say("{path}: '{camel}' counts, '{key}' does not.", path=shown(path), camel=camel(name), key=key)
+                    say(
+                        "{path}: '{camel}' counts, '{key}' does not.",
+                        path=format_path(path),
+                        camel=camel(name),
+                        key=key,
+                    )
                 )
         for below, problem in kind.problems(made):
             raise Invalid((*path, *below), problem)
@@ -157,10 +162,12 @@ class _Walk:
         likely = get_close_matches(key, sorted(set(_spellings(kind).values())), n=1)
         near = say(" Did you mean '{near}'?", near=likely[0]) if likely else ""
         if kind.ignores_unknown:
-            self.notes.append(say("{path}: the key is ignored, as by ADK 2.13.{near}", path=shown(path), near=near))
+            self.notes.append(
+                say("{path}: the key is ignored, as by ADK 2.13.{near}", path=format_path(path), near=near)
+            )
         elif "extra" in kind.__struct_fields__:
             self.notes.append(
-                say("{path}: the key is not known to ADK; it is kept.{near}", path=shown(path), near=near)
+                say("{path}: the key is not known to ADK; it is kept.{near}", path=format_path(path), near=near)
             )
         else:
             raise Invalid(path, say("the key '{key}' is not known here.{near}", key=key, near=near))

@@ -16,9 +16,9 @@ import msgspec
 
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
-from proctor.core.json_path import Invalid, Path, line_of, shown
+from proctor.core.json_path import Invalid, Path, format_path, line_of
 from proctor.core.sentence import Sentence, say
-from proctor.core.validation import in_words, malformed
+from proctor.core.validation import describe_malformed, in_words
 from proctor.evalsets import legacy, spans
 from proctor.evalsets.noun import convert, normalize, read_noun
 from proctor.evalsets.schema import ConversationScenario, ConversationScenarios, EvalCase, EvalSet, SessionInput
@@ -216,7 +216,7 @@ def _check_case(case: EvalCase, at: Path) -> Iterator[Sentence]:
     for place, turn in enumerate(case.conversation or ()):
         data = turn.intermediate_data
         if data is not None and not all(call.name for call in data.calls()):
-            here = shown((*at, "conversation", place, "intermediate_data"))
+            here = format_path((*at, "conversation", place, "intermediate_data"))
             yield say("{path}: an expected call has no name, so no call can be like it.", path=here)
 
 
@@ -227,7 +227,7 @@ def _bad(path: FilePath, text: str, error: Invalid, original: object) -> BadInpu
         file=path,
         line=line_of(text, at),
         problem=error.problem,
-        path=shown(at),
+        path=format_path(at),
     )
 
 
@@ -262,7 +262,10 @@ def _json(data: bytes, path: FilePath) -> tuple[str, Any, set[str]]:
         return text, json.loads(text, object_pairs_hook=once), doubled
     except json.JSONDecodeError as error:
         raise BadInput(
-            "{path}, line {line}: it is no JSON: {error}.", path=path, line=error.lineno, error=malformed(error)
+            "{path}, line {line}: it is no JSON: {error}.",
+            path=path,
+            line=error.lineno,
+            error=describe_malformed(error),
         ) from None
     except UnicodeDecodeError as error:
         raise BadInput("{path} is no UTF-8 text: {error}.", path=path, error=in_words(error)) from None

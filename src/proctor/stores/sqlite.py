@@ -126,7 +126,7 @@ class SqliteStore:
         return sorted(found, key=lambda record: -record.created)
 
     def run(self, run_id: str) -> RunRecord:
-        return self._found(run_id)[1]
+        return self._find(run_id)[1]
 
     def finished(self, run_id: str, *, failed_too: bool = False) -> set[tuple[str, int]]:
         again = RETRYABLE - INFRASTRUCTURE if failed_too else RETRYABLE
@@ -171,7 +171,7 @@ class SqliteStore:
         rows = self._rows(_queries.SAMPLE, {"run": clean(run_id), "name": clean(sample_id)})
         if rows:
             return decode(rows[0][0], Sample)
-        self._found(run_id)
+        self._find(run_id)
         return None
 
     def planned(self, run_id: str) -> Iterator[Sample]:
@@ -183,17 +183,17 @@ class SqliteStore:
         return (decode(data, Verdict) if scorer else decode(data, Trial) for _, _, scorer, data in pages)
 
     def tallies(self, run_id: str, scorer: str) -> Mapping[str, Tally]:
-        number, record = self._found(run_id)
+        number, record = self._find(run_id)
         with self._reading() as db:
             return _tallies.tallies(db, number, record.spec.attempts, clean(scorer))
 
     def strata(self, run_id: str, scorer: str, tag: str) -> Mapping[str, Mapping[str, Tally]]:
-        number, record = self._found(run_id)
+        number, record = self._find(run_id)
         with self._reading() as db:
             return _tallies.strata(db, number, record.spec.attempts, clean(scorer), tag)
 
     def delete(self, run_id: str) -> None:
-        number, _ = self._found(run_id)
+        number, _ = self._find(run_id)
         lock = RunLock(self._path, run_id)
         try:
             self._writer.call(lambda db: _delete(db, number)).result()
@@ -214,7 +214,7 @@ class SqliteStore:
             raise BadInput("The run '{run}' is not open for writing here; it has to be begun first.", run=run_id)
         return self._held[run_id].number
 
-    def _found(self, run_id: str) -> tuple[int, RunRecord]:
+    def _find(self, run_id: str) -> tuple[int, RunRecord]:
         rows = self._rows("SELECT id, record FROM runs WHERE name = :run", {"run": clean(run_id)})
         if not rows:
             names = [row[0] for row in self._rows("SELECT name FROM runs ORDER BY id DESC", {})]
@@ -223,7 +223,7 @@ class SqliteStore:
 
     def _range(self, run_id: str, sample_id: str | None = None) -> dict[str, object]:
         """Return the numbers of the samples of a run, or of one sample: from `first` up to, but not including, `last`."""
-        number, _ = self._found(run_id)
+        number, _ = self._find(run_id)
         if sample_id is None:
             return {"first": first_sample(number), "last": first_sample(number + 1)}
         rows = self._rows(_queries.NUMBER, {"run": number, "name": clean(sample_id)})

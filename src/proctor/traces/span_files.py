@@ -23,10 +23,10 @@ import msgspec
 
 from proctor.chat.agent_replies import clean
 from proctor.core.errors import BadInput
-from proctor.core.json_path import Invalid, shown
+from proctor.core.json_path import Invalid, format_path
 from proctor.core.json_path import Path as Place
 from proctor.core.sentence import Sentence, say
-from proctor.core.validation import in_words, malformed, mismatch
+from proctor.core.validation import describe_malformed, in_words, mismatch
 from proctor.traces.attributes import TooDeep, at, attributes_by_name, plain_value, text, tree
 
 MOST_BYTES = 512_000_000
@@ -192,7 +192,7 @@ def _spread(path: Path, number: int, text: str) -> Iterator[tuple[_Line, Any]]:
                 "{path}, line {line}: it is no JSON: {error}.",
                 path=path,
                 line=number + text.count("\n", counted, error.pos),
-                error=malformed(error),
+                error=describe_malformed(error),
             ) from None
         except RecursionError:
             raise _bad(path, _Line(number), (), say("it is nested too deep")) from None
@@ -382,5 +382,5 @@ def _bad(path: Path, line: _Line, inside: Place, problem: Sentence) -> BadInput:
         file=path,
         line=line.number,
         problem=problem,
-        path=shown((*line.path, *inside)),
+        path=format_path((*line.path, *inside)),
     )
