@@ -87,7 +87,7 @@ def check(
     Raises:
         BadInput: a threshold for a number that the run does not have, or one outside 0 to 1.
     """
-    wanted = _wanted(run, thresholds)
+    wanted = _thresholds_by_name(run, thresholds)
     least = pass_rate if pass_rate is not None else None if wanted else 1.0
     for value in (*wanted.values(), *(() if least is None else (least,))):
         if not 0 <= value <= 1:
@@ -95,7 +95,7 @@ def check(
     numbers = {name: _number(run, name) for name in wanted}
     trials = tuple(_trials(run, wanted))
     rate = _rate(run, trials)
-    told = [*_compared(trials, rate, least, numbers, wanted, by)]
+    told = [*_decisions(trials, rate, least, numbers, wanted, by)]
     return Check(
         trials=trials,
         rate=rate,
@@ -113,12 +113,12 @@ def find_estimate(run: Run, name: str) -> Estimate:
     """
     metric, bracket, slice_ = name.removesuffix("]").partition("[")
     if not bracket:
-        return _number(run, next(iter(_wanted(run, {name: 0.0}))))
-    whole = _number(run, next(iter(_wanted(run, {metric.strip(): 0.0}))))
+        return _number(run, next(iter(_thresholds_by_name(run, {name: 0.0}))))
+    whole = _number(run, next(iter(_thresholds_by_name(run, {metric.strip(): 0.0}))))
     return run.estimate(whole.name, slice=slice_)
 
 
-def _wanted(run: Run, thresholds: Thresholds | None) -> dict[str, float]:
+def _thresholds_by_name(run: Run, thresholds: Thresholds | None) -> dict[str, float]:
     """Return thresholds by the name of a scorer, or of an estimate."""
     if thresholds is None:
         return {}
@@ -155,13 +155,13 @@ def _trials(run: Run, wanted: Mapping[str, float]) -> Iterator[Trialled]:
             key = (sample.id, attempt)
             passed: bool | None = None
             if outcomes.get(key) == "scored":
-                passed = _passed(by_trial.get(key, []), wanted)
+                passed = _has_passed(by_trial.get(key, []), wanted)
             elif outcomes.get(key) in IN_THE_MEAN:
                 passed = False
             yield Trialled(sample_id=sample.id, attempt=attempt, passed=passed)
 
 
-def _passed(verdicts: list[Verdict], wanted: Mapping[str, float]) -> bool | None:
+def _has_passed(verdicts: list[Verdict], wanted: Mapping[str, float]) -> bool | None:
     """True if the trial passed with every scorer; None where a scorer could not tell, or none applies."""
     told: list[bool] = []
     for verdict in verdicts:
@@ -203,7 +203,7 @@ def _unmeasured(trials: tuple[Trialled, ...]) -> Iterator[Sentence]:
         )
 
 
-def _compared(
+def _decisions(
     trials: tuple[Trialled, ...],
     rate: Estimate,
     least: float | None,

@@ -64,16 +64,16 @@ def prepare(task: resolve.TaskLike, options: RunOptions) -> Prepared:
         BadInput: whatever the caller can fix.
     """
     options.check()
-    parts = _resolved(task, options)
+    parts = _resolve(task, options)
     for what, given in _stored_texts(parts.spec).items():
         refuse_keys(what, given)
-    planned = _planned(parts.stored, parts.store)
+    planned = _planned_ids(parts.stored, parts.store)
     samples = choose(parts.task, parts.spec.selection, parts.spec.seed, order=parts.spec.order, planned=planned)
     record = _record(parts, options, samples.strata)
     return Prepared(job=_job(parts, options, record, samples), store=parts.store, resumed=parts.stored is not None)
 
 
-def _resolved(task: resolve.TaskLike, options: RunOptions) -> _Parts:
+def _resolve(task: resolve.TaskLike, options: RunOptions) -> _Parts:
     """Find task, agent, scorers and judges by their names, once."""
     made_task, named_task = resolve.task(task, options.options or {})
     agent = options.agent if options.replies is None else resolve.Recorded(Path(options.replies))
@@ -234,7 +234,7 @@ def _stored(store: Store, run_id: str | None) -> RunRecord | None:
     return stored
 
 
-def _planned(stored: RunRecord | None, store: Store) -> Collection[str] | None:
+def _planned_ids(stored: RunRecord | None, store: Store) -> Collection[str] | None:
     """Return the ids that a stored run drew: an earlier version may have drawn by another rule."""
     if stored is None or not stored.planned or stored.spec.selection.limit is None:
         return None

@@ -281,7 +281,7 @@ def _scorers(given: str | Scorer, make: Make) -> list[BoundScorer]:
 
 def _scorer(given: str | Scorer, make: Make) -> BoundScorer:
     if not isinstance(given, str):
-        given = _metric_wrapped(given)
+        given = _wrap_metric(given)
         reference = function.identity(given)
         return _bound(given, reference, own_name(given) or reference.rpartition(":")[2])
     kind = given.partition(":")[0]
@@ -311,7 +311,7 @@ def _is_judge(kind: str) -> bool:
     return not registry.SCORERS.knows(kind) and registry.JUDGES.knows(kind)
 
 
-def _metric_wrapped(given: Scorer) -> Scorer:
+def _wrap_metric(given: Scorer) -> Scorer:
     """A metric of DeepEval as a scorer; anything else as it is."""
     from proctor.judges import deepeval
 

@@ -52,7 +52,7 @@ def check_conditions(stored: RunRecord, asked: RunRecord) -> None:
         raise BadInput(
             "The run '{run}' was made under other conditions: {changed}. Choose another name for a new run (--run).",
             run=stored.id,
-            changed=_joined(told[:MOST_SHOWN]),
+            changed=_join(told[:MOST_SHOWN]),
         )
 
 
@@ -65,7 +65,7 @@ def check_code(stored: RunRecord, asked: RunRecord, *, accept: bool) -> RunRecor
     told = [*_code_changes(stored.provenance, asked.provenance)]
     if not told:
         return stored
-    changed = _joined(told[:MOST_SHOWN])
+    changed = _join(told[:MOST_SHOWN])
     if not accept:
         raise BadInput(
             "The run '{run}' was made with other code: {changed}. Nothing was run and its numbers are those of the old code. Choose another name for a new run (--run), or go on with this one and mix both (--accept-changes).",
@@ -179,5 +179,5 @@ def _shown(value: object) -> str | Sentence:
     return str(value)
 
 
-def _joined(sentences: list[Sentence]) -> Sentence:
+def _join(sentences: list[Sentence]) -> Sentence:
     return reduce(lambda one, other: say("{one}; {other}", one=one, other=other), sentences)

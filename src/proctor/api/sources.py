@@ -119,7 +119,7 @@ def _digests(starts: list[Path]) -> dict[str, str]:
         found[path] = _digest(*key)
         if path.suffix == ".py":
             read = _read(*key)
-            todo += [one for one in (*_imported(path, read, roots), *_data(path, read)) if one not in found]
+            todo += [one for one in (*_find_imports(path, read, roots), *_data(path, read)) if one not in found]
     home = starts[0].parent
     return {Path(os.path.relpath(path, home)).as_posix(): said for path, said in sorted(found.items())}
 
@@ -222,7 +222,7 @@ def _is_mode(node: ast.AST) -> bool:
     return isinstance(value, str) and bool(re.fullmatch(r"[rbt]*[wax+][wax+rbt]*", value))
 
 
-def _imported(path: Path, read: _Read, roots: Iterable[Path]) -> Iterator[Path]:
+def _find_imports(path: Path, read: _Read, roots: Iterable[Path]) -> Iterator[Path]:
     """Return the project's own files that a file imports, with the `__init__` of their packages."""
     for level, module in read.modules:
         parts = [part for part in module.split(".") if part]

@@ -44,11 +44,11 @@ def _upwards(folder: str) -> Iterator[str]:
 
 def _toml(path: str, needed: bytes = b"") -> Mapping[str, Any]:
     stat = os.stat(path)
-    return _parsed(path, needed, stat.st_mtime_ns, stat.st_size)
+    return _parse(path, needed, stat.st_mtime_ns, stat.st_size)
 
 
 @lru_cache(maxsize=8)
-def _parsed(path: str, needed: bytes, _changed: int, _size: int) -> Mapping[str, object]:
+def _parse(path: str, needed: bytes, _changed: int, _size: int) -> Mapping[str, object]:
     """Parse a file; the cache key holds its time and size. Returns no tables where the pattern is not in it."""
     with open(path, "rb") as file:
         content = file.read()

@@ -24,14 +24,14 @@ class Sentence(msgspec.Struct, frozen=True, tag="sentence"):
     def __post_init__(self) -> None:
         """Turn values that are dicts into sentences again: that is how nested sentences come out of a store."""
         if any(isinstance(value, dict) and value.get("type") == "sentence" for value in self.values.values()):
-            values = {name: _revived(value) for name, value in self.values.items()}
+            values = {name: _revive(value) for name, value in self.values.items()}
             msgspec.structs.force_setattr(self, "values", values)
 
     def __str__(self) -> str:
         return self.text.format_map(self.values) if self.values else self.text
 
 
-def _revived(value: object) -> Any:
+def _revive(value: object) -> Any:
     if isinstance(value, dict) and value.get("type") == "sentence":
         return msgspec.convert(value, Sentence)
     return value

@@ -40,7 +40,7 @@ def chat_of(value: object, where: Sentence, column: str) -> Chat | None:
     Raises:
         BadInput: a message without role or text, one of a tool, or no message of the user at the end.
     """
-    messages = _listed(value)
+    messages = _list_messages(value)
     if messages is None:
         return None
     read = [_message(message, where, column) for message in messages]
@@ -52,7 +52,7 @@ def chat_of(value: object, where: Sentence, column: str) -> Chat | None:
     return Chat(before=tuple(read), question=asked.text, files=files, answer=answer)
 
 
-def _listed(value: object) -> Sequence[Mapping[str, object]] | None:
+def _list_messages(value: object) -> Sequence[Mapping[str, object]] | None:
     if isinstance(value, str) and value.lstrip().startswith("[{"):
         try:
             value = json.loads(value)

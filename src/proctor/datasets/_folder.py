@@ -58,10 +58,10 @@ def same_split(name: str) -> str:
 
 def _of_folder(path: Path, reading: Reading) -> Sequence[Path]:
     if (path / "dataset_dict.json").is_file():
-        splits = [name for name in _described(path / "dataset_dict.json", "splits") if (path / name).is_dir()]
+        splits = [name for name in _describe(path / "dataset_dict.json", "splits") if (path / name).is_dir()]
         return _of_folder(path / _chosen(path, splits, reading.split), Reading(encoding=reading.encoding))
     if (path / "state.json").is_file():
-        files = [_inside(path, str(entry.get("filename"))) for entry in _described(path / "state.json", "_data_files")]
+        files = [_inside(path, str(entry.get("filename"))) for entry in _describe(path / "state.json", "_data_files")]
         if files:
             return files
     files = sorted(_data_files(path), key=_natural)
@@ -94,7 +94,7 @@ def _chosen(path: Path, splits: Sequence[str], wanted: str | None) -> str:
     )
 
 
-def _described(path: Path, key: str) -> list[Any]:
+def _describe(path: Path, key: str) -> list[Any]:
     try:
         value = json.loads(path.read_bytes())[key]
     except (ValueError, KeyError, TypeError, RecursionError):

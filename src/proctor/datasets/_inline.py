@@ -48,9 +48,9 @@ def file_of(value: Any) -> File | None:
         kind = text.partition("?")[0].rpartition(".")[2].lower().replace("jpeg", "jpg")
         return File(name=text.partition("?")[0].rpartition("/")[2], media_type=TYPES.get(kind, TYPES["png"]), url=text)
     if url := DATA_URL.match(text):
-        data = _decoded(text[url.end() :]) if ";base64" in url[2].lower() else None
+        data = _decode(text[url.end() :]) if ";base64" in url[2].lower() else None
         return None if data is None else _file(data, url[1].lower() or None)
-    if len(text) >= SHORTEST and (data := _decoded(text)) is not None and _suffix(data) != "bin":
+    if len(text) >= SHORTEST and (data := _decode(text)) is not None and _suffix(data) != "bin":
         return _file(data, None)
     return None
 
@@ -112,7 +112,7 @@ def _suffix(data: bytes) -> str:
     return next((suffix for start, suffix in STARTS if data.startswith(start)), "bin")
 
 
-def _decoded(text: str) -> bytes | None:
+def _decode(text: str) -> bytes | None:
     try:
         return base64.b64decode("".join(text.split()), validate=True)
     except (binascii.Error, ValueError):

@@ -185,7 +185,7 @@ def _read(value: object, where: Sentence, column: str) -> Choices:
     if isinstance(value, str):
         text = value.strip()
         if text[:1] in ("[", "{"):
-            value = _decoded(text)
+            value = _decode(text)
         if isinstance(value, str):
             return Choices(texts=tuple(text.split("|") if "|" in text else text.splitlines()))
     if isinstance(value, Mapping):
@@ -215,7 +215,7 @@ def _of_object(value: Mapping[str, Any], where: Sentence, column: str) -> Choice
     return Choices(texts=named, labels=tuple(str(label).strip().upper() for label in labels))
 
 
-def _decoded(text: str) -> Any:
+def _decode(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

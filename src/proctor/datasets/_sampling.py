@@ -125,13 +125,13 @@ def extract(text: str, form: str) -> str | None:
     ('42', None)
     """
     if form == "boxed":
-        return _boxed(text)
+        return _last_boxed(text)
     pattern = FORMS.get(form) or re.compile(form)
     found = list(pattern.finditer(text))
     return str(found[-1][1] if pattern.groups else found[-1][0]).strip() if found else None
 
 
-def _boxed(text: str) -> str | None:
+def _last_boxed(text: str) -> str | None:
     start = text.rfind("\\boxed")
     if start < 0:
         return None
@@ -155,7 +155,7 @@ def fields_of(template: str) -> list[str]:
     return [found[1].strip() for found in FIELD.finditer(template) if found[1] is not None]
 
 
-def _filled(template: str, row: Row) -> str:
+def _fill(template: str, row: Row) -> str:
     def put(found: re.Match[str]) -> str:
         if found[1] is None:
             return found[0][0]
@@ -169,7 +169,7 @@ def _chat(row: Row, shape: Shape) -> Chat:
     """Return the question of a row with the messages that precede it."""
     columns = shape.columns
     if shape.template is not None:
-        chat = Chat(before=(), question=_filled(shape.template, row))
+        chat = Chat(before=(), question=_fill(shape.template, row))
         if not chat.question:
             raise BadInput("{where}: the template makes an empty question.", where=row.where)
     else:

@@ -29,7 +29,7 @@ def parquet(path: Path) -> Placed:
         raise MissingExtra("parquet", path.name) from None
     try:
         with reader.ParquetFile(path) as file:
-            yield from _numbered(path, (batch.to_pylist() for batch in file.iter_batches(batch_size=BATCH)))
+            yield from _number_rows(path, (batch.to_pylist() for batch in file.iter_batches(batch_size=BATCH)))
     except (ArrowException, OSError) as error:
         raise BadInput("{path} is no readable parquet file: {error}.", path=path.name, error=error) from None
 
@@ -54,7 +54,7 @@ def arrow(path: Path) -> Placed:
             else:
                 source.seek(0)
                 batches = iter(ipc.open_stream(source))
-            yield from _numbered(path, (batch.to_pylist() for batch in batches))
+            yield from _number_rows(path, (batch.to_pylist() for batch in batches))
     except (pyarrow.ArrowException, OSError) as error:
         raise BadInput("{path} is no readable arrow file: {error}.", path=path.name, error=error) from None
 
@@ -98,7 +98,7 @@ def column_names(cells: Sequence[str], path: Path) -> list[str]:
     return names
 
 
-def _numbered(path: Path, batches: Iterator[list[dict[str, object]]]) -> Placed:
+def _number_rows(path: Path, batches: Iterator[list[dict[str, object]]]) -> Placed:
     number = 0
     for batch in batches:
         for cells in batch:

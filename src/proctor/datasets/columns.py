@@ -136,7 +136,7 @@ def assign_columns(
     Raises:
         BadInput: a mapped column is not there, or is mapped to what does not exist.
     """
-    roles, tags, meta = _mapped([*names, *nested], mapped, where, known, many, aliases)
+    roles, tags, meta = _apply_mapping([*names, *nested], mapped, where, known, many, aliases)
     free = {plain(name): name for name in reversed(names) if name not in mapped}
     for role, usual in known.items():
         found = next((plain(one) for one in usual if plain(one) in free), None)
@@ -161,7 +161,7 @@ def describe(columns: Columns) -> dict[str, str]:
     return found | ({"options": ", ".join(columns.letters)} if columns.letters else {})
 
 
-def _mapped(
+def _apply_mapping(
     names: Collection[str],
     mapped: Mapping[str, str],
     where: str,

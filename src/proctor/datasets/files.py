@@ -105,10 +105,10 @@ def task_from_file(
     Raises:
         BadInput: names file, row and column.
     """
-    name, path, fetched = _located(path, split)
+    name, path, fetched = _locate(path, split)
     reading = Reading(encoding=encoding, header=header, sheet=sheet, split=None if fetched else split)
     shape = _shape(path, reading, columns, answers, prompt, target_pattern)
-    checked = _checked(path, reading, shape, allow_code=allow_code)
+    checked = _check_rows(path, reading, shape, allow_code=allow_code)
     return Task(
         name=name,
         version=checked.digest[:12],
@@ -141,7 +141,7 @@ def _layout(name: str, shape: Shape) -> Sentence:
     )
 
 
-def _located(path: str | Path, split: str | None) -> tuple[str, Path, dict[str, str]]:
+def _locate(path: str | Path, split: str | None) -> tuple[str, Path, dict[str, str]]:
     """Return the name of the task, where its files are, and what is recorded of those of the hub."""
     if hub.is_on_hub(str(path)):
         found = hub.fetch_files(str(path), split)
@@ -215,7 +215,7 @@ def _shape(
     if shape.answers:
         _check_answers(path, reading, shape, survey)
     if found.target is not None and (found.options or found.letters) and not isinstance(answers, str):
-        shape = replace(shape, style=style_of(_asked(path, reading, shape), found.target))
+        shape = replace(shape, style=style_of(_answered_rows(path, reading, shape), found.target))
     return shape
 
 
@@ -251,7 +251,7 @@ def _check_answers(path: Path, reading: Reading, shape: Shape, survey: _Survey) 
     )
 
 
-def _asked(path: Path, reading: Reading, shape: Shape) -> Iterator[Asked]:
+def _answered_rows(path: Path, reading: Reading, shape: Shape) -> Iterator[Asked]:
     for row in rows(path, reading):
         choices, answer = options_in(row, shape.columns), plain_target(row, shape)
         if choices is not None and answer is not None:
@@ -263,11 +263,11 @@ def _identity(path: Path, reading: Reading) -> tuple[tuple[Path, int, int], ...]
 
 
 def _survey(path: Path, reading: Reading) -> _Survey:
-    return _surveyed(path, reading, _identity(path, reading))
+    return _survey_files(path, reading, _identity(path, reading))
 
 
 @lru_cache(maxsize=8)
-def _surveyed(path: Path, reading: Reading, files: tuple[tuple[Path, int, int], ...]) -> _Survey:
+def _survey_files(path: Path, reading: Reading, files: tuple[tuple[Path, int, int], ...]) -> _Survey:
     names: dict[str, None] = {}
     filled: set[str] = set()
     nested: dict[str, None] = {}
@@ -313,7 +313,7 @@ def _digest(files: Sequence[Path]) -> str:
     return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
 
-def _checked(path: Path, reading: Reading, shape: Shape, *, allow_code: bool) -> _Checked:
+def _check_rows(path: Path, reading: Reading, shape: Shape, *, allow_code: bool) -> _Checked:
     row_by_id: dict[str, int] = {}
     attached: dict[str, str] = {}
     with_options = 0

@@ -65,12 +65,12 @@ def _json_lines(path: Path, reading: Reading) -> Placed:
                     "{where}: a line above {limit} characters is not read.", where=where, limit=LINE_CHARACTERS
                 )
             if line.strip():
-                yield where, _object(_decoded(line, where), where)
+                yield where, _object(_decode(line, where), where)
 
 
 def _json(path: Path, reading: Reading) -> Placed:
-    value = _decoded(_text(path, reading, MOST_BYTES), say("{path}", path=path.name))
-    yield from _listed(value, path, reading)
+    value = _decode(_text(path, reading, MOST_BYTES), say("{path}", path=path.name))
+    yield from _rows_of_value(value, path, reading)
 
 
 def _yaml(path: Path, reading: Reading) -> Placed:
@@ -87,7 +87,7 @@ def _yaml(path: Path, reading: Reading) -> Placed:
         ) from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise BadInput("{path} is no valid YAML: {error}.", path=path.name, error=error) from None
-    yield from _listed(value, path, reading)
+    yield from _rows_of_value(value, path, reading)
 
 
 def _safe_loader() -> Any:
@@ -127,7 +127,7 @@ def _plain_loader() -> Any:
     return Loader
 
 
-def _listed(value: Any, path: Path, reading: Reading) -> Placed:
+def _rows_of_value(value: Any, path: Path, reading: Reading) -> Placed:
     """Yield the rows of a list of objects, or of an object that holds them in one of the usual ways."""
     ids: list[str] | None = None
     if isinstance(value, dict):
@@ -168,7 +168,7 @@ def _rows_of_object(value: Mapping[str, object], path: Path, reading: Reading) -
     )
 
 
-def _separated(path: Path, reading: Reading, delimiter: str | None = None) -> Placed:
+def _csv(path: Path, reading: Reading, delimiter: str | None = None) -> Placed:
     csv.field_size_limit(CELL_CHARACTERS)  # the module's own limit is 131,072 characters
     with open_text(path, reading.encoding, newline="") as file:
         start = file.readline(CELL_CHARACTERS)
@@ -182,7 +182,7 @@ def _separated(path: Path, reading: Reading, delimiter: str | None = None) -> Pl
             line = reader.line_num + 1
             if any(cell.strip() for cell in cells):
                 names = names or [f"column_{number}" for number in range(1, len(cells) + 1)]
-                yield where, _named(cells, names, where)
+                yield where, _cells_by_name(cells, names, where)
 
 
 def _next(reader: Any, path: Path, line: int) -> list[str] | None:
@@ -201,7 +201,7 @@ def _delimiter(header: str) -> str:
     return max(DELIMITERS, key=bare.count)
 
 
-def _named(cells: list[str], names: list[str], where: Sentence) -> Mapping[str, object]:
+def _cells_by_name(cells: list[str], names: list[str], where: Sentence) -> Mapping[str, object]:
     extra = [cell for cell in cells[len(names) :] if cell.strip()]
     if extra or len(cells) < len(names):
         raise BadInput(
@@ -226,7 +226,7 @@ def _object(value: object, where: Sentence) -> Mapping[str, object]:
     return {key.strip(): one for key, one in value.items()}
 
 
-def _decoded(text: str, where: Sentence) -> Any:
+def _decode(text: str, where: Sentence) -> Any:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeError, ValueError) as error:
@@ -246,8 +246,8 @@ READERS: Mapping[str, Callable[[Path, Reading], Placed]] = {
     ".jsonl": _json_lines,
     ".ndjson": _json_lines,
     ".json": _json,
-    ".csv": _separated,
-    ".tsv": lambda path, reading: _separated(path, reading, "\t"),
+    ".csv": _csv,
+    ".tsv": lambda path, reading: _csv(path, reading, "\t"),
     ".yaml": _yaml,
     ".yml": _yaml,
     ".parquet": lambda path, _: parquet(path),

@@ -44,14 +44,14 @@ def fetch_files(name: str, split: str | None) -> hub.DataSet:
     if revision is None:
         try:
             return hub.fetch(
-                data_set, revision=PARQUET, folder=folder, choose=_converted(name, config, split), advice=advice
+                data_set, revision=PARQUET, folder=folder, choose=_choose_converted(name, config, split), advice=advice
             )
         except hub.NotThere:  # a set that the hub has no Parquet copy of
             revision = hub.MAIN
     return hub.fetch(data_set, revision=revision, folder=folder, choose=_own(name, config, split), advice=advice)
 
 
-def _converted(name: str, config: str | None, split: str | None) -> Callable[[Sequence[str]], Sequence[str]]:
+def _choose_converted(name: str, config: str | None, split: str | None) -> Callable[[Sequence[str]], Sequence[str]]:
     """Choose among `CONFIG/SPLIT/NNNN.parquet`; a split that the hub converted only in part is `partial-SPLIT`."""
 
     def choose(files: Sequence[str]) -> Sequence[str]:

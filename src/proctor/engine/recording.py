@@ -166,7 +166,7 @@ def state_at_the_end(
         return "stopped", None
     failed = sum(count for outcome, count in store.outcomes(record.id).items() if outcome in INFRASTRUCTURE)
     if status.judge_failed or status.here < status.done:  # those of before count too
-        failed = max([failed, *(_unjudged(record.id, scorer, store) for scorer in record.scorers)])
+        failed = max([failed, *(_count_unjudged(record.id, scorer, store) for scorer in record.scorers)])
     share, allowed = failed / record.planned, record.spec.max_failed
     if share > allowed:
         return "inconclusive", say(
@@ -177,7 +177,7 @@ def state_at_the_end(
     return "finished", None
 
 
-def _unjudged(run_id: str, scorer: str, store: Store) -> int:
+def _count_unjudged(run_id: str, scorer: str, store: Store) -> int:
     return sum(value.why == "judge_failed" for value in store.values(run_id, scorer))
 
 

@@ -58,7 +58,7 @@ async def rescore(
                 if not chunk:
                     admission.close()
                     continue
-                verdicts = [verdict for trial in chunk for verdict in await _judged(trial, store, scorers)]
+                verdicts = [verdict for trial in chunk for verdict in await _judge(trial, store, scorers)]
                 if not refusals.take_verdicts(verdicts, admission.in_flight):
                     admission.close()
                     continue
@@ -88,7 +88,7 @@ async def rescore(
     return record
 
 
-async def _judged(trial: Trial, store: Store, scorers: Sequence[BoundScorer]) -> list[Verdict]:
+async def _judge(trial: Trial, store: Store, scorers: Sequence[BoundScorer]) -> list[Verdict]:
     cache.begin(trial.attempt)
     retry.record_calls()
     sample = store.sample(trial.run_id, trial.sample_id)

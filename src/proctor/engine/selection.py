@@ -60,7 +60,7 @@ def choose(
     """
     samples = _samples(task, is_part=selection.first is not None)
     _check(samples, selection)
-    places = _places(samples, selection, task.spread_by)
+    places = _positions(samples, selection, task.spread_by)
     sizes = {stratum: len(found) for stratum, found in places.items()}
     total, limit = sum(sizes.values()), selection.limit
     if not total:
@@ -80,8 +80,8 @@ def choose(
     visited = visiting.visits(places, seed) if is_random else in_order
     by = task.spread_by or ""
     return Chosen(
-        read=lambda: _at(samples, in_order),
-        visits=lambda: _visited(samples, visited) if is_random else _at(samples, in_order),
+        read=lambda: _samples_at(samples, in_order),
+        visits=lambda: _visit(samples, visited) if is_random else _samples_at(samples, in_order),
         strata=Strata(by="" if list(sizes) == [""] else by, sizes=sizes, order="random" if is_random else "official"),
     )
 
@@ -97,13 +97,13 @@ def _samples(task: Task, *, is_part: bool) -> Read:
     elif is_part or (task.planned or 0) > MOST_LAZY:
         kept = None
     else:
-        kept = _kept(samples())
+        kept = _keep(samples())
     if kept is not None:
         return lambda: kept
     return samples if callable(samples) else lambda: samples
 
 
-def _kept(samples: Iterable[Sample]) -> Sequence[Sample] | None:
+def _keep(samples: Iterable[Sample]) -> Sequence[Sample] | None:
     """Return the samples, where they are few and small enough to be kept in memory; else None."""
     if isinstance(samples, Sequence):
         return samples
@@ -129,7 +129,7 @@ def _has_tags(sample: Sample, tags: Mapping[str, str]) -> bool:
     return not tags or all(sample.tags.get(key) == value for key, value in tags.items())
 
 
-def _places(samples: Read, selection: Selection, by: str | None) -> "dict[str, array[int]]":
+def _positions(samples: Read, selection: Selection, by: str | None) -> "dict[str, array[int]]":
     """Return the positions that --tag, --id and --first leave, by stratum."""
     ids = frozenset(selection.ids)
     left = (
@@ -141,11 +141,11 @@ def _places(samples: Read, selection: Selection, by: str | None) -> "dict[str, a
     for place, sample in islice(left, selection.first):
         found.setdefault(sample.tags.get(by, "") if by else "", array("Q")).append(place)
         if len(found) > MOST_STRATA:
-            return _places(samples, selection, None)
+            return _positions(samples, selection, None)
     return found
 
 
-def _at(samples: Read, places: "Sequence[int]") -> Iterator[Sample]:
+def _samples_at(samples: Read, places: "Sequence[int]") -> Iterator[Sample]:
     """Yield the samples at these ascending positions."""
     source = samples()
     if isinstance(source, Sequence):
@@ -161,7 +161,7 @@ def _at(samples: Read, places: "Sequence[int]") -> Iterator[Sample]:
                 return
 
 
-def _visited(samples: Read, places: "Sequence[int]") -> Iterator[Sample]:
+def _visit(samples: Read, places: "Sequence[int]") -> Iterator[Sample]:
     """Yield the samples at these positions, in any order."""
     source = samples()
     if isinstance(source, Sequence):
@@ -170,7 +170,7 @@ def _visited(samples: Read, places: "Sequence[int]") -> Iterator[Sample]:
     for begin in range(0, len(places), HELD):
         part = places[begin : begin + HELD]
         in_order = sorted(part)
-        held = dict(zip(in_order, _at(samples, in_order), strict=True))
+        held = dict(zip(in_order, _samples_at(samples, in_order), strict=True))
         yield from map(held.pop, part)
 
 

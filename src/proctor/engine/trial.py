@@ -134,13 +134,13 @@ async def _play(work: Work, sample: Sample) -> tuple[Trajectory, Failure | None,
         if isinstance(error, TimeoutError) and limit.expired():
             return _out_of_time(episode.so_far("time_limit"), limits)
         if not is_of_the_agent(error):
-            return episode.so_far(), _failure_of_ours(error), "environment_failed"
+            return episode.so_far(), _internal_failure(error), "environment_failed"
         reason = say("The agent raised {kind}: {error}", kind=type(error).__name__, error=quoted(error))
         return episode.so_far(), Failure(kind="raised", reason=reason, detail=trace_of(error)), "agent_failed"
     return trajectory, None, "scored"
 
 
-def _failure_of_ours(error: BaseException) -> Failure:
+def _internal_failure(error: BaseException) -> Failure:
     values = {"type": type(error).__name__, "error": quoted(error)}
     if is_lack(error):
         reason = say(

@@ -120,7 +120,7 @@ def _check_words(schema: Any, path: str, depth: int) -> None:
 
 def _said_of(error: Any) -> Sentence:
     """Return the first fault as a sentence; of choices only that none fits, not why."""
-    path, value, word, bound = error.json_path, _shown(error.instance), str(error.validator), error.validator_value
+    path, value, word, bound = error.json_path, _show(error.instance), str(error.validator), error.validator_value
     match word:
         case "required":
             return say(
@@ -132,9 +132,9 @@ def _said_of(error: Any) -> Sentence:
             types = bound if isinstance(bound, str) else " | ".join(bound)
             return say("{path}: {value} is no {type}.", path=path, value=value, type=types)
         case "enum":
-            return say("{path}: {value} is none of {choices}.", path=path, value=value, choices=_shown(bound))
+            return say("{path}: {value} is none of {choices}.", path=path, value=value, choices=_show(bound))
         case "const":
-            return say("{path}: {value} is not {expected}.", path=path, value=value, expected=_shown(bound))
+            return say("{path}: {value} is not {expected}.", path=path, value=value, expected=_show(bound))
         case "pattern":
             return say("{path}: {value} does not fit the pattern {pattern}.", path=path, value=value, pattern=bound)
         case "uniqueItems":
@@ -184,5 +184,5 @@ def _wrong(at: str, expected: Sentence) -> BadInput:
     return BadInput("{path} of the schema must be {expected}.", path=at, expected=expected)
 
 
-def _shown(value: Any) -> str:
+def _show(value: Any) -> str:
     return quote(json.dumps(value, ensure_ascii=False, default=str))

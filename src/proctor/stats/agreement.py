@@ -82,7 +82,7 @@ def cohen_kappa(
             "Two raters rate the same items; one has {first}, the other {second}.", first=len(first), second=len(second)
         )
     both = [place for place, (a, b) in enumerate(zip(first, second, strict=True)) if _both(a, b)]
-    pairs = [(_checked(first[place], weights), _checked(second[place], weights)) for place in both]
+    pairs = [(_check_rating(first[place], weights), _check_rating(second[place], weights)) for place in both]
     return _agreement(
         "kappa",
         lambda times: kappa(times, weights),
@@ -221,7 +221,7 @@ def _agreement(
     elif method == "normal" and normal is not None and value < 1 - SAME:
         how, interval = NORMAL, normal(value)
     else:
-        how, interval, error = _jackknifed(statistic, items, clusters, value, chance(times), level)
+        how, interval, error = _jackknife_interval(statistic, items, clusters, value, chance(times), level)
     if value is not None and interval is None:
         note = (
             say("One item alone gives no interval.") if len(items) == 1 else say("Too little varies for an interval.")
@@ -248,7 +248,7 @@ def _why_undefined(items: Sequence[Unit]) -> Sentence:
     return say("Undefined: everybody always gave the same rating, so agreement beyond chance cannot be seen.")
 
 
-def _jackknifed(
+def _jackknife_interval(
     statistic: Statistic[Unit],
     items: Sequence[Unit],
     clusters: Sequence[str],
@@ -260,7 +260,7 @@ def _jackknifed(
     if spread is None:
         return "", None, None
     error = spread.standard_error
-    mapped = _mapped(value, chance, spread.degrees + 1, level)
+    mapped = _wilson_interval(value, chance, spread.degrees + 1, level)
     if error <= SAME or spread.undefined or abs(value) >= 1 - SAME:
         return WILSON_MAPPED, mapped, None
     half = t_quantile(0.5 + level / 2, spread.degrees) * error / (1 - value * value)
@@ -271,7 +271,7 @@ def _jackknifed(
     return JACKKNIFE, Interval(low=low, high=high), error
 
 
-def _mapped(value: float, chance: float, count: int, level: float) -> Interval | None:
+def _wilson_interval(value: float, chance: float, count: int, level: float) -> Interval | None:
     """Return Wilson's interval of the share that agrees, chance + value · (1 - chance), on the scale of the coefficient."""
     if chance >= 1 - SAME:
         return None
@@ -292,7 +292,7 @@ def _both(a: Rating | None, b: Rating | None) -> bool:
 
 def _ratings(unit: Iterable[Rating | None], scale: Scale) -> Unit:
     """Return the ratings that exist, sorted, because it does not matter who gave which."""
-    found = [_checked(rating, None if scale == "nominal" else scale) for rating in unit if rating is not None]
+    found = [_check_rating(rating, None if scale == "nominal" else scale) for rating in unit if rating is not None]
     if scale == "ratio" and any(float(rating) < 0 for rating in found):
         raise BadInput("On a ratio scale ratings are 0 or more.")
     return tuple(sorted(found, key=_order))
@@ -302,7 +302,7 @@ def _order(rating: Rating) -> tuple[bool, Hashable]:
     return isinstance(rating, str), rating
 
 
-def _checked(rating: Rating | None, numbers_for: str | None) -> Rating:
+def _check_rating(rating: Rating | None, numbers_for: str | None) -> Rating:
     if isinstance(rating, str):
         if numbers_for is not None:
             raise BadInput("'{rating}' is no number, which {scale} agreement needs.", rating=rating, scale=numbers_for)

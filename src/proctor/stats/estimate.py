@@ -235,8 +235,8 @@ def _over_clusters(value: float, sums: _Sums, level: float, *, independent: bool
     interval = wilson(value, min(count, trials), quantile=t_quantile(0.5 + level / 2, degrees))
     losses = gains = 0.0
     if not independent or trials == math.inf:
-        losses = _known(sums.size - sums.total, sums.sizes - 2 * sums.cross + sums.squares, sums.sizes)
-        gains = _known(sums.total, sums.squares, sums.sizes)
+        losses = _share_known(sums.size - sums.total, sums.sizes - 2 * sums.cross + sums.squares, sums.sizes)
+        gains = _share_known(sums.total, sums.squares, sums.sizes)
     return _Spread(
         method=OVER_SAMPLES if independent else OVER_CLUSTERS,
         standard_error=error,
@@ -254,7 +254,7 @@ def _no_surer(interval: Interval, count: float, level: float, losses: float, gai
     )
 
 
-def _known(total: float, squares: float, scale: float = 1.0) -> float:
+def _share_known(total: float, squares: float, scale: float = 1.0) -> float:
     """Return how far the spread of what clusters lost (or earned) is known: 0 from one cluster, 1 from eight equal ones."""
     if squares <= _BLURRED * scale:
         return 0.0
@@ -302,17 +302,17 @@ def _of_parts(value: float, shares: Sequence[tuple[float, Estimate]], level: flo
         lost, earned = (
             [share * abs(part.value - end) for share, part in shares if part.value is not None] for end in (1, 0)
         )
-        known = [_known(math.fsum(each), math.fsum(one * one for one in each)) for each in (lost, earned)]
+        known = [_share_known(math.fsum(each), math.fsum(one * one for one in each)) for each in (lost, earned)]
         interval = _no_surer(interval, count, level, *known)
         return _Spread(method=STRATA_T, standard_error=error, degrees=degrees, interval=interval)
     if count * min(value, 1 - value) >= _FEW:
-        interval = _clipped(value, two_sided_z(level) * error)
+        interval = _clip(value, two_sided_z(level) * error)
         return _Spread(method=STRATA, standard_error=error, interval=interval)
     interval = wilson(value, min(count, spoken_of) or count, level)
     return _Spread(method=STRATA_WILSON, standard_error=error, interval=interval)
 
 
-def _clipped(value: float, half: float) -> Interval:
+def _clip(value: float, half: float) -> Interval:
     return Interval(low=max(value - half, 0.0), high=min(value + half, 1.0))
 
 

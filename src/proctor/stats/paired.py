@@ -80,7 +80,7 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def difference(self) -> float:
         """Return first - second; 0 where only rounding distinguishes them."""
-        return _settled(self.first - self.second)
+        return _settle(self.first - self.second)
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,7 +131,7 @@ def compare(pairs: Sequence[Pair], *, level: float = 0.95, single: bool = True, 
         raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
     checked_level(level)
     differences = [pair.difference for pair in pairs]
-    value = _settled(math.fsum(pair.weight * pair.difference for pair in pairs) / len(pairs))
+    value = _settle(math.fsum(pair.weight * pair.difference for pair in pairs) / len(pairs))
     sums = _sums_by_cluster(pairs)
     wins = sum(difference > 0 for difference in differences)
     losses = sum(difference < 0 for difference in differences)
@@ -244,7 +244,7 @@ def _sums_by_cluster(pairs: Iterable[Pair]) -> list[tuple[float, float]]:
     for pair in pairs:
         size, total = sums.get(pair.cluster, (0.0, 0.0))
         sums[pair.cluster] = (size + pair.weight, total + pair.weight * pair.difference)
-    return [(size, _settled(total)) for size, total in sums.values()]
+    return [(size, _settle(total)) for size, total in sums.values()]
 
 
 def _heaviness(pairs: Sequence[Pair]) -> float:
@@ -252,7 +252,7 @@ def _heaviness(pairs: Sequence[Pair]) -> float:
     return math.fsum(pair.weight**3 for pair in pairs) / math.fsum(pair.weight**2 for pair in pairs)
 
 
-def _settled(difference: float) -> float:
+def _settle(difference: float) -> float:
     return difference if abs(difference) > _TIED else 0.0
 
 

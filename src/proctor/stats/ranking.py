@@ -94,10 +94,10 @@ def bradley_terry(
         BadInput: no battle, a system against itself, a result that is not 0 to 1, or two groups that never met.
     """
     checked_level(level)
-    names, styles = _checked(battles)
+    names, styles = _check(battles)
     rows = _rows(battles, names, styles)
     bound = _bound_together(rows, len(names))
-    linked = _linked(battles, [names[place] for place in bound], names)
+    linked = _largest_linked(battles, [names[place] for place in bound], names)
     if len(bound) < len(names):
         zeros = (0.0,) * len(styles)
         ties = [Row(one, other, 0.5, zeros) for one, other in sorted({(row.first, row.second) for row in rows})]
@@ -189,7 +189,7 @@ def mean_win_rates(
     return sorted(found, key=lambda rate: (-(rate.value if rate.value is not None else -1.0), rate.slice))
 
 
-def _checked(battles: Sequence[Battle]) -> tuple[list[str], list[str]]:
+def _check(battles: Sequence[Battle]) -> tuple[list[str], list[str]]:
     if not battles:
         raise BadInput("There is no comparison to rank by.")
     styles = sorted(battles[0].style)
@@ -201,7 +201,7 @@ def _checked(battles: Sequence[Battle]) -> tuple[list[str], list[str]]:
         if sorted(battle.style) != styles:
             raise BadInput("All comparisons need the same style covariates: {names}.", names=", ".join(styles) or "-")
     names = sorted({name for battle in battles for name in (battle.first, battle.second)})
-    groups = _reached(((battle.first, battle.second) for battle in battles), both_ways=True)
+    groups = _reachable(((battle.first, battle.second) for battle in battles), both_ways=True)
     strangers = [name for name in names if name not in groups[names[0]]]
     if strangers:
         raise BadInput(
@@ -230,7 +230,7 @@ def _bound_together(rows: Iterable[Row], count: int) -> list[int]:
     """Return the largest group in which each system has lost to each other, directly or through others."""
     beaten = [(row.first, row.second) for row in rows if row.won > 0]
     beaten += [(row.second, row.first) for row in rows if row.won < 1]
-    reached = _reached(beaten)
+    reached = _reachable(beaten)
     groups = [
         [
             other
@@ -243,7 +243,7 @@ def _bound_together(rows: Iterable[Row], count: int) -> list[int]:
     return largest if len(largest) > 1 else []
 
 
-def _linked(battles: Iterable[Battle], bound: Iterable[str], names: Sequence[str]) -> list[int]:
+def _largest_linked(battles: Iterable[Battle], bound: Iterable[str], names: Sequence[str]) -> list[int]:
     """Return the largest group whose parts are linked by enough items: groups linked by that many are merged."""
     groups = [{name} for name in bound]
     decided: dict[frozenset[str], set[str]] = {}
@@ -263,7 +263,7 @@ def _linked(battles: Iterable[Battle], bound: Iterable[str], names: Sequence[str
     return [place for place, name in enumerate(names) if name in largest] if len(largest) > 1 else []
 
 
-def _reached(steps: Iterable[tuple[T, T]], *, both_ways: bool = False) -> dict[T, set[T]]:
+def _reachable(steps: Iterable[tuple[T, T]], *, both_ways: bool = False) -> dict[T, set[T]]:
     """Return for each node those that can be reached from it."""
     nexts: dict[T, set[T]] = {}
     for one, other in steps:

@@ -122,7 +122,7 @@ def points(name: str, strata: Sequence[Stratum], score: Estimate, *, of_suite: b
     not tell how much of their spread lies where.
     """
     parts = _parts(strata)
-    whole = _weighted(parts, score, of_suite)
+    whole = _weight_tallies(parts, score, of_suite)
     made = ratio_of_sums(name, whole, score)
     if made.value is None:
         return made
@@ -134,7 +134,7 @@ def points(name: str, strata: Sequence[Stratum], score: Estimate, *, of_suite: b
     return made if made.low is None else msgspec.structs.replace(made, method=POSTSTRATIFIED)
 
 
-def _weighted(parts: Sequence[_Part], score: Estimate, of_suite: bool) -> Tally:
+def _weight_tallies(parts: Sequence[_Part], score: Estimate, of_suite: bool) -> Tally:
     """Return the sums of points with each stratum weighted, and squares that count only what was not drawn."""
     samples = sum(part.tally.samples for part in parts)
     weights = [(part.share * samples / part.tally.samples, part.tally) for part in parts]

@@ -100,11 +100,11 @@ def arrive(db: sqlite3.Connection, additions: Sequence[Addition]) -> None:
 
 
 def _arrive(db: sqlite3.Connection, additions: Sequence[Addition], long: Sequence[Addition]) -> None:
-    known = _known(db, long) if long else frozenset()
+    known = _known_digests(db, long) if long else frozenset()
     rows: list[tuple[object, ...]] = []
     for one in additions:
-        head = _packed(one, known)[:-1]
-        verdicts = [_packed_verdict(verdict) for verdict in one.verdicts]
+        head = _pack(one, known)[:-1]
+        verdicts = [_pack_verdict(verdict) for verdict in one.verdicts]
         rows.append((*head, *(verdicts[0] if verdicts else _NO_VERDICT)))
         rows.extend((*head[:3], *_NO_TRIAL, *verdict) for verdict in verdicts[1:])
     insert(db, _ARRIVALS, rows)
@@ -116,7 +116,7 @@ SELECT group_concat(hex(digest)) FROM (VALUES {rows}) CROSS JOIN contents ON nam
 """
 
 
-def _known(db: sqlite3.Connection, long: Sequence[Addition]) -> frozenset[str]:
+def _known_digests(db: sqlite3.Connection, long: Sequence[Addition]) -> frozenset[str]:
     """Return the digests of long samples that are stored already, so that none is compressed in vain."""
     found: list[str] = []
     for start in range(0, len(long), MOST_ROWS):
@@ -125,14 +125,14 @@ def _known(db: sqlite3.Connection, long: Sequence[Addition]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _packed(one: Addition, known: frozenset[str]) -> Addition:
+def _pack(one: Addition, known: frozenset[str]) -> Addition:
     if one.sample is not None and len(one.sample) > LONG_BYTES:
         is_known = one.content is not None and one.content.hex().upper() in known
         one = one._replace(sample=None if is_known else pack(one.sample))
     return one if len(one.trial) <= LONG_BYTES else one._replace(trial=pack(one.trial))
 
 
-def _packed_verdict(one: VerdictRow) -> VerdictRow:
+def _pack_verdict(one: VerdictRow) -> VerdictRow:
     return one if len(one.verdict) <= LONG_BYTES else one._replace(verdict=pack(one.verdict))
 
 

@@ -118,7 +118,7 @@ class Writer:
             self._at_once = AT_ONCE_SLOWLY if time.monotonic() - started > SLOW_SECONDS else AT_ONCE
         except BaseException as error:  # noqa: BLE001 - raised in each waiting caller
             self._roll_back()
-            errors = [self._explained(error) for _ in additions]
+            errors = [self._explain_error(error) for _ in additions]
         start = 0
         for tick in ticks:
             count = len(tick.waiting)
@@ -135,7 +135,7 @@ class Writer:
             self._db.execute("COMMIT")
         except BaseException as error:  # noqa: BLE001 - raised in the caller
             self._roll_back()
-            item.done.set_exception(self._explained(error))
+            item.done.set_exception(self._explain_error(error))
         else:
             item.done.set_result(result)
 
@@ -143,7 +143,7 @@ class Writer:
         if self._db.in_transaction:  # after some errors SQLite has rolled back already
             self._db.execute("ROLLBACK")
 
-    def _explained(self, error: BaseException) -> Exception:
+    def _explain_error(self, error: BaseException) -> Exception:
         if isinstance(error, sqlite3.Error):
             explained = self._explain(error)
             explained.__cause__ = error

@@ -32,7 +32,7 @@ def encode(value: object) -> bytes:
     try:
         return _encoder.encode(value)
     except (UnicodeEncodeError, TypeError):  # TypeError: a dict with keys that JSON does not know
-        return _encoder.encode(_cleaned(value))
+        return _encoder.encode(_clean_value(value))
 
 
 def encode_without(keys: Sequence[bytes], value: object) -> bytes:
@@ -74,17 +74,17 @@ def clean(text: str) -> str:
     return text
 
 
-def _cleaned(value: object) -> Any:
+def _clean_value(value: object) -> Any:
     match value:
         case str():
             return clean(value)
         case dict():
-            return {clean(key if isinstance(key, str) else str(key)): _cleaned(item) for key, item in value.items()}
+            return {clean(key if isinstance(key, str) else str(key)): _clean_value(item) for key, item in value.items()}
         case list() | tuple() | set() | frozenset():
-            return [_cleaned(item) for item in value]
+            return [_clean_value(item) for item in value]
         case msgspec.Struct():
             tag = value.__struct_config__.tag
-            fields = {name: _cleaned(getattr(value, name)) for name in value.__struct_fields__}
+            fields = {name: _clean_value(getattr(value, name)) for name in value.__struct_fields__}
             return fields if tag is None else {value.__struct_config__.tag_field: tag, **fields}
         case _:
             return value
