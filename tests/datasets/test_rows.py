@@ -98,7 +98,7 @@ def test_what_python_writes_as_csv_is_read_again(
         ('question,answer\n"a\nb",c\nd\n', r"q.csv, line 4: 1 cells"),
         ('question,answer\na,"b\nc,d\n', r"q.csv, line 2: .*quotation mark not closed"),
         ("question,question\na,b\n", "two columns are called 'question'"),
-        ("question,\na,b\n", r"line 2: the cell 'b' stands under no column name"),
+        ("question,\na,b\n", r"line 2: the cell 'b' has no column name"),
         (",\na,b\n", "begins with no line of column names"),
         ("", "begins with no line of column names"),
     ],

@@ -38,7 +38,7 @@ class Named(msgspec.Struct, frozen=True, kw_only=True):
     """The record of a part: a name by which it can be found again, and a digest of its source.
 
     `again` is False for what lives in `__main__` or in a lambda: only the same Python object can continue it.
-    `files` are the user's files behind it, with their digests.
+    `files` are the user's files it is made of, with their digests.
     """
 
     name: str

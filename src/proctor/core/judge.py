@@ -33,7 +33,7 @@ class JudgeInfo(msgspec.Struct, frozen=True, kw_only=True):
             a judge, such as `combine`, have none.
         passing: the points from which an item passes.
         main: what the mean of its values is called; '' leaves it as it is.
-        unpriced: the models behind it of which it is not known what they cost.
+        unpriced: its models whose price is not known.
         by: the tag by which alone its figures mean something, such as the pair of systems compared.
         calibration: how it was checked against people; '' where it was not.
         calibrated: the agreement was shown to be enough.

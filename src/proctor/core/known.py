@@ -34,7 +34,7 @@ class KnownDetails(msgspec.Struct, frozen=True, kw_only=True):
         passed: the scorer's own pass mark was reached.
         kind: of an `Unscored`: what went wrong, to count by.
         error_class, error_type, function, parameter: what was wrong, to count by, and where.
-        calls, sides: the calls that were read in a text, and the expected calls beside those that were made.
+        calls, sides: the calls that were read in a text, and the expected calls next to those that were made.
         figures: shares by name that become numbers of the run.
         dimensions, scale, mean: points by dimension, on a scale, and their mean.
         replies, comparisons, judges, excluded, rubrics: what judges said; who was left out of a jury.

@@ -160,7 +160,7 @@ def _cells(values: tuple[object, ...], names: list[str], where: Sentence) -> dic
         if name:
             found[name] = _plain(value)
         elif value is not None:
-            raise BadInput("{where}: the cell '{cell}' stands under no column name.", where=where, cell=str(value)[:60])
+            raise BadInput("{where}: the cell '{cell}' has no column name.", where=where, cell=str(value)[:60])
     return found
 
 

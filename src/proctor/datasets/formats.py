@@ -213,7 +213,7 @@ def _cells_by_name(cells: list[str], names: list[str], where: Sentence) -> Mappi
     found = dict(zip(names, cells, strict=False))
     nameless = [cell for name, cell in zip(names, cells, strict=False) if not name and cell.strip()]
     if nameless:
-        raise BadInput("{where}: the cell '{cell}' stands under no column name.", where=where, cell=nameless[0][:60])
+        raise BadInput("{where}: the cell '{cell}' has no column name.", where=where, cell=nameless[0][:60])
     found.pop("", None)
     return found
 

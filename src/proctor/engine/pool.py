@@ -26,7 +26,7 @@ from proctor.runtime.concurrent import run_to_the_end, run_together
 from proctor.transport.client import Client
 
 READY_SECONDS = 120.0
-DEATHS = 20  # of workers beside the lonely ones, after which something is wrong with the machine, not with a sample
+DEATHS = 20  # of workers, without those of suspected samples; more point to the machine rather than to a sample
 TRIES_ALONE = 3  # of a sample whose workers are killed: a stray signal does not come that often
 
 Result = tuple[Trial, list[Verdict]]

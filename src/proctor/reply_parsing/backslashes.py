@@ -371,4 +371,4 @@ def _whole(text: str) -> str:
     try:
         return text.encode("utf-16", "surrogatepass").decode("utf-16")
     except UnicodeDecodeError:
-        raise TwoWays(say("A string holds half a character (a lone surrogate).")) from None
+        raise TwoWays(say("A string holds a lone surrogate.")) from None

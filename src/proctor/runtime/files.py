@@ -62,7 +62,7 @@ def locked(path: Path) -> Iterator[None]:
     """Hold the file while it is read and replaced; other processes and threads wait.
 
     Raises:
-        BadInput: it cannot be written, or someone held it for ten seconds.
+        BadInput: it cannot be written, or another process held it for ten seconds.
     """
     from filelock import lock_descriptor  # 10 ms
 

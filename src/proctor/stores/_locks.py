@@ -31,7 +31,7 @@ class RunLock:
             self._lock.acquire()
         except Timeout:
             raise BadInput(
-                "The run '{run}' is open in process {pid}. Wait for it or end it; another run id can run beside it.",
+                "The run '{run}' is open in process {pid}. Wait for it or end it; a run with another id can run at the same time.",
                 run=run_id,
                 pid=_holder(self._path),
             ) from None

@@ -31,7 +31,7 @@ def extend(db: sqlite3.Connection, run: int, place: int, samples: Sequence[Sampl
     for number, sample in enumerate(samples, start=first_sample(run) + place):
         if clean(sample.id) != sample.id:
             raise BadInput(
-                "The sample id '{id}' holds half a character (a lone surrogate). Repair it in the data.",
+                "The sample id '{id}' holds a lone surrogate. Repair it in the data.",
                 id=clean(sample.id),
             )
         tags = encode(sample.tags).decode() if sample.tags else "{}"

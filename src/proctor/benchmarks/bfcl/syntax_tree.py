@@ -31,7 +31,7 @@ def parse(source: str, language: Literal["java", "javascript"]) -> "Node":
     try:
         data = source.encode()
     except UnicodeEncodeError:
-        raise Undecodable(say("The output holds half a character (a lone surrogate).")) from None
+        raise Undecodable(say("The output holds a lone surrogate.")) from None
     tree = Parser(_grammar(language)).parse(data)
     root = tree.root_node
     if root.has_error and _has_error_node(tree.walk()):
