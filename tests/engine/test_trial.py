@@ -147,7 +147,7 @@ async def test_what_proctor_or_its_machine_raises_is_not_the_agents(
     code = compile("def fails(*given): raise error", proctor.engine.episode.__file__, "exec")
     names: dict[str, Any] = {"error": error}
     exec(code, names)
-    monkeypatch.setattr(proctor.engine.episode, "as_shown", names["fails"])
+    monkeypatch.setattr(proctor.engine.episode, "turn_for_agent", names["fails"])
     trial, verdicts = await run(lambda _: says("Paris"))
     assert (trial.outcome, verdicts) == ("environment_failed", [])
     assert trial.failure is not None
