@@ -14,7 +14,7 @@ LANGUAGES = ("en", "zh")
 
 
 def language(asked: str | None = None) -> str:
-    """The language to speak: the one that was chosen, else that of the locale; 'en' or 'zh'."""
+    """Return the language to speak: the one that was chosen, else that of the locale; 'en' or 'zh'."""
     locale = (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
     name = chosen_language(asked) or next(filter(None, locale), "")
     return "zh" if name.lower().startswith("zh") else "en"

@@ -125,14 +125,14 @@ class Proctor:
         return self._good(evaluate(task, **given), wanted)
 
     async def evaluate_async(self, task: Any, *, agent: object, **how: object) -> "Run":
-        """The same in an async test."""
+        """Return the same in an async test."""
         from proctor import evaluate_async
 
         task, given, wanted = _arguments(task, agent, how, self._item.path.parent)
         return self._good(await evaluate_async(task, **given), wanted)
 
     def _good(self, run: "Run", wanted: Mapping[str, Any]) -> "Run":
-        """The run; fails the test where it is not good enough, with the cases that failed."""
+        """Return the run; fails the test where it is not good enough, with the cases that failed."""
         from proctor.api.check import check
 
         self._item.addfinalizer(run.store.close)
@@ -194,7 +194,7 @@ def _task_of(args: tuple[Any, ...], how: dict[str, Any]) -> Any:
 
 
 def _fixture(item: pytest.Item, name: str) -> Any:
-    """The value of a fixture of the tests, for agents that need some setting up."""
+    """Return the value of a fixture of the tests, for agents that need some setting up."""
     from proctor.core.errors import BadInput
 
     try:
@@ -204,7 +204,7 @@ def _fixture(item: pytest.Item, name: str) -> Any:
 
 
 def _cases(marker: pytest.Mark, node: pytest.Item | pytest.Function) -> "dict[str, Task]":
-    """A task of one case for each id; the file is read once a process."""
+    """Return a task of one case for each id; the file is read once a process."""
     from msgspec.structs import replace
 
     from proctor.api import resolve

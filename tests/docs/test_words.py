@@ -8,21 +8,21 @@ import pytest
 SOURCE = [*(pages.ROOT / "src" / "proctor").rglob("*.py")]
 ENGLISH = [page for page in pages.english_pages() if "decisions" not in page.parts]
 MOST = {  # the pattern: how often it may stand in the code, and on the pages
-    r"half characters?": (5, 0),
+    r"half characters?": (1, 0),
     r"\bpurse\b": (0, 0),
-    r"[Ee]rrors? of ours": (3, 2),
-    r"a person's": (7, 1),
-    r"\b[Ss]omebody\b": (12, 2),
-    r"\banew\b": (11, 3),
-    r"held against|[Hh]old .* against": (13, 4),
-    r"(?:gone|goes|go|going) on with": (20, 20),
-    r"so many\b": (31, 4),
-    r"stands? for": (35, 3),
-    r'^\s*"""Whether': (89, 0),
-    r"\bblanks?\b": (96, 16),
-    r"\bbeside\b": (112, 20),
-    r"\bbehind\b": (131, 17),
-    r"\btold\b": (275, 17),
+    r"[Ee]rrors? of ours": (0, 0),
+    r"a person's": (1, 1),
+    r"\b[Ss]omebody\b": (4, 2),
+    r"\banew\b": (5, 3),
+    r"held against|[Hh]old .* against": (2, 4),
+    r"(?:gone|goes|go|going) on with": (4, 19),
+    r"so many\b": (14, 4),
+    r"stands? for": (14, 3),
+    r'^\s*"""Whether': (5, 0),
+    r"\bblanks?\b": (95, 16),
+    r"\bbeside\b": (18, 20),
+    r"\bbehind\b": (70, 17),
+    r"\btold\b": (125, 17),
 }
 
 

@@ -14,7 +14,7 @@ from proctor.core.errors import BadInput
 
 
 def load(folder: Path) -> Any:
-    """The `App` called `app`, which says more than its agent, or what is called `root_agent`.
+    """Return the `App` called `app`, which says more than its agent, or what is called `root_agent`.
 
     Variables of an `.env` in the folder, or in the one above it, are set before.
 
@@ -39,7 +39,7 @@ def load(folder: Path) -> Any:
 
 
 def _modules(folder: Path) -> Iterator[ModuleType]:
-    """The package itself, then its module `agent`, as far as they are there."""
+    """Yield the package itself, then its module `agent`, as far as they are there."""
     package, init = _package(folder)
     for path, name in ((folder / "__init__.py", init), (folder / "agent.py", f"{package}.agent")):
         if path.is_file():
@@ -53,7 +53,7 @@ def _modules(folder: Path) -> Iterator[ModuleType]:
 
 
 def _package(folder: Path) -> tuple[str, str]:
-    """The names by which the package and its `__init__` are imported: its own, unless another module has that."""
+    """Return the names by which the package and its `__init__` are imported: its own, unless another module has that."""
     for place in (folder.parent, folder):  # the second for modules beside agent.py
         if str(place) not in sys.path:
             sys.path.append(str(place))  # last, so that they hide nobody else's
@@ -69,7 +69,7 @@ def _package(folder: Path) -> tuple[str, str]:
 
 
 def _leads_to(folder: Path) -> bool:
-    """Whether the name of a folder is that of its package, now and where it was imported before."""
+    """Return True if the name of a folder is that of its package, now and where it was imported before."""
     if (known := sys.modules.get(f"{folder.name}.agent")) is not None:  # a folder without `__init__.py` may be several
         return known.__file__ is not None and Path(known.__file__).resolve().parent == folder
     try:

@@ -66,7 +66,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 def make(argument: str, options: Mapping[str, object]) -> "A2aAgent":
-    """The agent `a2a:URL`; the URL is that of the agent, or of its card.
+    """Return the agent `a2a:URL`; the URL is that of the agent, or of its card.
 
     Raises:
         BadInput: no address, or an unknown option; `MissingExtra`.
@@ -263,7 +263,7 @@ class _Replies:
         self._set_state(task.status)
 
     def finish(self) -> list[Step]:
-        """The steps of the turn: artifacts come last, but for a question; one that repeats the last message is none."""
+        """Return the steps of the turn: artifacts come last, but for a question; one that repeats the last message is none."""
         asked = self._steps[-1:] if self.state == INPUT_REQUIRED else []
         steps = self._steps[: len(self._steps) - len(asked)]
         for artifact in self._artifacts.values():
@@ -305,7 +305,7 @@ def _same(one: Message, other: Message) -> bool:
 
 
 def _with_times(steps: list[Step], started: float, seconds: float) -> list[Step]:
-    """The steps of one request; how long it took as a whole, and that it was one, is told of the last."""
+    """Return the steps of one request; how long it took as a whole, and that it was one, is told of the last."""
     made = [replace(step, started=started) for step in steps]
     if made:
         usage = (made[-1].usage or Usage()) + Usage(requests=1)

@@ -130,7 +130,7 @@ def _is_one_of(kind: type, libraries: Iterable[str]) -> bool:
 
 
 def _status(error: BaseException) -> int:
-    """The HTTP status an error carries, in itself or in its response; 0 without one."""
+    """Return the HTTP status an error carries, in itself or in its response; 0 without one."""
     for value in (
         getattr(error, "status_code", None),
         getattr(getattr(error, "response", None), "status_code", None),

@@ -69,7 +69,7 @@ class Baseline:
         self._seed = options.seed
 
     def with_oracle(self, oracle: Oracle | None) -> Self:
-        """The same agent, with a task's own right answers."""
+        """Return the same agent, with a task's own right answers."""
         made = copy.copy(self)
         made.oracle = oracle
         return made
@@ -160,7 +160,7 @@ def _says(text: str) -> Step:
 
 
 def _target(sample: Sample) -> Trajectory:
-    """A trajectory out of the sample's target: the text, the first of several, a number as text."""
+    """Return a trajectory out of the sample's target: the text, the first of several, a number as text."""
     target = sample.target
     if isinstance(target, list | tuple) and target:
         target = target[0]

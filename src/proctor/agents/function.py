@@ -88,7 +88,7 @@ def qualified_name(target: object) -> str:
 
 
 def source_digest(target: object) -> str | None:
-    """A digest of the source of a function or class (of its class, for an object); None where there is none."""
+    """Return a digest of the source of a function or class (of its class, for an object); None where there is none."""
     owner: Any = _unwrapped(target)
     owner = owner if hasattr(owner, "__qualname__") else type(owner)
     try:

@@ -42,7 +42,7 @@ def make(argument: str, options: Mapping[str, object]) -> Agent:
 
 
 def wrap(target: object, *, name: str, options: LibraryOptions = LibraryOptions()) -> Agent:  # noqa: B008 - frozen
-    """The agent of an `Agent` that is there already."""
+    """Return the agent of an `Agent` that is there already."""
     require_parts(target, name, "hello_agents", "run", "llm")
     return FrameworkAgent(name, partial(CopySession, target, options))
 
@@ -193,7 +193,7 @@ class _Model:
 
 
 def _copy_agent(agent: Any, model: _Model) -> Any:
-    """A copy with a history of its own, and with what passes between it and its model noted."""
+    """Return a copy with a history of its own, and with what passes between it and its model noted."""
     known: dict[int, Any] = {id(agent.llm): model, id(getattr(agent, "trace_logger", model)): None}
     known |= {id(part): part for name in SHARED if (part := getattr(agent, name, None)) is not None}
     try:

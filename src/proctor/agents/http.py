@@ -68,7 +68,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 def make(argument: str, options: Mapping[str, object]) -> "HttpAgent":
-    """The agent `http:URL`; `http://host/…` and `https://host/…` are written after the colon in full."""
+    """Return the agent `http:URL`; `http://host/…` and `https://host/…` are written after the colon in full."""
     if argument.startswith("//"):  # http://host/path was given as it is
         argument = f"http:{argument}"
     return HttpAgent(argument, converted(options, Options, "http"))
@@ -106,7 +106,7 @@ class HttpAgent:
         self.paths = (_path(options.reply), _path(options.calls))
 
     def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
-        """A conversation of its own for each sample, with an id of its own."""
+        """Return a conversation of its own for each sample, with an id of its own."""
         return nullcontext(HttpSession(self))
 
 

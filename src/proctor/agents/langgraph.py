@@ -39,7 +39,7 @@ def make(argument: str, options: Mapping[str, object]) -> Agent:
 
 
 def wrap(target: object, *, name: str, options: LibraryOptions = LibraryOptions()) -> Agent:  # noqa: B008 - frozen
-    """The agent of a graph or runnable that is there already."""
+    """Return the agent of a graph or runnable that is there already."""
     require_parts(target, name, "langchain_core", "ainvoke")
     has_state = "messages" in getattr(target, "channels", ()) and "messages" in _keys(target, "output_channels")
     return FrameworkAgent(name, partial(GraphSession if has_state else RunnableSession, target, options))

@@ -38,7 +38,7 @@ def make(argument: str, options: Mapping[str, object]) -> Agent:
 
 
 def wrap(target: object, *, name: str, options: LibraryOptions = LibraryOptions()) -> Agent:  # noqa: B008 - frozen
-    """The agent of an `Agent` that is there already."""
+    """Return the agent of an `Agent` that is there already."""
     return FrameworkAgent(name, partial(RunnerSession, target, options))
 
 
@@ -78,7 +78,7 @@ class RunnerSession:
 
 
 def usage_of(used: Any) -> Usage:
-    """What a reply or a whole run used."""
+    """Return what a reply or a whole run used."""
     return Usage(
         input_tokens=used.input_tokens or 0,
         output_tokens=used.output_tokens or 0,
@@ -154,7 +154,7 @@ def _hooks(received: list[Step]) -> Any:
 
 
 def _message(output: Sequence[Any]) -> Message:
-    """The parts of a reply: text, refusals, thoughts, calls of functions and of tools that the provider runs."""
+    """Return the parts of a reply: text, refusals, thoughts, calls of functions and of tools that the provider runs."""
     texts: list[str] = []
     thoughts: list[str] = []
     calls: list[ToolCall] = []
@@ -174,7 +174,7 @@ def _message(output: Sequence[Any]) -> Message:
 
 
 def _hosted(kind: str, item: Mapping[str, Any]) -> ToolCall:
-    """A call of a tool that the provider runs, such as `web_search_call`."""
+    """Return a call of a tool that the provider runs, such as `web_search_call`."""
     id = item.get("call_id") or item.get("id") or ""
     if kind == "mcp_call":
         return call_of(item.get("name") or kind, item.get("arguments"), id)
@@ -191,7 +191,7 @@ def _result_step(name: str, call_id: str, output: object, started: float, second
 
 
 def _with_results(steps: Sequence[Step], items: Sequence[Any]) -> list[Step]:
-    """The steps with the results that no hook told of (hand-offs, tools of the provider) behind their calls."""
+    """Return the steps with the results that no hook told of (hand-offs, tools of the provider) behind their calls."""
     told = {part.id for step in steps for part in step.message.parts if isinstance(part, ToolResult)}
     output_by_call = {id: output for id, output in map(_output, items) if id and id not in told}
     return list(_fill_in(steps, output_by_call))
@@ -206,7 +206,7 @@ def _fill_in(steps: Sequence[Step], output_by_call: Mapping[str, Any]) -> Iterat
 
 
 def _output(item: Any) -> tuple[str, Any]:
-    """The id of a call and what was given back to it; '' where an item is no result."""
+    """Return the id of a call and what was given back to it; '' where an item is no result."""
     raw = item.raw_item if isinstance(item.raw_item, Mapping) else item.raw_item.model_dump()
     if raw.get("type") in ("mcp_call", "code_interpreter_call", "file_search_call"):
         return raw.get("id") or "", next((raw[key] for key in ("output", "outputs", "results") if raw.get(key)), None)

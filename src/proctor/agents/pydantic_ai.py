@@ -38,7 +38,7 @@ def make(argument: str, options: Mapping[str, object]) -> Agent:
 
 
 def wrap(target: object, *, name: str, options: LibraryOptions = LibraryOptions()) -> Agent:  # noqa: B008 - frozen
-    """The agent of an `Agent` that is there already."""
+    """Return the agent of an `Agent` that is there already."""
     require_parts(target, name, "pydantic_ai", "run", "iter")
     return FrameworkAgent(name, partial(RunSession, target, options))
 
@@ -90,7 +90,7 @@ def _steps(agent: object, messages: Sequence[Any]) -> Iterator[Step]:
 
 
 def _reply_steps(message: Any, author: str, sent: float | None, outputs: frozenset[str]) -> Iterator[Step]:
-    """A reply of the model, and the results of the tools that its provider ran."""
+    """Yield a reply of the model, and the results of the tools that its provider ran."""
     texts: list[str] = []
     thoughts: list[str] = []
     calls: list[ToolCall] = []
@@ -136,7 +136,7 @@ def _usage(used: Any, requests: int) -> Usage:
 
 
 def _output_tools(agent: Any) -> frozenset[str]:
-    """The names under which the model gives its answer where the answer has a type."""
+    """Return the names under which the model gives its answer where the answer has a type."""
     toolset = getattr(getattr(agent, "wrapped", agent), "_output_toolset", None)
     return frozenset((OUTPUT_TOOL, *getattr(toolset, "processors", ())))
 

@@ -13,7 +13,7 @@ from proctor.core.trajectory import ToolStyle, Trajectory
 
 
 def make(argument: str, options: Mapping[str, object]) -> "RecordedAgent":
-    """The agent `recorded:`.
+    """Return the agent `recorded:`.
 
     Raises:
         BadInput: it takes no name and no options.

@@ -43,7 +43,7 @@ def make(argument: str, options: Mapping[str, object]) -> Agent:
 
 
 def wrap(target: object, *, name: str, options: LibraryOptions = LibraryOptions()) -> Agent:  # noqa: B008 - frozen
-    """The agent of a `MultiStepAgent` that is there already."""
+    """Return the agent of a `MultiStepAgent` that is there already."""
     require_parts(target, name, "smolagents", "run", "memory")
     return FrameworkAgent(name, partial(CopySession, target, options))
 
@@ -230,7 +230,7 @@ def _reply_step(step: Any, author: str, calls: Sequence[ToolCall], started: floa
 
 
 def _plan_step(step: Any, author: str) -> Step:
-    """A plan is what the agent thinks."""
+    """Return a plan is what the agent thinks."""
     message = reply_message("", thoughts=[step.plan])
     seconds = step.timing.duration or 0.0
     return Step(
@@ -257,7 +257,7 @@ def _calls(message: Any) -> list[ToolCall]:
 
 
 def _final_answer(message: Any) -> str:
-    """What a reply that says nothing gives as its final answer."""
+    """Return what a reply that says nothing gives as its final answer."""
     for call in message.tool_calls or ():
         if call.function.name == FINAL_ANSWER and isinstance(call.function.arguments, Mapping):
             return as_text(call.function.arguments.get("answer"))
@@ -271,7 +271,7 @@ def _usage(used: Any) -> Usage:
 
 
 def _thoughts(message: Any) -> list[str]:
-    """What a reasoning model thought, where the endpoint says so."""
+    """Return what a reasoning model thought, where the endpoint says so."""
     choices = getattr(message.raw, "choices", None)
     thought = getattr(getattr(choices[0], "message", None), "reasoning_content", None) if choices else None
     return [thought] if isinstance(thought, str) else []

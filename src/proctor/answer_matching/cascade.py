@@ -65,7 +65,7 @@ def _mathematics(answer: str, target: str, options: AnswerOptions) -> Match | No
 
 
 def _asked(answer: str, target: str, options: AnswerOptions) -> Match | None:
-    """What a model says, where the options bring one; texts with other numbers or negations are not shown to it."""
+    """Return what a model says, where the options bring one; texts with other numbers or negations are not shown to it."""
     if options.semantic is not None and blocker(answer, target) is None:
         value = options.semantic(answer, target)
         if value >= options.semantic_threshold:

@@ -178,7 +178,7 @@ def _readings(amount: str, reply: str, target: str) -> Iterable[str]:
 
 
 def _candidates(sentence: str, question: str, *, first: bool, target: str) -> Iterable[tuple[str, bool]]:
-    """What a sentence may give as its answer, and whether it is said outright (the complement of `is`)."""
+    """Yield what a sentence may give as its answer, and whether it is said outright (the complement of `is`)."""
     bare = len(sentence.split(" ")) < 4 and not COPULA.search(sentence)
     yield from ((sentence, bare),) if first or not question else ()
     plain = plain_statement(sentence, target)
@@ -219,7 +219,7 @@ def _candidates(sentence: str, question: str, *, first: bool, target: str) -> It
 
 
 def _variants(complement: str) -> Iterable[str]:
-    """A complement as it is, and without what is added to it: `approximately`, `written by`, `in 1993`, what follows a comma."""
+    """Return a complement as it is, and without what is added to it: `approximately`, `written by`, `in 1993`, what follows a comma."""
     seen = [complement]
     for text in seen:
         moved = FROM_TO.match(text)
@@ -252,7 +252,7 @@ def _describes(complement: str, question: str, copula: str) -> bool:
 
 
 def _at_the_end(sentence: str, target: str, question: str) -> Iterable[str]:
-    """The target where a statement ends with it, but for when, where and how; of several clauses that nearest to the question."""
+    """Yield the target where a statement ends with it, but for when, where and how; of several clauses that nearest to the question."""
     bare = re.sub(r"^(?:the|an?)\s", "", target, flags=re.IGNORECASE)
     sentence = FRONTED.sub(r"\1 ", sentence)
     clauses = [clause for clause in CLAUSE.split(sentence) if clause]
@@ -285,7 +285,7 @@ def _at_the_end(sentence: str, target: str, question: str) -> Iterable[str]:
 
 
 def _names_in(sentence: str, question: str) -> list[str]:
-    """The capitalised names of a sentence, but for those the question holds."""
+    """Return the capitalised names of a sentence, but for those the question holds."""
     names = []
     asked = question.casefold()
     for found in NAME.finditer(sentence):
@@ -306,7 +306,7 @@ def _names_in(sentence: str, question: str) -> list[str]:
 
 
 def _added(sentence: str, question: str) -> list[str]:
-    """The stretches of a sentence that its question does not hold, when they are few; small words part none."""
+    """Return the stretches of a sentence that its question does not hold, when they are few; small words part none."""
     asked = echo(question)
     words = list(ECHO_WORD.finditer(sentence))
     known = [stem(word[0]) in asked for word in words]

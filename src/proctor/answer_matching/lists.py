@@ -126,7 +126,7 @@ def _separated(text: str) -> Items | None:
 
 
 def _split(text: str, separator: re.Pattern[str]) -> list[str]:
-    """The parts between separators that are not inside brackets or quotes."""
+    """Return the parts between separators that are not inside brackets or quotes."""
     parts, start, depth, quoted = [], 0, 0, False
     marks = {found.start(): found.end() for found in separator.finditer(text)}
     for at, char in enumerate(text):

@@ -107,7 +107,7 @@ def _set_depth(tree: Tree) -> int:
 
 
 def _members(alternatives: Sequence[Tree], others: Sequence[Tree]) -> Sequence[Tree]:
-    """What may be the value; of equations the right sides, when the other side is no equation."""
+    """Return what may be the value; of equations the right sides, when the other side is no equation."""
     if len(alternatives) == 1 and alternatives[0].op == "set":
         return alternatives[0].parts
     if len(others) == 1 and others[0].op == "set":
@@ -167,7 +167,7 @@ def _same_relation(one: Tree, other: Tree) -> bool:
 
 
 def _assigned(tree: Tree) -> tuple[str, Tree] | None:
-    """The name and the value of `x = 3` or `f(x) = 3`; None for other relations."""
+    """Return the name and the value of `x = 3` or `f(x) = 3`; None for other relations."""
     if tree.op != "relation" or tree.name != "=" or len(tree.parts) != 2:
         return None
     for left, right in (tree.parts, tree.parts[::-1]):
@@ -186,7 +186,7 @@ def _function_name(tree: Tree) -> str:
 
 
 def _interval(tree: Tree) -> tuple[str, Tree] | None:
-    """The variable of an inequality and the interval it leaves: `0 <= x < 1` is x in [0, 1)."""
+    """Return the variable of an inequality and the interval it leaves: `0 <= x < 1` is x in [0, 1)."""
     signs = tree.name.split(" ")
     parts = tree.parts
     if len(parts) == 2 and signs[0] in ("<", "<=", ">", ">="):

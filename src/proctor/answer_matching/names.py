@@ -37,7 +37,7 @@ INITIALS = compile_later(r"\b([a-z]) (?=[a-z]\b)")
 
 
 def names(answer: str, target: str) -> Match | None:
-    """The same name in another form; never a guess: `Smith` is not `John Smith`, `J. Smith` is not `John Smith`."""
+    """Return the same name in another form; never a guess: `Smith` is not `John Smith`, `J. Smith` is not `John Smith`."""
     if max(len(answer), len(target)) > LONGEST:
         return None
     if len(negations(answer)) != len(negations(target)) and _key(target) not in _aliases():
@@ -70,7 +70,7 @@ def _key(text: str) -> str:
 
 
 def _forms(text: str) -> frozenset[str]:
-    """The ways a name may be written that are surely the same name."""
+    """Return the ways a name may be written that are surely the same name."""
     texts = [text]
     if (turned := LAST_FIRST.fullmatch(text)) is not None and text[:1].isupper() and turned[2][:1].isupper():
         texts.append(f"{turned[2]} {turned[1]}")  # Einstein, Albert
@@ -79,7 +79,7 @@ def _forms(text: str) -> frozenset[str]:
 
 
 def _untitled(forms: frozenset[str]) -> frozenset[str]:
-    """The names without Mr or 先生; two different titles are two different people."""
+    """Return the names without Mr or 先生; two different titles are two different people."""
     found = set()
     for form in forms:
         title, _, rest = form.partition(" ")

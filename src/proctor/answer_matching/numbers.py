@@ -199,7 +199,7 @@ _COMPOSED = (
 
 
 def _roman(text: str) -> int:
-    """A Roman numeral that can be nothing else: of I, V and X alone, or long; `XL` and `MIX` are also words."""
+    """Return a Roman numeral that can be nothing else: of I, V and X alone, or long; `XL` and `MIX` are also words."""
     if len(text) < 2 or not ROMAN.fullmatch(text) or (len(text) < 4 and not set(text) <= set("IVX")):
         return 0
     values = [ROMAN_VALUES[letter] for letter in text]

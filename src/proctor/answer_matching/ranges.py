@@ -74,7 +74,7 @@ def _multiple(one: Span, other: Span) -> bool:
 
 
 def read_span(text: str) -> Span | None:
-    """The two ends of a range; a unit that stands once counts for both.
+    """Return the two ends of a range; a unit that stands once counts for both.
 
     >>> read_span("3-5 km"), read_span("between 3 and 5").second, read_span("well-known")
     (Span(kind='range', first='3 km', second='5 km'), '5', None)

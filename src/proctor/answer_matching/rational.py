@@ -34,7 +34,7 @@ def is_rational(tree: Tree) -> bool:
 
 
 def constant(tree: Tree) -> Fraction | None:
-    """The exact value of a rational expression without names; None when it is something else or undefined.
+    """Return the exact value of a rational expression without names; None when it is something else or undefined.
 
     Raises:
         OutOfReach: the value is too large.
@@ -91,7 +91,7 @@ def _divided(above: int, below: int) -> int:
 
 
 def pseudo_random(name: str, seed: int) -> int:
-    """The same number below the prime for the same name and seed, on every machine."""
+    """Return the same number below the prime for the same name and seed, on every machine."""
     return int.from_bytes(blake2b(f"{seed}:{name}".encode(), digest_size=32).digest()) % PRIME
 
 
@@ -124,7 +124,7 @@ def _exact(tree: Tree) -> Fraction:
 
 
 def exact_power(base: Fraction, exponent: Fraction) -> Fraction:
-    """A whole power; its size is known before it is computed.
+    """Return a whole power; its size is known before it is computed.
 
     Raises:
         OutOfReach, Undefined: too large; a power that is not whole, or a division by zero.

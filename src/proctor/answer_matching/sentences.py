@@ -142,7 +142,7 @@ def statements(reply: str) -> list[str]:
 
 
 def corrected(reply: str) -> str:
-    """What a reply says after it last corrected itself: `Paris. Actually, it's Lyon.`
+    """Return what a reply says after it last corrected itself: `Paris. Actually, it's Lyon.`
 
     >>> corrected("Paris. Wait, no, it is Lyon."), corrected("It was 5.")
     ('it is Lyon.', 'It was 5.')
@@ -185,7 +185,7 @@ def without_guessing(reply: str) -> str:
 
 
 def conclusion(reply: str) -> str:
-    """The sentence with which a long reply concludes, or its short first line when the rest explains it; '' without one.
+    """Return the sentence with which a long reply concludes, or its short first line when the rest explains it; '' without one.
 
     >>> conclusion("Four pens cost 8. So each costs 2."), conclusion("Paris\\n\\nIt is on the Seine."), conclusion("It is nice. Yes.")
     ('So each costs 2', 'Paris', '')
@@ -213,7 +213,7 @@ def chosen(sentences: Sequence[str], question: str) -> Sequence[str]:
 
 
 def plain_statement(sentence: str, target: str) -> str | None:
-    """A sentence without what introduces, explains or contrasts; None when it says nothing for certain."""
+    """Return a sentence without what introduces, explains or contrasts; None when it says nothing for certain."""
     for _ in range(3):
         if (lead := LEAD.match(sentence)) is None or lead.end() == len(sentence):
             break
@@ -238,7 +238,7 @@ def plain_statement(sentence: str, target: str) -> str | None:
 
 
 def asked_clause(sentence: str, question: str) -> str:
-    """The one clause that holds all words of the question, where others do not; else the sentence.
+    """Return the one clause that holds all words of the question, where others do not; else the sentence.
 
     >>> asked_clause("Ann has four cats and three dogs", "How many cats does Ann have?")
     'Ann has four cats'

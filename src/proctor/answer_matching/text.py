@@ -91,7 +91,7 @@ def tidy(text: str) -> str:
 
 
 def quasi_exact(answer: str, target: str) -> Match | None:
-    """The same text but for case, quotes, light punctuation and a leading article.
+    """Return the same text but for case, quotes, light punctuation and a leading article.
 
     Case stays where it can mean something: beside digits and signs, as in `5 mW`.
     """
@@ -172,7 +172,7 @@ def simplified(text: str) -> str:
 
 
 def _rows(found: re.Match[str]) -> str:
-    """A matrix as a list of its rows."""
+    """Return a matrix as a list of its rows."""
     rows = [row for row in found[2].split("\\\\") if row.strip()]
     return "[" + ",".join("[" + ",".join(cell.strip() for cell in row.split("&")) + "]" for row in rows) + "]"
 

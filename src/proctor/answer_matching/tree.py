@@ -28,11 +28,11 @@ class Tree(msgspec.Struct, frozen=True):
             rest.extend(node.parts)
 
     def names(self) -> set[str]:
-        """The names in it, variables and constants."""
+        """Return the names in it, variables and constants."""
         return {node.name for node in self.nodes() if node.op == "name"}
 
     def variables(self) -> set[str]:
-        """The names that stand for a value: not π, e, i and ∞."""
+        """Return the names that stand for a value: not π, e, i and ∞."""
         return self.names() - CONSTANTS
 
 

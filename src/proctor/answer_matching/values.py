@@ -81,7 +81,7 @@ def same_sign(one: Tree, other: Tree) -> bool:
 
 
 def real_value(tree: Tree) -> float:
-    """A constant as a double.
+    """Return a constant as a double.
 
     Raises:
         OutOfReach, Undefined: it has no finite real value, or too large a one.
@@ -130,7 +130,7 @@ def _agree(one: Tree, other: Tree, factor: int | None, arithmetic: Arithmetic) -
 
 
 def _negatives(names: Sequence[str]) -> list[Sequence[str]]:
-    """Which variables are negative at each point: none, where roots and logarithms are defined; all; one at a time."""
+    """Return which variables are negative at each point: none, where roots and logarithms are defined; all; one at a time."""
     return [*[()] * ENOUGH_POINTS, names, *([name] for name in names[:MOST_TURNED]), names[::2]]
 
 

@@ -89,12 +89,12 @@ class AnswerOptions(Options, frozen=True, kw_only=True):
 
 
 def accept(rule: str, reason: Sentence) -> Match:
-    """The answer is right."""
+    """Return the answer is right."""
     return Match(right=True, rule=rule, reason=reason)
 
 
 def refuse(rule: str, reason: Sentence, *, ambiguous: bool = False) -> Match:
-    """The answer is not right, or may mean something else."""
+    """Return the answer is not right, or may mean something else."""
     return Match(right=False, rule=rule, reason=reason, ambiguous=ambiguous)
 
 

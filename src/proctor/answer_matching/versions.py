@@ -24,7 +24,7 @@ CURRENCY = compile_later(r"[A-Z]{3}|US|RMB")
 
 
 def versions(answer: str, target: str) -> Match | None:
-    """Where at least one says of what it is the version or part: the same digits between the points, or not."""
+    """Return where at least one says of what it is the version or part: the same digits between the points, or not."""
     if "." not in target or "." not in answer or max(len(answer), len(target)) > LONGEST:
         return None
     made, expected = NUMBERED.fullmatch(answer), NUMBERED.fullmatch(target)
@@ -38,7 +38,7 @@ def versions(answer: str, target: str) -> Match | None:
 
 
 def _label(text: str | None) -> str | None:
-    """What is numbered; None for a currency, a variable or a unit, after which a number is an amount."""
+    """Return what is numbered; None for a currency, a variable or a unit, after which a number is an amount."""
     if not text:
         return ""
     lower = text.casefold().removesuffix(" version").removesuffix(" v")

@@ -73,7 +73,7 @@ def agree(
     store: str | Store | None = None,
     keep: bool = True,
 ) -> Agreement:
-    """The agreement of everybody who rated the same items.
+    """Return the agreement of everybody who rated the same items.
 
     Args:
         sources: verification files, and runs (or their ids) whose scorers take part.
@@ -180,7 +180,7 @@ def _judged(run: Run, scorer: str | None, scale: Scale) -> list[_Judged]:
 
 
 def _weights(about: JudgeInfo | None) -> Mapping[str, float]:
-    """The weights of the dimensions of its rubric; none where the rubric is gone or another now."""
+    """Return the weights of the dimensions of its rubric; none where the rubric is gone or another now."""
     if about is None or not about.rubric:
         return {}
     try:
@@ -191,7 +191,7 @@ def _weights(about: JudgeInfo | None) -> Mapping[str, float]:
 
 
 def _people(files: Sequence[Path], known: Sequence[str]) -> tuple[list[Rated], list[Rated], Mapping[str, str]]:
-    """What each person said, what they say together (as an adjudicator decided, where one did), and of which texts."""
+    """Return what each person said, what they say together (as an adjudicator decided, where one did), and of which texts."""
     own_name = {plain(name): name for name in known}
     seen: set[str] = set()
     found: list[Rated] = []

@@ -177,7 +177,7 @@ def resumable(run_id: str, store: str | Store | None) -> tuple[str, RunOptions]:
 
 
 def _stored_texts(spec: RunSpec) -> dict[str, Any]:
-    """What is stored with a run as it was given, by what it is."""
+    """Return what is stored with a run as it was given, by what it is."""
     return {
         "task": spec.task,
         "task_options": spec.task_options,

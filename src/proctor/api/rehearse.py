@@ -79,7 +79,7 @@ def rehearse_again(
     judge: str | None = None,
     judge_options: Mapping[str, object] | None = None,
 ) -> Rehearsal:
-    """What the judges among the scorers would be asked of the stored answers of a run.
+    """Return what the judges among the scorers would be asked of the stored answers of a run.
 
     Raises:
         BadInput: no such scorer, or none that asks a judge.
@@ -90,7 +90,7 @@ def rehearse_again(
 
 
 def behind(run: Run, sample_id: str, attempt: int = 0) -> list[Behind]:
-    """What judges were asked about one attempt, and said."""
+    """Return what judges were asked about one attempt, and said."""
     trial = trial_of(run.store, run.id, sample_id, attempt)
     sample = run.store.sample(run.id, sample_id)
     if trial is None or sample is None:
@@ -116,7 +116,7 @@ def _behind(run: Run, verdict: Verdict, judged: Judged) -> Behind:
 
 
 def _replies(known: KnownDetails) -> Iterator[str]:
-    """The replies that a verdict rests on, of one judge, of both orders, or of a jury."""
+    """Yield the replies that a verdict rests on, of one judge, of both orders, or of a jury."""
     yield from known.replies
     yield from chain.from_iterable(one.replies for one in known.comparisons)
     yield from chain.from_iterable(one.replies for one in known.judges.values())
@@ -150,7 +150,7 @@ def _rehearsed(bound: Sequence[BoundScorer], answers: Iterable[Judged]) -> Rehea
 
 
 def _requests(judges: Sequence[BoundScorer], answers: Sequence[Judged]) -> list[list[JudgeRequest]]:
-    """What the judges would be asked of each answer."""
+    """Return what the judges would be asked of each answer."""
 
     async def list_all() -> list[list[JudgeRequest]]:
         return [await _asked(judges, *one) for one in answers]

@@ -312,7 +312,7 @@ def _is_judge(kind: str) -> bool:
 
 
 def _wrap_metric(given: Scorer) -> Scorer:
-    """A metric of DeepEval as a scorer; anything else as it is."""
+    """Return a metric of DeepEval as a scorer; anything else as it is."""
     from proctor.judges import deepeval
 
     return deepeval.wrap(given) if deepeval.is_metric(given) else given
@@ -332,7 +332,7 @@ def _named(given: object) -> Named:
 
 
 def _named_users(name: str, found: object) -> Named:
-    """What is recorded of a part of the user's that was given by name."""
+    """Return what is recorded of a part of the user's that was given by name."""
     return Named(name=name, source=_source(found), files=files_of(name, found))
 
 

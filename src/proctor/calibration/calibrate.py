@@ -190,7 +190,7 @@ def reading(alpha: Estimate) -> Sentence:
 
 
 def _main(rows: Sequence[Row]) -> Row | None:
-    """The row by which a judge is trusted or not: its average, else passing, else the first dimension."""
+    """Return the row by which a judge is trusted or not: its average, else passing, else the first dimension."""
     return next((row for name in (AVERAGE, PASSES) for row in rows if row.name == name), rows[0] if rows else None)
 
 
@@ -229,12 +229,12 @@ def _row(
 
 
 def _nearest(value: float | None, scale: Scale) -> float | None:
-    """The nearest whole point, where a scale has some."""
+    """Return the nearest whole point, where a scale has some."""
     return value if value is None or scale.high - scale.low < 2 else math.floor(value + 0.5)
 
 
 def _difference(pairs: Sequence[tuple[str, float, float]], scale: Scale, level: float) -> Estimate:
-    """The mean of second - first, in points."""
+    """Return the mean of second - first, in points."""
     width = scale.high - scale.low
     found = compare(
         [

@@ -69,7 +69,7 @@ def estimates(
 
 
 def _beside(found: Sequence[Estimate], corrected: Mapping[str, Estimate]) -> list[Estimate]:
-    """The estimates of a judge, each followed by what it would be if people had judged, where that is known."""
+    """Return the estimates of a judge, each followed by what it would be if people had judged, where that is known."""
     shown: list[Estimate] = []
     for one in found:
         shown.append(one)

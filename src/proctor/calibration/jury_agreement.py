@@ -46,7 +46,7 @@ class _Item(msgspec.Struct, frozen=True, kw_only=True):
 def numbers(
     verdicts: Iterable[Verdict], judge: JudgeInfo, prefix: str = "", clusters: Mapping[str, str] = {}
 ) -> Iterator[Estimate]:
-    """The estimates; judges that the controls left out are named in the notes.
+    """Yield the estimates; judges that the controls left out are named in the notes.
 
     Args:
         clusters: of samples that are not independent, by sample.
@@ -95,7 +95,7 @@ def outliers(items: Sequence[_Item]) -> list[Outlier]:
 
 
 def outliers_of(verdicts: Iterable[Verdict], judge: JudgeInfo) -> list[Outlier]:
-    """The same, of stored verdicts."""
+    """Return the same, of stored verdicts."""
     return outliers(_items(verdicts, judge)[0])
 
 
@@ -159,7 +159,7 @@ def _mean(values: Sequence[tuple[_Item, float]], planned: int, *, least: float =
 
 
 def _apart(item: _Item) -> Iterator[tuple[str, float, float]]:
-    """Each judge with its points and their distance from the median; of fewer than three, nobody knows who is off."""
+    """Yield each judge with its points and their distance from the median; of fewer than three, nobody knows who is off."""
     means = {name: mean for name, one in item.judges.items() if (mean := one.get("mean")) is not None}
     if len(means) > 2:
         middle = median(means.values())

@@ -52,7 +52,7 @@ class Rated(msgspec.Struct, frozen=True, kw_only=True):
     passed: bool | None = None
 
     def values(self) -> dict[str, float]:
-        """All that can be compared, by name; passing is 1 or 0."""
+        """Return all that can be compared, by name; passing is 1 or 0."""
         return {**self.points, **({} if self.passed is None else {PASSES: float(self.passed)})}
 
 

@@ -91,7 +91,7 @@ def _step(one: object) -> Step:
 
 
 def _plain_answer(reply: Mapping[str, object]) -> str | None:
-    """The text of `{"answer": ...}`, as agents behind HTTP and programs write it; None for a message or anything else."""
+    """Return the text of `{"answer": ...}`, as agents behind HTTP and programs write it; None for a message or anything else."""
     answer = reply.get("answer")
     return answer if isinstance(answer, str) and not {"role", "content", "tool_calls"} & reply.keys() else None
 

@@ -91,7 +91,7 @@ class Reply(msgspec.Struct, gc=False):
     error: Any = None
 
     def first(self) -> ChoiceReply:
-        """The first choice.
+        """Return the first choice.
 
         Raises:
             Fault: there is none; as the error in the reply says.
@@ -106,7 +106,7 @@ class Reply(msgspec.Struct, gc=False):
         return self.choices[0]
 
     def said(self) -> tuple[ChoiceReply, MessageReply]:
-        """The first choice, and the message in it.
+        """Return the first choice, and the message in it.
 
         Raises:
             Fault: there is none, or the endpoint says that it broke off.
@@ -311,7 +311,7 @@ def _file(file: File) -> Json:
 
 
 def _read(path: str | None) -> bytes | None:
-    """The bytes of an image that the data set brought; None when it is not there or too large."""
+    """Return the bytes of an image that the data set brought; None when it is not there or too large."""
     try:
         if path is None or (file := Path(path)).stat().st_size > MOST_IMAGE_BYTES:
             return None

@@ -54,7 +54,7 @@ class Stream:
         self._whole = _decoded(body)
 
     def done(self) -> tuple[Reply, float | None]:
-        """The reply, and the seconds until its first token.
+        """Return the reply, and the seconds until its first token.
 
         Raises:
             Fault: the stream ended before the model did, or holds no reply.

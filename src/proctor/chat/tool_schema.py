@@ -34,7 +34,7 @@ _SCALARS = ("string", "number", "boolean")
 
 
 def schema_of(tools: Sequence[Tool], *, answer: bool = True, calls: int = 1) -> dict[str, Any]:
-    """The schema of a reply that calls one of the tools, up to `calls` of them, or answers in words if it may.
+    """Return the schema of a reply that calls one of the tools, up to `calls` of them, or answers in words if it may.
 
     >>> [one["required"] for one in schema_of([Tool(name="f")])["anyOf"]]
     [['name', 'arguments'], ['answer']]
@@ -49,7 +49,7 @@ def schema_of(tools: Sequence[Tool], *, answer: bool = True, calls: int = 1) -> 
 
 
 def message_of(text: str, names: Sequence[str]) -> Message:
-    """The reply as a message: its calls, or its answer. What is neither stays text, as it came.
+    """Return the reply as a message: its calls, or its answer. What is neither stays text, as it came.
 
     >>> message_of('{"name": "f", "arguments": {"x": 1}}', ["f"]).calls[0].arguments
     {'x': 1}
@@ -74,7 +74,7 @@ def message_of(text: str, names: Sequence[str]) -> Message:
 
 
 def bounded(parameters: Mapping[str, object]) -> dict[str, Any]:
-    """A schema of type object that allows what `parameters` allows, within limits.
+    """Return a schema of type object that allows what `parameters` allows, within limits.
 
     >>> bounded({"type": "dict", "properties": {"x": {"type": "string"}}})["properties"]
     {'x': {'type': 'string', 'maxLength': 200}}

@@ -109,7 +109,7 @@ def _reads_as_chinese(path: Path) -> bool:
 
 
 def _fault(path: Path, encoding: str) -> int | None:
-    """The byte at which a file cannot be read so; None when it can."""
+    """Return the byte at which a file cannot be read so; None when it can."""
     decoder = codecs.getincrementaldecoder(encoding)()
     offset = 0
     with open_binary(path) as file:

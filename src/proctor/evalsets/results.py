@@ -231,7 +231,7 @@ def _per_turn(sample: Sample, turn: Turn, trial: Trial, place: int, results: Seq
 
 
 def _actual(steps: Sequence[Step]) -> dict[str, Any]:
-    """The last message with text is the answer; calls, results and the texts before it come between."""
+    """Return the last message with text is the answer; calls, results and the texts before it come between."""
     spoken = [step for step in steps if step.message.role == "assistant" and step.message.text]
     calls = [call for step in steps if step.message.role == "assistant" for call in step.message.calls]
     results = [part for step in steps for part in step.message.parts if isinstance(part, ToolResult)]

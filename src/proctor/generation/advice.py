@@ -40,7 +40,7 @@ def reasons(found: Quality) -> Iterator[Sentence]:
 
 
 def caveats(found: Quality) -> Iterator[Sentence]:
-    """Which figures of a judge are uncalibrated, and why."""
+    """Yield which figures of a judge are uncalibrated, and why."""
     if found.judged is not None and found.held is None:
         yield say("The judge was not checked against people: its figures are uncalibrated.")
     elif found.held is not None and not found.held.calibrated:
@@ -50,7 +50,7 @@ def caveats(found: Quality) -> Iterator[Sentence]:
 
 
 def suggestions(found: Quality, lang: str) -> list[Sentence]:
-    """What to improve, from the items that did worst."""
+    """Return what to improve, from the items that did worst."""
     told = [
         *_from_judge(found, lang),
         *_from_answers(found),
@@ -62,7 +62,7 @@ def suggestions(found: Quality, lang: str) -> list[Sentence]:
 
 
 def next_steps(found: Quality) -> Iterator[Sentence]:
-    """What to do now, in order."""
+    """Yield what to do now, in order."""
     people = found.people.labelled if found.people is not None else 0
     needs_labels = any(check.needs == "labels" for check in found.checks)
     if people < (found.items if needs_labels else min(WANTED_LABELS, found.items)):
@@ -94,7 +94,7 @@ def next_steps(found: Quality) -> Iterator[Sentence]:
 
 
 def shown(number: Estimate | None) -> str:
-    """A number with its interval, for a table."""
+    """Return a number with its interval, for a table."""
     from proctor.reports.words import Words
 
     if number is None or number.value is None:
@@ -107,12 +107,12 @@ def shown(number: Estimate | None) -> str:
 
 
 def threshold(check: Check) -> str:
-    """The threshold in the unit of its number."""
+    """Return the threshold in the unit of its number."""
     return f"{check.threshold:g}" if check.threshold > 1 else f"{check.threshold:.0%}"
 
 
 def reason(check: Check) -> Sentence:
-    """What one check says, and why."""
+    """Return what one check says, and why."""
     values = {"name": check.name, "number": shown(check.number), "threshold": threshold(check)}
     match check.verdict:
         case "met" if check.is_counted:

@@ -111,7 +111,7 @@ def _ends_in(end: str, stated: str) -> bool:
 
 
 def _majority(given: Sequence[str], votes: int) -> str | None:
-    """The answer that more than half of the tries gave; None for none."""
+    """Return the answer that more than half of the tries gave; None for none."""
     groups: list[list[str]] = []
     for one in given:
         group = next((group for group in groups if match(one, group[0]).right), None)
@@ -123,6 +123,6 @@ def _majority(given: Sequence[str], votes: int) -> str | None:
 
 
 def _problem(item: Mapping[str, object], kind: Generator) -> dict[str, str]:
-    """What a solver is shown: the problem, never the answer or its solution."""
+    """Return what a solver is shown: the problem, never the answer or its solution."""
     shown = {name: as_text(item[name]) for name in kind.main if name in item}
     return {"problem": "\n\n".join(shown.values()), **shown}

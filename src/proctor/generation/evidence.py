@@ -93,7 +93,7 @@ class JudgeEvidence(msgspec.Struct, frozen=True, kw_only=True):
     failed: int
 
     def title(self, name: str, lang: str) -> str:
-        """What a dimension is called in a language."""
+        """Return what a dimension is called in a language."""
         return self.titles.get(lang, {}).get(name, name)
 
 

@@ -87,7 +87,7 @@ class Gathering:
         return None
 
     def novelty(self) -> NoveltyEvidence:
-        """The items against the reference set, and against each other."""
+        """Return the items against the reference set, and against each other."""
         limit = MEANING if self._wish.meaning else None
         known, own = Novelty(meaning=limit), Novelty(meaning=limit)
         if self._wish.reference is not None:
@@ -116,7 +116,7 @@ class Gathering:
         )
 
     def judge(self) -> tuple[Run, JudgeEvidence]:
-        """Every item by the rubric."""
+        """Return every item by the rubric."""
         criteria = rubric(self._wish.rubric or self._kind.rubric)
         if "judge" in self._runs:
             return self._runs["judge"], self._judged(self._runs["judge"], criteria)
@@ -174,7 +174,7 @@ class Gathering:
         )
 
     def solve(self) -> SolverEvidence:
-        """Every item with a stated answer, solved again."""
+        """Return every item with a stated answer, solved again."""
         answer = self._kind.answer
         if answer is None:
             raise BadInput("The generator {name} names no answer that could be solved for.", name=self._kind.name)
@@ -192,7 +192,7 @@ class Gathering:
         return answer_check.solved(run, {item["id"]: as_text(item[answer]) for item in items}, self._wish.votes)
 
     def people(self, run: Run | None) -> PeopleEvidence | None:
-        """What people said of these items; None where nobody did."""
+        """Return what people said of these items; None where nobody did."""
         asked = self._wish.verifications
         path = Path(asked) if asked is not None else labels.file_of(self._wish.data)
         if asked is None and not path.is_file():
@@ -229,7 +229,7 @@ class Gathering:
 
 
 def items_of(path: Path, kind: Generator) -> list[Item]:
-    """The rows of a file, each with an id; common other names of columns are changed to those of the generator.
+    """Return the rows of a file, each with an id; common other names of columns are changed to those of the generator.
 
     Raises:
         BadInput: no such file, nothing in it, or an id twice.
@@ -272,7 +272,7 @@ def topics(items: Sequence[Item], kind: Generator) -> list[tuple[str, int]]:
 
 
 def rest_of(budget: Budget, run: Run) -> Budget:
-    """What a run leaves of a budget."""
+    """Return what a run leaves of a budget."""
     used = run.usage
     spent = {
         "money": used.cost or 0.0,

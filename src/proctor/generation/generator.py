@@ -56,11 +56,11 @@ class Generator(msgspec.Struct, frozen=True, kw_only=True):
         return digest(self)
 
     def id(self, number: int) -> str:
-        """What the item of that number is called."""
+        """Return what the item of that number is called."""
         return self.ids.format(name=self.name, number=number)
 
     def asked(self, *, topic: str, example: Mapping[str, Any] | None) -> str:
-        """The prompt for one item."""
+        """Return the prompt for one item."""
         return rendered(self.prompt, topic=topic, topics=self.topics, example=example, form=self.form)
 
     @property
@@ -70,11 +70,11 @@ class Generator(msgspec.Struct, frozen=True, kw_only=True):
         return json.dumps(shown, ensure_ascii=False, indent=4)
 
     def text(self, item: Mapping[str, object]) -> str:
-        """What of an item has to be new."""
+        """Return what of an item has to be new."""
         return "\n\n".join(as_text(item[name]) for name in self.main if name in item)
 
     def read(self, reply: str) -> dict[str, object]:
-        """The item in a reply.
+        """Return the item in a reply.
 
         Raises:
             Rejected: there is none, or it does not fit the schema.
@@ -92,7 +92,7 @@ class Generator(msgspec.Struct, frozen=True, kw_only=True):
         return item
 
     def checked(self, item: Mapping[str, object]) -> dict[str, object]:
-        """An item that fits the schema: whole numbers as such, also where they came as text.
+        """Return an item that fits the schema: whole numbers as such, also where they came as text.
 
         Raises:
             Rejected: it does not fit.

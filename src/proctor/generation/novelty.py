@@ -120,7 +120,7 @@ class Novelty:
             self.add(id, text)
 
     def like(self, text: str) -> Likeness | None:
-        """The text here that this one is a copy of, in the plainest way; None for a new one.
+        """Return the text here that this one is a copy of, in the plainest way; None for a new one.
 
         >>> known = Novelty()
         >>> known.add("a", "How many primes are there below $100$?")
@@ -140,7 +140,7 @@ class Novelty:
         return self._alike(text)
 
     def nearest(self, text: str) -> Likeness | None:
-        """The text whose words are nearest, however far it is; None where no piece is shared."""
+        """Return the text whose words are nearest, however far it is; None where no piece is shared."""
         return self.like(text) or self._nearest(_pieces(_masked(words_of(text))))
 
     def _nearest(self, pieces: set[int]) -> Likeness | None:
@@ -170,7 +170,7 @@ class Novelty:
 
 
 def words_of(text: str) -> list[str]:
-    r"""The words of a text without case, marks and the layout of LaTeX; a Chinese character is a word.
+    r"""Return the words of a text without case, marks and the layout of LaTeX; a Chinese character is a word.
 
     >>> words_of(r"Find \dfrac{1}{2} of $1{,}000$."), words_of("求１２的因数")
     (['find', '\\frac', '1', '2', 'of', '1000'], ['求', '12', '的', '因', '数'])

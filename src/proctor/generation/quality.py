@@ -143,7 +143,7 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
         return self.compared.estimates.get("win_rate") if self.compared is not None else None
 
     def _untrusted(self, name: str) -> Sentence | None:
-        """Why a raw figure of the judge decides nothing: people and judge do not agree, and it could not be corrected."""
+        """Return why a raw figure of the judge decides nothing: people and judge do not agree, and it could not be corrected."""
         found = self.best(name)
         if found is None or found.name.endswith(CORRECTED):
             return None
@@ -239,7 +239,7 @@ def _check(
 
 
 def _counted(name: Sentence, number: Estimate | None) -> Check:
-    """A check of what is counted, not sampled: no copy is allowed."""
+    """Return a check of what is counted, not sampled: no copy is allowed."""
     if number is None or number.value is None:
         return Check(name=name, threshold=1.0, number=number, verdict="unknown")
     counted = replace(number, low=None, high=None, method=COUNTED)

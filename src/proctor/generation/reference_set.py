@@ -23,7 +23,7 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     topic: str = ""
 
     def text(self, fields: Sequence[str]) -> str:
-        """What of it is compared with the fields of a generated item; the question, where it has none of them."""
+        """Return what of it is compared with the fields of a generated item; the question, where it has none of them."""
         texts = self.shown()
         return "\n\n".join(texts[name] for name in fields if texts.get(name)) or self.question
 
@@ -42,12 +42,12 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
     source: Mapping[str, str] = {}
 
     def told(self) -> dict[str, object]:
-        """What is recorded of it with a run."""
+        """Return what is recorded of it with a run."""
         return {"name": self.name, "digest": self.digest, "items": len(self.items), **self.source}
 
 
 def load(name: str) -> Reference:
-    """The items of a file, `aime25`, `aime-1983-2025` or `hub:OWNER/NAME`, the last three also with `@REVISION`.
+    """Return the items of a file, `aime25`, `aime-1983-2025` or `hub:OWNER/NAME`, the last three also with `@REVISION`.
 
     Raises:
         BadInput: no such file or set, nothing in it, or an item without text; names the place.

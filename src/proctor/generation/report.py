@@ -51,7 +51,7 @@ def write_report(
 
 
 def report(found: Quality, lang: str) -> Page:
-    """All evidence of the quality of data, in seven sections."""
+    """Return all evidence of the quality of data, in seven sections."""
     return Page(
         title=say("{title}: quality report", title=_title(found.kind)),
         notes=[advice.conclusion(found), *advice.caveats(found)],

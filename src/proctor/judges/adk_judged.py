@@ -39,7 +39,7 @@ FIRST_VERSIONS = (
 
 
 def make(argument: str, options: Mapping[str, Any], chosen: JudgeChoice = NOT_CHOSEN) -> "AdkJudged":
-    """The scorer `adk_judged:METRIC`; options are those of the judge's model.
+    """Return the scorer `adk_judged:METRIC`; options are those of the judge's model.
 
     Raises:
         BadInput: no such metric, or no judge is named.

@@ -63,7 +63,7 @@ def make(
     options: Mapping[str, Any],
     chosen: JudgeChoice = NOT_CHOSEN,  # noqa: ARG001 - a metric has a model of its own
 ) -> "DeepEvalScorer":
-    """The scorer `deepeval:package.module:metric` or `deepeval:./metrics.py:metric`: a metric, or a function that makes one.
+    """Return the scorer `deepeval:package.module:metric` or `deepeval:./metrics.py:metric`: a metric, or a function that makes one.
 
     Raises:
         BadInput: there is no such metric, or it takes no options; `MissingExtra`.
@@ -81,7 +81,7 @@ def make(
 
 
 def wrap(metric: Any, *, name: str | None = None) -> "DeepEvalScorer":
-    """A scorer out of a metric.
+    """Return a scorer out of a metric.
 
     Raises:
         BadInput: it is none.
@@ -102,7 +102,7 @@ def is_metric(given: object) -> bool:
 
 
 def metric_name(metric: Any) -> str:
-    """What DeepEval calls a metric in its results."""
+    """Return what DeepEval calls a metric in its results."""
     return str(getattr(metric, "__name__", "") or type(metric).__name__)
 
 
@@ -265,7 +265,7 @@ def _tools(calls: Calls) -> list[Any]:
 
 
 def _history(before: Sequence[Played]) -> list[str] | None:
-    """What was said before, as it went and as it was expected; VeADK's two lines."""
+    """Return what was said before, as it went and as it was expected; VeADK's two lines."""
     if not before:
         return None
     actual = "\n".join(f"user: {turn.asked}\nassistant: {turn.answer}" for turn in before)

@@ -102,7 +102,7 @@ class JuryOptions(RubricOptions, frozen=True, kw_only=True):
 
 
 def make(argument: str, options: Mapping[str, Any], chosen: JudgeChoice = NOT_CHOSEN) -> "Jury":
-    """The scorer `jury:RUBRIC`.
+    """Return the scorer `jury:RUBRIC`.
 
     Raises:
         BadInput: fewer than three judges, no rubric, a control that does not fit it, or an option is wrong.
@@ -211,7 +211,7 @@ class Jury(Opened):
         return BANDS.index(_jury_votes.band(apart, self._width)) >= BANDS.index(self.options.discuss)
 
     async def _again(self, shown: judge_prompt.Shown, ballots: Sequence[Ballot]) -> list[Ballot]:
-        """Each judge once more, after it has read the others; who fails now keeps what it said."""
+        """Return each judge once more, after it has read the others; who fails now keeps what it said."""
         told = {one.name: to_text(one.judgement) for one in ballots if one.judgement is not None}
         new = await run_together(
             *(self._ballot(name, shown, [text for other, text in told.items() if other != name]) for name in told)
@@ -282,7 +282,7 @@ class Jury(Opened):
 def concluded(
     found: Sequence[Estimate], verdicts: Verdicts, judge: JudgeInfo, prefix: str, clusters: Mapping[str, str]
 ) -> list[Estimate]:
-    """The estimates of a run, and how far its judges agree, each judge's leaning, outliers and cost."""
+    """Return the estimates of a run, and how far its judges agree, each judge's leaning, outliers and cost."""
     from proctor.calibration import jury_agreement
 
     return [*found, *jury_agreement.numbers(verdicts(), judge, prefix, clusters)]

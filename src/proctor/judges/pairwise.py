@@ -84,7 +84,7 @@ class PairComparison(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make(argument: str, options: Mapping[str, Any], chosen: JudgeChoice = NOT_CHOSEN) -> "PairwiseJudge":
-    """The scorer `pairwise`, or `pairwise:RUBRIC` (a name or a file).
+    """Return the scorer `pairwise`, or `pairwise:RUBRIC` (a name or a file).
 
     Raises:
         BadInput: no judge is named, an unknown rubric, or an option is wrong.

@@ -52,7 +52,7 @@ TURNED = {
 
 
 def make(argument: str, options: Mapping[str, Any], chosen: JudgeChoice = NOT_CHOSEN) -> "Probe":
-    """The scorer `probe`, or `probe:RUBRIC` (a name or a file).
+    """Return the scorer `probe`, or `probe:RUBRIC` (a name or a file).
 
     Raises:
         BadInput: no judge is named, an unknown rubric, or an option is wrong.
@@ -146,7 +146,7 @@ class Probe(Opened):
         return _effect(won, expected, **details)
 
     async def _points_of(self, shown: judge_prompt.Shown) -> RubricJudgement:
-        """What the judge says by points, asked once for each text, however many probes need it."""
+        """Return what the judge says by points, asked once for each text, however many probes need it."""
         key = digest(shown)
         if key not in self._judgements:
             self._judgements[key] = asyncio.create_task(self._points.ask(shown))
@@ -170,7 +170,7 @@ class Probe(Opened):
 
 
 def turned(criteria: Rubric) -> Rubric:
-    """The same rubric with the scale turned round: the lowest points are the best."""
+    """Return the same rubric with the scale turned round: the lowest points are the best."""
 
     def heading(words: Heading | None, lang: str) -> Heading | None:
         more = TURNED[lang].format(low=criteria.low, high=criteria.high)
@@ -204,12 +204,12 @@ def _won(found: PairComparison) -> float:
 
 
 def _effect(first: float, second: float, **details: Any) -> Score:
-    """A number from 0 to 1, 0.5 where both sides are equal; the sides are kept."""
+    """Return a number from 0 to 1, 0.5 where both sides are equal; the sides are kept."""
     return Score(points=(1 + first - second) / 2, details={"first": first, "second": second, **details})
 
 
 def _moved(distance: float | None, **details: Any) -> Score | Unscored:
-    """How far the judge was from itself; 1 where it said the same."""
+    """Return how far the judge was from itself; 1 where it said the same."""
     if distance is None:
         return Unscored(why="not_applicable", reason=say("The judge could not tell how good it is."))
     return Score(points=1 - distance, details={"first": distance, "second": 0.0, **details})

@@ -57,7 +57,7 @@ class RubricOptions(JudgeOptions, frozen=True, kw_only=True):
 
 
 def make(argument: str, options: Mapping[str, Any], chosen: JudgeChoice = NOT_CHOSEN) -> "RubricJudge":
-    """The scorer `rubric:NAME`, or `rubric:FILE.toml`.
+    """Return the scorer `rubric:NAME`, or `rubric:FILE.toml`.
 
     Raises:
         BadInput: no judge or rubric is named, or an option is wrong.

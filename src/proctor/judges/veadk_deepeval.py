@@ -24,7 +24,7 @@ criteria_prompt = "Say whether the actual output is right in its facts, with the
 
 
 def address_and_key(base: str = "", key: str = "") -> tuple[str, str]:
-    """Where the judge is: the arguments, else MODEL_JUDGE_API_BASE, and MODEL_JUDGE_API_KEY or MODEL_AGENT_API_KEY."""
+    """Return where the judge is: the arguments, else MODEL_JUDGE_API_BASE, and MODEL_JUDGE_API_KEY or MODEL_AGENT_API_KEY."""
     variables = os.environ
     return (
         base or variables.get("MODEL_JUDGE_API_BASE") or BASE,
@@ -48,7 +48,7 @@ def judge_model(name: str, base: str = "", key: str = "") -> Any:
 
 
 def usual_scorers(judge: Any) -> list[deepeval.DeepEvalScorer]:
-    """How good the answer is by the judge (0.8), and whether the expected tools were called (0.5)."""
+    """Return how good the answer is by the judge (0.8), and whether the expected tools were called (0.5)."""
     from deepeval.metrics import GEval, ToolCorrectnessMetric
     from deepeval.test_case import SingleTurnParams
 

@@ -61,7 +61,7 @@ class Items(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
 
     def read(self) -> Iterator[Item]:
-        """Every item, in order."""
+        """Return every item, in order."""
         return (_item(row, self.fields) for row in rows(self.path))
 
     @property
@@ -132,7 +132,7 @@ def _item(row: Row, fields: Fields) -> Item:
 
 
 def _text(row: Row, column: str) -> str:
-    """A cell as text; lists and objects as JSON."""
+    """Return a cell as text; lists and objects as JSON."""
     value: Any = row.cells.get(column)
     if is_empty(value):
         return ""

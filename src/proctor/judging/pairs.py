@@ -94,12 +94,12 @@ def task(
 def summary(
     *, sets: Sequence[str], control: Control = "none", seed: int = 0, **_: object
 ) -> Callable[[Sequence[Estimate], Judged], Sequence[Estimate]] | None:
-    """What estimates strengths, of the options of a task; None where the win rate of two sets says it all."""
+    """Return what estimates strengths, of the options of a task; None where the win rate of two sets says it all."""
     return partial(_strengths, control, seed) if len(sets) > 2 or control != "none" else None
 
 
 def battles_of(judged: Judged, control: Control = "none") -> list[Battle]:
-    """Every comparison of a run, with its style where that is controlled for."""
+    """Return every comparison of a run, with its style where that is controlled for."""
     return [
         Battle(
             item=sample.cluster or sample.id,
@@ -115,7 +115,7 @@ def battles_of(judged: Judged, control: Control = "none") -> list[Battle]:
 
 
 def _strengths(control: Control, seed: int, found: Sequence[Estimate], judged: Judged) -> Sequence[Estimate]:
-    """The strength of each set on the scale of Elo, drawn again by item."""
+    """Return the strength of each set on the scale of Elo, drawn again by item."""
     battles = battles_of(judged, control)
     if not battles:
         return []
@@ -148,7 +148,7 @@ def _set(name: str, columns: Mapping[str, str] | None, store: str | None) -> Set
 
 
 def _run(run_id: str, store: str | None) -> Set:
-    """The answers of a stored run: the first attempt at each sample; where the agent failed, an empty one."""
+    """Return the answers of a stored run: the first attempt at each sample; where the agent failed, an empty one."""
     from proctor.core.digest import digest
     from proctor.stores import open_store
 
@@ -172,7 +172,7 @@ def _run(run_id: str, store: str | None) -> Set:
 
 
 def _named(found: Sequence[Set]) -> list[Set]:
-    """The sets under names that are different."""
+    """Return the sets under names that are different."""
     names = [one.name for one in found]
     return [
         msgspec.structs.replace(one, name=f"{one.name}-{place}") if names.count(one.name) > 1 else one
@@ -190,7 +190,7 @@ def _check(found: Sequence[Set]) -> None:
 
 
 def _shared_ids(found: Sequence[Set], pairing: Pairing) -> int:
-    """How many items are paired by id; 0 where they are compared with drawn ones."""
+    """Return how many items are paired by id; 0 where they are compared with drawn ones."""
     shared: set[str] = set.intersection(*({item.id for item in one.read() if item.is_named} for one in found))
     if shared and pairing != "random":
         return len(shared)
@@ -229,7 +229,7 @@ def _drawn(found: Sequence[Set], roles: Sequence[str], count: int, seed: int) ->
 
 
 def _pair(item: Item, rivals: Sequence[Item], roles: Sequence[str], systems: tuple[str, str]) -> Sample:
-    """An item with its rivals; a question that both answer is context, and not compared."""
+    """Return an item with its rivals; a question that both answer is context, and not compared."""
     asked = item.texts.get("question", "")
     is_answer = "answer" in roles and bool(asked) and all(one.texts.get("question") == asked for one in rivals)
     compared = [role for role in roles if role != "question"] if is_answer else list(roles)

@@ -88,7 +88,7 @@ def findings(
     margin: float = MARGIN,
     level: float = 0.95,
 ) -> list[Finding]:
-    """What was found, in the order of the probes; one that no item was fit for is not applicable.
+    """Return what was found, in the order of the probes; one that no item was fit for is not applicable.
 
     Of injection only what is gained counts: a judge may well hold it against an answer.
     """
@@ -112,7 +112,7 @@ def findings(
 
 
 def _corrected(found: Sequence[Finding], margin: float, level: float) -> list[Finding]:
-    """The findings, of which those are accusations that outlast Holm's correction over all that apply."""
+    """Return the findings, of which those are accusations that outlast Holm's correction over all that apply."""
     tested = [one for one in found if one.verdict != "not_applicable"]
     adjusted = holm([1.0 if one.p_value is None else one.p_value for one in tested])
     spared = {id(one) for one, p in zip(tested, adjusted, strict=True) if one.verdict == "biased" and p > 1 - level}
@@ -178,7 +178,7 @@ def _stability(scores: list[tuple[str, Score]], level: float) -> Estimate:
 
 
 def _shares(score: Score) -> tuple[float, float]:
-    """The verdicts with and without the change; of stability the first alone."""
+    """Return the verdicts with and without the change; of stability the first alone."""
     known = score.known
     return known.first or 0.0, known.second or 0.0
 
@@ -196,7 +196,7 @@ def _verdict(probe: str, found: Estimate, margin: float) -> Judgement:
 def _p_value(
     probe: str, scores: Sequence[tuple[str, Score]], found: Estimate, margin: float, level: float
 ) -> float | None:
-    """The p-value of a bias within the margin: sign flips by item of what lies beyond it; of stability by its interval.
+    """Return the p-value of a bias within the margin: sign flips by item of what lies beyond it; of stability by its interval.
 
     Shares of 0 and 1, as those of stability, are too skewed for sign flips about a margin.
     """

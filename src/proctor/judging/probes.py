@@ -83,13 +83,13 @@ def task(path: str = "", *, probes: Sequence[str] = (), kinds: Sequence[str] = (
 
 @cache
 def bundled() -> Sequence[Item]:
-    """The items that come with Proctor, half of them in Chinese."""
+    """Return the items that come with Proctor, half of them in Chinese."""
     text = files("proctor.judging").joinpath(BUNDLED).read_text(encoding="utf-8")
     return msgspec.convert(tomllib.loads(text)["items"], list[Item])
 
 
 def own_items(path: Path) -> Sequence[Item]:
-    """The items of a file: JSON lines, JSON, CSV, TSV, YAML or Parquet.
+    """Return the items of a file: JSON lines, JSON, CSV, TSV, YAML or Parquet.
 
     Raises:
         BadInput: no such file, a column that is not known, or an id that is used twice; names file and row.

@@ -87,7 +87,7 @@ class CacheFile:
                 return
 
     def _bytes(self) -> int:
-        """The size of the pages in use; those that are free are used again."""
+        """Return the size of the pages in use; those that are free are used again."""
         count, free, size = (
             self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
         )

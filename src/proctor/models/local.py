@@ -152,7 +152,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make(argument: str, options: Mapping[str, object]) -> "LocalModel":
-    """The model `local:NAME` or `local:./model.gguf` with `Options`."""
+    """Return the model `local:NAME` or `local:./model.gguf` with `Options`."""
     return LocalModel(argument, converted(options, Options, f"local:{argument}"))
 
 

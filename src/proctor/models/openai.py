@@ -103,7 +103,7 @@ def options_of(values: Mapping[str, object]) -> Options:
 
 
 def make(argument: str, options: Mapping[str, object]) -> "ChatModel":
-    """The model `openai:MODEL` with `Options`."""
+    """Return the model `openai:MODEL` with `Options`."""
     return ChatModel(argument, options_of(options))
 
 

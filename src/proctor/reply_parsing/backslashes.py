@@ -103,7 +103,7 @@ class Body:
         return before in (r"\n", r"\t") or before[-1:] in ("\n", "\t")
 
     def stands_alone(self, run: Run) -> bool:
-        """Whether the last backslash of an odd run cannot be an escape, whatever the rest of the reply is like."""
+        """Return True if the last backslash of an odd run cannot be an escape, whatever the rest of the reply is like."""
         if run.sign in ('"', "/", "'"):
             return False
         if run.sign == "u":
@@ -115,7 +115,7 @@ class Body:
         return run.name not in LIKE_WORDS or self.text.startswith("{", run.end + len(run.name))
 
     def stands_in_formula(self, run: Run) -> bool:
-        r"""Whether it is a command like `\nu`, which would be a line break and a word outside of a formula."""
+        r"""Return True if it is a command like `\nu`, which would be a line break and a word outside of a formula."""
         if not run.is_odd or run.sign not in ("n", "t") or run.name not in LIKE_WORDS:
             return False
         before = self.text[max(run.start - 2, 0) : run.start]
@@ -123,11 +123,11 @@ class Body:
         return inside and before != "$$" and before[-1:] in BEFORE_A_COMMAND and not self.begins_a_line(run)
 
     def in_formula(self, run: Run) -> bool:
-        """Whether it stands between `$` and `$`, or between the brackets of LaTeX."""
+        """Return True if it stands between `$` and `$`, or between the brackets of LaTeX."""
         return bisect_right(self._borders, run.start) % 2 == 1
 
     def in_environment(self, run: Run) -> bool:
-        """Whether it stands where lines of LaTeX break."""
+        """Return True if it stands where lines of LaTeX break."""
         place = bisect_right(self._environments, (run.start, ""))
         return place > 0 and self._environments[place - 1][1] != "end"
 
@@ -136,11 +136,11 @@ class Body:
         return [(found.start(), found[1]) for found in ENVIRONMENT.finditer(self.text)]
 
     def in_literal(self, run: Run) -> bool:
-        r"""Whether it stands in a quoted text of a program, as in `print("\n")`."""
+        r"""Return True if it stands in a quoted text of a program, as in `print("\n")`."""
         return _is_within(self._literals, run)
 
     def is_quoted(self, run: Run) -> bool:
-        """Whether it stands between quotes."""
+        """Return True if it stands between quotes."""
         return _is_within(self._quoted, run)
 
     @cached_property
@@ -175,7 +175,7 @@ class Body:
 
 
 def decode_all(bodies: Sequence[Body]) -> list[str]:
-    """The texts of all strings of one reply.
+    """Return the texts of all strings of one reply.
 
     Raises:
         TwoWays: one of them can be read in two ways.
@@ -242,7 +242,7 @@ class _Decoding:
         return _whole("".join(pieces))
 
     def _is_escape(self, run: Run) -> bool:
-        """Whether the run ends in an escape."""
+        """Return True if the run ends in an escape."""
         if not run.is_odd or self._body.stands_alone(run):
             return False
         match run.sign:
@@ -265,7 +265,7 @@ class _Decoding:
         return True
 
     def _is_control(self, run: Run) -> bool:
-        r"""Whether `\nu` or `\to` is a line break or a tab before a word, rather than the command."""
+        r"""Return True if `\nu` or `\to` is a line break or a tab before a word, rather than the command."""
         body, habits = self._body, self._habits
         begins_line = body.begins_a_line(run)
         before = body.text[max(run.start - 2, 0) : run.start]
@@ -279,13 +279,13 @@ class _Decoding:
         raise self._doubt(run)
 
     def _is_tan(self, run: Run) -> bool:
-        r"""Whether `\tan x` or `x \to 0` stands outside of a formula, where no tab and a word (`an apple`) can be meant."""
+        r"""Return True if `\tan x` or `x \to 0` stands outside of a formula, where no tab and a word (`an apple`) can be meant."""
         body, name = self._body, run.name
         begins_word = WORD.match(body.text, run.end + len(name)) is not None
         return name in NO_WORD and not (self._habits.tabs or begins_word or body.begins_a_line(run))
 
     def _count(self, run: Run, escape: bool) -> int:
-        """How many backslashes the text has, without the one that begins an escape."""
+        """Return how many backslashes the text has, without the one that begins an escape."""
         habits = self._habits
         if habits.four:
             return self._quarter(run, escape)
@@ -304,7 +304,7 @@ class _Decoding:
         raise self._doubt(run)
 
     def _may_break(self, run: Run) -> bool:
-        r"""Whether two backslashes may be a line break: of LaTeX, undoubled, or of the text, as `\\n`."""
+        r"""Return True if two backslashes may be a line break: of LaTeX, undoubled, or of the text, as `\\n`."""
         text, habits = self._body.text, self._habits
         if SKIP.match(text, run.end):
             return True
@@ -318,7 +318,7 @@ class _Decoding:
         return run.sign.isdigit() or run.sign.isspace() or run.sign in "-\\&"
 
     def _ends_sentence(self, run: Run) -> bool:
-        """Whether a line may end here, which is so neither in a path nor in a regular expression."""
+        """Return True if a line may end here, which is so neither in a path nor in a regular expression."""
         before, after = self._body.text[: run.start][-3:], self._body.text[run.end + 1 : run.end + 2]
         if PATH.search(before) or (after and after in "]+*?|"):
             return False
@@ -365,7 +365,7 @@ class _Decoding:
 
 
 def _whole(text: str) -> str:
-    """The text with the halves of characters put together."""
+    """Return the text with the halves of characters put together."""
     if HALF.search(text) is None:
         return text
     try:

@@ -55,7 +55,7 @@ DEFAULT = tuple(Dimension(name=name) for name in DIMENSIONS)
 
 
 def of_rubric(name: str) -> tuple[Dimension, ...]:
-    """The dimensions of a rubric: one that comes with Proctor, or a file.
+    """Return the dimensions of a rubric: one that comes with Proctor, or a file.
 
     Raises:
         BadInput: no such rubric, or it cannot be read.

@@ -50,12 +50,12 @@ def items(path: Path) -> list[Item]:
 
 
 def text_digest(texts: Mapping[str, str]) -> str:
-    """The fingerprint of what was judged of an item, by the names in `FIELDS`; a label keeps it."""
+    """Return the fingerprint of what was judged of an item, by the names in `FIELDS`; a label keeps it."""
     return digest(texts)[:16]
 
 
 def notes(found: Sequence[Item]) -> list[Sentence]:
-    """What a reviewer should know of the data before they begin."""
+    """Return what a reviewer should know of the data before they begin."""
     lacking = {name: [item.id[:40] for item in found if name in item.lacks] for name in FIELDS}
     return [
         say(

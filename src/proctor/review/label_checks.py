@@ -25,7 +25,7 @@ def name_of(text: str) -> str:
 
 
 def checked_scores(given: Mapping[str, float], dimensions: Sequence[Dimension]) -> dict[str, float]:
-    """The score of every dimension.
+    """Return the score of every dimension.
 
     Raises:
         BadInput: one is missing, or out of range.
@@ -48,7 +48,7 @@ def checked_scores(given: Mapping[str, float], dimensions: Sequence[Dimension]) 
 
 
 def checked_status(text: str) -> Status:
-    """The status of that name.
+    """Return the status of that name.
 
     Raises:
         BadInput: there is none.

@@ -101,7 +101,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def record(item: str, entries: Sequence[Entry]) -> Record:
-    """The record of an item with these labels."""
+    """Return the record of an item with these labels."""
     verdict = Record(scores={}, status="rejected", reviews=tuple(entries)).verdict
     return Record(
         problem_id=item,
@@ -125,7 +125,7 @@ def file_of(data: str | Path) -> Path:
 
 
 def read(path: str | Path) -> list[Label]:
-    """The newest label of every reviewer for every item, in the order of the file.
+    """Return the newest label of every reviewer for every item, in the order of the file.
 
     Raises:
         BadInput: there is no such file, or it is no verification file; names the place.
@@ -139,7 +139,7 @@ def verdicts(path: str | Path) -> list[Label]:
 
 
 def records(path: Path) -> dict[str, Record]:
-    """A verification file, item id to record.
+    """Return a verification file, item id to record.
 
     Raises:
         BadInput: there is no such file, or it is no verification file; names the place.
@@ -148,7 +148,7 @@ def records(path: Path) -> dict[str, Record]:
 
 
 def data_of(path: Path) -> bytes:
-    """The bytes of a verification file, without the mark that editors put in front.
+    """Return the bytes of a verification file, without the mark that editors put in front.
 
     Raises:
         BadInput: there is no such file, or it is larger than any of ours.
@@ -162,7 +162,7 @@ def data_of(path: Path) -> bytes:
 
 
 def decoded(data: bytes, path: Path) -> dict[str, Record]:
-    """The records in the bytes of a verification file; `path` is for the message."""
+    """Return the records in the bytes of a verification file; `path` is for the message."""
     try:
         return msgspec.json.decode(data, type=dict[str, Record])
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
@@ -175,7 +175,7 @@ def decoded(data: bytes, path: Path) -> dict[str, Record]:
 
 
 def joint(entries: Sequence[Entry]) -> Entry:
-    """What several reviewers say together: mean scores, the status they agree on, else `needs_revision`.
+    """Return what several reviewers say together: mean scores, the status they agree on, else `needs_revision`.
 
     >>> one = Entry(reviewer="ann", scores={"clarity": 5}, status="approved")
     >>> other = Entry(reviewer="bob", scores={"clarity": 2}, status="rejected", comments="vague")

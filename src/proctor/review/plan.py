@@ -42,7 +42,7 @@ def file_of(data: Path) -> Path:
 
 
 def read(path: Path) -> Plan:
-    """The plan in a file.
+    """Return the plan in a file.
 
     Raises:
         BadInput: the file cannot be read.

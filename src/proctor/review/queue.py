@@ -111,21 +111,21 @@ class Review:
     # What there is to do
 
     def queue(self, reviewer: str) -> list[Item]:
-        """The items this reviewer is to review, in the order of the file."""
+        """Return the items this reviewer is to review, in the order of the file."""
         plan = self.plan
         return [item for item in self.items if plan.asks(item.id, reviewer)]
 
     def own(self, item: Item, reviewer: str) -> Entry | None:
-        """The newest label of a reviewer for an item."""
+        """Return the newest label of a reviewer for an item."""
         return _own(self.records().get(item.id), reviewer)
 
     def states(self, reviewer: str) -> dict[int, State]:
-        """What a reviewer said of each item of theirs, by its number; 'changed' when its text is another one now."""
+        """Return what a reviewer said of each item of theirs, by its number; 'changed' when its text is another one now."""
         records = self.records()
         return {item.number: _state(item, _own(records.get(item.id), reviewer)) for item in self.queue(reviewer)}
 
     def conflicts(self) -> list[Conflict]:
-        """Where reviewers disagree and no adjudicator has decided."""
+        """Return where reviewers disagree and no adjudicator has decided."""
         found = []
         for item, record in self._judged():
             on = labels.differ(record.current, self.distance)
@@ -203,7 +203,7 @@ class Review:
     # How far it is
 
     def progress(self, reviewer: str | None = None) -> Progress:
-        """How far a reviewer is with their items; with None, the verdicts of all."""
+        """Return how far a reviewer is with their items; with None, the verdicts of all."""
         if reviewer is None:
             total = len(self.items)
             entries = [record.verdict for _, record in self._judged()]
@@ -254,7 +254,7 @@ class Review:
         return self._plan.now()
 
     def item(self, item: str) -> Item:
-        """The item of that id.
+        """Return the item of that id.
 
         Raises:
             BadInput: there is none.
@@ -265,7 +265,7 @@ class Review:
             raise BadInput("{path} has no item '{id}'.", path=self.data, id=item[:80]) from None
 
     def _judged(self) -> list[tuple[Item, Record]]:
-        """The items with labels of their present text."""
+        """Return the items with labels of their present text."""
         records = self.records()
         pairs = [(item, records[item.id]) for item in self.items if item.id in records]
         return [(item, record) for item, record in pairs if record.entries[-1].item_digest in ("", item.digest)]
@@ -284,7 +284,7 @@ class Review:
         return done
 
     def _other_plan(self, named: Sequence[str], each: int | None, seed: int, decides: str | None) -> Plan | None:
-        """The plan for these people and numbers; None when it is the one that was written."""
+        """Return the plan for these people and numbers; None when it is the one that was written."""
         found = replace(self.plan, adjudicator=decides or self.plan.adjudicator)
         every = found.each if each is None else each
         people = tuple(dict.fromkeys([*found.reviewers, *named]))

@@ -17,7 +17,7 @@ NO_BLANKS = re.compile("[\u3040-\u30ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 
 
 def tokenizer_for(text: str) -> str:
-    """The way of cutting that fits a text: `zh`, `char` for other writing without blanks, else `13a`.
+    """Return the way of cutting that fits a text: `zh`, `char` for other writing without blanks, else `13a`.
 
     >>> tokenizer_for("The cat"), tokenizer_for("那只猫"), tokenizer_for("ねこがいる")
     ('13a', 'zh', 'char')
@@ -28,7 +28,7 @@ def tokenizer_for(text: str) -> str:
 
 
 def package() -> Any:
-    """The package sacrebleu.
+    """Return the package sacrebleu.
 
     Raises:
         MissingExtra: it is not installed.
@@ -43,7 +43,7 @@ def package() -> Any:
 def score(
     sample: Sample, trajectory: Trajectory, measure: Callable[[str, Sequence[str]], tuple[float, str]]
 ) -> Score | Unscored:
-    """The number of a measure (0 to 100, and how it was taken) as points from 0 to 1."""
+    """Return the number of a measure (0 to 100, and how it was taken) as points from 0 to 1."""
     targets = [target[:CHARACTERS] for target in targets_of(sample)]
     if not targets:
         return no_target()

@@ -152,7 +152,7 @@ _OF_OTHERS = re.compile(
 
 
 def refusal_in(reply: str) -> str | None:
-    """The phrase with which a reply declines to answer; None when it does not, or answers all the same.
+    """Return the phrase with which a reply declines to answer; None when it does not, or answers all the same.
 
     >>> refusal_in("I'm sorry, but I can't help with that."), refusal_in("It is 4.")
     ("i can't help", None)
@@ -182,7 +182,7 @@ def refusal_in(reply: str) -> str | None:
 
 
 def _answers_still(phrase: str, rest: str, *, generic: bool) -> bool:
-    """Whether an answer follows what is not known or seen: "I don't know the day, but it was in May"."""
+    """Return True if an answer follows what is not known or seen: "I don't know the day, but it was in May"."""
     still = _STILL.search(rest)
     if still is None or (not generic and _UNSURE.search(phrase) is None):
         return False

@@ -42,7 +42,7 @@ class Arguments(Mapping[str, Any]):
 
 
 def takes_prediction(function: object) -> bool:
-    """Whether a function is of this kind: its first argument is called `pred`, or it needs three.
+    """Return True if a function is of this kind: its first argument is called `pred`, or it needs three.
 
     >>> takes_prediction(lambda pred, label, args: (1, 1)), takes_prediction(lambda sample, trajectory: True)
     (True, False)
@@ -55,7 +55,7 @@ def takes_prediction(function: object) -> bool:
 
 
 def adapted(function: Callable[..., Any], arguments: Mapping[str, Any] | None = None) -> Scorer:
-    """A scorer that gives the function the answer, the target as text, and its arguments."""
+    """Return a scorer that gives the function the answer, the target as text, and its arguments."""
     count = min(len(_placed(function)), 4)
     given = Arguments(arguments or {})
 

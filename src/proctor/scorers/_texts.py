@@ -12,12 +12,12 @@ ANSWER_CHARACTERS = 1_000_000
 
 
 def answer_of(trajectory: Trajectory, characters: int = ANSWER_CHARACTERS) -> str:
-    """The answer without blanks around it; of an endless one the first part."""
+    """Return the answer without blanks around it; of an endless one the first part."""
     return trajectory.answer[: characters * 2].strip()[:characters]
 
 
 def targets_of(sample: Sample) -> tuple[str, ...]:
-    """The targets as texts, without empty ones: a list means any of them.
+    """Return the targets as texts, without empty ones: a list means any of them.
 
     >>> targets_of(Sample.ask("a", "?", target=["Paris", 7, True, " "]))
     ('Paris', '7', 'true')
@@ -27,10 +27,10 @@ def targets_of(sample: Sample) -> tuple[str, ...]:
 
 
 def as_text(value: Any) -> str:
-    """A target as a person would write it: text as it is, all else as JSON."""
+    """Return a target as a person would write it: text as it is, all else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def no_target() -> Unscored:
-    """What a scorer says of a sample without a target."""
+    """Return what a scorer says of a sample without a target."""
     return Unscored(why="not_applicable", reason=say("The sample has no target to compare with."))

@@ -114,7 +114,7 @@ def _trajectory(sample: Sample, trajectory: Trajectory, how: MatchType | None) -
 
 
 def sides(sample: Sample, trajectory: Trajectory, metric: str) -> list[dict[str, Any]]:
-    """The calls of every turn with those it expects, by the match type of a metric such as `adk:in_order`.
+    """Return the calls of every turn with those it expects, by the match type of a metric such as `adk:in_order`.
 
     They are those of `trajectory`, except that arguments that are `null` are not `{}`.
 
@@ -129,7 +129,7 @@ def sides(sample: Sample, trajectory: Trajectory, metric: str) -> list[dict[str,
 
 
 def _null_fault(expected: expectation.ExpectedCall, made: ToolCall) -> Fault | None:
-    """What differs between calls whose arguments are alike: one has none, the other an empty object."""
+    """Return what differs between calls whose arguments are alike: one has none, the other an empty object."""
     wanted, given = expected.arguments, made_call(made).args
     if (wanted is None) == (given is None):
         return None
@@ -137,7 +137,7 @@ def _null_fault(expected: expectation.ExpectedCall, made: ToolCall) -> Fault | N
 
 
 def made_call(call: ToolCall) -> AdkCall:
-    """A call as ADK would have recorded it: nothing given is an empty object, `null` none at all."""
+    """Return a call as ADK would have recorded it: nothing given is an empty object, `null` none at all."""
     if call.raw is None:
         return AdkCall(call.name, call.arguments)
     if not call.raw.strip():

@@ -46,7 +46,7 @@ def semantic(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 
 
 def matching(options: AnswerOptions) -> Scorer:
-    """A scorer with options of your own: a judge, another semantic function, a tolerance for all samples.
+    """Return a scorer with options of your own: a judge, another semantic function, a tolerance for all samples.
 
     >>> near = matching(AnswerOptions(relative_tolerance=0.01))
     >>> near(Sample.ask("pi", "?", target="3.14159"), Trajectory.of("3.14")).points
@@ -82,7 +82,7 @@ def _judged(sample: Sample, trajectory: Trajectory, options: AnswerOptions) -> S
 
 
 def undecided(verdict: Match) -> Unscored:
-    """The score of what a missing extra leaves open: none."""
+    """Return the score of what a missing extra leaves open: none."""
     return Unscored(why="scorer_failed", reason=verdict.reason, details={"rule": verdict.rule})
 
 

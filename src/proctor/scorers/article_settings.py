@@ -81,7 +81,7 @@ class Settings(_Strict, frozen=True, kw_only=True):
 
 
 def scorer(settings: Settings) -> Scorer:
-    """A scorer by type under these settings."""
+    """Return a scorer by type under these settings."""
     common, blanks = settings.evaluation_settings, settings.fill_blank
     partial = {
         "wrong": "zero" if settings.multiple_choice.penalty_wrong else "ignore",
@@ -108,7 +108,7 @@ def scorer(settings: Settings) -> Scorer:
 
 
 def letters_at(text: str, position: Position) -> str:
-    """The option letters at a position of a reply: the first, last or middle (n // 2) that stand alone, or all.
+    """Return the option letters at a position of a reply: the first, last or middle (n // 2) that stand alone, or all.
 
     Letters that belong together (`A, C`) are one place; the article in `A dog` is none.
 
@@ -131,7 +131,7 @@ def letters_at(text: str, position: Position) -> str:
 
 
 def _at(position: Position | None, scorer: Scorer) -> Scorer:
-    """The scorer, shown only what stands at a position."""
+    """Return the scorer, shown only what stands at a position."""
     if position is None:
         return scorer
 
@@ -142,7 +142,7 @@ def _at(position: Position | None, scorer: Scorer) -> Scorer:
 
 
 def _whole(scorer: Scorer) -> Scorer:
-    """All or nothing."""
+    """Return all or nothing."""
 
     def whole(sample: Sample, trajectory: Trajectory) -> Any:
         score = scorer(sample, trajectory)

@@ -155,7 +155,7 @@ def _said(reply: str, alternatives: Sequence[str], question: str, options: Optio
 
 
 def _expected(target: Any, options: Options) -> list[list[str]]:
-    """The alternatives of each blank."""
+    """Return the alternatives of each blank."""
     if isinstance(target, list | tuple):
         return [[str(one) for one in blank] if isinstance(blank, list | tuple) else [str(blank)] for blank in target]
     lines = [line.strip() for line in str(target if target is not None else "").splitlines() if line.strip()]
@@ -163,7 +163,7 @@ def _expected(target: Any, options: Options) -> list[list[str]]:
 
 
 def _alternatives(line: str, separator: str) -> list[str]:
-    """The whole line, and its parts; `或` within a word parts nothing."""
+    """Return the whole line, and its parts; `或` within a word parts nothing."""
     if not separator:
         return [line]
     pattern = re.escape(separator) + ("(?![者许然则缺])" if separator == "或" else "")
@@ -187,7 +187,7 @@ def _right(made: Sequence[str], expected: Sequence[Sequence[str]], options: Opti
 
 
 def _matched(fits: Sequence[Sequence[bool]]) -> dict[int, int]:
-    """The largest one-to-one matching: expected blank -> answer, so that one answer does not fill two blanks."""
+    """Return the largest one-to-one matching: expected blank -> answer, so that one answer does not fill two blanks."""
     answer_of: dict[int, int] = {}
 
     def place(answer: int, tried: set[int]) -> bool:
@@ -223,7 +223,7 @@ def _fits(answer: str, alternatives: Sequence[str], options: Options) -> bool:
 
 
 def _same_value(answer: str, expected: str) -> bool:
-    """The same number or expression: 五 is 5, 2√2 is √8."""
+    """Return the same number or expression: 五 is 5, 2√2 is √8."""
     verdict = match(answer, expected)
     return verdict.right and verdict.rule in _VALUES
 
@@ -260,7 +260,7 @@ def _level(found: re.Match[str]) -> str:
 
 
 def _value(text: str) -> Fraction | None:
-    """A number, fraction or percentage by its value; None for other texts.
+    """Return a number, fraction or percentage by its value; None for other texts.
 
     >>> _value("1,000.50") == _value("1000.5"), _value("50%") == _value("1/2"), _value("x")
     (True, True, None)

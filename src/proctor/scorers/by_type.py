@@ -98,7 +98,7 @@ def _score(sample: Sample, trajectory: Trajectory, scorer_of: Callable[[str], Sc
 
 @cache
 def _usual(kind: str) -> Scorer | None:
-    """A scorer of this room only: a type comes out of a data file, which must not choose code."""
+    """Return a scorer of this room only: a type comes out of a data file, which must not choose code."""
     name = SCORER_BY_TYPE.get(kind, kind)
     room = name.partition(":")[0]
     if room == "by_type" or not SCORERS.knows(room):
@@ -110,7 +110,7 @@ def _usual(kind: str) -> Scorer | None:
 
 
 def _plain(kind: str) -> str:
-    """A kind as it is looked up.
+    """Return a kind as it is looked up.
 
     >>> _plain("Multiple-Choice"), _plain("单选题"), _plain("exact:contains")
     ('multiple_choice', '单选', 'exact:contains')

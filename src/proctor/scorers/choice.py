@@ -92,7 +92,7 @@ def _compared(sample: Sample, trajectory: Trajectory) -> _Compared | Unscored:
 
 
 def _texts_of(options: Any) -> dict[str, str]:
-    """The texts of a sample's options by their letters."""
+    """Return the texts of a sample's options by their letters."""
     if isinstance(options, list | tuple):
         options = dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", options, strict=False))
     if not isinstance(options, Mapping):
@@ -105,7 +105,7 @@ def _texts_of(options: Any) -> dict[str, str]:
 
 
 def _by_text(reply: str, texts: Mapping[str, str], question: str) -> str | None:
-    """The letter of the one option whose text a reply gives as its answer."""
+    """Return the letter of the one option whose text a reply gives as its answer."""
     given = final_answer(reply)
     if given is None:
         return None
@@ -120,7 +120,7 @@ def _gives(reply: str, text: str, question: str) -> bool:
 
 
 def _letters_of(text: str) -> str | None:
-    """The letters of a list such as `A,C`, `AC` or `ac`; None for anything else, such as a word."""
+    """Return the letters of a list such as `A,C`, `AC` or `ac`; None for anything else, such as a word."""
     groups = [group for group in re.split(r"[ ,;、\n\t]+", half_width(text)) if group]
     if not groups or not all(map(_are_letters, groups)):
         return None

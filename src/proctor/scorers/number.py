@@ -61,7 +61,7 @@ def number(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 
 
 def _compared(found: str, target: str, question: str, options: AnswerOptions, *, alone: bool) -> Match:
-    """The verdict on an amount; within a sentence its unit is what was counted when neither target nor question name one."""
+    """Return the verdict on an amount; within a sentence its unit is what was counted when neither target nor question name one."""
     verdict = match_asked(found, target, question, options)
     if alone or verdict.right or verdict.rule != "units" or not verdict.ambiguous or options.unit:
         return verdict
@@ -70,7 +70,7 @@ def _compared(found: str, target: str, question: str, options: AnswerOptions, *,
 
 
 def the_number(text: str, target: str = "", question: str = "") -> str | None:
-    """The text itself when it is a number or quantity, else the only one in it with its unit; None without a single one.
+    """Return the text itself when it is a number or quantity, else the only one in it with its unit; None without a single one.
 
     >>> the_number("about 5 km away"), the_number("forty-two"), the_number("5 or 6")
     ('5 km', 'forty-two', None)
@@ -83,7 +83,7 @@ def the_number(text: str, target: str = "", question: str = "") -> str | None:
 
 
 def _is_expression(text: str) -> bool:
-    """Whether it is mathematics with one value: no variables, no alternatives, no equation."""
+    """Return True if it is mathematics with one value: no variables, no alternatives, no equation."""
     tree = read_tree(text)
     return tree is not None and not tree.variables() and all(node.op not in SEVERAL for node in tree.nodes())
 

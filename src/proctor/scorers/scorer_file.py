@@ -76,7 +76,7 @@ def is_file(name: str) -> bool:
 
 
 def load(name: str, make: Make = find_scorer) -> list[Configured]:
-    """The scorers of a file, or the one named behind the colon.
+    """Return the scorers of a file, or the one named behind the colon.
 
     Raises:
         BadInput: no such file or scorer, an unknown key or option; names the path in the file.
@@ -164,7 +164,7 @@ class _File:
         return str(self._folder / value) if is_path else value
 
     def _named_in(self, value: Any) -> Iterator[str]:
-        """The other tables that options lead to, so that a change there changes the version too."""
+        """Yield the other tables that options lead to, so that a change there changes the version too."""
         if isinstance(value, str) and value in self._tables:
             yield value
         elif isinstance(value, Mapping):
@@ -190,7 +190,7 @@ def _of_article(values: Mapping[str, Any], where: str) -> Configured:
 
 
 def _version(kind: str, options: Any, scorer: Scorer, others: list[Any]) -> str:
-    """A short digest of the options and of the code that reads them."""
+    """Return a short digest of the options and of the code that reads them."""
     module = inspect.getmodule(scorer.__code__ if inspect.isfunction(scorer) else scorer)
     try:
         code = inspect.getsource(module) if module is not None else ""

@@ -160,7 +160,7 @@ class _Total:
         self.passed = all(one.passed for one in found)
 
     def measure(self, name: Measure) -> float | None:
-        """The points; None where there is nothing to divide by."""
+        """Return the points; None where there is nothing to divide by."""
         if name == "passed":
             return float(self.passed)
         value = getattr(self, name)()
@@ -181,7 +181,7 @@ class _Total:
         return min(1.0, self.minimum / self.made) if self.made else None
 
     def details(self) -> dict[str, Any]:
-        """What a report can show and count."""
+        """Return what a report can show and count."""
         count: dict[str, int] = {}
         for one in self.found:
             for name, times in errors(one).items():
@@ -207,7 +207,7 @@ class _Total:
         return found
 
     def reason(self, places: Sequence[int]) -> Sentence:
-        """What a person reads first."""
+        """Return what a person reads first."""
         if len(self.found) == 1:
             return told(self.found[0])
         parts = [

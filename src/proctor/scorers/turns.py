@@ -51,7 +51,7 @@ def make(options: Mapping[str, Any], find: Find = find_scorer) -> Scorer:
 
 
 def _turn(sample: Sample, trajectory: Trajectory, first: int, last: int) -> tuple[Sample, Trajectory]:
-    """The sample and the steps of some turns; the target is the reference of the last one."""
+    """Return the sample and the steps of some turns; the target is the reference of the last one."""
     steps = tuple(step for step in trajectory.steps if first <= step.turn <= last)
     target = sample.turns[last].reference
     return replace(sample, turns=sample.turns[first : last + 1], target=target), replace(trajectory, steps=steps)

@@ -64,7 +64,7 @@ def stem(word: str) -> str:
 
 
 def _shape(word: str) -> str:
-    """Each letter as consonant or vowel; `y` is a vowel behind a consonant."""
+    """Return each letter as consonant or vowel; `y` is a vowel behind a consonant."""
     shape: list[str] = []
     for sign in word:
         vowel = sign in "aeiou" or (sign == "y" and bool(shape) and shape[-1] == "c")
@@ -83,7 +83,7 @@ def _ends_short(word: str) -> bool:
 
 
 def _replaced(word: str, rules: _Rules) -> str:
-    """The first rule whose suffix is there decides, whether or not the rest is long enough for it."""
+    """Return the first rule whose suffix is there decides, whether or not the rest is long enough for it."""
     for suffix, instead in rules:
         if word.endswith(suffix):
             rest = word[: -len(suffix)]

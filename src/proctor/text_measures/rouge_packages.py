@@ -80,7 +80,7 @@ def _almost(common: int, made: int, expected: int) -> Rouge:
 
 
 def _one_common(rows: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """The common subsequence that upstream walks back along: a match first, then the row above only where it is longer."""
+    """Return the common subsequence that upstream walks back along: a match first, then the row above only where it is longer."""
     places = places_of(columns)
     full = (1 << len(columns)) - 1
     row = full

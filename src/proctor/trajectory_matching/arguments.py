@@ -95,13 +95,13 @@ class Closeness(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def closeness(call: ExpectedCall, made: ToolCall, rules: Rules) -> Closeness:
-    """A made call against an expected one, or the nearest of those that do as well."""
+    """Return a made call against an expected one, or the nearest of those that do as well."""
     options = [_closeness(one, made, rules) for one in (call, *call.either)]
     return max(options, key=lambda one: one.similarity)
 
 
 def key_of(name: str, arguments: Mapping[str, object], rules: Rules) -> Hashable:
-    """The same for two calls exactly when they are equal under plain rules."""
+    """Return the same for two calls exactly when they are equal under plain rules."""
     full = {**rules.defaults.get(name, {}), **arguments} if rules.defaults else arguments
     return name, frozenset((key, canonical(full[key])) for key in full if not _ignored(name, key, rules))
 
@@ -126,7 +126,7 @@ def canonical(value: object) -> Hashable:
 
 
 def arguments_of(made: ToolCall) -> Mapping[str, object] | None:
-    """The arguments of a made call; None where they are no JSON object. Nothing, and `null`, is an empty one."""
+    """Return the arguments of a made call; None where they are no JSON object. Nothing, and `null`, is an empty one."""
     if made.raw is None:
         return made.arguments
     return {} if made.raw.strip() in ("", "null") else None

@@ -15,7 +15,7 @@ EPSILON = 1e-12
 
 
 def most(edges: Sequence[Sequence[int]], made: int, start: Mapping[int, int] | None = None) -> dict[int, int]:
-    """A matching of expected calls to made ones with as many pairs as there can be: {expected: made}.
+    """Return a matching of expected calls to made ones with as many pairs as there can be: {expected: made}.
 
     `edges` holds the made calls that fit each expected one. What `start` matches stays matched, if to another.
 
@@ -33,7 +33,7 @@ def most(edges: Sequence[Sequence[int]], made: int, start: Mapping[int, int] | N
 
 
 def best(weights: Sequence[Sequence[float]]) -> dict[int, int]:
-    """The assignment of rows to columns with the greatest sum; pairs of weight 0 are left out.
+    """Return the assignment of rows to columns with the greatest sum; pairs of weight 0 are left out.
 
     >>> best([[0.5, 0.9], [0.9, 0.1]])
     {0: 1, 1: 0}
@@ -52,7 +52,7 @@ def best(weights: Sequence[Sequence[float]]) -> dict[int, int]:
 
 
 def _layers(edges: Sequence[Sequence[int]], to: Sequence[int], owner: Sequence[int]) -> list[int] | None:
-    """The distance of each expected call from a free one; None when no path ends at a free made call."""
+    """Return the distance of each expected call from a free one; None when no path ends at a free made call."""
     layers = [0 if place < 0 else -1 for place in to]
     queue = deque(expected for expected, place in enumerate(to) if place < 0)
     reaches = False

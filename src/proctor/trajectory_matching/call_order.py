@@ -25,7 +25,7 @@ class Ordered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def in_sequence(weights: Weights, made: int, sequence: Sequence[int] | None = None) -> dict[int, int]:
-    """The best pairs when expected calls come in their order, or in the one given.
+    """Return the best pairs when expected calls come in their order, or in the one given.
 
     >>> in_sequence([{1: 1.0}, {0: 1.0}], 2)
     {1: 0}
@@ -53,7 +53,7 @@ def in_sequence(weights: Weights, made: int, sequence: Sequence[int] | None = No
 
 
 def in_partial_order(weights: Weights, made: int, before: Sequence[int], unordered: Mapping[int, int]) -> Ordered:
-    """The best pairs when some expected calls come before others.
+    """Return the best pairs when some expected calls come before others.
 
     Args:
         before: for each expected call, those that come before it, as bits; complete, without cycles.
@@ -71,7 +71,7 @@ def in_partial_order(weights: Weights, made: int, before: Sequence[int], unorder
 
 
 def closed(count: int, edges: Sequence[tuple[int, int]]) -> list[int] | None:
-    """All that comes before each of `count` things, as bits, from pairs (first, then); None when they go in a circle."""
+    """Return all that comes before each of `count` things, as bits, from pairs (first, then); None when they go in a circle."""
     behind: list[list[int]] = [[] for _ in range(count)]
     waits = [0] * count
     for first, then in set(edges):
@@ -145,7 +145,7 @@ def _by_levels(weights: Weights, made: int, before: Sequence[int]) -> dict[int, 
 
 
 def _levels(before: Sequence[int]) -> list[list[int]] | None:
-    """The groups of an order in which each comes after all those before it; None where it has another form."""
+    """Return the groups of an order in which each comes after all those before it; None where it has another form."""
     groups: dict[int, list[int]] = {}
     for one, mask in enumerate(before):
         groups.setdefault(mask, []).append(one)

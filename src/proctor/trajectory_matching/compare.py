@@ -129,7 +129,7 @@ def _over(expected: Expected, made: Sequence[ToolCall], how: How) -> list[Senten
 
 
 def _forbidden(expected: Expected, made: Sequence[ToolCall], how: How) -> dict[int, str]:
-    """The places of forbidden calls, with their tools; a rule with arguments forbids calls that have these among theirs."""
+    """Return the places of forbidden calls, with their tools; a rule with arguments forbids calls that have these among theirs."""
     rules = (*how.forbidden, *expected.forbidden)
     if not rules:
         return {}

@@ -98,7 +98,7 @@ def turns(sample: Sample, trajectory: Trajectory) -> list[Turn]:
 
 
 def expected_of(reference: object, where: str = "reference") -> Expected:
-    """A reference as what it says; a text is an answer, and None expects nothing.
+    """Return a reference as what it says; a text is an answer, and None expects nothing.
 
     Raises:
         BadInput: it cannot be understood.

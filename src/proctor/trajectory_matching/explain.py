@@ -57,7 +57,7 @@ def diff(rows: Sequence[Shown | int]) -> list[str]:
 
 
 def sides(rows: Sequence[Shown | int], turn: int | None = None) -> list[dict[str, object]]:
-    """The same as data, an expected call beside the one made in its place, for those who lay it out.
+    """Return the same as data, an expected call beside the one made in its place, for those who lay it out.
 
     {"kind": "wrong arguments", "expected": "book(day=4)", "made": "book(day=3)", "faults": [["day", "4", "3"]]}
     """
@@ -66,7 +66,7 @@ def sides(rows: Sequence[Shown | int], turn: int | None = None) -> list[dict[str
 
 
 def told(found: Comparison) -> Sentence:
-    """The same in one sentence: how many, and the first few differences."""
+    """Return the same in one sentence: how many, and the first few differences."""
     full = sum(entry.kind == "matched" for entry in found.entries)
     head = say(
         "{full} of {expected} expected calls, {made} made", full=full, expected=len(found.calls), made=len(found.made)
@@ -89,7 +89,7 @@ def listed(parts: Sequence[Sentence]) -> Sentence:
 
 
 def errors(found: Comparison) -> Mapping[str, int]:
-    """How often each of nine classes of error occurs: what happened to calls, or to arguments of calls nearly right."""
+    """Return how often each of nine classes of error occurs: what happened to calls, or to arguments of calls nearly right."""
     count: Counter[str] = Counter()
     for entry in found.entries:
         if entry.kind in CLASSES:
@@ -100,7 +100,7 @@ def errors(found: Comparison) -> Mapping[str, int]:
 
 
 def call_text(name: str, arguments: Mapping[str, object] | None) -> str:
-    """A call as code, with long values cut.
+    """Return a call as code, with long values cut.
 
     >>> call_text("book", {"day": 4, "who": "Ann"})
     'book(day=4, who="Ann")'
@@ -122,7 +122,7 @@ def value_text(value: object) -> str:
 
 
 def _chosen(entries: Sequence[Entry]) -> Sequence[Entry | int]:
-    """All entries, or as many as are shown, those that differ before those that match; a number stands for what is left out."""
+    """Return all entries, or as many as are shown, those that differ before those that match; a number stands for what is left out."""
     if len(entries) <= LINES:
         return entries
     matched = [place for place, entry in enumerate(entries) if entry.kind == "matched"]

@@ -79,7 +79,7 @@ class Pairing:
         self.similarity = {place: self.weights[place][to] if self.weights else 1.0 for place, to in self.pairs.items()}
 
     def entries(self, repeated: Mapping[int, int]) -> list[Entry]:
-        """Every pair and everything left over, in the order of the calls made; what is missing comes in its place."""
+        """Return every pair and everything left over, in the order of the calls made; what is missing comes in its place."""
         found = [
             self._entry("matched" if self.similarity[one] >= 1 else "partly", one, to) for one, to in self.pairs.items()
         ]
@@ -120,7 +120,7 @@ class Pairing:
         return weights
 
     def _search(self) -> Sequence[Mapping[int, float]]:
-        """The weights with optional calls worth less than any that has to be made."""
+        """Return the weights with optional calls worth less than any that has to be made."""
         weights = self.weights or ()
         if self.how.partial or not any(call.optional for call in self.calls):
             return weights

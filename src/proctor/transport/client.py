@@ -125,14 +125,14 @@ class Client:
             self._pool = None
 
     def endpoint(self, target: Target) -> Endpoint:
-        """The pace of a target's address; targets at the same scheme, host and port share it."""
+        """Return the pace of a target's address; targets at the same scheme, host and port share it."""
         found = self._endpoints.get(target.key)
         if found is None:
             found = self._endpoints[target.key] = self.endpoint_at(target.key.partition(" ")[0], target.bounds)
         return found
 
     def endpoint_at(self, origin: str, bounds: Bounds = Bounds()) -> Endpoint:  # noqa: B008 - frozen
-        """The pace of an address, scheme, host and port, kept to these limits too."""
+        """Return the pace of an address, scheme, host and port, kept to these limits too."""
         found = self._endpoints.setdefault(origin, Endpoint(self.concurrency))
         found.bound(bounds)
         return found
@@ -163,7 +163,7 @@ class Client:
         return self._send(target, body, receive)
 
     def waits(self) -> list[Wait]:
-        """The requests that wait to be sent again; any thread may ask."""
+        """Return the requests that wait to be sent again; any thread may ask."""
         return list(self._waits.values())
 
     def begin_wait(self, wait: Wait) -> int:
@@ -308,7 +308,7 @@ class Client:
 
 
 def _hidden(data: bytes, secrets: tuple[bytes, ...]) -> bytes:
-    """The data without keys, as some endpoints echo what they were sent."""
+    """Return the data without keys, as some endpoints echo what they were sent."""
     for secret in secrets:
         if secret in data:
             data = data.replace(secret, HIDDEN.encode())

@@ -44,11 +44,11 @@ class Alarms:
         self._when.pop(timed, None)
 
     def when(self, timed: Timed) -> float | None:
-        """The time of the loop at which it is called; None without a limit."""
+        """Return the time of the loop at which it is called; None without a limit."""
         return self._when.get(timed)
 
     def paused_since(self, when: float) -> float:
-        """How long the loop did not run since a time of it."""
+        """Return how long the loop did not run since a time of it."""
         return sum(seconds for end, seconds in self._pauses if end > when)
 
     def _arm(self, when: float) -> None:
@@ -121,7 +121,7 @@ class Deadline:
         return self._expired
 
     def when(self) -> float | None:
-        """The time of the loop when it is up; None while it is stopped."""
+        """Return the time of the loop when it is up; None while it is stopped."""
         return self._alarms.when(self)
 
     def move(self, when: float | None) -> None:

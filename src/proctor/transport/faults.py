@@ -83,7 +83,7 @@ class NotAccepted(ProviderFailed):
 
 
 def reached(calls: Sequence[Call]) -> int:
-    """How many of the requests that failed had a connection, so that they may have been counted and billed.
+    """Return how many of the requests that failed had a connection, so that they may have been counted and billed.
 
     >>> reached([Call(cause="http_500: overloaded", status=500), Call(cause="dns: no such name")])
     1
@@ -92,7 +92,7 @@ def reached(calls: Sequence[Call]) -> int:
 
 
 def fault_of(error: Exception) -> Fault | None:
-    """The fault behind an exception; None when it is none of the network's."""
+    """Return the fault behind an exception; None when it is none of the network's."""
     match error:
         case Fault():
             return error
@@ -118,7 +118,7 @@ def without_traces(error: BaseException | None) -> None:
 
 
 def fault_of_status(status: int, headers: Mapping[str, str], body: bytes, secrets: Sequence[str] = ()) -> Fault:
-    """The fault that a status other than 2xx stands for; the text is the server's own."""
+    """Return the fault that a status other than 2xx stands for; the text is the server's own."""
     text, code = _said(body, secrets)
     again = status in AGAIN or status >= 500
     if status == 402 or code in _OUT_OF_MONEY:
@@ -131,7 +131,7 @@ def fault_of_status(status: int, headers: Mapping[str, str], body: bytes, secret
 def final_error(
     fault: Fault, *, where: str, host: str, attempts: int, advice: Sentence | str, too_late: bool = False
 ) -> ProctorError:
-    """The error that ends a call: what happened, where, how often, and what to do.
+    """Return the error that ends a call: what happened, where, how often, and what to do.
 
     `too_late` says that the server named a time to come back that is beyond the policy.
     """
@@ -170,7 +170,7 @@ def final_error(
 
 
 def shown(text: str, secrets: Sequence[str] = ()) -> str:
-    """A text of a server or library as it may stand in a message: one line, short, without keys and control codes.
+    """Return a text of a server or library as it may stand in a message: one line, short, without keys and control codes.
 
     >>> shown("no\\x1b[31m way\\n" + "x" * 400)[:12]
     'no [31m way '
@@ -180,13 +180,13 @@ def shown(text: str, secrets: Sequence[str] = ()) -> str:
 
 
 def not_json(data: bytes, error: Exception) -> str:
-    """What came instead of JSON, in a few words."""
+    """Return what came instead of JSON, in a few words."""
     start = data[:200].decode("utf-8", "replace").strip()
     return shown("an empty body" if not start else "a web page" if start.startswith("<") else f"{error}; {start!r}")
 
 
 def _said(body: bytes, secrets: Sequence[str]) -> tuple[str, str]:
-    """The message and the code in the body of an error, in the forms that are common."""
+    """Return the message and the code in the body of an error, in the forms that are common."""
     try:
         said = json.loads(body)
     except (ValueError, RecursionError):

@@ -25,7 +25,7 @@ _UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def asked_seconds(headers: Mapping[str, str]) -> float | None:
-    """How long a refused request is asked to wait; None when nothing is said.
+    """Return how long a refused request is asked to wait; None when nothing is said.
 
     >>> asked_seconds({"Retry-After": "2"}), asked_seconds({"retry-after-ms": "150"}), asked_seconds({})
     (2.0, 0.15, None)
@@ -41,7 +41,7 @@ def asked_seconds(headers: Mapping[str, str]) -> float | None:
 
 
 def used_up_seconds(headers: Mapping[str, str]) -> float | None:
-    """How long until a quota that is used up is filled again; None while every quota has something left.
+    """Return how long until a quota that is used up is filled again; None while every quota has something left.
 
     >>> used_up_seconds({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1m0.5s"})
     60.5

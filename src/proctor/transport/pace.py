@@ -201,7 +201,7 @@ class Endpoint:
             self.pause(window.asked)
 
     def _why_worse(self, here: "_Level", window: "_Window") -> Why | None:
-        """Whether more in flight made it worse; "unknown" for many refusals that no other level explains yet."""
+        """Return whether more in flight made it worse; "unknown" for many refusals that no other level explains yet."""
         known = [level for level in self._levels.values() if level is not here and level.count >= ENOUGH]
         lower = [level for level in known if level.in_flight <= 0.85 * here.in_flight]
         higher = [level for level in known if level.in_flight >= here.in_flight / 0.85]
@@ -292,7 +292,7 @@ def _level_of(in_flight: int) -> int:
 
 
 def _rises(low: float, high: float, low_count: float, high_count: float) -> bool:
-    """Whether a share is larger at the higher level, and by more than chance (three standard errors)."""
+    """Return True if a share is larger at the higher level, and by more than chance (three standard errors)."""
     if high <= low + 0.05 or high < 1.3 * low:
         return False
     pooled = (low * low_count + high * high_count) / (low_count + high_count)
@@ -301,7 +301,7 @@ def _rises(low: float, high: float, low_count: float, high_count: float) -> bool
 
 
 def _slows(low: _Level, in_flight: int, window: _Window) -> bool:
-    """Whether more in flight only waits longer: the latency rose as much as the number did."""
+    """Return True if more in flight only waits longer: the latency rose as much as the number did."""
     if min(low.replies, window.replies) < ENOUGH or not low.latency:
         return False
     times = in_flight / low.in_flight

@@ -59,7 +59,7 @@ _BY_SHAPE = re.compile("|".join(SHAPES.values()), re.ASCII)
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
-    """The text without keys: the given ones, those of the environment, and whatever looks like one.
+    """Return the text without keys: the given ones, those of the environment, and whatever looks like one.
 
     >>> redact("Incorrect API key: sk-abc123def456. Authorization: Bearer xyz.123")
     'Incorrect API key: [hidden]. Authorization: Bearer [hidden]'
@@ -73,7 +73,7 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def quoted(error: BaseException) -> str:
-    """What an exception says, short and without keys, for a message that is kept; an exception need not have a text.
+    """Return what an exception says, short and without keys, for a message that is kept; an exception need not have a text.
 
     >>> quoted(ValueError("no model at https://me:pa55word@host/?key=12345678"))
     'no model at https://[hidden]@host/?key=[hidden]'
@@ -86,7 +86,7 @@ def quoted(error: BaseException) -> str:
 
 
 def keys_of_the_environment() -> tuple[str, ...]:
-    """The keys in the environment that are taken out of replies too: long and random, so that no word is lost."""
+    """Return the keys in the environment that are taken out of replies too: long and random, so that no word is lost."""
     return tuple(
         value
         for value in _of_the_environment()

@@ -41,7 +41,7 @@ def _integer(text: str) -> int | None:
 
 
 def without_surrogates(text: str) -> str:
-    """The text with U+FFFD for every lone surrogate."""
+    """Return the text with U+FFFD for every lone surrogate."""
     return _LONE.sub("\ufffd", text)
 
 

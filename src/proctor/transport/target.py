@@ -68,7 +68,7 @@ class Target:
         self.secret_bytes = tuple(secret.encode() for secret in self.secrets)
 
     def at(self, url: str) -> "Target":
-        """The same target at another path or query of the same address."""
+        """Return the same target at another path or query of the same address."""
         other = object.__new__(Target)
         other.__dict__.update(self.__dict__)
         other.url = _checked(url)
@@ -76,7 +76,7 @@ class Target:
 
 
 def _secrets(headers: Mapping[str, str]) -> Iterator[str]:
-    """The values of headers that may be keys: all but the usual ones and what is too short."""
+    """Yield the values of headers that may be keys: all but the usual ones and what is too short."""
     for name, value in headers.items():
         secret = value.removeprefix("Bearer ").strip()
         if name.lower() not in _OPEN_HEADERS and len(secret) >= SHORTEST:

@@ -34,7 +34,7 @@ def task(
     mode: Mode = "auto",
     names: Names = "underscored",
 ) -> Task:
-    """The task of some categories. All data is read and checked here, so that nothing bad is found later.
+    """Return the task of some categories. All data is read and checked here, so that nothing bad is found later.
 
     Args:
         category: a category, group or collection, or several: a list, or one text with commas.

@@ -185,7 +185,7 @@ def crash(error: Exception) -> Fault:
 def _parallel_fault(
     functions: Sequence[Document], calls: Sequence[Call], answers: Sequence[Answer], rules: Rules
 ) -> Fault | None:
-    """Each answer in turn takes the first free call that fits; a better assignment is not looked for."""
+    """Return each answer in turn takes the first free call that fits; a better assignment is not looked for."""
     if len(calls) != len(answers):
         return _count_fault(_PARALLEL + "wrong_count", calls, answers)
     free = dict(enumerate(calls))
@@ -209,7 +209,7 @@ def _count_fault(error_type: str, calls: Sequence[Call], answers: Sequence[Answe
 
 
 def _unwanted(calls: Sequence[Call], category: str) -> Fault | None:
-    """Whether there is a call is all that counts; any invented function is one."""
+    """Return whether there is a call is all that counts; any invented function is one."""
     if "irrelevance" in category:
         return Fault(error_type="irrelevance_error:decoder_success", got=list(calls)) if calls else None
     return None if calls else Fault(error_type="relevance_error:decoder_failed", got="")

@@ -41,7 +41,7 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
 
 
 def result_folder(folder: Path, model: str) -> Path:
-    """Where the results of a model are; the name cannot lead out of `folder`."""
+    """Return where the results of a model are; the name cannot lead out of `folder`."""
     name = model.replace("/", "_")
     if not name.strip(". ") or any(sign in name for sign in "\\:\0"):
         raise BadInput("'{model}' cannot be the name of a folder.", model=model)

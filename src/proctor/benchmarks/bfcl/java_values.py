@@ -108,7 +108,7 @@ def _map(text: str) -> Any:
 
 
 def _puts(body: str) -> Iterator[tuple[str, str]]:
-    """Each `put("key", value)`: the key ends at the first `",` behind which a `)` closes the value in its line."""
+    """Yield each `put("key", value)`: the key ends at the first `",` behind which a `)` closes the value in its line."""
     start = body.find('put("')
     while start >= 0:
         next_from = start + 1

@@ -86,7 +86,7 @@ def _rows(text: str) -> list[list[object]] | None:
 
 
 def _rows_end(text: str, start: int, closing: str) -> int | None:
-    r"""Where the match of `.*?\]\s*(,\s*\[.*?\]\s*)*` and the closing bracket ends, if it matches from `start`.
+    r"""Return where the match of `.*?\]\s*(,\s*\[.*?\]\s*)*` and the closing bracket ends, if it matches from `start`.
 
     A row may swallow `], [` when the rest would not match otherwise, which makes the regular expression exponential.
     Whether the text after a `]` can be finished depends on its position only, so it is decided once for each, from the

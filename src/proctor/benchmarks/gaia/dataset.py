@@ -177,7 +177,7 @@ def _count(value: object) -> int | None:
 
 
 def _attachment(name: object, path: object, where: str, folder: Path, root: Path) -> Path | None:
-    """The file, which must lie in the folder of the split (or, by `file_path`, of the data set)."""
+    """Return the file, which must lie in the folder of the split (or, by `file_path`, of the data set)."""
     if not name and not path:
         return None
     shown = str(name or path)

@@ -36,7 +36,7 @@ class Marks(msgspec.Struct, frozen=True):
 
 
 def single(prediction: str, label: str, position: Position = "start") -> Marks:
-    """The first (or last) ASCII letter must be the label; with `all`, every letter must.
+    """Return the first (or last) ASCII letter must be the label; with `all`, every letter must.
 
     >>> single("c", "C").score, single("The answer is C", "C").score, single("The answer is C", "C", "end").score
     (1, 0, 1)
@@ -49,7 +49,7 @@ def single(prediction: str, label: str, position: Position = "start") -> Marks:
 
 
 def multiple(prediction: str, label: str, position: Position = "start") -> Marks:
-    """A point for each letter of a run of letters, blanks and commas; one that is not in the label makes all 0.
+    """Return a point for each letter of a run of letters, blanks and commas; one that is not in the label makes all 0.
 
     >>> multiple("A、C", "AC"), multiple("A, C", "AC").score, multiple("A、C", "AC", "all").score
     (Marks(score=1, total=2), 2, 2)
@@ -89,7 +89,7 @@ def discussion(prediction: str, label: str, position: Position = "start") -> Mar
 
 
 def discussion_of_tokens(prediction: list[str], label: list[str]) -> Marks:
-    """The same, from what the segmenter cut.
+    """Return the same, from what the segmenter cut.
 
     >>> discussion_of_tokens(["发展", "经济"], ["发展", "经济"])
     Marks(score=0.999999995, total=1)
@@ -105,7 +105,7 @@ RULES: Mapping[str, Rule] = {"单选": single, "多选": multiple, "填空": bla
 
 
 def clean(prediction: str) -> str:
-    """What the official scorer makes of a whole reply before it scores it.
+    """Return what the official scorer makes of a whole reply before it scores it.
 
     >>> clean("想一想\\n\\n所以这道题的答案为：{AC}"), clean("甲\\n\\n丙"), clean(r"\\boxed{\\text{B}}")
     ('{AC}', '丙', 'B')

@@ -36,7 +36,7 @@ class ToolParameter(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.asdict(self)
 
     def model_dump(self) -> Any:
-        """The same, by its newer name."""
+        """Return the same, by its newer name."""
         return msgspec.structs.asdict(self)
 
 

@@ -72,7 +72,7 @@ class GAIAMetrics:
 
 
 def rates(rows: Rows) -> dict[str, Any]:
-    """How many questions were right, or half right, out of those that could be scored.
+    """Return how many questions were right, or half right, out of those that could be scored.
 
     >>> rates([{"exact_match": False, "partial_match": True}])["partial_match_rate"]
     1.0

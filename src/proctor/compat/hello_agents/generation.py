@@ -78,7 +78,7 @@ class AIMEGenerator:
         return self._batch(num_problems, Path(checkpoint_path) if checkpoint_path else None)[0]
 
     def generate_and_save(self, num_problems: int = 30, output_dir: str | Path = GENERATED) -> str:
-        """The same, saved as `aime_generated_<ts>.json` with `generation_report_<ts>.md`; gives back the path.
+        """Return the same, saved as `aime_generated_<ts>.json` with `generation_report_<ts>.md`; gives back the path.
 
         A call that was stopped is resumed from its checkpoint.
 

@@ -83,7 +83,7 @@ class EvaluationConfig:
         return {one.name: one.description for one in _of_template(template_name)}
 
     def rubrics(self) -> list[Rubric]:
-        """The same as rubrics: one for each scale.
+        """Return the same as rubrics: one for each scale.
 
         Raises:
             BadInput: no dimension, one twice, or a scale below 2.

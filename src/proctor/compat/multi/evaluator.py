@@ -50,7 +50,7 @@ class MultiAssertionEvaluator:
     def evaluate_batch(
         self, predictions: Mapping[str, object], ground_truth: Mapping[str, Mapping[str, object]]
     ) -> list[Result]:
-        """Every prediction that has a truth: `{id: text or {"answer": …}}` against `{id: {"correct_answer", "type"}}`."""
+        """Return every prediction that has a truth: `{id: text or {"answer": …}}` against `{id: {"correct_answer", "type"}}`."""
         results: list[Result] = []
         for id, predicted in predictions.items():
             if (truth := ground_truth.get(id)) is None:

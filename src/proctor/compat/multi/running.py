@@ -148,7 +148,7 @@ def _ask(
 
 
 def _failure_lines(run: "Run") -> list[str]:
-    """Why questions have no answer: each reason with how many, the most frequent first."""
+    """Return why questions have no answer: each reason with how many, the most frequent first."""
     reasons = Counter(
         str(trial.failure.reason) if trial.failure is not None else trial.outcome
         for trial in run.trials()
