@@ -11,8 +11,8 @@ from proctor.core.errors import BadInput
 from proctor.core.score import Score, Unscored
 from proctor.registry import JUDGES
 from proctor.scorers import article_settings, scorer_file
-from proctor.scorers._predictions import adapted, takes_prediction
 from proctor.scorers.lookup import find_scorer
+from proctor.scorers.prediction_functions import adapted, takes_prediction
 
 ARTICLE = """
 evaluation_settings:

@@ -25,9 +25,9 @@ from proctor.core.task import Agent, Environment, Scorer, Session, Summarise, Ta
 from proctor.core.trajectory import ToolStyle
 from proctor.engine.rescore import JUDGED_AT_ONCE
 from proctor.engine.scoring import BoundScorer
-from proctor.scorers._predictions import adapted, takes_prediction
 from proctor.scorers.composite import recorded_judge
 from proctor.scorers.lookup import Make, find_scorer, is_inline
+from proctor.scorers.prediction_functions import adapted, takes_prediction
 
 TaskLike = str | Task | Callable[..., Task]
 JUDGED = ("judged-items", "judged-pairs", "judge-probes")  # tasks of texts that exist

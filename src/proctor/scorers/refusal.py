@@ -6,7 +6,7 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
-from proctor.scorers._phrases import refusal_in
+from proctor.scorers.refusal_phrases import refusal_in
 
 
 @scorer(version="2")

@@ -25,8 +25,8 @@ from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
 from proctor.runtime.threads import is_async
 from proctor.scorers import article_settings
-from proctor.scorers._predictions import adapted, takes_prediction
 from proctor.scorers.lookup import Make, find_scorer, is_inline
+from proctor.scorers.prediction_functions import adapted, takes_prediction
 
 SUFFIXES = (".toml", ".yaml", ".yml")
 MOST_BYTES = 1_000_000
