@@ -21,7 +21,7 @@ _WHOLE = re.compile(r"-?[0-9]{1,300}")  # Python refuses to read a few thousand 
 def plain_value(value: object, depth: int = 0) -> Any:
     """Return the value in a typed value of OTLP-JSON (`{"intValue": "5"}`); anything else unchanged.
 
-    >>> plain({"arrayValue": {"values": [{"stringValue": "a"}, {"intValue": "5"}]}})
+    >>> plain_value({"arrayValue": {"values": [{"stringValue": "a"}, {"intValue": "5"}]}})
     ['a', 5]
     """
     if depth > DEEPEST:

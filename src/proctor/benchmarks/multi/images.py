@@ -35,8 +35,8 @@ def tokens_in(text: str) -> list[str]:
 def renumber(text: str, images: Sequence[str], *, first: int = 1, where: str = "") -> NumberedText:
     """Number the tokens from `first` in their order, all at once, so that none is replaced twice.
 
-    >>> renumbered("x[IMAGE_2]y[IMAGE_1]", ["a.png", "b.png"])
-    Placed(text='x[IMAGE_1]y[IMAGE_2]', images=('b.png', 'a.png'))
+    >>> renumber("x[IMAGE_2]y[IMAGE_1]", ["a.png", "b.png"])
+    NumberedText(text='x[IMAGE_1]y[IMAGE_2]', images=('b.png', 'a.png'))
 
     Raises:
         BadInput: a token that no image belongs to.
@@ -61,7 +61,7 @@ def renumber(text: str, images: Sequence[str], *, first: int = 1, where: str = "
 def add_captions(placed: NumberedText, captions: Mapping[str, str], *, inside: bool) -> NumberedText:
     """Add the captions: within the tokens, or in lines below the text; unknown images have an empty text.
 
-    >>> captioned(Placed(text="see [IMAGE_1]", images=("a.png",)), {"a.png": "a cat"}, inside=False).text
+    >>> add_captions(NumberedText(text="see [IMAGE_1]", images=("a.png",)), {"a.png": "a cat"}, inside=False).text
     'see [IMAGE_1]\\n[IMAGE_1]: a cat'
     """
     texts = dict(zip(tokens_in(placed.text), (captions.get(image, "") for image in placed.images), strict=True))
