@@ -11,10 +11,12 @@ from typing import Any, Literal, get_args
 from msgspec.structs import replace
 
 from proctor.benchmarks.bfcl import dataset, export, official, parity, replies
+from proctor.benchmarks.bfcl.formats import FORMAT_SENSITIVITY, FORMATS, split_id, wording_of
 from proctor.benchmarks.bfcl.scorer import bfcl
 from proctor.benchmarks.bfcl.summary import summarise
 from proctor.config import check_choice
 from proctor.core.digest import digest
+from proctor.core.errors import BadInput
 from proctor.core.parts import BenchmarkPart, Tell
 from proctor.core.sample import Message, Sample, Turn
 from proctor.core.task import Task
@@ -48,7 +50,7 @@ def task(
     check_choice("bfcl", "mode", mode, get_args(Mode))
     check_choice("bfcl", "names", names, get_args(Names))
     wanted = dataset.names_of(category)
-    categories = dataset.expand(wanted)
+    categories = _of_mode(dataset.expand(wanted), wanted, mode)
     folder = dataset.locate(data)
     samples: list[Sample] = []
     notes: list[str] = []
@@ -65,7 +67,9 @@ def task(
     def oracle(sample: Sample) -> Trajectory:
         from proctor.benchmarks.bfcl import oracle
 
-        return oracle.native(sample, dotted=names == "dotted") if mode == "native" else oracle.text(sample)
+        if mode == "native":
+            return oracle.native(sample, dotted=names == "dotted")
+        return oracle.text(sample)
 
     return Task(
         name="bfcl" if wanted == ["single_turn"] else f"bfcl/{','.join(wanted)}",
@@ -81,19 +85,37 @@ def task(
     )
 
 
+def _of_mode(categories: Sequence[str], wanted: Sequence[str], mode: Mode) -> list[str]:
+    """Return the categories that a mode has: native tools leave nothing of how calls are to be written."""
+    if mode == "native" and FORMAT_SENSITIVITY in wanted:
+        raise BadInput(
+            "{category} is about prompts: it has no native tools. Leave out 'mode=native'.", category=FORMAT_SENSITIVITY
+        )
+    return [name for name in categories if mode != "native" or name != FORMAT_SENSITIVITY]
+
+
 def _samples(category: str, entries: Sequence[dataset.Entry], names: Names) -> list[Sample]:
     tags = {"category": category, "group": dataset.CATEGORIES[category].group}
-    extra = {"names": names} if names == "dotted" else {}
+    meta = {"category": category, **({"names": names} if names == "dotted" else {})}
+    if category != FORMAT_SENSITIVITY:
+        return [_sample(entry, tags, meta) for entry in entries]
+    tags_by_format = {form: {**tags, "format": form.label} for form in FORMATS}
     return [
-        Sample(
-            id=entry.id,
-            turns=(Turn(messages=tuple(map(_message, entry.question)), reference=entry.answers),),
-            target=entry.answers,
-            tags=tags,
-            meta={"category": category, "functions": entry.functions, **extra},
-        )
-        for entry in entries
+        _sample(entry, tags_by_format[form], meta, cluster=of) for entry in entries for form, of in [split_id(entry.id)]
     ]
+
+
+def _sample(
+    entry: dataset.Entry, tags: Mapping[str, str], meta: Mapping[str, object], cluster: str | None = None
+) -> Sample:
+    return Sample(
+        id=entry.id,
+        turns=(Turn(messages=tuple(map(_message, entry.question)), reference=entry.answers),),
+        target=entry.answers,
+        cluster=cluster,
+        tags=tags,
+        meta={**meta, "functions": entry.functions},
+    )
 
 
 def _message(said: dataset.QuestionMessage) -> Message:
@@ -104,9 +126,12 @@ def _present(sample: Sample, folder: Any, mode: Mode) -> Sample:
     """Return the sample with what the model is shown; made when its turn comes, as it is large and takes time."""
     from proctor.benchmarks.bfcl import prompt, tools
 
-    turn = sample.turns[0]
-    functions = tools.add_hints(sample.meta["functions"], sample.meta["category"])
-    as_text = None if mode == "native" else prompt.messages_of(turn.messages, functions, prompt.words(folder))
+    turn, category = sample.turns[0], sample.meta["category"]
+    functions = tools.add_hints(sample.meta["functions"], category)
+    form, _ = wording_of(category, sample.id)
+    if category == FORMAT_SENSITIVITY:
+        mode = "prompt"
+    as_text = None if mode == "native" else prompt.messages_of(turn.messages, functions, prompt.words(folder), form)
     if mode == "prompt" and as_text is not None:
         return replace(sample, turns=(replace(turn, messages=as_text, as_text=as_text),))  # words only: read as text
     offered = tools.native_tools(functions, dotted=sample.meta.get("names") == "dotted")

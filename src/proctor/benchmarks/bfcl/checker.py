@@ -20,6 +20,7 @@ from proctor.benchmarks.bfcl.declared_types import TYPES, WITH_ELEMENTS, Languag
 from proctor.benchmarks.bfcl.decode import Mode, decode
 from proctor.benchmarks.bfcl.explain import explain
 from proctor.benchmarks.bfcl.fault import Fault, Near, Rule
+from proctor.benchmarks.bfcl.formats import ORDINARY, Format
 from proctor.core.sentence import Sentence
 
 Document = Mapping[str, Any]
@@ -62,21 +63,23 @@ def check(
     *,
     mode: Mode,
     underscores: bool,
+    form: Format = ORDINARY,
 ) -> Result:
     """Judge an output; never raises on what a model can put out.
 
     Args:
         functions: the function documents of the sample, as in the file.
         answers: its `ground_truth`; None where the category asks only whether there is a call.
-        category: a single-turn category, such as `simple_python`.
+        category: a single-turn category, such as `simple_python`; of format sensitivity, the one that the question is of.
         model_output: what is under `result` in an official result file.
         mode: text (`prompt`) or native tool calls (`native`).
         underscores: names were offered with dots made underscores, as most endpoints want them.
+        form: how calls were asked for in text.
     """
     rules = Rules(language_of(category), underscores)
     calls: Sequence[Call] | None = None
     try:
-        calls = decode(model_output, mode, rules.language)
+        calls = decode(model_output, mode, rules.language, form)
         if "relevance" in category:
             fault = _unwanted(calls, category)
         else:

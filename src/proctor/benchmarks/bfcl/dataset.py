@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
+from proctor.benchmarks.bfcl.formats import FORMAT_SENSITIVITY, FORMATS
 from proctor.core.errors import BadInput
 from proctor.core.near import near
 from proctor.core.sample import Role
@@ -58,21 +60,23 @@ CATEGORIES = {
     "live_parallel_multiple": Category("live", 24, "21d4b9319c1faac4", "f5b5f360556c5feb"),
     "live_irrelevance": Category("live", 884, "6559fda2beaceb60"),
     "live_relevance": Category("live", 16, "e03f9e241657a137"),
+    FORMAT_SENSITIVITY: Category(FORMAT_SENSITIVITY, 5200, "1e7ebd0ec441198d"),
 }
+SINGLE_TURN = tuple(name for name, category in CATEGORIES.items() if category.group in ("non_live", "live"))
 MULTI_TURN = ("multi_turn_base", "multi_turn_miss_func", "multi_turn_miss_param", "multi_turn_long_context")
 MEMORY = ("memory_kv", "memory_vector", "memory_rec_sum")
 WEB_SEARCH = ("web_search_base", "web_search_no_snippet")
-NOT_BUILT = (*MULTI_TURN, *MEMORY, *WEB_SEARCH, "format_sensitivity")
+NOT_BUILT = (*MULTI_TURN, *MEMORY, *WEB_SEARCH)
 
 _NON_PYTHON = ("simple_java", "simple_javascript")
-_SCORING = (*CATEGORIES, *MULTI_TURN, *MEMORY, *WEB_SEARCH)
+_SCORING = (*SINGLE_TURN, *MULTI_TURN, *MEMORY, *WEB_SEARCH)
 COLLECTIONS: dict[str, tuple[str, ...]] = {
-    "all": (*_SCORING, "format_sensitivity"),
+    "all": (*_SCORING, FORMAT_SENSITIVITY),
     "all_scoring": _SCORING,
-    "single_turn": tuple(CATEGORIES),
+    "single_turn": SINGLE_TURN,
     "non_live": tuple(name for name, category in CATEGORIES.items() if category.group == "non_live"),
     "live": tuple(name for name, category in CATEGORIES.items() if category.group == "live"),
-    "python": tuple(name for name in CATEGORIES if name not in _NON_PYTHON),
+    "python": tuple(name for name in SINGLE_TURN if name not in _NON_PYTHON),
     "non_python": _NON_PYTHON,
     "multi_turn": MULTI_TURN,
     "agentic": (*MEMORY, *WEB_SEARCH),
@@ -153,7 +157,7 @@ def expand(names: Sequence[str]) -> list[str]:
                 "'{name}' asks for categories of BFCL that cannot be run yet: {missing}. What can be: single_turn and its {count} categories.",
                 name=name,
                 missing=", ".join(missing),
-                count=len(CATEGORIES),
+                count=len(SINGLE_TURN),
             )
         if not set(members) <= CATEGORIES.keys():
             raise _unknown(name)
@@ -204,8 +208,11 @@ def read(folder: Path, category: str) -> CategoryData:
     expected = CATEGORIES[category]
     path = _file(folder, category)
     data = _bytes(path)
+    if category == FORMAT_SENSITIVITY:
+        return _reworded(folder, path, data)
     questions: list[_Question] = _lines(path, data, _questions)
-    digests, notes = {path.name: _sha16(data)}, []
+    digests: dict[str, str] = {path.name: _sha16(data)}
+    notes: list[Sentence] = []
     _check(path, data, category, questions)
     answers: list[_Answer] | None = None
     if expected.answers:
@@ -215,16 +222,7 @@ def read(folder: Path, category: str) -> CategoryData:
         digests[f"possible_answer/{path.name}"] = _sha16(answers_data)
         _check_pairs(answers_path, answers_data, questions, answers)
     for (name, found), known in zip(digests.items(), (expected.questions, expected.answers), strict=False):
-        if found != known:
-            notes.append(
-                say(
-                    "{name} is not the file of bfcl-eval {version}: its sha256 begins with {found}, expected {known}. Scores may differ from official ones.",
-                    name=name,
-                    version=PACKAGE.version,
-                    found=found,
-                    known=known,
-                )
-            )
+        notes += _other_revision(name, found, known)
     found_entries = [
         Entry(
             id=question.id,
@@ -237,8 +235,54 @@ def read(folder: Path, category: str) -> CategoryData:
     return CategoryData(entries=found_entries, digests=digests, notes=tuple(notes))
 
 
+def _reworded(folder: Path, path: Path, data: bytes) -> CategoryData:
+    """Return the entries of format sensitivity: chosen questions of other categories, each in all formats.
+
+    The file is one object, `{category: [ids]}`. Inside a category the order is that of the data.
+    """
+    try:
+        chosen = msgspec.json.decode(data, type=dict[str, list[str]])
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise BadInput("{path}: {error}.", path=path, error=in_words(error)) from None
+    digests, notes = (
+        {path.name: _sha16(data)},
+        _other_revision(path.name, _sha16(data), CATEGORIES[FORMAT_SENSITIVITY].questions),
+    )
+    found: list[Entry] = []
+    for category, wanted in chosen.items():
+        if category not in SINGLE_TURN:
+            raise BadInput("{path}: '{category}' is no category of one turn.", path=path, category=category)
+        original = read(folder, category)
+        digests |= original.digests
+        notes += original.notes
+        for entry in original.entries:
+            if entry.id in wanted:
+                start = len(found)
+                found += [
+                    replace(entry, id=f"{FORMAT_SENSITIVITY}_{start + index}:{form}:{entry.id}")
+                    for index, form in enumerate(FORMATS)
+                ]
+    return CategoryData(entries=found, digests=digests, notes=tuple(notes))
+
+
+def _other_revision(name: str, found: str, known: str) -> list[Sentence]:
+    if found == known:
+        return []
+    return [
+        say(
+            "{name} is not the file of bfcl-eval {version}: its sha256 begins with {found}, expected {known}. Scores may differ from official ones.",
+            name=name,
+            version=PACKAGE.version,
+            found=found,
+            known=known,
+        )
+    ]
+
+
 def ids(folder: Path, category: str) -> list[str]:
-    """Return the ids of a category, without the cost of its entries."""
+    """Return the ids of a category, without the cost of its entries where it can be avoided."""
+    if category == FORMAT_SENSITIVITY:
+        return [entry.id for entry in entries(folder, category)]
     path = _file(folder, category)
     return [row.id for row in _lines(path, _bytes(path), _ids)]
 

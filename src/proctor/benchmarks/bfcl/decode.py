@@ -5,15 +5,16 @@ Source: bfcl-eval 2026.3.23, `bfcl_eval/model_handler/utils.py`, `default_decode
 
 from typing import Literal
 
-from proctor.benchmarks.bfcl import decode_java, decode_javascript, decode_native, decode_python
+from proctor.benchmarks.bfcl import decode_java, decode_javascript, decode_native, decode_python, decode_structured
 from proctor.benchmarks.bfcl.calls import Call, Undecodable, checked, show
+from proctor.benchmarks.bfcl.formats import ORDINARY, Format
 from proctor.core.sentence import say
 
 Mode = Literal["prompt", "native"]
 Language = Literal["python", "java", "javascript"]
 
 
-def decode(output: object, mode: Mode, language: Language = "python") -> list[Call]:
+def decode(output: object, mode: Mode, language: Language = "python", form: Format = ORDINARY) -> list[Call]:
     """Return the calls in an output; `output` is what is under `result` in an official result file.
 
     Raises:
@@ -31,6 +32,15 @@ def decode(output: object, mode: Mode, language: Language = "python") -> list[Ca
         return decode_java.decode(text[1:-1])
     if language == "javascript":
         return decode_javascript.decode(text[1:-1])
+    if form.tagged:
+        inside = decode_structured.between(text, "<TOOLCALL>", "</TOOLCALL>")
+        if inside is None:
+            raise Undecodable(say("The output has no <TOOLCALL> section."))
+        text = inside.strip()
+    if form.ret_fmt == "json":
+        return checked(decode_structured.decode_json(text))
+    if form.ret_fmt != "python":
+        return checked(decode_structured.decode_xml(text, verbose=form.ret_fmt == "verbose_xml"))
     return decode_python.decode(text)
 
 

@@ -32,7 +32,7 @@ def decode(text: str) -> list[Call]:
     [{'geo.area': {'base': 3, 'unit': 'cm'}}]
     """
     try:
-        return [_call(node) for node in _call_nodes(_parse(text.strip().strip("'")))]
+        return [_call(node) for node in _call_nodes(parse_expression(text.strip().strip("'")))]
     except Undecodable:
         raise
     except SyntaxError as error:
@@ -49,7 +49,13 @@ def decode(text: str) -> list[Call]:
         ) from None
 
 
-def _parse(text: str) -> ast.expr:
+def parse_expression(text: str) -> ast.expr:
+    """Return the tree of one expression; warnings about its escapes are nobody's business.
+
+    Raises:
+        Undecodable: it is too long.
+        SyntaxError, ValueError, RecursionError, MemoryError: it is no expression.
+    """
     if len(text) > LONGEST:
         raise Undecodable(say("The output is longer than {limit} characters.", limit=LONGEST))
     if _MAY_WARN.search(text) is None:

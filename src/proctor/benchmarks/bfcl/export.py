@@ -77,6 +77,6 @@ def _write(folder: Path, model: str, category: str, lines: list[dict[str, Any]])
 
 
 def _number(line: dict[str, Any]) -> int:
-    """Return the number after the last `_`, cut at the first `-`."""
-    number = line["id"].rpartition("_")[2].partition("-")[0]
+    """Return the number after the last `_`, cut at the first `-`; of format sensitivity, in what is left of the format."""
+    number = line["id"].partition(":")[0].rpartition("_")[2].partition("-")[0]
     return int(number) if number.isdecimal() else 0

@@ -5,13 +5,24 @@ official decoder keeps them (`README.md`).
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+from xml.sax.saxutils import escape, quoteattr
 
 from proctor.benchmarks.bfcl.declared_types import language_of
+from proctor.benchmarks.bfcl.formats import ORDINARY, Format, wording_of
 from proctor.core.sample import Message, Sample, Text, ToolCall
 from proctor.core.trajectory import Step, Trajectory
 
+_XML_TYPES = {
+    int: "integer",
+    float: "float",
+    bool: "boolean",
+    list: "array",
+    tuple: "tuple",
+    dict: "dict",
+    type(None): "null",
+}
 _NO_CALL = "None of the functions can be used to answer this."
 
 
@@ -31,8 +42,34 @@ def text(sample: Sample) -> Trajectory:
     calls = _calls(sample)
     if not calls:
         return Trajectory.of(_NO_CALL)
-    language = language_of(sample.meta["category"])
+    form, category = wording_of(sample.meta["category"], sample.id)
+    if form != ORDINARY:
+        return Trajectory.of(_in_format(calls, form))
+    language = language_of(category)
     return Trajectory.of("[" + ", ".join(_call_text(name, given, language) for name, given in calls) + "]")
+
+
+def _in_format(calls: Sequence[tuple[str, dict[str, "_Given"]]], form: Format) -> str:
+    values = [(name, {key: one.value for key, one in given.items()}) for name, given in calls]
+    if form.ret_fmt == "json":
+        text = json.dumps([{"function": name, "parameters": given} for name, given in values])
+    elif form.ret_fmt == "python":
+        text = "[" + ", ".join(_call_text(name, given, "python") for name, given in calls) + "]"
+    else:
+        is_verbose = form.ret_fmt == "verbose_xml"
+        text = f"<functions>{''.join(_xml_call(name, given, is_verbose) for name, given in values)}</functions>"
+    return f"<TOOLCALL>{text}</TOOLCALL>" if form.tagged else text
+
+
+def _xml_call(name: str, given: Mapping[str, Any], is_verbose: bool) -> str:
+    parameters = []
+    for key, value in given.items():
+        words = quoteattr(value if isinstance(value, str) else repr(value))
+        about = f"name={quoteattr(key)} type={quoteattr(_XML_TYPES.get(type(value), 'string'))}"
+        content = escape(value if isinstance(value, str) else repr(value))
+        parameters.append(f"<param {about} value={words}/>" if is_verbose else f"<param {about}>{content}</param>")
+    inside = "".join(parameters)
+    return f"<function name={quoteattr(name)}>{f'<params>{inside}</params>' if is_verbose else inside}</function>"
 
 
 class _Given:

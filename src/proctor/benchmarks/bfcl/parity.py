@@ -16,6 +16,7 @@ import msgspec
 
 from proctor.benchmarks.bfcl import dataset
 from proctor.benchmarks.bfcl.checker import check
+from proctor.benchmarks.bfcl.formats import wording_of
 from proctor.core.parity import Checked
 from proctor.core.sentence import say
 from proctor.runtime.json_file import read_json_lines
@@ -65,14 +66,16 @@ def check_line(line: RecordedVerdict, entries: Entries) -> Checked:
     if entry is None:
         rule = say("{category} has no sample '{id}'.", category=line.category, id=line.id)
         return Checked(id=line.id, agrees=False, official=official, rule=rule)
+    form, category = wording_of(line.category, line.id)
     native = line.mode != "prompt"
     result = check(
         entry.functions,
         entry.answers,
-        line.category,
+        category,
         line.model_output,
         mode="native" if native else "prompt",
         underscores=native,
+        form=form,
     )
     agrees = (result.valid, result.error_type) == (line.valid, line.error_type)
     ours = _verdict(result.valid, result.error_type)

@@ -6,15 +6,13 @@ of it is executed. How they are put together follows `formulate_system_prompt` a
 """
 
 import ast
-import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from proctor.benchmarks.bfcl.dataset import PACKAGE
+from proctor.benchmarks.bfcl.formats import ORDINARY, Format, write_documents
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message
 from proctor.downloads import fetch
@@ -42,35 +40,37 @@ def words(folder: Path) -> Mapping[str, object]:
 
 
 def messages_of(
-    question: Sequence[Message], functions: Sequence[dict[str, object]], constants: Mapping[str, object]
+    question: Sequence[Message],
+    functions: Sequence[dict[str, object]],
+    constants: Mapping[str, object],
+    form: Format = ORDINARY,
 ) -> tuple[Message, ...]:
     """Return the messages of prompting mode: a system message of the question goes below the official one.
 
     `functions` are the hinted documents. Native mode sends the question as it is.
     """
-    prompt = system_prompt(functions, constants)
+    prompt = system_prompt(functions, constants, form)
     first, *rest = question
     if first.role == "system":
         return (Message.of("system", f"{prompt}\n\n{first.text}"), *rest)
     return (Message.of("system", prompt), *question)
 
 
-def system_prompt(functions: Sequence[dict[str, object]], constants: Mapping[str, Any]) -> str:
-    """Return the system message of ordinary samples: Python calls, no tag, documents in JSON, plain text, classic style."""
+def system_prompt(functions: Sequence[dict[str, object]], constants: Mapping[str, Any], form: Format = ORDINARY) -> str:
+    """Return the system message: of ordinary samples Python calls, no tag, documents in JSON, plain text, classic style."""
     try:
-        style = constants["PROMPT_STYLE_TEMPLATES"]["classic"]
-        call_format = style["tool_call_no_tag"].format(
-            output_format=constants["OUTPUT_FORMAT_MAPPING"]["python"],
-            param_types=constants["PARAM_TYPE_MAPPING"]["python"],
+        style = constants["PROMPT_STYLE_TEMPLATES"][form.style]
+        call_format = style["tool_call_with_tag" if form.tagged else "tool_call_no_tag"].format(
+            output_format=constants["OUTPUT_FORMAT_MAPPING"][form.ret_fmt],
+            param_types=constants["PARAM_TYPE_MAPPING"][form.ret_fmt],
         )
-        # Equal to json.dumps(functions, indent=4), three times as fast.
-        documents = msgspec.json.format(json.dumps(functions), indent=4)
-        result: str = constants["PROMPT_TEMPLATE_MAPPING"]["plaintext"].format(
+        documents = write_documents(functions, form.func_doc_fmt)
+        result: str = constants["PROMPT_TEMPLATE_MAPPING"][form.prompt_fmt].format(
             persona=style["persona"],
             task=style["task"],
             tool_call_format=call_format,
             multiturn_behavior=style["multiturn_behavior"],
-            available_tools=style["available_tools"].format(format="json", functions=documents),
+            available_tools=style["available_tools"].format(format=form.func_doc_fmt, functions=documents),
         )
     except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
         raise BadInput(

@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from proctor.benchmarks.bfcl import dataset
+from proctor.benchmarks.bfcl.formats import FORMAT_SENSITIVITY
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Part, Reasoning, Text, ToolCall
 from proctor.core.trajectory import Step, ToolStyle, Trajectory, Usage
@@ -68,7 +69,11 @@ def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Tra
     folder = dataset.locate(task_options.get("data"))
     for category in chosen:
         _check_ids(file_by_category[category], lines[category], folder, category)
-    return ((line.id, _trajectory(line, tools)) for category in chosen for _, line in lines[category])
+    return (
+        (line.id, _trajectory(line, "text" if category == FORMAT_SENSITIVITY else tools))
+        for category in chosen
+        for _, line in lines[category]
+    )
 
 
 def files(path: Path) -> dict[str, Path]:
@@ -181,7 +186,8 @@ def _tools(file_by_category: Mapping[str, Path], mode: str, lines: Mapping[str, 
 def _model_folder(file: Path) -> Path:
     """Return the folder above the group's: `result/<model>/<group>/<file>`."""
     folder = file.absolute().parent
-    return folder.parent if folder.name in ("live", "non_live") else folder
+    groups = {category.group for category in dataset.CATEGORIES.values()}
+    return folder.parent if folder.name in groups else folder
 
 
 def _category_of(file: Path) -> str:
@@ -189,7 +195,7 @@ def _category_of(file: Path) -> str:
     if match := _NAME.fullmatch(file.name):
         return dataset.expand([match[1]])[0]
     for _, line in _lines(file):
-        return dataset.expand([line.id.rpartition("_")[0]])[0]
+        return dataset.expand([line.id.partition(":")[0].rpartition("_")[0]])[0]
     raise BadInput("{path} is empty.", path=file)
 
 

@@ -5,6 +5,8 @@ from typing import Any
 from proctor.benchmarks.bfcl import metrics
 from proctor.benchmarks.bfcl.checker import Rules, check
 from proctor.benchmarks.bfcl.declared_types import language_of
+from proctor.benchmarks.bfcl.decode import Mode
+from proctor.benchmarks.bfcl.formats import wording_of
 from proctor.benchmarks.bfcl.lenient import lenient
 from proctor.core.declared import scorer
 from proctor.core.sample import Sample, Text
@@ -26,11 +28,11 @@ def bfcl(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     if not isinstance(category, str) or functions is None:
         return Unscored(why="not_applicable", reason=say("The sample has no category and functions of BFCL."))
     output = model_output_of(sample, trajectory)
+    form, category = wording_of(category, sample.id)
     native = trajectory.tools == "native"
     underscores = native and sample.meta.get("names") != "dotted"
-    result = check(
-        functions, sample.target, category, output, mode="native" if native else "prompt", underscores=underscores
-    )
+    mode: Mode = "native" if native else "prompt"
+    result = check(functions, sample.target, category, output, mode=mode, underscores=underscores, form=form)
     rules = Rules(language_of(category), underscores)
     details = metrics.details(functions, sample.target, category, result, rules)
     if native and not isinstance(output, list) and result.error_type == "ast_decoder:decoder_failed":

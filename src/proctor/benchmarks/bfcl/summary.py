@@ -17,16 +17,21 @@ one category was run.
 Source: bfcl-eval 2026.3.23, `bfcl_eval/eval_checker/eval_runner_helper.py`, `generate_leaderboard_csv`.
 """
 
+import statistics
 from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
 from proctor.benchmarks.bfcl.dataset import CATEGORIES, COLLECTIONS, MEMORY, MULTI_TURN, WEB_SEARCH
+from proctor.benchmarks.bfcl.formats import FORMATS
 from proctor.core.run import Estimate
 from proctor.core.sentence import say
 from proctor.core.task import Judged
 from proctor.stats.estimate import PART_MISSING, combine
 
+NOISY_MEANS = "no interval: a spread of noisy means"
+
+_ACCURACY = ("accuracy", "bfcl.accuracy")
 _LIVE = ("live_simple", "live_multiple", "live_parallel", "live_parallel_multiple")
 _NO_OFFICIAL = ("simple", "irrelevance")  # the official tool prints N/A for these when a part is missing
 
@@ -42,7 +47,7 @@ def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]: 
     by_category = {
         estimate.slice.removeprefix("category="): estimate
         for estimate in estimates
-        if estimate.name in ("accuracy", "bfcl.accuracy") and estimate.slice.startswith("category=")
+        if estimate.name in _ACCURACY and estimate.slice.startswith("category=")
     }
     aggregates: list[Estimate] = []
     for name, weights in WEIGHTS.items():
@@ -55,7 +60,33 @@ def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]: 
         is_printed = name == "overall" or (missing and name not in _NO_OFFICIAL)
         if parts and is_printed and len(by_category) > 1:
             aggregates.append(_as_printed(name, parts, missing))
-    return aggregates
+    return [*aggregates, *_format_sensitivity(estimates)]
+
+
+def _format_sensitivity(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Return how far the accuracies of the prompt formats lie apart: the largest less the smallest, and their deviation.
+
+    Neither has an interval. The largest of 26 noisy accuracies is too large and the smallest too small, so both figures
+    are above 0 where formats make no difference at all; an interval around them would not contain what it is about.
+
+    Source: bfcl-eval 2026.3.23, `bfcl_eval/eval_checker/eval_runner.py`, `format_sensitivity_runner`.
+    """
+    parts = [one for one in estimates if one.name in _ACCURACY and one.slice.startswith("format=")]
+    values = [one.value for one in parts if one.value is not None]
+    if len(values) < 2:
+        return []
+    figures = {"max_delta": max(values) - min(values), "std": statistics.stdev(values)}
+    return [
+        Estimate(
+            name=f"format_{name}",
+            value=value,
+            method=NOISY_MEANS,
+            scored=sum(one.scored for one in parts),
+            planned=sum(one.planned for one in parts),
+            note=say("over {count} of {all} prompt formats", count=len(values), all=len(FORMATS)),
+        )
+        for name, value in figures.items()
+    ]
 
 
 def _without_value(name: str, parts: Sequence[tuple[float, Estimate]], missing: Sequence[str]) -> Estimate:

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from proctor.benchmarks.bfcl.declared_types import language_of
+from proctor.benchmarks.bfcl.formats import FORMAT_SENSITIVITY
 from proctor.core.sample import Tool
 
 Document = dict[str, Any]
@@ -44,8 +45,9 @@ def add_hints(functions: Sequence[Document], category: str) -> list[Document]:
     """Copies of the documents with the language named; Java and JavaScript parameters all become strings."""
     copies: list[Document] = msgspec.json.decode(msgspec.json.encode(functions))
     language = language_of(category)
+    times = 2 if category == FORMAT_SENSITIVITY else 1  # upstream adds it to those again that have it already
     for function in copies:
-        function["description"] += _HINT_BY_LANGUAGE[language]
+        function["description"] += _HINT_BY_LANGUAGE[language] * times
         if language != "python":
             for schema in function["parameters"]["properties"].values():
                 _as_string(schema, language)
