@@ -1,0 +1,277 @@
+"""The worker's side of a worker: the program of a process that knows nothing of Proctor, only the standard library.
+
+The process started by the parent is a guard. It makes the namespaces, forks the worker that runs the program, waits for it,
+and ends and removes all that it leaves behind: processes, also those that left its group, and the temporary folder. So that
+works, too, when the parent was killed: the kernel sends SIGTERM to the guard then.
+
+    parent ── pipes ── guard ─┬─ first process of the namespace: when it ends, the kernel ends all others in it
+                              └─ worker: limits, then the program; reads requests, writes replies
+"""
+
+import ctypes
+import importlib.util
+import json
+import os
+import resource
+import shutil
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
+from typing import Any, BinaryIO, NoReturn
+
+OUT_OF_MEMORY = 86  # the exit code of a worker that met its limit
+MESSAGE_CHARACTERS = 2_000
+
+# from <linux/sched.h>, <linux/prctl.h>, <linux/mount.h>; mount_setattr has one number on all architectures but alpha
+CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = (
+    0x20000,
+    0x8000000,
+    0x10000000,
+    0x20000000,
+    0x40000000,
+)
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 36, 38
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE = 1, 2, 4, 8, 0x4000, 0x40000
+SYS_MOUNT_SETATTR, AT_FDCWD, AT_RECURSIVE, MOUNT_ATTR_RDONLY = 442, -100, 0x8000, 1
+CAPABILITIES_VERSION_3 = 0x20080522
+
+
+def main() -> None:
+    """Serve the parent: settings are the first line of standard input, requests the others, replies go to standard output."""
+    requests, replies = _take_pipes()
+    settings = json.loads(requests.readline())
+    if not hasattr(os, "fork"):
+        _serve(settings, requests, replies)
+    _guard(settings, requests, replies)
+
+
+def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
+    """Keep the pipes to the parent for ourselves: what the program prints goes where standard error goes, which is drained."""
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return requests, replies
+
+
+def _guard(settings: Mapping[str, Any], requests: BinaryIO, replies: BinaryIO) -> NoReturn:
+    code = 1
+    try:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+        fault = _leave_namespaces() if settings["confined"] else "not asked for"
+        _control(PR_SET_CHILD_SUBREAPER, 1)  # what the worker leaves behind becomes our child
+        _control(PR_SET_PDEATHSIG, signal.SIGTERM)  # after the change of user, which resets it
+        if not fault:
+            _fork(lambda: _hold_namespace(requests, replies))
+        worker = _fork(lambda: _work(settings, requests, replies, fault))
+        requests.close()
+        replies.close()
+        code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        _end_children()
+        shutil.rmtree(settings["folder"], ignore_errors=True)
+        os._exit(code if code >= 0 else 128 - code)
+
+
+def _fork(work: Callable[[], object]) -> int:
+    child = os.fork()
+    if child:
+        return child
+    try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        _control(PR_SET_PDEATHSIG, signal.SIGKILL)
+        work()
+    except BaseException:  # noqa: BLE001 - a forked process must not run what its parent does at its end
+        sys.excepthook(*sys.exc_info())
+    finally:
+        os._exit(1)
+
+
+def _hold_namespace(requests: BinaryIO, replies: BinaryIO) -> None:
+    """Be the first process of the namespace; the kernel removes its children when they end, as their ends are ignored."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    for descriptor in (requests.fileno(), replies.fileno(), 1, 2):
+        os.close(descriptor)
+    while True:
+        signal.pause()
+
+
+def _end_children() -> None:
+    """Kill all children until none is left; those of a child that ended are ours then."""
+    own = Path(f"/proc/self/task/{os.getpid()}/children")
+    with suppress(ChildProcessError):
+        while True:
+            with suppress(OSError):
+                for child in own.read_text(encoding="ascii").split():
+                    with suppress(ProcessLookupError):
+                        os.kill(int(child), signal.SIGKILL)
+            os.waitpid(-1, 0)
+
+
+# ── namespaces ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _leave_namespaces() -> str:
+    """Enter namespaces without network, other processes and their memory; return why that cannot be, else ''."""
+    if sys.platform != "linux":
+        return sys.platform
+    user, group = os.getuid(), os.getgid()
+    try:
+        _call("unshare", CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC)
+        for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+            Path("/proc/self", name).write_text(text, encoding="ascii")
+    except OSError as error:
+        return str(error)
+    return ""
+
+
+def _close_files(folder: str, file_bytes: int) -> str:
+    """Make all files read-only but for a fresh folder, and hide other processes; return why that cannot be, else ''."""
+    try:
+        _call("unshare", CLONE_NEWNS)
+        _mount(b"none", b"/", None, MS_REC | MS_PRIVATE)
+        try:
+            _mount(b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
+        except OSError:  # in a container that hides parts of it; the environment of our parent is in there
+            _mount(b"none", b"/proc", b"tmpfs", MS_RDONLY)
+        read_only = (ctypes.c_uint64 * 4)(MOUNT_ATTR_RDONLY, 0, 0, 0)
+        _call("syscall", SYS_MOUNT_SETATTR, AT_FDCWD, b"/", AT_RECURSIVE, ctypes.byref(read_only), ctypes.c_size_t(32))
+        _mount(b"none", os.fsencode(folder), b"tmpfs", MS_NOSUID | MS_NODEV, f"size={file_bytes},mode=700".encode())
+    except OSError as error:
+        return str(error)
+    return ""
+
+
+def _drop_rights() -> None:
+    """Drop what the first user of a namespace may do in it, such as mounting things writable again."""
+    _control(PR_SET_NO_NEW_PRIVS, 1)
+    header, none = (ctypes.c_uint32 * 2)(CAPABILITIES_VERSION_3, 0), (ctypes.c_uint32 * 6)()
+    _call("capset", header, none)
+
+
+def _mount(source: bytes, target: bytes, kind: bytes | None, flags: int, options: bytes | None = None) -> None:
+    _call("mount", source, target, kind, ctypes.c_ulong(flags), options)
+
+
+def _control(what: int, value: int) -> None:
+    if sys.platform == "linux":
+        _call("prctl", what, ctypes.c_ulong(value), 0, 0, 0)
+
+
+def _call(name: str, *arguments: object) -> None:
+    if getattr(ctypes.CDLL(None, use_errno=True), name)(*arguments):
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")
+
+
+# ── the worker ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _work(settings: Mapping[str, Any], requests: BinaryIO, replies: BinaryIO, fault: str) -> None:
+    open_files = ""
+    if not fault:
+        open_files = _close_files(settings["folder"], settings["file_bytes"])
+        _drop_rights()
+        _limit(resource.RLIMIT_NPROC, settings["processes"])  # counted in the namespace; elsewhere by user
+    memory = settings["memory_bytes"]
+    _limit(resource.RLIMIT_DATA, memory)
+    _limit(resource.RLIMIT_AS, 4 * memory)  # also what is shared with children; libraries reserve more than they use
+    _limit(resource.RLIMIT_FSIZE, settings["file_bytes"])
+    _limit(resource.RLIMIT_CORE, 0)
+    _serve({**settings, "fault": fault, "open_files": open_files}, requests, replies)
+
+
+def _serve(settings: Mapping[str, Any], requests: BinaryIO, replies: BinaryIO) -> NoReturn:
+    """Answer requests until the parent closes the pipe."""
+    served = _Served(settings["output_bytes"], replies)
+    os.chdir(settings["folder"])
+    sys.path += settings["paths"]
+    try:
+        served.program = _load(settings["program"])
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY)
+    except BaseException as error:  # noqa: BLE001 - the parent raises it
+        served.reply({"id": 0, "raised": _described(error)})
+        os._exit(1)
+    served.reply({"id": 0, "value": [settings.get("fault", sys.platform), settings.get("open_files", "")]})
+    for line in requests:
+        _limit_cpu(settings["seconds"])
+        served.answer(json.loads(line))
+    os._exit(0)  # without what the program wants to do at its end
+
+
+class _Served:
+    """The program, the instances that its functions returned, and the pipe for replies."""
+
+    def __init__(self, output_bytes: int, replies: BinaryIO) -> None:
+        self.program: ModuleType | None = None
+        self._instance_by_id: dict[int, object] = {}
+        self._output_bytes = output_bytes
+        self._replies = replies
+
+    def answer(self, request: Mapping[str, Any]) -> None:
+        """Call what is asked for and reply; a request without a name drops an instance, and is not answered."""
+        id, name, instance = request["id"], request.get("call"), request.get("of")
+        if name is None:
+            self._instance_by_id.pop(id, None)
+            return
+        try:
+            if name.startswith("_"):
+                raise AttributeError(f"'{name}' is not public")
+            value = getattr(self.program if instance is None else self._instance_by_id[instance], name)(
+                **request["with"]
+            )
+            if request.get("opens"):
+                self._instance_by_id[id], value = value, None
+            self.reply({"id": id, "value": value})
+        except MemoryError:
+            os._exit(OUT_OF_MEMORY)  # what the instances hold now is not certain
+        except BaseException as error:  # noqa: BLE001 - the parent raises it
+            self.reply({"id": id, "raised": _described(error)})
+
+    def reply(self, reply: Mapping[str, Any]) -> None:
+        """Write a reply as one line, or its size where it is too large."""
+        line = json.dumps(reply, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "replace")
+        if len(line) > self._output_bytes:
+            line = b'{"id":%d,"too_large":%d}' % (reply["id"], len(line))
+        self._replies.write(line + b"\n")
+        self._replies.flush()
+
+
+def _load(path: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(Path(path).stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _described(error: BaseException) -> tuple[str, str]:
+    try:
+        text = str(error)
+    except Exception as another:  # noqa: BLE001 - of a class of the program
+        text = f"<{type(another).__name__} in str()>"
+    return type(error).__name__, text[:MESSAGE_CHARACTERS]
+
+
+def _limit(what: int, most: int) -> None:
+    with suppress(ValueError, OSError):  # the machine allows less, or does not know it
+        resource.setrlimit(what, (most, most))
+
+
+def _limit_cpu(seconds: float) -> None:
+    """Bound the CPU time of one call, in case that the parent cannot: the kernel ends the process."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    most = int(used.ru_utime + used.ru_stime + seconds) + 2
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_CPU, (most, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,220 @@
+"""A few long-lived worker processes that many asyncio tasks share, and the objects that live in them."""
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+
+from proctor.core.errors import EnvironmentFailed
+from proctor.isolation.limits import MEGABYTE, Limits, WorkerRaised
+from proctor.isolation.process import Gone, Process, Program, Reply
+from proctor.runtime.concurrent import run_to_the_end
+
+MEMORY_OF_ALL = 1536 * MEGABYTE
+LOG_BYTES = 4 * MEGABYTE  # of an instance's calls, which are kept so that it can be made again
+DEFAULT = Limits()
+
+
+class Workers:
+    """Processes that run the functions of one program. They start when they are needed, and end with the last `async with`.
+
+    Args:
+        program: a Python file of ours; it can import the standard library and what is in `paths`.
+        paths: folders from which it imports; see `find_packages` for what is installed.
+        size: how many processes at most; by default one for each core, and as many as fit into 1.5 GB.
+        limits: of each process.
+        variables: what its environment holds in addition to the little that Python needs.
+    """
+
+    def __init__(
+        self,
+        program: Path,
+        *,
+        paths: Sequence[Path] = (),
+        size: int | None = None,
+        limits: Limits = DEFAULT,
+        variables: Mapping[str, str] = {},
+    ) -> None:
+        self.size = size or default_size(limits)
+        self._program = Program(path=program, paths=paths, variables=variables, limits=limits)
+        self._entered = 0
+        self._unusable: WorkerRaised | None = None
+        self._processes: list[Process] = []
+        self._ids = count(1)
+
+    async def __aenter__(self) -> Self:
+        self._entered += 1
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._entered -= 1
+        if not self._entered:
+            processes, self._processes = self._processes, []
+            await run_to_the_end(*(process.close() for process in processes))
+
+    async def run(self, function: str, /, **arguments: object) -> Any:
+        """Call a function of the program in any worker and return its value; arguments and value are JSON.
+
+        Raises:
+            WorkerRaised: the function raised.
+            EnvironmentFailed: the worker died, hung or outgrew its limits; the next call has another one.
+        """
+        id = next(self._ids)
+        request = encode_request({"id": id, "call": function, "with": arguments})
+        while True:
+            try:
+                reply, _ = await self.least_busy().ask(id, request)
+            except Gone:
+                continue
+            return value_of(reply, self._program)
+
+    async def open(self, function: str, /, **arguments: object) -> "Instance":
+        """Call a function of the program, and keep the object that it returns in its worker.
+
+        Raises:
+            WorkerRaised: the function raised.
+            EnvironmentFailed: the worker died, hung or outgrew its limits.
+        """
+        id = next(self._ids)
+        request = encode_request({"id": id, "call": function, "with": arguments, "opens": True})
+        instance = Instance(self, id, self._program)
+        await instance.ask(id, request)
+        return instance
+
+    def least_busy(self, *, for_instance: bool = False) -> Process:
+        """Return the worker with the least to do, a new one where all have something and there may be more."""
+        if not self._entered:
+            raise RuntimeError("enter the workers first")
+        for process in self._processes:
+            self._unusable = process.unusable or self._unusable
+        if self._unusable is not None:
+            raise WorkerRaised(self._unusable.type, self._unusable.message)  # another one could not import it either
+        self._processes = [process for process in self._processes if process.fault is None]
+        chosen = min(self._processes, key=lambda one: (one.load + one.instances * for_instance, one.load), default=None)
+        if chosen is None or (chosen.load + chosen.instances * for_instance and len(self._processes) < self.size):
+            chosen = Process(self._program)
+            self._processes.append(chosen)
+        return chosen
+
+    def next_id(self) -> int:
+        """Return a number for a request."""
+        return next(self._ids)
+
+
+class Instance:
+    """An object in a worker.
+
+    If its worker dies while the object is idle, it is made again in another one by repeating its calls, and each has to come
+    out as it did; the object therefore has to be deterministic. If it dies during a call, or a call is cancelled, the object
+    is lost.
+    """
+
+    def __init__(self, workers: Workers, id: int, program: Program) -> None:
+        self._workers = workers
+        self._id = id
+        self._program = program
+        self._process: Process | None = None
+        self._turn = asyncio.Lock()  # one call at a time, in the order they came, also while it is made again
+        self._log: list[tuple[int, bytes, int]] | None = []  # id and text of each request, and what its reply was
+        self._log_bytes = 0
+        self._fault: EnvironmentFailed | None = None
+
+    async def call(self, method: str, /, **arguments: object) -> Any:
+        """Call a method of the object and return its value; arguments and value are JSON.
+
+        Raises:
+            WorkerRaised: the method raised.
+            EnvironmentFailed: the worker died, hung or outgrew its limits; the object is lost.
+        """
+        id = self._workers.next_id()
+        return await self.ask(id, encode_request({"id": id, "call": method, "of": self._id, "with": arguments}))
+
+    async def close(self) -> None:
+        """Drop the object; no method of it is called, and nothing is waited for."""
+        if self._fault is None:
+            self._lose(EnvironmentFailed("The object in the worker of {program} was closed.", kind="worker_killed", program=self._program.path.name))  # fmt: skip
+
+    async def ask(self, id: int, request: bytes) -> Any:
+        """Send a request of this object to the worker that has it, or has it again."""
+        async with self._turn:
+            if self._fault is not None:
+                raise EnvironmentFailed(self._fault.sentence, kind=self._fault.kind)
+            try:
+                reply, digest = await self._answered(id, request)
+            except BaseException as error:
+                self._lose(error)
+                raise
+            self._remember(id, request, digest)
+            return value_of(reply, self._program)
+
+    async def _answered(self, id: int, request: bytes) -> tuple[Reply, int]:
+        while True:
+            try:
+                if self._process is None or self._process.fault is not None:
+                    await self._move()
+                assert self._process is not None
+                return await self._process.ask(id, request)
+            except Gone:
+                continue
+
+    async def _move(self) -> None:
+        """Find a worker, and make the object in it as it was."""
+        if self._log is None:
+            raise EnvironmentFailed("The worker of {program} ended, and too much was done in it to be repeated.", kind="worker_killed", program=self._program.path.name)  # fmt: skip
+        self._process = process = self._workers.least_busy(for_instance=True)
+        process.instances += 1
+        for id, request, digest in self._log:
+            _, again = await process.ask(id, request)
+            if again != digest:
+                raise EnvironmentFailed("The worker of {program} ended, and what was done in it came out otherwise when it was repeated.", kind="worker_killed", program=self._program.path.name)  # fmt: skip
+
+    def _remember(self, id: int, request: bytes, digest: int) -> None:
+        self._log_bytes += len(request)
+        if self._log_bytes > LOG_BYTES:
+            self._log = None
+        if self._log is not None:
+            self._log.append((id, request, digest))
+
+    def _lose(self, error: BaseException) -> None:
+        """Never answer again: what state the object is in is not known, or it never came to be."""
+        if not isinstance(error, EnvironmentFailed):
+            error = EnvironmentFailed("A call in the worker of {program} was given up.", kind="worker_killed", program=self._program.path.name)  # fmt: skip
+        self._fault = error
+        self._log = None
+        if self._process is not None:
+            self._process.drop(self._id)
+
+
+def encode_request(request: Mapping[str, object]) -> bytes:
+    """Return a request as a line of JSON, also with what only Python's JSON has: lone surrogates, NaN."""
+    try:
+        return msgspec.json.encode(request) + b"\n"
+    except (UnicodeEncodeError, TypeError):
+        return json.dumps(request).encode() + b"\n"
+
+
+def value_of(reply: Reply, program: Program) -> Any:
+    """Return the value of a reply.
+
+    Raises:
+        WorkerRaised: it says that the function raised.
+        EnvironmentFailed: the value exceeds the limit, and was not sent.
+    """
+    if reply.raised is not None:
+        raise WorkerRaised(*reply.raised)
+    if reply.too_large is not None:
+        raise EnvironmentFailed("A result of the worker of {program} has {size} bytes of JSON; the limit is {limit}.", kind="worker_output", program=program.path.name, size=reply.too_large, limit=program.limits.output_bytes)  # fmt: skip
+    return reply.value
+
+
+def default_size(limits: Limits) -> int:
+    """Return one worker for each core, and no more than fit into the memory of all."""
+    return max(1, min(os.cpu_count() or 1, MEMORY_OF_ALL // limits.memory_bytes))
