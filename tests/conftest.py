@@ -47,6 +47,11 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(UnexpectedSkips(), "unexpected-skips")
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name bytes by their argument: what they hold may differ between the workers, as the time in a gzip header does."""
+    return argname if isinstance(val, bytes) else None
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> Mapping[str, LoopFactory]:
     """Run the tests of connections on both event loops that a run may use."""

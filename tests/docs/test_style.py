@@ -1,5 +1,6 @@
 """What a reader may rely on in every file: names that say something, short files, quick and quiet imports."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -14,6 +15,9 @@ LONGEST = 600
 SKIPPED = {".venv", ".git", "build", "dist", "__pycache__"}
 MACHINE = re.compile(
     "|".join([r"(?<![\w.])/" + "work/", r"\.\./" + "shared", "/" + "root/", "/" + r"Users/\w", "/" + r"home/\w"])
+)
+CHANGES = re.compile(
+    r"^(gzip\.compress|(time|uuid|random|secrets|tempfile)\.\w+|[\w.]*\.(now|utcnow|today|urandom|getpid)|set)$"
 )
 REGISTRY = re.compile("|".join(["py" + r"pi\.org", "python" + "hosted", "npm" + r"js\.(com|org)"]))
 
@@ -36,6 +40,30 @@ def test_no_source_file_is_longer_than_a_few_pages() -> None:
 def test_no_file_names(pattern: re.Pattern[str]) -> None:
     found = {str(path.relative_to(ROOT)): hit[0] for path, text in _texts() if (hit := pattern.search(text))}
     assert not found
+
+
+def test_parameters_of_tests_are_the_same_in_every_process() -> None:
+    """Workers that collect at another second, or hash otherwise, have to name the same tests."""
+    assert list(_changing(ast.parse("@p.parametrize('x', [gzip.compress(b'')])\ndef f(): ...")))
+    found = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for line in _changing(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert not found, "give gzip.compress mtime=0, and draw or sort with a fixed seed"
+
+
+def _changing(tree: ast.Module) -> Iterator[int]:
+    for function in ast.walk(tree):
+        for decorator in getattr(function, "decorator_list", ()):
+            if isinstance(decorator, ast.Call) and ast.unparse(decorator.func).endswith("parametrize"):
+                yield from (node.lineno for node in decorator.args if isinstance(node, ast.Set | ast.SetComp))
+                calls = (node for node in ast.walk(decorator) if isinstance(node, ast.Call))
+                yield from (call.lineno for call in calls if _changes(call))
+
+
+def _changes(call: ast.Call) -> bool:
+    return CHANGES.match(ast.unparse(call.func)) is not None and "mtime" not in {one.arg for one in call.keywords}
 
 
 def test_importing_the_package_loads_msgspec_and_no_more() -> None:

@@ -41,7 +41,9 @@ async def rescore(
     budget: Budget = Budget(),  # noqa: B008 - frozen
     concurrency: int | None = None,
 ) -> RunRecord:
-    """Append the scorers' verdicts to every scored trial of a run, and return its record; inconclusive where the budget did not last.
+    """Append the scorers' verdicts to every scored trial of a run, and return its record.
+
+    The run is inconclusive where the budget did not last, or a judge failed more often than the run allows.
 
     Where scorers ask models, many trials are under way and each verdict is written at once: it was paid for. When this is
     repeated, earlier replies of judges come from the reply cache.
@@ -78,14 +80,16 @@ async def rescore(
                     start(worker())
     if refusals.reason is not None:
         raise Refused(refusals.reason)
-    spent = status.spent if not status.is_complete else None
-    if spent is not None:
-        status.warn(spent)
-        return replace(record, state="inconclusive", note=spent)
-    if record.state == "inconclusive" and status.is_complete and not store.outcomes(record.id).get("skipped"):
-        state, note = state_at_the_end(record, store, status, None)
-        return replace(record, state=state, note=note)
-    return record
+    if not status.is_complete:
+        if stop.is_set():
+            return record
+        note = status.spent or say("The rest of the budget did not hold all that the judges of a sample asked.")
+        status.warn(note)
+        return replace(record, state="inconclusive", note=note)
+    if record.state not in ("finished", "inconclusive") or store.outcomes(record.id).get("skipped"):
+        return record  # the run itself did not come to its end
+    state, why = state_at_the_end(record, store, status, None)
+    return replace(record, state=state, note=why)
 
 
 async def _judge(trial: Trial, store: Store, scorers: Sequence[BoundScorer]) -> list[Verdict]:
