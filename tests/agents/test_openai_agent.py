@@ -12,6 +12,7 @@ from proctor.core.errors import BadInput, EnvironmentFailed, ProviderFailed
 from proctor.core.sample import Message, Sample, Text, Tool, ToolCall, ToolResult, Turn
 from proctor.core.task import Environment
 from proctor.core.trajectory import Step, ToolStyle
+from proctor.engine.acting import Acting
 from proctor.models.scripted import Reply, ScriptedModel
 
 TOOLS = (Tool(name="add", parameters={"type": "object"}), Tool(name="stop"))
@@ -28,7 +29,7 @@ class Adder:
         self.called.append(call)
         if call.name == "stop":
             raise OSError("the tool is gone")
-        return ToolResult(name=call.name, content=str(sum(call.arguments.values())))
+        return ToolResult(name=call.name, content=str(sum(call.arguments.values())), id=call.id)
 
     def state(self) -> Mapping[str, Any]:
         return {"calls": len(self.called)}
@@ -103,7 +104,7 @@ async def test_tools_of_an_earlier_turn_stay_until_others_come() -> None:
 
 async def test_a_tool_that_breaks_is_a_failure_of_the_environment() -> None:
     with pytest.raises(EnvironmentFailed, match="The tool 'stop' broke: OSError: the tool is gone"):
-        await play([calling(ToolCall(name="stop"))], turn("a"), environment=Adder())
+        await play([calling(ToolCall(name="stop"))], turn("a"), environment=Acting(Adder(), SAMPLE))
 
 
 async def test_what_was_received_before_a_time_limit_is_not_lost() -> None:

@@ -6,14 +6,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from msgspec.structs import replace
 
 from proctor.chat.prompted_tools import describe_tools, read_calls, results_message
-from proctor.core.errors import EnvironmentFailed, PartFailed
+from proctor.core.declared import EnvironmentInfo, declared
 from proctor.core.run import limits_now
 from proctor.core.sample import Message, Tool, ToolCall, ToolResult, Turn
-from proctor.core.task import Environment
-from proctor.core.trajectory import Step, Trajectory
-from proctor.transport.redact import quoted
+from proctor.core.task import CallsTogether, Environment
+from proctor.core.trajectory import Step, Stop, Trajectory
 
 Ask = Callable[[Sequence[Message], Sequence[Tool]], Awaitable[Sequence[Step]]]
+
+
+NO_ENVIRONMENT = EnvironmentInfo()
 
 
 class Clock:
@@ -29,6 +31,13 @@ class Clock:
             return [replace(steps[0], started=self._started, seconds=time.perf_counter() - self._clock)]
         return steps
 
+    def split(self, steps: Sequence[Step]) -> Sequence[Step]:
+        """Return the steps with the time until now in equal parts, as what was done together is not measured apart."""
+        seconds = (time.perf_counter() - self._clock) / max(1, len(steps))
+        return [
+            replace(step, started=self._started + index * seconds, seconds=seconds) for index, step in enumerate(steps)
+        ]
+
 
 class Conversation:
     """Asks with all messages so far, lets the environment answer tool calls, and asks again until none is made.
@@ -37,7 +46,7 @@ class Conversation:
 
     Args:
         max_steps: replies at most in one turn, the limit of steps of the run if None; a turn that needs more stops
-            as "step_limit".
+            as "step_limit", or as "task_limit" where the task has a lower limit.
         prompted: describe the tools in a system message, and read calls from the text of the replies.
 
     Attributes:
@@ -50,6 +59,7 @@ class Conversation:
         self.received: list[Step] = []
         self._ask = ask
         self._environment = environment
+        self._about = declared(EnvironmentInfo, environment) if environment is not None else NO_ENVIRONMENT
         self._max_steps = max_steps
         self._prompted = prompted
         self._messages: list[Message] = []
@@ -60,35 +70,49 @@ class Conversation:
         self.received = []
         self._messages.extend(turn.messages)
         self._tools = turn.tools or self._tools  # those of an earlier turn stay, as a simulated user brings none
-        for _ in range(self._max_steps or limits_now.get().steps):
+        own, tasks = self._max_steps or limits_now.get().steps, self._about.max_steps
+        for _ in range(own if tasks is None else min(own, tasks)):
             steps = await self._reply()
             self.received.extend(steps)
             calls = [call for step in steps for call in step.message.calls]
             last = steps[-1]
             if self._environment is None or not calls or last.message.role == "tool" or last.stop != "done":
                 break
-            await self._run(self._environment, calls)
+            if not await self._run(self._environment, calls):
+                break
         else:
-            self.received[-1] = replace(self.received[-1], stop="step_limit")
+            stop: Stop = "step_limit" if tasks is None or own < tasks else "task_limit"
+            self.received[-1] = replace(self.received[-1], stop=stop)
         steps, self.received = self.received, []
         return steps
 
     async def _reply(self) -> Sequence[Step]:
-        if not (self._prompted and self._tools):
-            steps = await self._ask(self._messages, self._tools)
-            self._messages.extend(step.message for step in steps)
-            return steps
-        steps = await self._ask([describe_tools(self._tools), *self._messages], ())
-        self._messages.extend(step.message for step in steps)  # its own words again; only we see the calls in them
-        return [replace(step, message=read_calls(step.message, self._tools)) for step in steps]
+        in_words = self._prompted and self._tools
+        asked = [describe_tools(self._tools), *self._messages] if in_words else self._messages
+        steps = await self._ask(asked, () if in_words else self._tools)
+        self._messages.extend(step.message for step in steps)  # its own words; only we see the calls in them
+        if in_words:
+            return [replace(step, message=read_calls(step.message, self._tools)) for step in steps]
+        if self._about.wording is not None and not self._tools:
+            return [replace(step, message=self._about.wording.read_calls(step.message)) for step in steps]
+        return steps
 
-    async def _run(self, environment: Environment, calls: Sequence[ToolCall]) -> None:
+    async def _run(self, environment: Environment, calls: Sequence[ToolCall]) -> bool:
+        """Run the calls of one reply; False if the environment does not run them, which ends the turn."""
         results: list[ToolResult] = []
-        for call in calls:
+        batches = [calls] if isinstance(environment, CallsTogether) else [[call] for call in calls]
+        for batch in batches:
             clock = Clock()
-            results.append(await call_tool(environment, call))
-            self.received.extend(clock.timed([Step(message=_of_tool(results[-1:]), author="tool")]))
-        self._messages.append(results_message(results) if self._prompted else _of_tool(results))
+            given = await _call(environment, batch)
+            if given is None:
+                return False
+            results.extend(given)
+            self.received.extend(clock.split([Step(message=_of_tool([one]), author="tool") for one in given]))
+        if self._about.wording is not None and not self._tools:
+            self._messages.extend(self._about.wording.results(calls, results))
+        else:
+            self._messages.append(results_message(results) if self._prompted else _of_tool(results))
+        return True
 
 
 class Recorded:
@@ -115,21 +139,7 @@ def _of_tool(results: Sequence[ToolResult]) -> Message:
     return Message(role="tool", parts=tuple(results))
 
 
-async def call_tool(environment: Environment, call: ToolCall) -> ToolResult:
-    """Return the environment's result of a call, with the id of that call.
-
-    Raises:
-        EnvironmentFailed: the tool broke.
-    """
-    try:
-        result = await environment.call(call)
-    except PartFailed:
-        raise
-    except Exception as error:
-        raise EnvironmentFailed(
-            "The tool '{name}' broke: {type}: {error}",
-            name=call.name,
-            type=type(error).__name__,
-            error=quoted(error),
-        ) from error
-    return result if result.id == call.id else replace(result, id=call.id)
+async def _call(environment: Environment, calls: Sequence[ToolCall]) -> Sequence[ToolResult] | None:
+    if isinstance(environment, CallsTogether):
+        return await environment.call_all(calls)
+    return [await environment.call(call) for call in calls]

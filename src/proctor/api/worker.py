@@ -111,7 +111,7 @@ async def _serve(connection: socket.socket) -> None:
 
 
 async def _work_off(reader: asyncio.StreamReader, line: ToParent, work: Work) -> None:
-    async with RemoteClient(line), Opened((work.agent, *work.judges)), asyncio.TaskGroup() as group:
+    async with RemoteClient(line), Opened(work.opened), asyncio.TaskGroup() as group:
         line.send(wire.Ready())
         tasks = set()
         while (message := await wire.of_parent(reader)) is not None:

@@ -12,6 +12,7 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.near import misspellings, near
+from proctor.core.sample import Tool
 from proctor.core.trajectory import Step, ToolStyle
 from proctor.core.validation import in_words
 
@@ -83,6 +84,30 @@ class Underway(SessionInfo, frozen=True, kw_only=True):
     """The attributes of a session during a turn: also the steps `received` so far, in case a time limit ends it."""
 
     received: Sequence[Step] = ()
+
+
+class EnvironmentInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """The attributes by which an environment describes itself once it is entered.
+
+    Attributes:
+        tools: what the agent is offered where its turn brings no tools.
+        max_steps: replies at most in one turn by the rules of the task, which end the conversation.
+        wording: a `core.task.ToolWording`, by which the calls and results of agents without native tool calls are worded.
+    """
+
+    tools: Sequence[Tool] = ()
+    max_steps: Count | None = None
+    wording: Any = None
+
+
+class UserInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """The attributes by which a simulated user describes itself.
+
+    Attributes:
+        steps: what it did since it was asked: its own tool calls with their results, or words that end the conversation.
+    """
+
+    steps: Sequence[Step] = ()
 
 
 Info = TypeVar("Info", bound=msgspec.Struct)

@@ -72,6 +72,10 @@ class BudgetSpent(ProctorError):
     """The budget of the run does not hold the request that was about to leave."""
 
 
+class EpisodeOver(Exception):
+    """A rule of the task ends the conversation, and what was done until then is scored: raised by an environment or a user."""
+
+
 class PartFailed(ProctorError):
     """A part under test, or one it needs, broke."""
 

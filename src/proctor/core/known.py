@@ -100,6 +100,9 @@ class KnownMeta(msgspec.Struct, frozen=True, kw_only=True):
         eval_set_id, eval_id: the file and the case that the sample was made of.
         invocations, rubrics, scenario, session, final_session_state: what the case says of its turns, and of the whole.
         adk: the criteria of the set for the scorers of the room `adk`.
+        after: the id of the sample in whose last state this one starts; that one is played first.
+        start: that state, given by the engine when the sample is played.
+        max_steps: replies at most in one turn by the rules of the task, which ends the conversation after them.
     """
 
     type: str | int | float = ""
@@ -116,6 +119,9 @@ class KnownMeta(msgspec.Struct, frozen=True, kw_only=True):
     session: Mapping[str, Any] = {}
     final_session_state: Mapping[str, Any] = {}
     adk: Mapping[str, Any] = {}
+    after: str = ""
+    start: Mapping[str, Any] | None = None
+    max_steps: int | None = None
 
 
 K = TypeVar("K", bound=msgspec.Struct)

@@ -14,7 +14,7 @@ from proctor.core.parity import Checked
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence
-from proctor.core.task import Agent, Model, Scorer, Store, Summarise, Task
+from proctor.core.task import Agent, MakeEnvironment, Model, Scorer, Store, Summarise, Task
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Failure, Trial, Verdict
 
@@ -81,6 +81,18 @@ class JudgePart(msgspec.Struct, frozen=True, kw_only=True):
     make: Callable[[str, Mapping[str, Any], JudgeChoice], Scorer]
     options: Options | None = None
     concluded: Concluded | None = None
+
+
+class EnvironmentPart(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind of environment, `KIND:ARGUMENT`.
+
+    Attributes:
+        make: what makes an environment for each sample, from what follows the colon and the options of `--environment-set`.
+        options: the type that reads those options, where there is one.
+    """
+
+    make: Callable[[str, Mapping[str, Any]], MakeEnvironment]
+    options: Options | None = None
 
 
 class StorePart(msgspec.Struct, frozen=True, kw_only=True):

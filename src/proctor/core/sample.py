@@ -129,6 +129,10 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     reference: Any = None
 
 
+class FreshTurn(Turn, frozen=True, kw_only=True):
+    """A turn with which the agent begins a new conversation, in the same environment."""
+
+
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
     """One question or conversation to evaluate.
 

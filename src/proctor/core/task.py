@@ -16,11 +16,45 @@ from proctor.core.trial import Outcome, Trial, Value, Verdict
 
 
 class Environment(Protocol):
-    """Stateful tools that the agent acts on."""
+    """Stateful tools that an agent acts on; one is made for each attempt at a sample.
 
-    async def call(self, call: ToolCall) -> ToolResult: ...
+    One that holds something, such as a process, is an async context manager: it is entered before the first turn and left
+    after the last. Optional attributes: `declared.EnvironmentInfo`.
+    """
 
-    def state(self) -> Mapping[str, object]: ...
+    async def call(self, call: ToolCall) -> ToolResult:
+        """Run a call and return its result; what the tool itself raised is a result with `is_error`.
+
+        Raises:
+            EpisodeOver: a rule of the task ends the conversation here.
+            Exception: anything else means that the environment is broken: the sample ends as "environment_failed".
+        """
+        ...
+
+    def state(self) -> Mapping[str, object] | Awaitable[Mapping[str, object]]:
+        """Return the state as JSON values: what a scorer should know, and what is shown as changed by a turn."""
+        ...
+
+
+@runtime_checkable
+class CallsTogether(Protocol):
+    """An environment that runs all calls of one message at once."""
+
+    async def call_all(self, calls: Sequence[ToolCall]) -> Sequence[ToolResult] | None:
+        """Return the results in the order of the calls; None if the calls may not be run, which ends the turn."""
+        ...
+
+
+class ToolWording(Protocol):
+    """How calls and their results are worded for agents without native tool calls, where a benchmark has rules for that."""
+
+    def read_calls(self, message: Message) -> Message:
+        """Return the message with the calls that its text makes, if any."""
+        ...
+
+    def results(self, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> Sequence[Message]:
+        """Return the messages that tell the agent the results of its calls."""
+        ...
 
 
 class Session(Protocol):
@@ -69,9 +103,22 @@ class Model(Protocol):
 
 
 class User(Protocol):
-    """A simulated user: the next turn, or None when the conversation is over."""
+    """A simulated user. Optional attributes: `declared.UserInfo`."""
 
-    async def reply(self, sample: Sample, trajectory: Trajectory) -> Turn | None: ...
+    async def reply(self, sample: Sample, trajectory: Trajectory) -> Turn | None:
+        """Return the next turn, or None when the conversation is over.
+
+        Raises:
+            EpisodeOver: a rule of the task ends the conversation here.
+        """
+        ...
+
+
+@runtime_checkable
+class TakesSample(Protocol):
+    """A user that remembers what it said or acts on the environment itself, so that one is made for each attempt."""
+
+    def open(self, sample: Sample, environment: Environment | None) -> User: ...
 
 
 class Scorer(Protocol):
@@ -82,6 +129,7 @@ class Scorer(Protocol):
 
 Samples = Iterable[Sample] | Callable[[], Iterable[Sample]]
 Judged = Callable[[], Iterable[tuple[Sample, Verdict]]]
+MakeEnvironment = Callable[[Sample], Environment]
 Summarise = Callable[[Sequence[Estimate], Judged], Sequence[Estimate]]
 
 
@@ -93,7 +141,9 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
         scorers: names, paths, or functions.
         present: what the agent is shown, made from the sample when its turn comes; for benchmarks whose
             official prompts are costly to build or to keep.
-        environment: a fresh environment for a sample.
+        environment: makes a fresh environment for a sample; also a name such as `python:./shop.py:Shop`, or several. What makes
+            them is entered with the run if it is an async context manager.
+        user: speaks after the turns of the sample; entered with the run if it is an async context manager.
         oracle: a right answer as an agent would give it, where the target is no text.
         summarise: the estimates of the run (whole and by slice) to official aggregates, only where the
             official number is no mean. It is called when the run ends, and what it returns is kept with the run. What no estimate tells can be read from the verdicts that count, each with
@@ -110,7 +160,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     version: str = "1"
     scorers: Sequence[str | Scorer] = ()
     present: Callable[[Sample], Sample] | None = None
-    environment: Callable[[Sample], Environment] | None = None
+    environment: MakeEnvironment | str | Sequence[str] | None = None
     user: User | None = None
     oracle: Callable[[Sample], Trajectory] | None = None
     summarise: Summarise | None = None

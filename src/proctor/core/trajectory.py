@@ -7,7 +7,7 @@ import msgspec
 
 from proctor.core.sample import Message, Sample, ToolCall, Turn
 
-Stop = Literal["done", "length", "filtered", "refused", "empty", "step_limit", "time_limit"]
+Stop = Literal["done", "length", "filtered", "refused", "empty", "step_limit", "time_limit", "task_limit"]
 ToolStyle = Literal["native", "text"]
 
 
@@ -52,13 +52,35 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     stop: Stop = "done"
 
 
+class StateChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A value in the environment's state that a turn changed; None is a value that was not there, or is there no more.
+
+    >>> StateChange(turn=0, path="$.cart[1]", after="apple").before is None
+    True
+    """
+
+    turn: int
+    path: str
+    before: Any = None
+    after: Any = None
+
+
 class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
-    """All steps of one attempt, why it stopped, how tools were offered, and the environment's last state."""
+    """What was done in one attempt.
+
+    Attributes:
+        steps: every message and tool result, in order.
+        stop: why it ended; "task_limit" is a rule of the task itself, "step_limit" one of the agent or of the run.
+        tools: how tools were offered.
+        state: the last state of the environment, or of the agent's own; of a large one only the entries that changed.
+        changes: what each turn changed in the environment.
+    """
 
     steps: tuple[Step, ...] = ()
     stop: Stop = "done"
     tools: ToolStyle = "text"
     state: Mapping[str, Any] | None = None
+    changes: tuple[StateChange, ...] = ()
 
     @classmethod
     def of(cls, answer: str) -> Self:

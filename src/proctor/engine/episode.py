@@ -1,84 +1,101 @@
 """Play the turns of one sample with an agent."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 from msgspec.structs import replace
 
-from proctor.core.declared import SessionInfo, Underway, declared, refuse_misspelt
-from proctor.core.errors import AgentFailed, EnvironmentFailed, ProctorError, UserFailed
-from proctor.core.sample import Sample, Turn
-from proctor.core.task import Agent, Environment, Session, User
-from proctor.core.trajectory import Step, Stop, ToolStyle, Trajectory
+from proctor.core.declared import SessionInfo, Underway, UserInfo, declared, refuse_misspelt
+from proctor.core.errors import AgentFailed, EpisodeOver, ProctorError, UserFailed
+from proctor.core.sample import FreshTurn, Sample, Turn
+from proctor.core.task import Agent, Session, TakesSample, User
+from proctor.core.trajectory import StateChange, Step, Stop, ToolStyle, Trajectory
+from proctor.engine.acting import Acting, State, changes, kept
 from proctor.transport.redact import quoted
+
+ENDS = ("step_limit", "time_limit", "task_limit")
 
 
 class Episode:
     """Plays a sample and keeps the steps made so far, so that a time limit does not lose an answer already given."""
 
-    def __init__(self, agent: Agent, environment: Environment | None = None, user: User | None = None) -> None:
+    def __init__(self, agent: Agent, user: User | None = None) -> None:
         self._agent = agent
-        self.environment = environment
         self._user = user
+        self._environment: Acting | None = None
         self._session: Session | None = None
         self._turn = 0
         self._sending = False
         self._in_words = False
         self._steps: list[Step] = []
+        self._start: State | None = None
+        self._state: State | None = None
+        self._changes: list[StateChange] = []
 
-    async def play(self, sample: Sample) -> Trajectory:
-        """Play all turns of the sample, then those of the simulated user; end early at a step limit."""
-        async with self._agent.open(sample, self.environment) as session:
-            self._session = session
-            refuse_misspelt(Underway, session, self._agent.name)
-            for turn in sample.turns:
-                if not await self._send(session, turn):
-                    return self._whole()
-            while (reply := await self._reply(sample)) is not None:
-                said = [Step(message=message, author="user", turn=self._turn) for message in reply.messages]
-                self._steps.extend(said)  # the sample does not hold them
-                if not await self._send(session, reply):
-                    break
-            return self._whole()
+    async def play(self, sample: Sample, environment: Acting | None = None) -> Trajectory:
+        """Play all turns of the sample, then those of the simulated user; end early at a limit."""
+        self._environment = environment
+        self._start = self._state = await environment.state() if environment is not None else None
+        if self._user is not None and isinstance(self._user, TakesSample):
+            self._user = self._user.open(sample, environment)
+        turn = sample.turns[0] if sample.turns else await self._next(sample)
+        while True:
+            async with self._agent.open(sample, environment) as session:
+                self._session = session
+                refuse_misspelt(Underway, session, self._agent.name)
+                try:
+                    while turn is not None and await self._send(session, turn):
+                        turn = await self._next(sample)
+                        if isinstance(turn, FreshTurn):
+                            break  # to open another session
+                    else:
+                        return self._made(self._steps)
+                except EpisodeOver:
+                    if environment is not None:
+                        await self._look(environment)
+                    return self._made(self._received(), "task_limit")
 
     def so_far(self, stop: Stop | None = None) -> Trajectory:
         """Return the trajectory up to now; `stop` says why, when something outside ended it."""
-        steps = self._steps
-        if self._sending:  # cut short: what the session had already received counts
-            steps = [*steps, *_numbered(declared(Underway, self._session).received, self._turn)]
-        about, state = declared(SessionInfo, self._session), None
-        with suppress(EnvironmentFailed):
-            state = self._state(about)
-        return self._made(steps, about, state, stop)
+        return self._made(self._received(), stop)
 
-    def _whole(self) -> Trajectory:
+    def _received(self) -> Sequence[Step]:
+        if not self._sending:
+            return self._steps
+        received = declared(Underway, self._session).received  # cut short: what the session had already received counts
+        return [*self._steps, *_numbered(received, self._turn)]
+
+    def _made(self, steps: Sequence[Step], stop: Stop | None = None) -> Trajectory:
         about = declared(SessionInfo, self._session)
-        return self._made(self._steps, about, self._state(about))
-
-    def _made(
-        self, steps: Sequence[Step], about: SessionInfo, state: Mapping[str, Any] | None, stop: Stop | None = None
-    ) -> Trajectory:
         # Recorded sessions have the style of their record; tools that were only told in words can only be called in words.
         tools = "text" if self._in_words else about.tools or self._agent.tools
-        return Trajectory(steps=tuple(steps), stop=stop or _stop(steps), tools=tools, state=state)
+        state: Mapping[str, Any] | None
+        if self._state is not None:
+            state = kept(self._start, self._state)
+        else:  # an agent may have a state of its own
+            state = about.state if isinstance(about.state, Mapping) else None
+        return Trajectory(
+            steps=tuple(steps), stop=stop or _stop(steps), tools=tools, state=state, changes=tuple(self._changes)
+        )
 
-    def _state(self, about: SessionInfo) -> Mapping[str, Any] | None:
-        if self.environment is None:  # an agent may have a state of its own
-            return about.state if isinstance(about.state, Mapping) else None
-        try:
-            return self.environment.state()
-        except Exception as error:
-            raise EnvironmentFailed(
-                "The environment broke: {type}: {error}", type=type(error).__name__, error=quoted(error)
-            ) from error
-
-    async def _reply(self, sample: Sample) -> Turn | None:
+    async def _next(self, sample: Sample) -> Turn | None:
+        """Return the next turn of the sample, then those of the simulated user."""
+        if self._turn < len(sample.turns):
+            return sample.turns[self._turn]
         if self._user is None:
             return None
         try:
-            return await self._user.reply(sample, self.so_far())
-        except ProctorError:
+            turn = await self._reply(self._user, sample)
+        finally:
+            self._steps.extend(_numbered(declared(UserInfo, self._user).steps, self._turn))
+        said = turn.messages if turn is not None else ()
+        self._steps.extend(Step(message=message, author="user", turn=self._turn) for message in said)
+        return turn
+
+    async def _reply(self, user: User, sample: Sample) -> Turn | None:
+        try:
+            return await user.reply(sample, self.so_far())
+        except (ProctorError, EpisodeOver):
             raise
         except Exception as error:
             raise UserFailed(
@@ -88,7 +105,11 @@ class Episode:
     async def _send(self, session: Session, turn: Turn) -> bool:
         self._sending = True
         self._in_words |= turn.as_text is not None and not turn.tools
-        steps = await session.send(turn_for_agent(turn, self._agent.tools))
+        environment = self._environment
+        if environment is not None and not turn.tools and environment.tools:
+            turn = replace(turn, tools=tuple(environment.tools))
+        turn = turn_for_agent(turn, self._agent.tools)
+        steps = await (session.send(turn) if environment is None else _acted(session, turn, environment))
         if type(steps) is not list and not isinstance(steps, Sequence):  # the first is far cheaper
             raise AgentFailed("The agent gave {type} instead of steps.", type=type(steps).__name__)
         for step in steps:
@@ -96,8 +117,29 @@ class Episode:
                 raise AgentFailed("The agent gave {type} instead of steps.", type=type(step).__name__)
         self._steps.extend(_numbered(steps, self._turn))
         self._sending = False
+        if environment is not None:
+            await self._look(environment)
         self._turn += 1
-        return not steps or steps[-1].stop not in ("step_limit", "time_limit")
+        return not steps or steps[-1].stop not in ENDS
+
+    async def _look(self, environment: Acting) -> None:
+        """Note what the turn changed in the environment."""
+        state = await environment.state()
+        self._changes.extend(changes(self._turn, self._state, state))
+        self._state = state
+
+
+async def _acted(session: Session, turn: Turn, environment: Acting) -> Sequence[Step]:
+    """Send a turn; what ended the sample inside a tool is raised, whatever the agent's library made of it."""
+    try:
+        steps = await session.send(turn)
+    except Exception as error:
+        if environment.ended is not None and environment.ended is not error:
+            raise environment.ended from error
+        raise
+    if environment.ended is not None:
+        raise environment.ended
+    return steps
 
 
 def turn_for_agent(turn: Turn, tools: ToolStyle) -> Turn:

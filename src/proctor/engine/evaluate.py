@@ -1,16 +1,14 @@
 """Run all trials of a run that are not finished: N long-lived workers pull from one lazy iterator."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 
 from proctor.core.errors import BadInput, Refused
 from proctor.core.run import RunRecord
-from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence
 from proctor.core.task import Store
-from proctor.core.trial import Trial, Verdict
 from proctor.engine.admission import Admission
 from proctor.engine.first_trials import FirstTrials
 from proctor.engine.job import Job
@@ -20,14 +18,13 @@ from proctor.engine.recording import opened_run
 from proctor.engine.refusals import Played
 from proctor.engine.saving import Saving
 from proctor.engine.status import RunStatus
+from proctor.engine.todo import Play
 from proctor.engine.trial import run_trial
 from proctor.models.named import Opened
 from proctor.transport.client import Client
 from proctor.transport.pace import START
 
 GRACE_SECONDS = 5.0
-
-Play = Callable[[Sample, int], Awaitable[tuple[Trial, list[Verdict]]]]
 
 
 async def evaluate(job: Job, store: Store, progress: Progress, stop: asyncio.Event) -> RunRecord:
@@ -54,28 +51,33 @@ async def evaluate(job: Job, store: Store, progress: Progress, stop: asyncio.Eve
                 slots=START if job.cache else None,
             )
             first = FirstTrials(job, status)
+            save_all = partial(Saving, store, status, waits=job.task.environment is not None)
 
             async def worker(*, is_probe: bool) -> None:
                 while await admission.enter():
                     status.in_flight = admission.in_flight
                     try:
-                        sample, attempt = next(run.todo, (None, 0))
-                        if sample is None:
+                        given = await run.todo.take()
+                        if given is None:
                             admission.close()
                             continue
                         try:
-                            trial, verdicts = await play(sample, attempt)
+                            follows = "after" in given[0].meta
+                            if follows and stop.is_set():
+                                continue
+                            result = await (run.todo.play_on(play, *given) if follows else play(*given))
+                            kept = run.refusals.take(Played(*result, given[0]), admission.in_flight)
+                            if run.refusals.held or admission.is_alone:
+                                admission.follow(run.refusals)
+                            for played in kept:
+                                await saving.save(*played)
+                                if is_probe or played.trial.failure is not None:
+                                    first.check(played.trial, is_probe=is_probe)
                         except Refused as error:  # others may have been paid for: they are let through
                             run.refusals.refuse(error.sentence)
                             admission.close()
-                            continue
-                        kept = run.refusals.take(Played(trial, verdicts, sample), admission.in_flight)
-                        if run.refusals.held or admission.is_alone:
-                            admission.follow(run.refusals)
-                        for played in kept:
-                            await saving.save(*played)
-                            if is_probe or played.trial.failure is not None:
-                                first.check(played.trial, is_probe=is_probe)
+                        finally:
+                            run.todo.settle(*given)
                     finally:
                         admission.leave()
                         status.in_flight = admission.in_flight
@@ -84,10 +86,10 @@ async def evaluate(job: Job, store: Store, progress: Progress, stop: asyncio.Eve
 
             for count, is_probe in ((1, True), (job.at_once, False)):
                 if not admission.is_over:
-                    async with Saving(store, status) as saving, workers_until(stop) as start:
+                    async with save_all() as saving, workers_until(stop) as start:
                         for _ in range(count):
                             start(worker(is_probe=is_probe))
-            async with Saving(store, status) as saving:
+            async with save_all() as saving:
                 for played in run.refusals.rest():
                     await saving.save(*played)
         if run.refusals.reason is not None:
@@ -125,7 +127,7 @@ async def _player(job: Job, client: Client, status: RunStatus) -> AsyncIterator[
             yield partial(score_recorded, work, job.replies)
         return
     if job.processes == 1:
-        async with Opened((job.agent, *work.judges)):
+        async with Opened(work.opened):
             yield partial(run_trial, work)
         return
     from proctor.engine import pool, wire

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 
 from msgspec.structs import replace
@@ -18,6 +18,7 @@ from proctor.engine.budget import BudgetTracker
 from proctor.engine.job import Job
 from proctor.engine.refusals import Refusals
 from proctor.engine.status import RunStatus
+from proctor.engine.todo import Key, Todo
 from proctor.engine.watchdog import watched_loop
 from proctor.models import cache
 from proctor.runtime.concurrent import run_together
@@ -41,7 +42,7 @@ class OpenRun:
 
     def __init__(self, job: Job, store: Store, status: RunStatus) -> None:
         self.record = job.record
-        self.todo: Iterator[tuple[Sample, int]] = iter(())
+        self.todo = Todo("", iter(()), set, lambda _: None)
         self.allowance = Allowance()
         self.refusals = Refusals(answered=False)
         self.job = job
@@ -63,13 +64,15 @@ class OpenRun:
                     count=record.unbooked,
                 )
             )
-        finished = store.finished(record.id, failed_too=not job.retry_failed)
+        finished = self._finished()
         spent = store.usage(record.id) + Usage(requests=record.unbooked)
         if record.spec.budget.requests is not None:
             self.allowance.most = max(0, record.spec.budget.requests - spent.requests)
         tracker = BudgetTracker(record.spec.budget, spent=spent, trials=len(finished), seconds=record.seconds)
         status.begin(job.total(record.planned), len(finished), tracker)
-        self.todo = job.todo(finished)
+        self.todo = Todo(
+            record.id, job.todo(finished), self._finished, self._stored, are_recorded=job.replies is not None
+        )
         outcomes = store.outcomes(record.id)
         answered = any(outcomes.get(outcome) for outcome in IN_THE_MEAN)
         self.refusals = Refusals(answered=answered, before=set(record.refused))
@@ -103,6 +106,13 @@ class OpenRun:
             await self._store.end(self.record)
         if state == "stopped" and not is_stopped and not self._store.outcomes(record.id):
             self._store.delete(record.id)
+
+    def _finished(self) -> set[Key]:
+        return self._store.finished(self.record.id, failed_too=not self.job.retry_failed)
+
+    def _stored(self, key: Key) -> Trial | None:
+        found = self._store.trials(self.record.id, sample_id=key[0])
+        return next((trial for trial in found if trial.attempt == key[1]), None)
 
     def _seconds(self) -> float:
         return self.job.record.seconds + time.monotonic() - self._started
@@ -150,7 +160,7 @@ async def _ended_in_any_case(run: OpenRun, store: Store, status: RunStatus, stop
                 saving.cancel()
         note = status.spent if not stop.is_set() else None
         if note is not None:
-            await _skip(run.record.id, run.todo, store)
+            await _skip(run.record.id, run.todo.rest(), store)
         state, note = state_at_the_end(run.record, store, status, note)
     finally:
         await run.end(state, note, is_stopped=stop.is_set())

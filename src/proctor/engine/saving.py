@@ -30,9 +30,13 @@ class Saving:
     """Hands trials to the store, and counts each when it is on disk; all are when `async with` ends, however it does.
 
     With a budget every trial is waited for, as its cost is only counted then.
+
+    Args:
+        waits: wait for every trial, as other samples may start in its last state.
     """
 
-    def __init__(self, store: Store, status: RunStatus) -> None:
+    def __init__(self, store: Store, status: RunStatus, *, waits: bool = False) -> None:
+        self._waits = waits
         self._store = store
         self._status = status
         self._held: list[_Kept] = []
@@ -52,7 +56,8 @@ class Saving:
         if self._error is not None:
             raise self._error
         in_flight = self._status.in_flight
-        most = 0 if in_flight <= FEW or self._status.tracker.is_bounded else in_flight // SHARE
+        waits = self._waits or in_flight <= FEW or self._status.tracker.is_bounded
+        most = 0 if waits else in_flight // SHARE
         if len(self._held) + len(self._under_way) >= most:
             self._hand_over()
             await self._store.add(trial, verdicts, sample)

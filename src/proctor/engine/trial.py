@@ -11,7 +11,6 @@ from proctor.core.errors import (
     BudgetSpent,
     EnvironmentFailed,
     PartFailed,
-    ProctorError,
     ProviderFailed,
     Refused,
     UserFailed,
@@ -20,9 +19,10 @@ from proctor.core.run import Limits, Price, limits_now
 from proctor.core.sample import Sample, Text, ToolCall, ToolResult
 from proctor.core.score import Unscored
 from proctor.core.sentence import say
-from proctor.core.task import Agent, Environment, Task
+from proctor.core.task import Agent, Task
 from proctor.core.trajectory import Trajectory, Usage
 from proctor.core.trial import Failure, Outcome, Trial, Verdict
+from proctor.engine.acting import entered
 from proctor.engine.blame import is_lack, is_of_the_agent
 from proctor.engine.episode import Episode
 from proctor.engine.refusals import OF_THE_KEY
@@ -55,6 +55,11 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     def judges(self) -> tuple[object, ...]:
         """Return what may ask a model of its own: the simulated user and the scorers."""
         return (self.task.user, *(scorer.function for scorer in self.scorers))
+
+    @property
+    def opened(self) -> tuple[object, ...]:
+        """Return what is entered with the run, where it is an async context manager."""
+        return (self.agent, self.task.environment, *self.judges)
 
 
 async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, list[Verdict]]:
@@ -107,14 +112,18 @@ def skip_unjudged(trial: Trial, verdicts: Sequence[Verdict]) -> Trial:
 async def _play(work: Work, sample: Sample) -> tuple[Trajectory, Failure | None, Outcome]:
     task, limits = work.task, work.limits
     shown = task.present(sample) if task.present is not None else sample
-    episode = Episode(work.agent, user=task.user)
+    episode = Episode(work.agent, task.user)
     limit = Deadline(limits.seconds)
     retry.clock.set(limit)
     limits_now.set(limits)
     try:
-        episode.environment = _environment(task, sample)
-        with limit:
-            trajectory = await episode.play(shown)
+        if task.environment is None:
+            with limit:
+                trajectory = await episode.play(shown)
+        else:
+            async with entered(task.environment, sample) as environment:
+                with limit:
+                    trajectory = await episode.play(shown, environment)
     except PartFailed as error:
         outcome = next((OUTCOME_BY_ERROR[kind] for kind in OUTCOME_BY_ERROR if isinstance(error, kind)), None)
         detail = trace_of(error.__cause__) if error.__cause__ is not None else ""
@@ -150,17 +159,6 @@ def _internal_failure(error: BaseException) -> Failure:
         return Failure(kind="machine", reason=reason, detail=trace_of(error))
     reason = say("Proctor itself could not run the sample ({type}: {error}).", **values)
     return Failure(kind="internal", reason=reason, detail=trace_of(error))
-
-
-def _environment(task: Task, sample: Sample) -> Environment | None:
-    try:
-        return task.environment(sample) if task.environment is not None else None
-    except ProctorError:
-        raise
-    except Exception as error:
-        raise EnvironmentFailed(
-            "The environment broke: {type}: {error}", type=type(error).__name__, error=quoted(error)
-        ) from error
 
 
 def _usage(trajectory: Trajectory, price: Price | None) -> Usage:

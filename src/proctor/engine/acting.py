@@ -1,0 +1,163 @@
+"""Give an agent the environment of a sample: whatever breaks in it ends the sample as a failure of the environment."""
+
+import inspect
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from proctor.core.declared import EnvironmentInfo, checked, declared
+from proctor.core.errors import EnvironmentFailed, EpisodeOver, PartFailed, ProctorError
+from proctor.core.sample import Sample, Tool, ToolCall, ToolResult
+from proctor.core.task import CallsTogether, Environment, MakeEnvironment, ToolWording
+from proctor.core.trajectory import StateChange
+from proctor.transport.redact import quoted
+
+STATE_BYTES = 262_144  # a larger state is kept in part
+CHANGES_SHOWN = 200  # of one turn
+DEEPEST = 8
+
+State = Mapping[str, Any]
+
+
+class Acting:
+    """The environment as the agent is given it.
+
+    Attributes:
+        ended: what ended the sample inside a call. A framework may turn an exception of a tool into words for its model, so it
+            is kept here until the turn is over.
+        tools, wording: those that the environment declares.
+        max_steps: replies at most in one turn by the rules of the task.
+    """
+
+    def __init__(self, environment: Environment, sample: Sample) -> None:
+        about = checked(EnvironmentInfo, environment, type(environment).__name__)
+        self.ended: EpisodeOver | ProctorError | None = None
+        self.wording: ToolWording | None = about.wording
+        self.max_steps = about.max_steps or sample.known.max_steps
+        self._environment = environment
+
+    @property
+    def tools(self) -> Sequence[Tool]:
+        """Return the tools that it has now."""
+        return declared(EnvironmentInfo, self._environment).tools
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        """Return the result of a call, with the id of that call.
+
+        Raises:
+            EnvironmentFailed: the tool broke.
+            EpisodeOver: a rule of the task ends the conversation.
+        """
+        with _Blamed(self, call.name):
+            result = await self._environment.call(call)
+        return result if result.id == call.id else msgspec.structs.replace(result, id=call.id)
+
+    async def state(self) -> State:
+        """Return a copy of the state, as JSON values."""
+        with _Blamed(self):
+            state = self._environment.state()
+            if inspect.isawaitable(state):
+                state = await state
+            return _plain(state)
+
+
+class ActingTogether(Acting):
+    """The same for an environment that runs all calls of a message at once."""
+
+    async def call_all(self, calls: Sequence[ToolCall]) -> Sequence[ToolResult] | None:
+        """Return the results in the order of the calls; None if the calls may not be run, which ends the turn."""
+        assert isinstance(self._environment, CallsTogether)
+        with _Blamed(self, calls[0].name):
+            return await self._environment.call_all(calls)
+
+
+class _Blamed:
+    """Turns what is raised in the block into a failure of the environment, and keeps it."""
+
+    def __init__(self, acting: Acting | None = None, tool: str = "") -> None:
+        self._acting = acting
+        self._tool = tool
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if not isinstance(error, Exception):
+            return
+        ended = error if isinstance(error, EpisodeOver | ProctorError) else self._failure(error)
+        if self._acting is not None:
+            self._acting.ended = self._acting.ended or ended
+        if ended is not error:
+            raise ended from error
+
+    def _failure(self, error: Exception) -> PartFailed:
+        values = {"type": type(error).__name__, "error": quoted(error)}
+        if self._tool:
+            return EnvironmentFailed("The tool '{name}' broke: {type}: {error}", name=self._tool, **values)
+        return EnvironmentFailed("The environment broke: {type}: {error}", **values)
+
+
+@asynccontextmanager
+async def entered(make: MakeEnvironment | str | Sequence[str], sample: Sample) -> AsyncIterator[Acting]:
+    """Make the environment of a sample, and keep it entered; what breaks when it is left is not held against the sample.
+
+    Raises:
+        EnvironmentFailed: it could not be made or entered.
+    """
+    assert callable(make), "names are resolved before the run"
+    async with AsyncExitStack() as stack:
+        with _Blamed():
+            environment = make(sample)
+            if isinstance(environment, AbstractAsyncContextManager):
+                await environment.__aenter__()
+                stack.push_async_exit(partial(_leave, environment))
+            together = isinstance(environment, CallsTogether)
+            acting = ActingTogether(environment, sample) if together else Acting(environment, sample)
+        yield acting
+
+
+async def _leave(environment: AbstractAsyncContextManager[Any], *raised: Any) -> None:
+    with suppress(Exception):
+        await environment.__aexit__(*raised)
+
+
+def _plain(state: State) -> State:
+    decoded = msgspec.json.decode(msgspec.json.encode(state, enc_hook=str))
+    if not isinstance(decoded, dict):
+        raise TypeError(f"state() returned {type(state).__name__} instead of a mapping")
+    return decoded
+
+
+def kept(start: State | None, state: State) -> State:
+    """Return what is kept of a state: all of it, or of a large one the entries that are not those of the start."""
+    if start is None or len(msgspec.json.encode(state)) <= STATE_BYTES:
+        return state
+    return {key: value for key, value in state.items() if key not in start or start[key] != value}
+
+
+def changes(turn: int, before: Any, after: Any) -> list[StateChange]:
+    """Return what differs between two states, by JSON path.
+
+    >>> [(one.path, one.before, one.after) for one in changes(0, {"a": [1, 2]}, {"a": [1, 3], "b": 4})]
+    [('$.a[1]', 2, 3), ('$.b', None, 4)]
+    """
+    found: list[StateChange] = []
+    _compare(turn, "$", before, after, DEEPEST, found)
+    return found
+
+
+def _compare(turn: int, path: str, before: Any, after: Any, depth: int, found: list[StateChange]) -> None:
+    if before == after or len(found) >= CHANGES_SHOWN:
+        return
+    if depth and isinstance(before, dict) and isinstance(after, dict):
+        for key in dict.fromkeys((*before, *after)):
+            _compare(turn, f"{path}.{key}", before.get(key), after.get(key), depth - 1, found)
+    elif depth and isinstance(before, list) and isinstance(after, list):
+        for index in range(max(len(before), len(after))):
+            old, new = (of[index] if index < len(of) else None for of in (before, after))
+            _compare(turn, f"{path}[{index}]", old, new, depth - 1, found)
+    else:
+        found.append(StateChange(turn=turn, path=path, before=before, after=after))
