@@ -195,20 +195,21 @@ def closes_its_pipes_and_sleeps() -> None:
     time.sleep(600)
 
 
-def leaves_children_behind() -> list[int]:
+def leaves_children_behind() -> None:
     """Start one in a session of its own, and one whose parent has ended."""
     sleep = [sys.executable, "-S", "-c", "import time; time.sleep(600)"]
-    apart = subprocess.Popen(sleep, start_new_session=True)
+    subprocess.Popen(sleep, start_new_session=True)
     if not os.fork():
         os.setsid()
         subprocess.Popen(sleep)
         os._exit(0)
-    return [apart.pid]
 
 
-def forks_without_end() -> None:
-    while True:
-        try:
-            os.fork()
-        except OSError:
-            time.sleep(0.1)
+def leaves_children_behind_and_is_killed() -> None:
+    leaves_children_behind()
+    is_killed()
+
+
+def leaves_children_behind_and_hangs() -> None:
+    leaves_children_behind()
+    sleeps()

@@ -30,6 +30,7 @@ class Workers:
         size: how many processes at most; by default one for each core, and as many as fit into 1.5 GB.
         limits: of each process.
         variables: what its environment holds in addition to the little that Python needs.
+        confined: in namespaces, where the machine allows them; False leaves the program the network and the user's files.
     """
 
     def __init__(
@@ -40,9 +41,10 @@ class Workers:
         size: int | None = None,
         limits: Limits = DEFAULT,
         variables: Mapping[str, str] = {},
+        confined: bool = True,
     ) -> None:
         self.size = size or default_size(limits)
-        self._program = Program(path=program, paths=paths, variables=variables, limits=limits)
+        self._program = Program(path=program, paths=paths, variables=variables, limits=limits, confined=confined)
         self._entered = 0
         self._unusable: WorkerRaised | None = None
         self._processes: list[Process] = []
