@@ -224,17 +224,17 @@ def _with_interval(
     squares = math.fsum(part.share * part.tally.sample_squares / part.tally.samples for part in parts)
     spread = (squares - value * value) * samples / (samples - 1)
     if spread <= _ROUNDING * squares:
-        interval, error = wilson(value, 1 / _concentration(parts, of_suite), made.level), 0.0
+        interval, error, degrees = wilson(value, 1 / _concentration(parts, of_suite), made.level), 0.0, None
     else:
-        interval, error = _from_spread(made, value, parts, spread, clusters, of_suite)
+        interval, error, degrees = _from_spread(made, value, parts, spread, clusters, of_suite)
     return msgspec.structs.replace(
-        made, low=interval.low, high=interval.high, method=POSTSTRATIFIED, standard_error=error
+        made, low=interval.low, high=interval.high, method=POSTSTRATIFIED, standard_error=error, degrees=degrees
     )
 
 
 def _from_spread(
     made: Estimate, value: float, parts: Sequence[_Part], spread: float, clusters: int | None, of_suite: bool
-) -> tuple[Interval, float]:
+) -> tuple[Interval, float, float | None]:
     inflation = 1.0 if of_suite else _inflation(parts)
     variances = [part.share**2 * _variance(part, spread * inflation, of_suite) for part in parts]
     variance = math.fsum(variances)
@@ -247,7 +247,8 @@ def _from_spread(
         variance, degrees = max(variance, whole), min(degrees, clusters - 1)
     quantile = t_quantile(0.5 + made.level / 2, max(degrees, 1.0))
     count = value * (1 - value) / variance
-    return wilson(value, count, quantile=quantile), math.sqrt(variance)
+    in_clusters = not of_suite and made.clusters < sum(part.tally.samples for part in parts)
+    return wilson(value, count, quantile=quantile), math.sqrt(variance), max(degrees, 1.0) if in_clusters else None
 
 
 def _variance(part: _Part, spread: float, of_suite: bool) -> float:

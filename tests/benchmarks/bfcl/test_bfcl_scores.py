@@ -1,10 +1,15 @@
 """The official aggregate, by hand-made category estimates; the example is one of the official tool's own runs."""
 
+import random
+import statistics
+
 import pytest
 
-from proctor.benchmarks.bfcl.dataset import CATEGORIES, COLLECTIONS
+from proctor.benchmarks.bfcl.dataset import CATEGORIES, COLLECTIONS, MEMORY
 from proctor.benchmarks.bfcl.summary import WEIGHTS, summarise
 from proctor.core.run import Estimate
+from proctor.core.tally import Case, tally
+from proctor.stats.estimate import estimate as rate
 
 
 def estimate(category: str, right: int, count: int) -> Estimate:
@@ -48,12 +53,17 @@ def test_the_official_example_comes_out() -> None:
     assert official == {"official_non_live": 4.17, "official_agentic": 41.67, "official_overall": 19.58}
 
 
-def test_of_one_category_nothing_is_shown_but_what_was_not_run() -> None:
-    overall = by_name(estimate("multiple", 1, 2)).pop("overall")
-    assert set(by_name(estimate("multiple", 1, 2))) == {"overall"}
+def test_of_one_group_no_overall_is_shown_as_it_would_be_about_what_was_not_run() -> None:
+    assert not by_name(estimate("multiple", 1, 2))
+    assert set(by_name(estimate("simple_python", 1, 2), estimate("irrelevance", 1, 2))) == {"official_non_live"}
+
+
+def test_an_overall_without_all_its_parts_says_which_were_not_run() -> None:
+    overall = by_name(estimate("multiple", 1, 2), estimate("multi_turn_base", 1, 2))["overall"]
     assert (overall.value, overall.low, overall.floor, overall.ceiling) == (None, None, None, None)
     assert str(overall.note) == (
-        "not run: simple_python, simple_java, simple_javascript, parallel, parallel_multiple, irrelevance, live, multi_turn, agentic"
+        "not run: simple_python, simple_java, simple_javascript, parallel, parallel_multiple, irrelevance, "
+        "multi_turn_miss_func, multi_turn_miss_param, multi_turn_long_context, live, agentic"
     )
 
 
@@ -134,3 +144,83 @@ def test_the_sizes_that_weigh_missing_live_categories_are_the_official_ones() ->
     official = by_name(estimate("live_multiple", 1053, 1053), estimate("irrelevance", 1, 2))["official_live"]
     assert official.value == pytest.approx(1053 / (258 + 1053 + 16 + 24))
     assert CATEGORIES["live_multiple"].size == 1053
+
+
+def shared(category_rows: dict[str, dict[str, list[float]]], group: str) -> list[Estimate]:
+    """Estimates of categories and of their group, from values by category and cluster."""
+    cases = {
+        name: [
+            Case(cluster=cluster, values=(value,), planned=1, points=value, out_of=1)
+            for cluster, values in rows.items()
+            for value in values
+        ]
+        for name, rows in category_rows.items()
+    }
+    whole = tally(case for each in cases.values() for case in each)
+    return [
+        *(rate("accuracy", tally(each), slice=f"category={name}") for name, each in cases.items()),
+        rate("accuracy", whole, slice=f"group={group}"),
+    ]
+
+
+def test_the_error_of_categories_that_share_clusters_holds_their_covariances() -> None:
+    source = random.Random(1)
+    rows = {name: {str(at): [float(source.random() < 0.6)] for at in range(60)} for name in COLLECTIONS["web_search"]}
+    for at in range(45):  # most questions have the same result in both
+        rows["web_search_no_snippet"][str(at)] = rows["web_search_base"][str(at)]
+    found = by_name(*shared(rows, "web_search"), *shared(dict.fromkeys(MEMORY, rows["web_search_base"]), "memory"))
+    values = [[each[0] for each in one.values()] for one in rows.values()]
+    first, second = (statistics.variance(each) / 60 for each in values)
+    web = 0.25 * (first + second) + 0.5 * statistics.covariance(*values) / 60
+    memory = first  # three times the same results are as good as one
+    error = found["agentic"].standard_error
+    assert error is not None
+    assert error**2 == pytest.approx(0.25 * (web + memory))
+    assert error**2 > 0.25 * (0.25 * (first + second) + first / 3) * 1.5  # what independent categories would have
+
+
+def test_a_group_without_its_slice_is_taken_for_independent() -> None:
+    alone = by_name(*(estimate(name, 1, 4) for name in COLLECTIONS["multi_turn"]))["multi_turn"]
+    assert alone.standard_error == pytest.approx((0.25 * 0.75 / 4) ** 0.5 / 2)
+
+
+@pytest.mark.slow
+def test_the_interval_of_the_overall_covers_where_categories_share_their_questions() -> None:
+    """All sizes x 0.3; conversations and questions shared (correlation 0.5), scenarios of memory (0.1). Independent: below 88 %."""
+    source = random.Random(7)
+    rates = dict.fromkeys(WEIGHTS["overall"], 0.85) | dict.fromkeys(COLLECTIONS["multi_turn"], 0.5)
+    rates |= dict.fromkeys(MEMORY, 0.35) | dict.fromkeys(COLLECTIONS["web_search"], 0.6)
+    truth = sum(weight * rates[name] for name, weight in WEIGHTS["overall"].items())
+    sizes = {"multi_turn": [1] * 60, "web_search": [1] * 30, "memory": [15, 9, 8, 8, 8]}
+    hits = naive = 0
+    rounds = 400
+    for _ in range(rounds):
+        estimates = []
+        for name in COLLECTIONS["single_turn"]:
+            count = max(round(0.3 * CATEGORIES[name].size), 2)
+            estimates.append(estimate(name, sum(source.random() < rates.get(name, 0) for _ in range(count)), count))
+        for group, clusters in sizes.items():
+            effects = [source.gauss(0, 1) for _ in clusters]
+            rows = {
+                name: drawn(source, rates[name], clusters, effects, 0.1 if group == "memory" else 0.5)
+                for name in COLLECTIONS[group]
+            }
+            estimates += shared(rows, group)
+        ours = by_name(*estimates)["overall"]
+        without = by_name(*(one for one in estimates if not one.slice.startswith("group=")))["overall"]
+        hits += ours.low is not None and ours.high is not None and ours.low <= truth <= ours.high
+        naive += without.low is not None and without.high is not None and without.low <= truth <= without.high
+    assert 0.93 <= hits / rounds <= 0.98
+    assert naive / rounds < 0.9
+
+
+def drawn(
+    source: random.Random, value: float, clusters: list[int], effects: list[float], shared_part: float
+) -> dict[str, list[float]]:
+    """Results by cluster: right with probability `value`, correlated in a cluster by its effect."""
+    at = statistics.NormalDist().inv_cdf(value)
+    own = (1 - shared_part) ** 0.5
+    return {
+        str(number): [float(shared_part**0.5 * effect + own * source.gauss(0, 1) < at) for _ in range(size)]
+        for number, (size, effect) in enumerate(zip(clusters, effects, strict=True))
+    }

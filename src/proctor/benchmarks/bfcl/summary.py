@@ -8,6 +8,15 @@
     agentic     = mean(mean of web search, mean of memory)
     overall     = 0.1 non_live + 0.1 live + 0.1 irrelevance + 0.3 multi_turn + 0.4 agentic
 
+The four multi-turn categories are variants of the same 200 conversations, both of web search ask the same 100 questions, and
+the three memory categories ask the same questions about the same five scenarios: their samples share clusters, so these
+categories are not independent. Over clusters c, with r_kc what the samples of c in category k add to the deviation of their mean,
+
+    SE^2 = sum_c (sum_k w_k r_kc)^2 = sum_k w_k^2 Var_k + 2 sum_{k<l} w_k w_l Cov_kl
+
+which is the clustered error of all samples of these categories together, as the weights within such a group are equal: that of
+the slice `group=...`. Between groups nothing is shared.
+
 The official tool weights `live` by how many samples were run, which for whole categories is the same; from a draw, the
 official sizes say what the whole would be. It counts a category that was not run as 0. Here such an aggregate is left out,
 and `overall` says which categories those are; the number of the official tool is `official_...` where more than
@@ -35,32 +44,77 @@ _ACCURACY = ("accuracy", "bfcl.accuracy")
 _LIVE = ("live_simple", "live_multiple", "live_parallel", "live_parallel_multiple")
 _NO_OFFICIAL = ("simple", "irrelevance")  # the official tool prints N/A for these when a part is missing
 
+_SAME = 1e-9
+_SHARING = {"multi_turn": MULTI_TURN, "memory": MEMORY, "web_search": WEB_SEARCH}
+_SHARED = {category: group for group, members in _SHARING.items() for category in members}
+_PARTS_OF_THE_OVERALL = {name: COLLECTIONS[name] for name in ("non_live", "live", "multi_turn", "agentic")}
+
 Weights = Mapping[str, float]
+Parts = Sequence[tuple[float, Estimate]]
 
 
 def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]:  # noqa: ARG001 - estimates say it all
     """Return every aggregate whose categories were all run, what `overall` lacks, and the numbers of the official tool.
 
+    Of `overall` nothing is said while all that was run is of one group: it would mostly be about what was not run.
+
     Args:
-        estimates: those of the metric `accuracy`, whole and by slice; the slices `category=...` are used.
+        estimates: those of the metric `accuracy`, whole and by slice; the slices `category=...`, `group=...` and
+            `format=...` are used.
     """
-    by_category = {
-        estimate.slice.removeprefix("category="): estimate
-        for estimate in estimates
-        if estimate.name in _ACCURACY and estimate.slice.startswith("category=")
-    }
+    by_category, by_group = _by_tag(estimates, "category="), _by_tag(estimates, "group=")
+    run = {group for name in by_category for group, members in _PARTS_OF_THE_OVERALL.items() if name in members}
     aggregates: list[Estimate] = []
     for name, weights in WEIGHTS.items():
-        parts = [(weight, by_category[category]) for category, weight in weights.items() if category in by_category]
+        parts = _parts(weights, by_category, by_group)
         missing = [category for category in weights if category not in by_category]
+        if not parts or (name == "overall" and len(run) < 2):
+            continue
         if not missing:
-            aggregates.append(combine(name, "", parts))
-        elif name == "overall" and parts:
+            aggregates.append(_whole(name, parts))
+        elif name == "overall":
             aggregates.append(_without_value(name, parts, missing))
         is_printed = name == "overall" or (missing and name not in _NO_OFFICIAL)
-        if parts and is_printed and len(by_category) > 1:
+        if is_printed and len(by_category) > 1:
             aggregates.append(_as_printed(name, parts, missing))
     return [*aggregates, *_format_sensitivity(estimates)]
+
+
+def _by_tag(estimates: Sequence[Estimate], prefix: str) -> dict[str, Estimate]:
+    return {
+        one.slice.removeprefix(prefix): one
+        for one in estimates
+        if one.name in _ACCURACY and one.slice.startswith(prefix)
+    }
+
+
+def _parts(weights: Weights, by_category: Mapping[str, Estimate], by_group: Mapping[str, Estimate]) -> Parts:
+    """Return the categories that were run with their weights; those of a group that share clusters as one part."""
+    found: list[tuple[float, Estimate]] = []
+    for members in (*_SHARING.values(), *((name,) for name in weights if name not in _SHARED)):
+        parts = [(weights[name], by_category[name]) for name in members if name in weights and name in by_category]
+        group = by_group.get(_SHARED[members[0]]) if members[0] in _SHARED else None
+        if not parts or group is None:
+            found += parts
+        else:
+            found.append((sum(weight for weight, _ in parts), _of_group(parts, group)))
+    return found
+
+
+def _of_group(parts: Parts, group: Estimate) -> Estimate:
+    """Return the mean of categories that share clusters, with the error of all their samples together."""
+    mean = combine("", "", parts)
+    errors = {name: getattr(group, name) for name in ("method", "clusters", "standard_error", "degrees")}
+    made = replace(mean, **errors)
+    if mean.value is None or group.value is None:
+        return mean
+    if abs(mean.value - group.value) < _SAME:
+        return replace(made, low=group.low, high=group.high)
+    return combine("", "", [(1.0, made)])
+
+
+def _whole(name: str, parts: Parts) -> Estimate:
+    return replace(parts[0][1], name=name) if len(parts) == 1 else combine(name, "", parts)
 
 
 def _format_sensitivity(estimates: Sequence[Estimate]) -> list[Estimate]:
@@ -89,7 +143,7 @@ def _format_sensitivity(estimates: Sequence[Estimate]) -> list[Estimate]:
     ]
 
 
-def _without_value(name: str, parts: Sequence[tuple[float, Estimate]], missing: Sequence[str]) -> Estimate:
+def _without_value(name: str, parts: Parts, missing: Sequence[str]) -> Estimate:
     return Estimate(
         name=name,
         value=None,
@@ -100,14 +154,14 @@ def _without_value(name: str, parts: Sequence[tuple[float, Estimate]], missing: 
     )
 
 
-def _as_printed(name: str, parts: Sequence[tuple[float, Estimate]], missing: Sequence[str]) -> Estimate:
+def _as_printed(name: str, parts: Parts, missing: Sequence[str]) -> Estimate:
     """Return the number that the official tool prints: what was not run counts as 0."""
     note = (
         say("counted as 0, as the official tool does: {categories}", categories=_short_names(missing))
         if missing
         else ""
     )
-    run = combine(f"official_{name}", "", parts, note=note)
+    run = replace(_whole(f"official_{name}", parts), note=note)
     weight = sum(weight for weight, _ in parts)
     ends = ("value", "low", "high", "floor", "ceiling", "standard_error")
     return replace(run, **{end: at * weight for end in ends if (at := getattr(run, end)) is not None})
