@@ -19,7 +19,16 @@ import msgspec
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
 from proctor.core.near import near
-from proctor.core.parts import AgentPart, BenchmarkPart, ExportPart, JudgePart, ModelPart, ScorerPart, StorePart
+from proctor.core.parts import (
+    AgentPart,
+    BenchmarkPart,
+    ExportPart,
+    JudgePart,
+    ModelPart,
+    ScorerPart,
+    StorePart,
+    UserPart,
+)
 from proctor.core.sentence import say
 
 if TYPE_CHECKING:
@@ -105,6 +114,7 @@ JUDGES = Room("judges", "judge", JudgePart)
 MODELS = Room("models", "model", ModelPart)
 SCORERS = Room("scorers", "scorer", ScorerPart)
 STORES = Room("stores", "store", StorePart)
+USERS = Room("users", "simulated user", UserPart)
 
 
 def unknown(

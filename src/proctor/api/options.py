@@ -10,7 +10,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast, get_args
 import msgspec
 from msgspec.structs import asdict, replace
 
-from proctor.api.resolve import AgentLike, TaskLike
+from proctor.api.resolve import AgentLike, TaskLike, UserLike
 from proctor.config import Settings, converted, judge_name, settings, unknown_option
 from proctor.core.errors import BadInput
 from proctor.core.run import Budget, Limits, Order, RunRecord, RunSpec, Selection, Target
@@ -46,6 +46,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         scorers: names, paths or functions in place of the task's own.
         judge: the model that scorers ask, where they ask one.
         judge_options: options of the judge and of its model.
+        user: the simulated user, `model:openai:MODEL`, `scripted:FILE`, a path, a function or an object.
+        user_options: options of a simulated user that is given by name, and of its model.
         seed: the seed of every draw.
         store: a path, an address, or an open store.
         run_id: the name of the run; with the name of a stored run, that one is resumed.
@@ -74,6 +76,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     scorers: Sequence[str | Scorer] | None = None
     judge: str | None = None
     judge_options: Mapping[str, Any] | None = None
+    user: UserLike = None
+    user_options: Mapping[str, Any] | None = None
     seed: int | None = None
     store: str | Store | None = None
     run_id: str | None = None
@@ -173,6 +177,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
             RunSpec(task=task, agent=agent),
             task_options=self.options or {},
             agent_options=self.agent_options or {},
+            user_options=self.user_options or {},
             attempts=self.attempts or 1,
             seed=self.seed or 0,
             selection=Selection(limit=self.limit, first=self.first, ids=tuple(self.ids), tags=self.tags or {}),

@@ -20,7 +20,7 @@ from proctor.api.resuming import check_code, check_conditions, movable, with_cod
 from proctor.api.sources import git_state
 from proctor.calibration.figures import PROVENANCE
 from proctor.config import settings, store_url
-from proctor.core.declared import AgentInfo, declared
+from proctor.core.declared import AgentInfo, UserInfo, declared
 from proctor.core.errors import BadInput
 from proctor.core.judge import JudgeChoice, JudgeInfo
 from proctor.core.run import Budget, Price, RunRecord, RunSpec, Strata
@@ -48,6 +48,7 @@ class _Parts(msgspec.Struct, frozen=True, kw_only=True):
 
     task: Task
     named_task: resolve.Named
+    named_user: resolve.Named | None
     agent: Agent
     named_agent: resolve.Named
     scorers: Sequence[BoundScorer]
@@ -75,7 +76,9 @@ def prepare(task: resolve.TaskLike, options: RunOptions) -> Prepared:
 
 def _resolve(task: resolve.TaskLike, options: RunOptions) -> _Parts:
     """Find task, agent, scorers and judges by their names, once."""
-    made_task, named_task = resolve.task(task, options.options or {})
+    made_task, named_task, named_user = resolve.task_with_user(
+        task, options.options or {}, options.user, options.user_options or {}, seed=options.seed or 0
+    )
     agent = options.agent if options.replies is None else resolve.Recorded(Path(options.replies))
     made_agent, named_agent = resolve.agent(agent, options.agent_options or {})
     store = at(options.store)
@@ -95,10 +98,12 @@ def _resolve(task: resolve.TaskLike, options: RunOptions) -> _Parts:
         scorers=kept.scorers if kept is not None and is_kept else tuple(one.reference for one in bound),
         judge=model if judges else None,
         judge_options=model_options if judges else {},
+        user=named_user.name if named_user is not None and options.user is not None else None,
     )
     return _Parts(
         task=made_task,
         named_task=named_task,
+        named_user=named_user,
         agent=resolve.with_oracle(made_agent, made_task),
         named_agent=named_agent,
         scorers=bound,
@@ -150,7 +155,7 @@ def _job(parts: _Parts, options: RunOptions, record: RunRecord, samples: Chosen)
         conclude=lambda record, store: numbers.conclude(record, store, task.summarise),
         retry_failed=options.retry_failed,
         cache=options.cache,
-        price=_price(parts.agent, spec.budget, parts.judges),
+        price=_price(parts.agent, spec.budget, parts.judges, declared(UserInfo, task.user).unpriced),
         concurrency=spec.concurrency,
         at_once=spec.concurrency or declared(AgentInfo, parts.agent).concurrency or AT_ONCE,
         processes=_processes(spec.workers, record),
@@ -184,6 +189,7 @@ def _stored_texts(spec: RunSpec) -> dict[str, Any]:
         "agent": spec.agent,
         "agent_options": spec.agent_options,
         "judge": spec.judge_options,
+        "user": spec.user_options,
         "tags": spec.selection.tags,
     }
 
@@ -249,6 +255,7 @@ def _provenance(parts: _Parts) -> dict[str, Any]:
         "task": named_task.files,
         "scorers": resolve.files_of_scorers(parts.scorers),
         "judge": resolve.files_of_judges(parts.spec.judge_options, parts.judges),
+        "user": parts.named_user.files if parts.named_user is not None else {},
     }
     found = with_code(found, files)
     if git := git_state(Path.cwd()):
@@ -257,7 +264,8 @@ def _provenance(parts: _Parts) -> dict[str, Any]:
         found["task_source"] = named_task.source
     if named_agent.source:
         found["agent_source"] = named_agent.source
-    if not (named_task.again and named_agent.again):
+    is_again = parts.named_user is None or parts.named_user.again
+    if not (named_task.again and named_agent.again and is_again):
         found["continue_from"] = "python"
     return found
 
@@ -279,7 +287,7 @@ def check_money(budget: Budget, judges: Mapping[str, JudgeInfo], unpriced: Seque
         )
 
 
-def _price(agent: Agent, budget: Budget, judges: Mapping[str, JudgeInfo]) -> Price | None:
+def _price(agent: Agent, budget: Budget, judges: Mapping[str, JudgeInfo], unpriced: Sequence[str] = ()) -> Price | None:
     about = declared(AgentInfo, agent)
     model = about.model if isinstance(about.model, str) else None
     price = settings().prices.get(model) if model else None
@@ -289,5 +297,5 @@ def _price(agent: Agent, budget: Budget, judges: Mapping[str, JudgeInfo]) -> Pri
             "A budget in money cannot hold the agent {agent}: what it costs is not known. Set a budget of minutes instead, or of tokens or requests if it tells them.",
             agent=agent.name,
         )
-    check_money(budget, judges, () if is_known or model is None else (model,))
+    check_money(budget, judges, unpriced if is_known or model is None else (model, *unpriced))
     return price

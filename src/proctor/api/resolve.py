@@ -2,6 +2,7 @@
 
 import inspect
 import shlex
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -21,17 +22,19 @@ from proctor.core.near import near
 from proctor.core.parts import BenchmarkPart, Find
 from proctor.core.run import RunSpec
 from proctor.core.sample import Sample
-from proctor.core.task import Agent, Environment, Scorer, Session, Summarise, TakesOracle, Task
+from proctor.core.task import Agent, Environment, Scorer, Session, Summarise, TakesOracle, Task, User
 from proctor.core.trajectory import ToolStyle
 from proctor.engine.rescore import JUDGED_AT_ONCE
 from proctor.engine.scoring import BoundScorer
 from proctor.scorers.composite import recorded_judge
 from proctor.scorers.lookup import Make, find_scorer, is_inline
 from proctor.scorers.prediction_functions import adapted, takes_prediction
+from proctor.users import function as users
 
 TaskLike = str | Task | Callable[..., Task]
 JUDGED = ("judged-items", "judged-pairs", "judge-probes")  # tasks of texts that exist
 AgentLike = object  # a name, a function, an object with .run, or an Agent
+UserLike = object  # a name, a function, or a User
 
 
 class Named(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,8 +50,12 @@ class Named(msgspec.Struct, frozen=True, kw_only=True):
     files: Mapping[str, str] = {}
 
 
-def task(given: TaskLike, options: Mapping[str, object]) -> tuple[Task, Named]:
-    """Make the task from a name (`bfcl`, `bfcl/simple_python`), a path (`./mine.py:task`), a Task or a function."""
+def task(given: TaskLike, options: Mapping[str, object], *, user: User | None = None) -> tuple[Task, Named]:
+    """Make the task from a name (`bfcl`, `bfcl/simple_python`), a path (`./mine.py:task`), a Task or a function.
+
+    Args:
+        user: who plays the scenarios of an eval set.
+    """
     if isinstance(given, Task):
         if options:
             raise BadInput("A Task object takes no options; give its values where it is made.")
@@ -64,10 +71,58 @@ def task(given: TaskLike, options: Mapping[str, object]) -> tuple[Task, Named]:
     if not callable(made):
         raise BadInput("'{name}' is no task: expected a Task or a function that returns one.", name=named.name)
     _check_options(made, arguments, options, named.name)
+    if user is not None and _plays_scenarios(made):
+        options = {**options, "user": user}
     result = made(*arguments, **options)
     if not isinstance(result, Task):
         raise BadInput("'{name}' returned {kind} instead of a Task.", name=named.name, kind=type(result).__name__)
     return result, named
+
+
+def task_with_user(
+    given: TaskLike,
+    options: Mapping[str, object],
+    user: UserLike = None,
+    user_options: Mapping[str, object] = {},
+    *,
+    seed: int = 0,
+) -> tuple[Task, Named, Named | None]:
+    """Make the task and its simulated user: the one that is given, else that of the task.
+
+    Raises:
+        BadInput: as `task`; no such user; a user for a task that has one of its own; options that nothing takes.
+    """
+    made_user, named_user = (None, None) if user is None else _user(user, user_options, seed)
+    made, named = task(given, options, user=made_user)
+    if isinstance(made.user, str):
+        if made_user is None:
+            made_user, named_user = _user(made.user, user_options, seed)
+        return msgspec.structs.replace(made, user=made_user), named, named_user
+    if made_user is not None and made.user is not None and made.user is not made_user:
+        raise BadInput("The task '{task}' has a simulated user of its own.", task=named.name)
+    if user is None and user_options:
+        raise BadInput("There is no simulated user that could take options. Name one with --user.")
+    return msgspec.structs.replace(made, user=made.user or made_user), named, named_user
+
+
+def _user(given: UserLike, options: Mapping[str, object], seed: int) -> tuple[User, Named]:
+    """Make the user from a name (`model:openai:gpt-x`), a path (`./user.py:reply`), a function or an object."""
+    if not isinstance(given, str):
+        if options:
+            raise BadInput(
+                "Options go with a simulated user given by name; give an object its values where it is made."
+            )
+        return users.wrap(given, name=function.identity(given)), _named(given)
+    kind, _, argument = given.partition(":")
+    if registry.USERS.knows(kind):
+        part = registry.USERS.find(kind)
+        made = part.make(argument, options, **({"seed": seed} if part.is_seeded else {}))
+        return made, Named(name=given, files=files_of(argument))
+    if registry.names_object(given):
+        found = registry.load_object(given, "user")
+        return users.wrap(found, name=given, options=options), _named_users(given, found)
+    meant = [f"model:{given}"] if registry.MODELS.knows(kind) else []
+    raise registry.unknown("simulated user", given, [f"{name}:" for name in registry.USERS.names()], meant=meant)
 
 
 def agent(given: AgentLike, options: Mapping[str, object]) -> tuple[Agent, Named]:
@@ -251,6 +306,12 @@ def _task_by_name(name: str) -> tuple[Any, tuple[str, ...]]:
         return registry.load_object(name, "task"), ()
     folder, slash, rest = name.partition("/")
     return registry.BENCHMARKS.find(folder).task, (rest,) if slash else ()
+
+
+def _plays_scenarios(made: object) -> bool:
+    eval_sets, files = (sys.modules.get(f"proctor.{name}") for name in ("evalsets.task", "datasets.files"))
+    makers = (eval_sets and eval_sets.task_of, files and files.task_from_file)  # one that is not loaded made no task
+    return made in makers
 
 
 def _check_options(

@@ -16,7 +16,7 @@ from proctor.core.sentence import Sentence, say
 MOST_SHOWN = 4
 CODE = "code"  # in the provenance: digests of the user's files by part; `files` are those of a benchmark's data
 SOURCES = {"agent": "agent_source", "task": "task_source"}  # of a function or class alone, where it has no file
-PARTS = {"agent": "agent", "task": "task", "scorers": "scorers", "judge": "judge"}
+PARTS = {"agent": "agent", "task": "task", "scorers": "scorers", "judge": "judge", "user": "simulated user"}
 MOVABLE = ("limits", "budget", "max_failed", "concurrency", "workers", "target")
 FLAGS = {
     "task": "TASK",
@@ -28,6 +28,8 @@ FLAGS = {
     "task_options": "--set",
     "agent_options": "--agent-set",
     "judge_options": "--judge-set",
+    "user": "--user",
+    "user_options": "--user-set",
     "order": "--order",
     "selection.limit": "--limit",
     "selection.first": "--first",

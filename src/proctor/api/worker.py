@@ -131,7 +131,7 @@ async def _work_off(reader: asyncio.StreamReader, line: ToParent, work: Work) ->
 def _work(start: wire.Start) -> Work:
     sys.path[:] = [*dict.fromkeys([*start.paths, *sys.path])]
     spec = start.spec
-    task, _ = resolve.task(spec.task, spec.task_options)
+    task, _, _ = resolve.task_with_user(spec.task, spec.task_options, spec.user, spec.user_options, seed=spec.seed)
     agent, _ = resolve.agent(spec.agent, spec.agent_options)
     scorers = resolve.scorers_of(task, start.scorers, JudgeChoice(model=spec.judge, options=spec.judge_options))
     return Work(

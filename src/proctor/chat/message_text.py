@@ -50,6 +50,17 @@ def as_json(value: object) -> str:
         return str(value)
 
 
+def is_chinese(text: str) -> bool:
+    """True if a text is mostly Chinese, apart from formulas and single English words.
+
+    >>> is_chinese("求 \\\\frac{1}{2} 与 x 之和"), is_chinese("The word 和 means and.")
+    (True, False)
+    """
+    chinese = sum("\u4e00" <= character <= "\u9fff" for character in text)
+    words = sum(word.isascii() and word.isalpha() and len(word) > 1 for word in text.split())
+    return chinese > words
+
+
 def _text(message: Message) -> str:
     parts = (part for part in message.parts if isinstance(part, Text | File))
     return "".join(part.text if isinstance(part, Text) else file_note(part) for part in parts)

@@ -1,16 +1,17 @@
 """proctor list: what there is."""
 
 import inspect
+from typing import Any
 
 import click
 
 from proctor.cli import options, output
 from proctor.cli.words import t
 
-ROOM_BY_WORD = {"tasks": "benchmarks", "agents": "agents", "scorers": "scorers"}
+ROOM_BY_WORD = {"tasks": "benchmarks", "agents": "agents", "scorers": "scorers", "users": "users"}
 
 
-@click.command(help=t("List the tasks, agents or scorers there are."))
+@click.command(help=t("List the tasks, agents, scorers or simulated users there are."))
 @click.argument("what", type=click.Choice(sorted(ROOM_BY_WORD)), required=False)
 @options.as_json
 def command(what: str | None, as_json: bool) -> None:
@@ -31,7 +32,8 @@ def parts(room: str) -> dict[str, str]:
 
     if room == "scorers":
         return {name: registry.JUDGES.describe(name) for name in registry.JUDGES.names()} | _scorers()
-    found = registry.AGENTS if room == "agents" else registry.BENCHMARKS
+    rooms: tuple[registry.Room[Any], ...] = (registry.AGENTS, registry.BENCHMARKS, registry.USERS)
+    found = next(one for one in rooms if one.name == room)
     return {name: found.describe(name) for name in found.names()}
 
 

@@ -126,6 +126,20 @@ judge = together(
     ),
     judge_set,
 )
+user = together(
+    click.option(
+        "--user",
+        help=t(
+            "The simulated user, where the task needs one: model:openai:MODEL, scripted:FILE, adk:openai:MODEL, ./user.py:object."
+        ),
+    ),
+    several(
+        "--user-set",
+        "user_options",
+        t("An option of the simulated user or its model, such as max_turns=10; may be given several times."),
+        read=pairs,
+    ),
+)
 base_url = click.option("--base-url", help=t("The endpoint of an OpenAI-compatible model (else OPENAI_BASE_URL)."))
 time_limit = click.option(
     "--time-limit",

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 @options.base_url
 @options.scorer
 @options.judge
+@options.user
 @options.time_limit
 @options.budget
 @click.option(

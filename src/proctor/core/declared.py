@@ -105,9 +105,11 @@ class UserInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         steps: what it did since it was asked: its own tool calls with their results, or words that end the conversation.
+        unpriced: the models it asks whose price is not known, so that no budget in money can bound them.
     """
 
     steps: Sequence[Step] = ()
+    unpriced: Sequence[str] = ()
 
 
 Info = TypeVar("Info", bound=msgspec.Struct)

@@ -14,7 +14,7 @@ from proctor.core.parity import Checked
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence
-from proctor.core.task import Agent, MakeEnvironment, Model, Scorer, Store, Summarise, Task
+from proctor.core.task import Agent, MakeEnvironment, Model, Scorer, Store, Summarise, Task, User
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Failure, Trial, Verdict
 
@@ -93,6 +93,20 @@ class EnvironmentPart(msgspec.Struct, frozen=True, kw_only=True):
 
     make: Callable[[str, Mapping[str, Any]], MakeEnvironment]
     options: Options | None = None
+
+
+class UserPart(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind of simulated user, `KIND:ARGUMENT`.
+
+    Attributes:
+        make: the user for what follows the colon, with the options of `--user-set`.
+        options: the type that reads its options; the others are those of its model.
+        is_seeded: True if `make` takes the `seed` of the run too.
+    """
+
+    make: Callable[..., User]
+    options: Options | None = None
+    is_seeded: bool = False
 
 
 class StorePart(msgspec.Struct, frozen=True, kw_only=True):

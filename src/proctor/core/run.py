@@ -86,7 +86,8 @@ class Strata(msgspec.Struct, frozen=True, kw_only=True):
 class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     """The specification of a run: names and JSON only, so that it can be digested, resumed and shipped.
 
-    `judge` is the model that scorers ask, where they ask one and name none of their own. A run whose share of
+    `judge` is the model that scorers ask, where they ask one and name none of their own, `user` the simulated user where
+    it is not that of the task. A run whose share of
     infrastructure failures is above `max_failed` ends as inconclusive. `concurrency` and `workers` are kept
     so that it is resumed as it began. `target` says what the intervals are
     about: samples like these, or the very samples of the task.
@@ -99,6 +100,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     scorers: tuple[str, ...] = ()
     judge: str | None = None
     judge_options: Mapping[str, Any] = {}
+    user: str | None = None
+    user_options: Mapping[str, Any] = {}
     attempts: int = 1
     seed: int = 0
     selection: Selection = Selection()

@@ -161,7 +161,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     scorers: Sequence[str | Scorer] = ()
     present: Callable[[Sample], Sample] | None = None
     environment: MakeEnvironment | str | Sequence[str] | None = None
-    user: User | None = None
+    user: User | str | None = None
     oracle: Callable[[Sample], Trajectory] | None = None
     summarise: Summarise | None = None
     provenance: Mapping[str, Any] = {}

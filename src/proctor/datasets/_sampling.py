@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, Turn
+from proctor.core.scenario import read_scenario
 from proctor.datasets import _inline
 from proctor.datasets._chat import Chat, chat_of
 from proctor.datasets._options import Choices, Style, as_letters, choices_of, with_options
@@ -46,6 +48,11 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     form: str | None = None
     template: str | None = None
 
+    @property
+    def begins_with_user(self) -> bool:
+        """True if rows have no question, as a simulated user begins."""
+        return not self.columns.question and self.template is None
+
 
 def sample_of(row: Row, shape: Shape) -> Sample:
     """Make the sample of a row.
@@ -67,6 +74,8 @@ def sample_of(row: Row, shape: Shape) -> Sample:
         meta["type"] = "choice" if choices is not None else "answer"
     if files := [*map(_inline.store, chat.files), *_files(row, columns.files, shape.folder)]:
         meta["files"] = files
+    if columns.scenario is not None and not _missing(row, columns.scenario):
+        meta["scenario"] = _scenario(row, shape)
     sample = Sample.ask(
         _text(row, columns.id) if columns.id is not None else f"row-{row.number}",
         chat.question if choices is None else with_options(chat.question, choices.texts),
@@ -75,6 +84,8 @@ def sample_of(row: Row, shape: Shape) -> Sample:
         tags=tags,
         meta=meta,
     )
+    if shape.begins_with_user:
+        return replace(sample, turns=())
     return _following(sample, chat.before) if chat.before else sample
 
 
@@ -166,8 +177,10 @@ def _fill(template: str, row: Row) -> str:
 
 
 def _chat(row: Row, shape: Shape) -> Chat:
-    """Return the question of a row with the messages that precede it."""
+    """Return the question of a row with the messages that precede it; none where a simulated user begins."""
     columns = shape.columns
+    if shape.begins_with_user:
+        return Chat(before=(), question="")
     if shape.template is not None:
         chat = Chat(before=(), question=_fill(shape.template, row))
         if not chat.question:
@@ -181,6 +194,26 @@ def _chat(row: Row, shape: Shape) -> Chat:
     if columns.system is not None and not _missing(row, columns.system):
         chat = replace(chat, before=(Message.of("system", _text(row, columns.system)), *chat.before))
     return chat
+
+
+def _scenario(row: Row, shape: Shape) -> Mapping[str, object]:
+    """Return the scenario of a row, with what other columns tell of it.
+
+    Raises:
+        BadInput: it is malformed; names the row.
+    """
+    columns = shape.columns
+    given = _plain(row.cell(columns.scenario or ""), row, columns.scenario or "")
+    if isinstance(given, str) and given[:1] in ("{", "["):  # of a CSV file
+        with suppress(msgspec.DecodeError, UnicodeError, RecursionError):
+            given = msgspec.json.decode(given)
+    whole = {**given} if isinstance(given, Mapping) else {"script" if isinstance(given, list) else "goal": given}
+    first = {"system": columns.system} if shape.begins_with_user else {}
+    for key, column in {"knows": columns.knows, "persona": columns.persona, **first}.items():
+        if column is not None and not _missing(row, column):
+            whole.setdefault(key, _plain(row.cell(column), row, column))
+    read_scenario(whole, row.where)
+    return whole
 
 
 def _following(sample: Sample, before: tuple[Message, ...]) -> Sample:

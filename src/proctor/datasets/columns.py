@@ -24,6 +24,9 @@ NAMES: Mapping[str, Sequence[str]] = {
     "cluster": ("cluster", "group", "group_id", "document_id", "passage_id", "簇", "分组", "文档编号"),
     "system": ("system", "system_prompt", "系统提示", "系统提示词"),
     "context": (),  # never guessed: see COMPANIONS
+    "scenario": ("scenario", "user_scenario", "goal", "user_goal", "场景", "用户场景", "目标", "用户目标"),
+    "knows": ("knows", "known_info", "已知", "已知信息"),
+    "persona": ("persona", "user_persona", "人设"),
 }  # fmt: skip
 ITEM_NAMES: Mapping[str, Sequence[str]] = {  # of items to judge, review or compare, whose answer need not be the right one
     "id": (*NAMES["id"], "item_id"),
@@ -53,6 +56,7 @@ TAGS = {
     "source": ("source", "来源"),
 }
 MANY = ("tag", "meta")
+SCENARIO_ONLY = ("knows", "persona")
 ALIASES = {"answer": "target", "attachment": "files", "file": "files"}
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -60,7 +64,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 class Columns(msgspec.Struct, frozen=True, kw_only=True):
     """The columns of a file by role; `letters` are columns A, B, C … that hold an option each.
 
-    `question` is '' where a template makes the question.
+    `question` is '' where a template makes the question, or a simulated user begins the conversation.
     """
 
     id: str | None = None
@@ -72,6 +76,9 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
     cluster: str | None = None
     system: str | None = None
     context: str | None = None
+    scenario: str | None = None
+    knows: str | None = None
+    persona: str | None = None
     tags: Mapping[str, str] = {}
     meta: Mapping[str, str] = {}
     letters: tuple[str, ...] = ()
@@ -85,12 +92,14 @@ def find_columns(
     *,
     nested: Sequence[str] = (),
     templated: bool = False,
+    simulated: bool = False,
 ) -> Columns:
     """Return the columns of a file; `mapped` (column to role) wins over the guess.
 
     Args:
         nested: names such as `data.question`, which can be mapped and are never guessed.
         templated: the question is made by a template, so no column has to hold it.
+        simulated: there is a simulated user, so a column may be its scenario although another one holds the question.
 
     Raises:
         BadInput: a mapped column is not there, or is mapped to what does not exist; no column holds the question.
@@ -101,8 +110,12 @@ def find_columns(
     """
     taken = {*(mapped or {})}
     roles, tags, meta = assign_columns(names, mapped or {}, where, NAMES, aliases=ALIASES, nested=nested)
+    if "scenario" in roles and roles["scenario"] not in taken and not simulated and ("question" in roles or templated):
+        del roles["scenario"]  # of the question, then
+    for role in () if "scenario" in roles else SCENARIO_ONLY:
+        roles.pop(role, None)
     letters = _letters([name for name in names if name not in taken]) if "options" not in roles else ()
-    if "question" not in roles and not templated:
+    if not templated and not roles.keys() & {"question", "scenario"}:
         raise BadInput(
             "{path}: no column holds the question. It has: {known}. Say which: --map COLUMN=question",
             path=where,

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from proctor.core.errors import BadInput
 from proctor.core.sample import File, Sample, Text
 from proctor.core.sentence import Sentence, say
-from proctor.core.task import Task
+from proctor.core.task import Task, User
 from proctor.datasets import _inline, hub
 from proctor.datasets._folder import files_in, is_data_folder, known_kinds
 from proctor.datasets._options import STYLES, Asked, Style, style_of
@@ -34,6 +34,7 @@ from proctor.datasets.columns import Columns, describe, find_columns, is_compani
 from proctor.datasets.formats import Reading, is_empty, kind_of
 from proctor.datasets.rows import rows
 
+NO_USER = "model:"  # which has no model yet, so that it says what to name
 SPREAD = ("category", "subject", "type", "level", "difficulty", "topic", "domain")
 DEEPEST = 3  # levels of objects in a cell whose keys can be mapped
 MOST_NESTED = 200
@@ -81,6 +82,7 @@ def task_from_file(
     header: bool = True,
     sheet: str | None = None,
     split: str | None = None,
+    user: str | User | None = None,
     allow_code: bool = False,
 ) -> Task:
     """Make the task of a file or folder. Every row is read and checked at once; nothing is kept of it.
@@ -100,6 +102,7 @@ def task_from_file(
         header: False for a CSV file or sheet without column names; they are `column_1`, `column_2`, … then.
         sheet: of an Excel file with several.
         split: of a folder, or of a JSON file with several lists: `test`.
+        user: the simulated user that plays the scenarios of the rows; a column `scenario` next to a question is one only then.
         allow_code: functions that matchers of the file name may run.
 
     Raises:
@@ -107,13 +110,14 @@ def task_from_file(
     """
     name, path, fetched = _locate(path, split)
     reading = Reading(encoding=encoding, header=header, sheet=sheet, split=None if fetched else split)
-    shape = _shape(path, reading, columns, answers, prompt, target_pattern)
+    shape = _shape(path, reading, columns, answers, prompt, target_pattern, simulated=user is not None)
     checked = _check_rows(path, reading, shape, allow_code=allow_code)
     return Task(
         name=name,
         version=checked.digest[:12],
         samples=lambda: (sample_of(row, shape) for row in rows(path, reading)),
         scorers=_scorers(shape.columns, checked),
+        user=user or NO_USER if shape.columns.scenario is not None else None,
         present=(lambda sample: _with_files(sample, shape.folder)) if checked.attachments else None,
         provenance={
             **(fetched or {"file": path.name}),
@@ -180,9 +184,13 @@ def _shape(
     answers: bool | str,
     template: str | None,
     form: str | None,
+    *,
+    simulated: bool,
 ) -> Shape:
     survey = _survey(path, reading)
-    found = find_columns(survey.names, columns, path.name, nested=survey.nested, templated=template is not None)
+    found = find_columns(
+        survey.names, columns, path.name, nested=survey.nested, templated=template is not None, simulated=simulated
+    )
     asked_for = fields_of(template or "")
     for name in asked_for:
         if name not in survey.names and name not in survey.nested:
@@ -207,7 +215,7 @@ def _shape(
     shape = Shape(
         columns=found,
         folder=path if path.is_dir() else path.parent,
-        answers=answers is not False,
+        answers=answers is not False and (found.target is not None or found.scenario is None),
         style=_style(answers),
         form=form,
         template=template,
@@ -373,7 +381,7 @@ def _settings(shape: Shape) -> dict[str, str]:
 def _with_files(sample: Sample, folder: Path) -> Sample:
     """Return the sample with its attachments, read when its turn comes."""
     names = sample.meta.get("files", ())
-    if not names:
+    if not names or not sample.turns:
         return sample
     first, *rest = sample.turns
     parts = (Text(text=sample.question), *(_file(folder, name) for name in names))

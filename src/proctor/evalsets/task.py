@@ -9,7 +9,7 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.sample import File, Message, Part, Sample, Text, ToolCall, ToolResult, Turn
-from proctor.core.task import Task
+from proctor.core.task import Task, User
 from proctor.core.trajectory import Step, Trajectory
 from proctor.evalsets import cases, criteria
 from proctor.evalsets.criteria import Criteria
@@ -50,7 +50,7 @@ def task_of(
     *,
     config: str | None = None,
     criteria: Mapping[str, object] | None = None,
-    user: str | Mapping[str, object] | None = None,
+    user: str | Mapping[str, object] | User | None = None,
     allow_code: bool = False,
 ) -> Task:
     """Return the task of a file, of some cases of one, or of all files in a folder and those in it.
@@ -60,7 +60,7 @@ def task_of(
         config: another file than the `test_config.json` next to the set.
         criteria: the criteria themselves, such as {"response_match_score": 0.5}.
         user: the model of the simulated user, for cases that are scenarios: `openai:MODEL`, or an object with `model`,
-            `max_turns` and options of the model.
+            `max_turns` and options of the model; or the user itself.
         allow_code: functions that a criteria file names under `custom_metrics`, or a matcher, may run.
 
     Raises:
@@ -94,7 +94,7 @@ def validated(file: Path) -> Loaded:
     return msgspec.structs.replace(source.loaded, notes=(*source.loaded.notes, *source.criteria.notes))
 
 
-def task_from(name: str, sources: Sequence[Source], user: ScenarioUser | None = None) -> Task:
+def task_from(name: str, sources: Sequence[Source], user: User | None = None) -> Task:
     """Return the task of sets that are read already.
 
     Raises:
@@ -133,14 +133,18 @@ def _task(
     name: str,
     config: str | None,
     given: Mapping[str, object] | None,
-    user: str | Mapping[str, object] | None,
+    user: str | Mapping[str, object] | User | None,
     *,
     allow_code: bool,
 ) -> Task:
     path, ids = _select(name)
     sources = [_source(file, path, ids, config, given, allow_code=allow_code) for file in files_of(path)]
     most = min((one.criteria.max_turns for one in sources if one.criteria.max_turns is not None), default=None)
-    return task_from(path.name, sources, user_of(user, most) if user is not None else None)
+    if isinstance(user, str | Mapping):
+        user = user_of(user, most)
+    elif isinstance(user, ScenarioUser) and user.max_turns is None:
+        user = ScenarioUser(user.model, most)
+    return task_from(path.name, sources, user)
 
 
 def _select(name: str) -> tuple[Path, tuple[str, ...]]:
@@ -210,7 +214,7 @@ def _samples(source: Source, *, simulated: bool) -> Iterator[Sample]:
         where = f"{source.path}, '{case.eval_id}'"
         if case.conversation is None and not simulated:
             raise BadInput(
-                "{where} is a scenario, which needs a simulated user: name a model for it with --set user=openai:MODEL. Or choose the other cases: {path}:ID,ID",
+                "{where} is a scenario, which needs a simulated user: name a model for it with --user adk:openai:MODEL. Or choose the other cases: {path}:ID,ID",
                 where=where,
                 path=source.path,
             )

@@ -91,8 +91,7 @@ class Asker(Opened):
     @property
     def unpriced(self) -> tuple[str, ...]:
         """Return the model if its price is not known, so that no budget in money can bound it."""
-        knows = self._price is not None or self._about.reports_cost
-        return () if knows else (self._model.name,)
+        return ledger.unpriced(self._model)
 
     async def ask(
         self,

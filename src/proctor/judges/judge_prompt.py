@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from proctor.chat.message_text import is_chinese
 from proctor.core.digest import digest
 from proctor.core.sample import File, Message, Reasoning, Sample, Text, ToolCall, ToolResult
 from proctor.core.trajectory import Trajectory
@@ -82,17 +83,6 @@ def language(asked: str, rubric: Rubric, texts: Sequence[str]) -> Lang:
     if not rubric.has("en"):
         return "zh"
     return "zh" if rubric.has("zh") and is_chinese(" ".join(texts)) else "en"
-
-
-def is_chinese(text: str) -> bool:
-    """True if a text is mostly Chinese, apart from formulas and single English words.
-
-    >>> is_chinese("求 \\\\frac{1}{2} 与 x 之和"), is_chinese("The word 和 means and.")
-    (True, False)
-    """
-    chinese = sum("\u4e00" <= character <= "\u9fff" for character in text)
-    words = sum(word.isascii() and word.isalpha() and len(word) > 1 for word in text.split())
-    return chinese > words
 
 
 def prompt(template: str, lang: Lang, texts: Shown, **values: Any) -> list[Message]:

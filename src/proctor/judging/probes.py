@@ -14,13 +14,13 @@ from typing import Literal, get_args
 
 import msgspec
 
+from proctor.chat.message_text import is_chinese
 from proctor.config import converted
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.task import Task
 from proctor.datasets.rows import Row, items_in
-from proctor.judges.judge_prompt import is_chinese
 from proctor.judging import probe_variants
 from proctor.registry import unknown
 

@@ -241,6 +241,12 @@ def hits() -> int:
     return use.hits if use is not None else 0
 
 
+def attempt() -> int:
+    """Return the number of the attempt under way."""
+    use = _use.get()
+    return use.attempt if use is not None else 0
+
+
 def begin(attempt: int) -> Use:
     """Begin a new attempt in this task."""
     use = Use(attempt)

@@ -5,6 +5,8 @@ from contextvars import ContextVar
 from msgspec.structs import replace
 
 from proctor.config import settings
+from proctor.core.declared import ModelInfo, declared
+from proctor.core.task import Model
 from proctor.core.trajectory import NOTHING, Usage
 
 
@@ -23,6 +25,12 @@ def begin() -> Ledger:
     ledger = Ledger()
     _open.set(ledger)
     return ledger
+
+
+def unpriced(model: Model) -> tuple[str, ...]:
+    """Return the model if its price is not known, so that no budget in money can bound it."""
+    is_known = model.name in settings().prices or declared(ModelInfo, model).reports_cost
+    return () if is_known else (model.name,)
 
 
 def spend(usage: Usage | None, *, model: str = "") -> None:

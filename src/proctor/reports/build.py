@@ -249,7 +249,12 @@ def _options(record: RunRecord) -> Iterator[Fact]:
     spec = record.spec
     if spec.judge is not None:
         yield Fact(name="judge", text=spec.judge)
-    for prefix, options in (("task", spec.task_options), ("agent", spec.agent_options), ("judge", spec.judge_options)):
+    for prefix, options in (
+        ("task", spec.task_options),
+        ("agent", spec.agent_options),
+        ("judge", spec.judge_options),
+        ("user", spec.user_options),
+    ):
         for name, value in options.items():
             hidden = KEY_NAME.search(name) is not None or not PRIVATE.isdisjoint(re.split("[-_]", name.lower()))
             yield Fact(name=f"{prefix}.{name}", text="•••" if hidden else _text(value))
