@@ -18,7 +18,11 @@ from proctor.models.scripted import ScriptedModel
 from proctor.users import adk, function, model, scripted
 from proctor.users.conduct import MOST_TURNS
 
-SCENARIO = {"goal": "Book a room in Rome.", "conversation_plan": "Book a room in Rome.", "script": ["For two.", "Thanks."]}
+SCENARIO = {
+    "goal": "Book a room in Rome.",
+    "conversation_plan": "Book a room in Rome.",
+    "script": ["For two.", "Thanks."],
+}
 ASKED = Sample.ask("asked", "A room, please.", meta={"scenario": SCENARIO})
 
 
@@ -178,7 +182,9 @@ def test_every_kind_has_its_line_here() -> None:
 def files(folder: Path) -> dict[str, str]:
     (folder / "script.json").write_text(json.dumps(["For two."]), encoding="utf-8")
     (folder / "replies.jsonl").write_text('"For two."\n"[DONE] </finished>"\n', encoding="utf-8")
-    (folder / "mine.py").write_text("def user(words):\n    return None if 'two' in words else 'For two.'\n", encoding="utf-8")
+    (folder / "mine.py").write_text(
+        "def user(words):\n    return None if 'two' in words else 'For two.'\n", encoding="utf-8"
+    )
     replies = folder / "replies.jsonl"
     return {
         "scripted": f"scripted:{folder / 'script.json'}",

@@ -43,7 +43,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
         opening: the first words, said unchanged; a model finds its own where there are none and the sample asks nothing.
         language: what the user speaks, that of the goal where it is empty.
         stop: what the model replies with when the conversation is over.
-        system: what the agent is told before the first words, where the user begins.
+        system: the system message that precedes the first words, where the user begins.
         max_turns: turns of the conversation at most, the first one counted.
         script: what a scripted user says.
     """

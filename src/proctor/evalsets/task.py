@@ -214,7 +214,7 @@ def _samples(source: Source, *, simulated: bool) -> Iterator[Sample]:
         where = f"{source.path}, '{case.eval_id}'"
         if case.conversation is None and not simulated:
             raise BadInput(
-                "{where} is a scenario, which needs a simulated user: name a model for it with --user adk:openai:MODEL. Or choose the other cases: {path}:ID,ID",
+                "{where} is a scenario, which needs a simulated user: name a model for it with --set user=openai:MODEL. Or choose the other cases: {path}:ID,ID",
                 where=where,
                 path=source.path,
             )
