@@ -70,7 +70,7 @@ class Mine:
 USERS: dict[str, Callable[[Sequence[Any]], User]] = {
     "model": by_model,
     "adk": by_adk,
-    "scripted": lambda lines: scripted.ScriptedUser(lines),
+    "scripted": scripted.ScriptedUser,
     "function": by_function,
     "object": lambda lines: function.wrap(Mine(lines), name="mine"),
 }

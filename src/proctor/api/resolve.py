@@ -118,10 +118,11 @@ def _user(given: UserLike, options: Mapping[str, object], seed: int) -> tuple[Us
         part = registry.USERS.find(kind)
         made = part.make(argument, options, **({"seed": seed} if part.is_seeded else {}))
         return made, Named(name=given, files=files_of(argument))
-    if registry.names_object(given):
+    is_model = registry.MODELS.knows(kind)  # which may be the name of a package too
+    if registry.names_object(given) and not is_model:
         found = registry.load_object(given, "user")
         return users.wrap(found, name=given, options=options), _named_users(given, found)
-    meant = [f"model:{given}"] if registry.MODELS.knows(kind) else []
+    meant = [f"model:{given}"] if is_model else []
     raise registry.unknown("simulated user", given, [f"{name}:" for name in registry.USERS.names()], meant=meant)
 
 
