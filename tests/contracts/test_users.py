@@ -10,6 +10,7 @@ import pytest
 import proctor
 from proctor.core.errors import ProviderFailed
 from proctor.core.sample import Message, Sample, Turn
+from proctor.core.scenario import Line
 from proctor.core.score import Score
 from proctor.core.task import Task, User
 from proctor.core.trajectory import Trajectory
@@ -74,12 +75,18 @@ USERS: dict[str, Callable[[Sequence[Any]], User]] = {
     "function": by_function,
     "object": lambda lines: function.wrap(Mine(lines), name="mine"),
 }
+
+
+def _again(words: str) -> str:
+    return f"And then? {words[-30:]}"
+
+
 CAN_FAIL = ("model", "adk", "function")
-WITH_RULES = {  # of a user that never stops
-    "model": lambda: model.ModelUser(ScriptedModel(lambda *_: f"And then {len(_[0])}?")),
+WITH_RULES: dict[str, Callable[[], User]] = {  # of a user that never stops
+    "model": lambda: model.ModelUser(ScriptedModel(lambda messages, _: f"And then {len(messages)}?")),
     "adk": lambda: adk.ScenarioUser(ScriptedModel(lambda messages, _: f"And then {len(messages[-1].text)}?")),
-    "scripted": lambda: scripted.ScriptedUser([scripted.Line(when="you", say="And then?")]),
-    "function": lambda: function.wrap(lambda words: f"And then? {words[-30:]}", name="mine"),
+    "scripted": lambda: scripted.ScriptedUser([Line(when="you", say="And then?")]),
+    "function": lambda: function.wrap(_again, name="mine"),
 }
 
 
