@@ -93,7 +93,7 @@ def _copy_agent(agent: Any, keep: Callable[[Step], None], author: str) -> Any:
     mine.monitor = Monitor(mine.model, mine.logger)
     mine.state = dict(agent.state)
     mine.managed_agents = {name: _copy_agent(other, keep, name) for name, other in agent.managed_agents.items()}
-    mine.memory = AgentMemory(agent.memory.system_prompt.system_prompt)  # made anew by each run
+    mine.memory = AgentMemory(agent.memory.system_prompt.system_prompt)  # each run makes it again
     mine.step_callbacks = callbacks = CallbackRegistry()
     for kind, several in agent.step_callbacks._callbacks.items():
         for one in several:
