@@ -1,8 +1,10 @@
 import example_runs
+import msgspec
 
 from proctor.core.sample import File, Message, Sample, Text, ToolCall, ToolResult, Turn
 from proctor.core.score import Score
-from proctor.core.trajectory import Step, Trajectory
+from proctor.core.trajectory import StateChange, Step, Trajectory
+from proctor.core.trial import Trial
 from proctor.reports.story import Story, story
 
 AREA = [{"area": {"base": [10], "unit": ["cm", ""]}}]
@@ -58,6 +60,17 @@ def test_the_conversation_is_in_order_with_every_kind_of_part() -> None:
         (0, "tool", "result", "f: 7"),
         (1, "user", "text", "two"),
         (1, "assistant", "text", "done"),
+    ]
+
+
+def test_what_a_turn_changed_in_the_environment_follows_its_steps() -> None:
+    change = StateChange(turn=0, path="$.cart[0]", after="苹果")
+    trajectory = msgspec.structs.replace(Trajectory.of("Bought."), changes=(change,))
+    trial = Trial(run_id="r", sample_id="s", attempt=0, outcome="scored", trajectory=trajectory)
+    lines = story(trial, Sample.ask("s", "Buy!"), []).lines
+    assert [(line.role, line.kind, line.text) for line in lines][1:] == [
+        ("assistant", "text", "Bought."),
+        ("environment", "change", '$.cart[0]: null → "苹果"'),
     ]
 
 

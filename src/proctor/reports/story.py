@@ -17,7 +17,7 @@ from proctor.reports.pairs import Pair, ShownCall, call_text, calls_in, pairs, p
 from proctor.stores.reading import trial_of, verdicts_of
 from proctor.trajectory_matching.expectation import answer
 
-Kind = Literal["text", "reasoning", "file", "call", "result"]
+Kind = Literal["text", "reasoning", "file", "call", "result", "change"]
 SHOWN_LINES = 60
 NO_CALL_IS_RIGHT = (
     "call_not_wanted",
@@ -177,6 +177,10 @@ def _lines(sample: Sample | None, trajectory: Trajectory) -> Iterator[Line]:
         for step in trajectory.steps:
             if step.turn == number:
                 yield from _parts(number, step.message)
+        for change in trajectory.changes:
+            if change.turn == number:
+                text = f"{change.path}: {value_text(change.before)} → {value_text(change.after)}"
+                yield Line(turn=number, role="environment", kind="change", text=text)
 
 
 def _parts(turn: int, message: Message) -> Iterator[Line]:

@@ -47,6 +47,7 @@ _STOPS = {
     "empty": "empty",
     "step_limit": "step limit",
     "time_limit": "time limit",
+    "task_limit": "limit of the task",
 }
 _UNSCORED = {
     "not_applicable": "not applicable",
@@ -123,8 +124,15 @@ _STATES = {
     "finished": "finished",
     "inconclusive": "inconclusive",
 }
-_ROLES = {"system": "system", "user": "user", "assistant": "agent", "tool": "tool"}
-_KINDS = {"text": "says", "reasoning": "thinks", "file": "file", "call": "calls", "result": "gives back"}
+_ROLES = {"system": "system", "user": "user", "assistant": "agent", "tool": "tool", "environment": "environment"}
+_KINDS = {
+    "text": "says",
+    "reasoning": "thinks",
+    "file": "file",
+    "call": "calls",
+    "result": "gives back",
+    "change": "changes",
+}
 _CALLS = {
     "matched": "matched",
     "partly": "partly right",
