@@ -87,7 +87,7 @@ FORMATS = (
 
 
 def split_id(id: str) -> tuple[Format, str]:
-    """Return the format in an id of format sensitivity, and the id of the sample that it words anew.
+    """Return the format named in an id of format sensitivity, and the id of the sample that it rewords.
 
     Raises:
         BadInput: it is no such id.
