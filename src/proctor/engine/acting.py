@@ -102,7 +102,7 @@ class _Blamed:
 
 @asynccontextmanager
 async def entered(make: MakeEnvironment | str | Sequence[str], sample: Sample) -> AsyncIterator[Acting]:
-    """Make the environment of a sample, and keep it entered; what breaks when it is left is not held against the sample.
+    """Make the environment of a sample, and keep it entered; an error on leaving it does not fail the sample.
 
     Raises:
         EnvironmentFailed: it could not be made or entered.
