@@ -1,4 +1,4 @@
-"""What a worker may use, and the exception that stands for one of its program's."""
+"""What a worker may use, and the exception that reports one of its program."""
 
 import msgspec
 
