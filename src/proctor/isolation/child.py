@@ -1,7 +1,7 @@
 """The worker's side of a worker: the program of a process that knows nothing of Proctor, only the standard library.
 
 The process started by the parent is a guard. It makes the namespaces, forks the worker that runs the program, waits for it,
-and ends and removes all that it leaves behind: processes, also those that left its group, and the temporary folder. So that
+and ends and removes all that it leaves: processes, also those that left its group, and the temporary folder. So that
 works, too, when the parent was killed: the kernel sends SIGTERM to the guard then.
 
     parent ── pipes ── guard ─┬─ first process of the namespace: when it ends, the kernel ends all others in it
@@ -63,7 +63,7 @@ def _guard(settings: Mapping[str, Any], requests: BinaryIO, replies: BinaryIO) -
     try:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
         fault = _leave_namespaces() if settings["confined"] else "not asked for"
-        _control(PR_SET_CHILD_SUBREAPER, 1)  # what the worker leaves behind becomes our child
+        _control(PR_SET_CHILD_SUBREAPER, 1)  # what outlives the worker becomes our child
         _control(PR_SET_PDEATHSIG, signal.SIGTERM)  # after the change of user, which resets it
         if not fault:
             _fork(lambda: _hold_namespace(requests, replies))
