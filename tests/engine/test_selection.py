@@ -131,3 +131,57 @@ def test_a_task_without_samples_is_refused() -> None:
 def test_a_generator_can_be_read_twice() -> None:
     read = choose(Task(name="t", samples=(sample for sample in SAMPLES)), Selection(), 0).read
     assert len(list(read())) == len(list(read())) == len(SAMPLES)
+
+
+def conversation(name: str, after: str = "", *, is_preparation: bool = False) -> Sample:
+    meta = {"after": after} if after else {}
+    tags = {"preparation": "memory"} if is_preparation else {"category": "memory"}
+    return Sample.ask(name, "?", tags=tags, meta=meta)
+
+
+FOLLOWING = [
+    conversation("write_0", is_preparation=True),
+    conversation("write_1", "write_0", is_preparation=True),
+    conversation("other_0", is_preparation=True),
+    *(conversation(f"ask_{number}", "write_1") for number in range(20)),
+    conversation("ask_other", "other_0"),
+    *(conversation(f"alone_{number}") for number in range(5)),
+]
+
+
+def test_what_chosen_samples_follow_is_chosen_with_them_visited_first_and_not_counted() -> None:
+    chosen = choose(Task(name="t", samples=FOLLOWING, spread_by="category"), Selection(ids=("ask_3", "alone_0")), 0)
+    assert [sample.id for sample in chosen.visits()][:2] == ["write_0", "write_1"]
+    assert {sample.id for sample in chosen.read()} == {"write_0", "write_1", "ask_3", "alone_0"}
+    assert chosen.strata.sizes == {"memory": 2}
+
+
+@pytest.mark.parametrize("selection", [Selection(limit=4), Selection(first=4)])
+def test_a_draw_is_of_samples_that_count(selection: Selection) -> None:
+    task = Task(name="t", samples=FOLLOWING, spread_by="category")
+    read = [sample.id for sample in choose(task, selection, 1).read()]
+    assert sum(not id.startswith(("write", "other")) for id in read) == 4
+    assert ("write_0" in read) == any(id.startswith("ask_") and id != "ask_other" for id in read)
+    planned = choose(task, selection, 1, planned=read)
+    assert [sample.id for sample in planned.read()] == read
+
+
+def test_all_preparations_of_a_whole_task_are_played_and_one_alone_where_its_id_says_so() -> None:
+    task = Task(name="t", samples=FOLLOWING, spread_by="category")
+    whole = choose(task, Selection(), 0)
+    assert sorted(sample.id for sample in whole.visits()) == sorted(sample.id for sample in FOLLOWING)
+    assert whole.strata.total == 26
+    assert [one.id for one in choose(task, Selection(ids=("write_1",)), 0).visits()] == ["write_0", "write_1"]
+
+
+def test_a_lazy_task_without_followers_is_read_no_further_than_needed() -> None:
+    seen = []
+
+    def samples() -> Iterator[Sample]:
+        for number in range(1000):
+            seen.append(number)
+            yield conversation(f"alone_{number}")
+
+    chosen = choose(Task(name="t", samples=samples), Selection(first=3), 0)
+    assert [one.id for one in chosen.read()] == ["alone_0", "alone_1", "alone_2"]
+    assert max(seen) < 10

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor import Sample, Task
+from proctor import Sample, Score, Task, Trajectory, Unscored
 from proctor.core.errors import EnvironmentFailed, ProviderFailed
 from proctor.core.sample import ToolCall, ToolResult
 from proctor.core.trial import Trial
@@ -145,3 +145,37 @@ def test_the_state_a_sample_starts_in_is_not_stored_with_the_plan(tmp_path: Path
     assert stored is not None
     assert "start" not in stored.meta
     assert isinstance(next(run.trials()), Trial)
+
+
+def test_what_follows_an_agent_that_failed_starts_where_that_one_had_started(tmp_path: Path) -> None:
+    async def failing(question: str) -> str:
+        if question in ("w2", "w3"):
+            raise ValueError("a mistake of the agent")
+        return question
+
+    run = proctor.evaluate(TASK, agent=failing, store=str(tmp_path / "a.db"))
+    assert run.outcomes == {"scored": 41, "agent_failed": 2}
+    assert notes(run)["q7"] == ["w1", "q7"]
+
+
+def test_preparations_are_played_and_no_number_counts_them(tmp_path: Path) -> None:
+    def named(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+        if "preparation" in sample.tags:
+            return Unscored(why="not_applicable", reason="It prepares others.")
+        return Score(points=int("write" in (trajectory.state or {}).get("notes", ())), answer=trajectory.answer)
+
+    samples = [
+        Sample.ask("write", "write", tags={"preparation": "notes"}),
+        *(Sample.ask(f"q{n}", f"q{n}", tags={"category": "notes"}, meta={"after": "write"}) for n in range(10)),
+        *(Sample.ask(f"alone{n}", f"alone{n}", tags={"category": "alone"}) for n in range(10)),
+    ]
+    task = Task(name="prepared", samples=samples, environment=Notebook, scorers=(named,), spread_by="category")
+    for limit, attempts in ((None, 1), (6, 1), (6, 2)):
+        run = proctor.evaluate(task, agent=agent, store=str(tmp_path / "a.db"), limit=limit, attempts=attempts)
+        count = limit or 20
+        assert run.outcomes == {"scored": attempts * (count + 1)}
+        whole, slices = run.estimate("accuracy"), {one.slice: one for one in run.estimates}
+        assert (whole.value, whole.scored, whole.planned) == (0.5, attempts * count, attempts * count)
+        assert (whole.floor, whole.ceiling) == (0.5, 0.5)
+        assert slices.keys() == {"", "category=notes", "category=alone"}
+        assert slices["category=notes"].value == 1

@@ -4,6 +4,9 @@ from collections.abc import Iterable
 
 import msgspec
 
+PREPARATION = "preparation"
+"""The tag of samples that are played only so that others can follow them: they earn nothing, and no number counts them."""
+
 
 class Tally(msgspec.Struct, frozen=True, kw_only=True):
     """Sums over clusters c of n_c samples with totals t_c (a sample's value is the mean of its attempts).

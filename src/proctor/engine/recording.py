@@ -42,7 +42,7 @@ class OpenRun:
 
     def __init__(self, job: Job, store: Store, status: RunStatus) -> None:
         self.record = job.record
-        self.todo = Todo("", iter(()), set, lambda _: None)
+        self.todo = Todo("", iter(()), set, lambda _: None, lambda _: None)
         self.allowance = Allowance()
         self.refusals = Refusals(answered=False)
         self.job = job
@@ -71,7 +71,12 @@ class OpenRun:
         tracker = BudgetTracker(record.spec.budget, spent=spent, trials=len(finished), seconds=record.seconds)
         status.begin(job.total(record.planned), len(finished), tracker)
         self.todo = Todo(
-            record.id, job.todo(finished), self._finished, self._stored, are_recorded=job.replies is not None
+            record.id,
+            job.todo(finished),
+            self._finished,
+            self._stored,
+            self._followed,
+            are_recorded=job.replies is not None,
         )
         outcomes = store.outcomes(record.id)
         answered = any(outcomes.get(outcome) for outcome in IN_THE_MEAN)
@@ -113,6 +118,10 @@ class OpenRun:
     def _stored(self, key: Key) -> Trial | None:
         found = self._store.trials(self.record.id, sample_id=key[0])
         return next((trial for trial in found if trial.attempt == key[1]), None)
+
+    def _followed(self, id: str) -> str | None:
+        sample = self._store.sample(self.record.id, id)
+        return None if sample is None else sample.known.after or None
 
     def _seconds(self) -> float:
         return self.job.record.seconds + time.monotonic() - self._started

@@ -9,6 +9,7 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.run import Order, Selection, Strata
 from proctor.core.sample import Sample
+from proctor.core.tally import PREPARATION
 from proctor.core.task import Task
 from proctor.engine import order as visiting
 from proctor.registry import unknown
@@ -48,7 +49,8 @@ def choose(
     """Choose the samples of a run.
 
     `limit` draws at random with the seed, in proportion to the values of the tag `task.spread_by`, so that two runs with
-    the same seed take the same samples; the same tag balances the random order. A task that is no sequence (a function, a
+    the same seed take the same samples; the same tag balances the random order. What chosen samples follow (`meta["after"]`)
+    is chosen with them and visited first; preparations are chosen only so, or by their ids. A task that is no sequence (a function, a
     file) is read once where its samples take little memory. Of others only positions are kept: they are read again for
     each 2,048 samples of a random order, and where more than 50,000 are to be run they are visited in their own order.
 
@@ -60,10 +62,12 @@ def choose(
     """
     samples = _samples(task, is_part=selection.first is not None)
     _check(samples, selection)
-    places = _positions(samples, selection, task.spread_by)
+    followers: dict[int, str] = {}
+    places = _positions(samples, selection, task.spread_by, followers)
     sizes = {stratum: len(found) for stratum, found in places.items()}
     total, limit = sum(sizes.values()), selection.limit
-    if not total:
+    asked = _preparations(samples, selection.ids)
+    if not total and not asked:
         raise BadInput("The task '{task}' has no samples to run.", task=task.name)
     if planned is not None:
         ids = frozenset(planned)
@@ -74,10 +78,13 @@ def choose(
         places = visiting.draw(places, limit, seed)
         if limit < len(sizes):  # a stratum that nothing was drawn from cannot be weighted
             sizes = {"": total}
+    leaders = {followers[place] for found in places.values() for place in found if place in followers}
+    first = _followed(samples, leaders, asked) if leaders or asked else ()
+    places = {stratum: array("Q", (one for one in found if one not in first)) for stratum, found in places.items()}
     is_sequence = isinstance(samples(), Sequence)
     is_random = order == "random" and (is_sequence or sum(map(len, places.values())) <= MOST_LAZY)
-    in_order = array("Q", sorted(place for found in places.values() for place in found))
-    visited = visiting.visits(places, seed) if is_random else in_order
+    in_order = array("Q", sorted((*first, *(place for found in places.values() for place in found))))
+    visited = array("Q", (*first, *visiting.visits(places, seed))) if is_random else in_order
     by = task.spread_by or ""
     return Chosen(
         read=lambda: _samples_at(samples, in_order),
@@ -129,20 +136,52 @@ def _has_tags(sample: Sample, tags: Mapping[str, str]) -> bool:
     return not tags or all(sample.tags.get(key) == value for key, value in tags.items())
 
 
-def _positions(samples: Read, selection: Selection, by: str | None) -> "dict[str, array[int]]":
-    """Return the positions that --tag, --id and --first leave, by stratum."""
+def _positions(
+    samples: Read, selection: Selection, by: str | None, followers: dict[int, str]
+) -> "dict[str, array[int]]":
+    """Return the positions that --tag, --id and --first leave, by stratum, and note which of them follow which sample."""
     ids = frozenset(selection.ids)
     left = (
         (place, sample)
         for place, sample in enumerate(samples())
-        if _has_tags(sample, selection.tags) and (not ids or sample.id in ids)
+        if PREPARATION not in sample.tags and _has_tags(sample, selection.tags) and (not ids or sample.id in ids)
     )
     found: dict[str, array[int]] = {}
     for place, sample in islice(left, selection.first):
         found.setdefault(sample.tags.get(by, "") if by else "", array("Q")).append(place)
+        if "after" in sample.meta:
+            followers[place] = sample.meta["after"]
         if len(found) > MOST_STRATA:
-            return _positions(samples, selection, None)
+            return _positions(samples, selection, None, followers)
     return found
+
+
+def _preparations(samples: Read, ids: Sequence[str]) -> set[int]:
+    """Return the positions of preparations that were asked for by their ids."""
+    if not ids:
+        return set()
+    wanted = frozenset(ids)
+    return {place for place, one in enumerate(samples()) if PREPARATION in one.tags and one.id in wanted}
+
+
+def _followed(samples: Read, ids: Collection[str], asked: Collection[int]) -> Sequence[int]:
+    """Return the positions of samples that others follow, of those that these follow, and of those asked for, in the order of the task."""
+    places: dict[str, int] = {}
+    leader_by_id: dict[str, str] = {}
+    wanted = [*ids]
+    for place, sample in enumerate(samples()):
+        places[sample.id] = place
+        if place in asked:
+            wanted.append(sample.id)
+        if "after" in sample.meta:
+            leader_by_id[sample.id] = sample.meta["after"]
+    found: set[str] = set()
+    while wanted:
+        id = wanted.pop()
+        if id in places and id not in found:
+            found.add(id)
+            wanted += [leader_by_id[id]] if id in leader_by_id else []
+    return sorted(places[id] for id in found)
 
 
 def _samples_at(samples: Read, places: "Sequence[int]") -> Iterator[Sample]:

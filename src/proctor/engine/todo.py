@@ -2,13 +2,14 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from typing import Any
 
 from msgspec.structs import replace
 
 from proctor.core.sample import Sample
 from proctor.core.sentence import say
-from proctor.core.trial import Failure, Trial, Verdict
+from proctor.core.trial import IN_THE_MEAN, Failure, Trial, Verdict
 
 Key = tuple[str, int]
 Given = tuple[Sample, int]
@@ -22,6 +23,7 @@ class Todo:
         left: in the order in which they are visited.
         finished: reads what is done and will not be tried again, by sample id and attempt.
         stored: reads the trial of one of those.
+        followed: returns the id of the sample that a stored one follows.
         are_recorded: what is played is recorded, so that nothing starts anywhere.
     """
 
@@ -31,6 +33,7 @@ class Todo:
         left: Iterator[Given],
         finished: Callable[[], Collection[Key]],
         stored: Callable[[Key], Trial | None],
+        followed: Callable[[str], str | None],
         *,
         are_recorded: bool = False,
     ) -> None:
@@ -39,6 +42,7 @@ class Todo:
         self._are_recorded = are_recorded
         self._finished = finished
         self._stored = stored
+        self._followed = followed
         self._done: set[Key] | None = None  # read when the first follower is met: most runs have none
         self._ready: deque[Given] = deque()
         self._waiting: dict[Key, list[Given]] = {}
@@ -69,8 +73,8 @@ class Todo:
         if self._are_recorded:
             return await play(sample, attempt)
         leader = self._stored((sample.meta["after"], attempt))
-        if leader is not None and leader.outcome == "scored":
-            state = leader.trajectory.state or {}
+        if leader is not None and leader.outcome in IN_THE_MEAN:
+            state = self._state_after(leader)
             return await play(replace(sample, meta={**sample.meta, "start": state}), attempt)
         reason = say(
             "It starts where '{id}' ends, and that sample did not come to its end. Run both again with --retry-failed.",
@@ -84,6 +88,13 @@ class Todo:
             failure=Failure(kind="no_start", reason=reason),
         )
         return trial, []
+
+    def _state_after(self, leader: Trial | None) -> Mapping[str, Any]:
+        """Return the state that a sample left; one in which the agent failed left things as it found them."""
+        while leader is not None and leader.outcome == "agent_failed":
+            earlier = self._followed(leader.sample_id)
+            leader = None if earlier is None else self._stored((earlier, leader.attempt))
+        return (leader.trajectory.state if leader is not None else None) or {}
 
     def rest(self) -> Iterator[Given]:
         """Yield what was not handed out."""

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from proctor.core.tally import Tally
+from proctor.core.tally import PREPARATION, Tally
 
 Key = TypeVar("Key")
 
@@ -142,7 +142,8 @@ def _tag_sets(db: sqlite3.Connection, run: int) -> dict[int, dict[str, str]]:
 
 
 def _slices(sets: Mapping[int, Mapping[str, str]]) -> dict[str, list[int]]:
-    """Return the sets of tags that make up each slice."""
+    """Return the sets of tags that make up each slice; preparations are in none."""
+    sets = {number: tags for number, tags in sets.items() if PREPARATION not in tags}
     found: dict[str, list[int]] = {}
     for number, tags in sets.items():
         for key, value in tags.items():
