@@ -161,3 +161,8 @@ def test_there_are_as_many_workers_as_cores_and_as_memory_allows(monkeypatch: py
     monkeypatch.setattr(os, "cpu_count", lambda: 64)
     assert default_size(Limits()) * Limits().memory_bytes <= 1.5 * 2**30
     assert default_size(Limits(memory_bytes=2**34)) == 1
+    monkeypatch.setenv("PROCTOR_ISOLATED_WORKERS", "5")
+    assert default_size(Limits()) == 5
+    monkeypatch.setenv("PROCTOR_ISOLATED_WORKERS", "0")
+    with pytest.raises(BadInput, match="PROCTOR_ISOLATED_WORKERS has to be a number from 1, not '0'"):
+        default_size(Limits())

@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -22,6 +22,8 @@ from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
 from proctor.core.trial import Failure, Outcome, Trial, Verdict
 from proctor.engine import wire
+from proctor.isolation.limits import Limits
+from proctor.isolation.workers import VARIABLE, default_size
 from proctor.runtime.concurrent import run_to_the_end, run_together
 from proctor.transport.client import Client
 
@@ -132,7 +134,8 @@ class Pool:
 
     async def _start_worker(self) -> "Worker":
         worker = Worker(self._client, self._warn)
-        await worker.open(self._command, self._start)
+        share = max(1, default_size(Limits()) // self._size)  # of what all of the run may have
+        await worker.open(self._command, self._start, {VARIABLE: str(share)})
         return worker
 
     async def _close(self) -> None:
@@ -163,7 +166,7 @@ class Worker:
         self._writer: asyncio.StreamWriter | None = None
         self._reading: asyncio.Task[None] | None = None
 
-    async def open(self, command: Sequence[str], start: wire.Start) -> None:
+    async def open(self, command: Sequence[str], start: wire.Start, environment: Mapping[str, str]) -> None:
         """Start the process and wait until it has resolved the parts of the run."""
         ours, theirs = socket.socketpair()
         with theirs:
@@ -173,6 +176,7 @@ class Worker:
                 pass_fds=[theirs.fileno()],
                 stdin=asyncio.subprocess.DEVNULL,
                 start_new_session=True,
+                env={**os.environ, **environment},
             )
         reader, self._writer = await asyncio.open_connection(sock=ours)
         self._reading = asyncio.create_task(self._read(reader))

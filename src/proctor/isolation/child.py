@@ -16,7 +16,7 @@ import resource
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
@@ -43,8 +43,6 @@ def main() -> None:
     """Serve the parent: settings are the first line of standard input, requests the others, replies go to standard output."""
     requests, replies = _take_pipes()
     settings = json.loads(requests.readline())
-    if not hasattr(os, "fork"):
-        _serve(settings, requests, replies)
     _guard(settings, requests, replies)
 
 
@@ -59,21 +57,21 @@ def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
 
 
 def _guard(settings: Mapping[str, Any], requests: BinaryIO, replies: BinaryIO) -> NoReturn:
-    code = 1
+    code, children = 1, []
     try:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
         fault = _leave_namespaces() if settings["confined"] else "not asked for"
-        _control(PR_SET_CHILD_SUBREAPER, 1)  # what outlives the worker becomes our child
+        _control(PR_SET_CHILD_SUBREAPER, 1)  # what the worker leaves becomes our child
         _control(PR_SET_PDEATHSIG, signal.SIGTERM)  # after the change of user, which resets it
         if not fault:
-            _fork(lambda: _hold_namespace(requests, replies))
-        worker = _fork(lambda: _work(settings, requests, replies, fault))
+            children.append(_fork(lambda: _hold_namespace(requests, replies)))
+        children.append(_fork(lambda: _work(settings, requests, replies, fault)))
         requests.close()
         replies.close()
-        code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
+        code = os.waitstatus_to_exitcode(os.waitpid(children[-1], 0)[1])
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        _end_children()
+        _end_children(children)
         shutil.rmtree(settings["folder"], ignore_errors=True)
         os._exit(code if code >= 0 else 128 - code)
 
@@ -83,6 +81,7 @@ def _fork(work: Callable[[], object]) -> int:
     if child:
         return child
     try:
+        os.setpgid(0, 0)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         _control(PR_SET_PDEATHSIG, signal.SIGKILL)
         work()
@@ -101,15 +100,16 @@ def _hold_namespace(requests: BinaryIO, replies: BinaryIO) -> None:
         signal.pause()
 
 
-def _end_children() -> None:
-    """Kill all children until none is left; those of a child that ended are ours then."""
+def _end_children(known: Sequence[int]) -> None:
+    """Kill the groups that we made, and then all children until none is left; those of a child that ended are ours."""
+    for leader in known:
+        with suppress(ProcessLookupError):
+            os.killpg(leader, signal.SIGKILL)
     own = Path(f"/proc/self/task/{os.getpid()}/children")
-    with suppress(ChildProcessError):
-        while True:
-            with suppress(OSError):
-                for child in own.read_text(encoding="ascii").split():
-                    with suppress(ProcessLookupError):
-                        os.kill(int(child), signal.SIGKILL)
+    with suppress(OSError):  # a kernel without that list
+        while children := own.read_text(encoding="ascii").split():
+            for child in children:
+                os.kill(int(child), signal.SIGKILL)
             os.waitpid(-1, 0)
 
 

@@ -1,4 +1,4 @@
-"""What a worker may use, and the exception that reports one of its program."""
+"""Define what a worker may use, and the exception raised for one of its program."""
 
 import msgspec
 

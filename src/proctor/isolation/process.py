@@ -21,6 +21,7 @@ from proctor.isolation import child
 from proctor.isolation.limits import Limits, WorkerRaised
 
 GRACE_SECONDS = 1.0  # for a call that was given up to come to its end, and for a process to end by itself
+PIPE_SECONDS = 0.2  # between the ends of a process and of its pipes
 TAIL_BYTES = 2_000
 FLAGS = (
     "-P",
@@ -113,6 +114,11 @@ class Process(asyncio.SubprocessProtocol):
         finally:
             self.load -= 1
 
+    @property
+    def is_closed(self) -> bool:
+        """True if nothing is left of it."""
+        return self._closed.done()
+
     def drop(self, id: int) -> None:
         """Forget an instance; nothing is waited for."""
         self.instances -= 1
@@ -161,10 +167,10 @@ class Process(asyncio.SubprocessProtocol):
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         if fd == 1:
-            self._loop.call_later(GRACE_SECONDS, self._gone)  # where the process does not end with its pipe
+            self._loop.call_later(PIPE_SECONDS, self._gone)  # where the process does not end with its pipe
 
     def process_exited(self) -> None:
-        self._loop.call_later(GRACE_SECONDS, self._gone)  # where another process holds a pipe
+        self._loop.call_later(PIPE_SECONDS, self._gone)  # where another process holds a pipe
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._gone()
@@ -273,7 +279,9 @@ class Process(asyncio.SubprocessProtocol):
         number = -code if code is not None and code < 0 else (code or 0) - 128
         if number == signal.SIGXCPU:
             return EnvironmentFailed("The worker of {program} did not answer within {seconds:g} seconds, and was ended.", kind="worker_hung", program=self._name, seconds=self._limits.seconds)  # fmt: skip
-        how = signal.Signals(number).name if number in set(signal.Signals) else f"exit code {code}"
+        how: object = signal.Signals(number).name if number in set(signal.Signals) else f"exit code {code}"
+        if code is None:
+            how = say("it closed its pipe")
         said = "".join(c for c in self._tail.decode("utf-8", "replace") if c.isprintable() or c == "\n").strip() or "-"
         return EnvironmentFailed("The worker of {program} ended ({how}). It printed: {said}", kind="worker_killed", program=self._name, how=how, said=said)  # fmt: skip
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import msgspec
 
-from proctor.core.errors import EnvironmentFailed
+from proctor.core.errors import BadInput, EnvironmentFailed
 from proctor.isolation.limits import MEGABYTE, Limits, WorkerRaised
 from proctor.isolation.process import Gone, Process, Program, Reply
 from proctor.runtime.concurrent import run_to_the_end
@@ -19,6 +19,7 @@ from proctor.runtime.concurrent import run_to_the_end
 MEMORY_OF_ALL = 1536 * MEGABYTE
 LOG_BYTES = 4 * MEGABYTE  # of an instance's calls, which are kept so that it can be made again
 DEFAULT = Limits()
+VARIABLE = "PROCTOR_ISOLATED_WORKERS"  # also set for each of several processes of one run
 
 
 class Workers:
@@ -27,7 +28,7 @@ class Workers:
     Args:
         program: a Python file of ours; it can import the standard library and what is in `paths`.
         paths: folders from which it imports; see `find_packages` for what is installed.
-        size: how many processes at most; by default one for each core, and as many as fit into 1.5 GB.
+        size: how many processes at most; by default one for each core, or as many as fit into 1.5 GB.
         limits: of each process.
         variables: what its environment holds in addition to the little that Python needs.
         confined: in namespaces, where the machine allows them; False leaves the program the network and the user's files.
@@ -88,7 +89,11 @@ class Workers:
         id = next(self._ids)
         request = encode_request({"id": id, "call": function, "with": arguments, "opens": True})
         instance = Instance(self, id, self._program)
-        await instance.ask(id, request)
+        try:
+            await instance.ask(id, request)
+        except BaseException:
+            await instance.close()
+            raise
         return instance
 
     def least_busy(self, *, for_instance: bool = False) -> Process:
@@ -99,9 +104,10 @@ class Workers:
             self._unusable = process.unusable or self._unusable
         if self._unusable is not None:
             raise WorkerRaised(self._unusable.type, self._unusable.message)  # another one could not import it either
-        self._processes = [process for process in self._processes if process.fault is None]
-        chosen = min(self._processes, key=lambda one: (one.load + one.instances * for_instance, one.load), default=None)
-        if chosen is None or (chosen.load + chosen.instances * for_instance and len(self._processes) < self.size):
+        self._processes = [process for process in self._processes if not process.is_closed]
+        alive = [process for process in self._processes if process.fault is None]
+        chosen = min(alive, key=lambda one: (one.load + one.instances * for_instance, one.load), default=None)
+        if chosen is None or (chosen.load + chosen.instances * for_instance and len(alive) < self.size):
             chosen = Process(self._program)
             self._processes.append(chosen)
         return chosen
@@ -218,5 +224,13 @@ def value_of(reply: Reply, program: Program) -> Any:
 
 
 def default_size(limits: Limits) -> int:
-    """Return one worker for each core, and no more than fit into the memory of all."""
-    return max(1, min(os.cpu_count() or 1, MEMORY_OF_ALL // limits.memory_bytes))
+    """Return one worker for each core, and no more than fit into the memory of all; or what the environment says.
+
+    Raises:
+        BadInput: it says no number.
+    """
+    if (given := os.environ.get(VARIABLE)) is None:
+        return max(1, min(os.cpu_count() or 1, MEMORY_OF_ALL // limits.memory_bytes))
+    if not given.isdecimal() or not int(given):
+        raise BadInput("{variable} has to be a number from 1, not '{value}'.", variable=VARIABLE, value=given)
+    return int(given)
