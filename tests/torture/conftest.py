@@ -17,6 +17,10 @@ LEFT_OUT = {  # of the short form: they wait for seconds, or are close to anothe
     "SIGTERM while the first sample hangs",
     "SIGINT in the middle of a run",
     "store that may not be read",
+    "worker that hangs in a pattern",
+    "worker that hangs in a number",
+    "worker that leaves children and hangs",
+    "worker that floods standard error",
     "store cut in half",
     *(
         f"agent that {what}, async"

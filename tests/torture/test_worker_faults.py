@@ -8,13 +8,14 @@ import sys
 import time
 import uuid
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from stage import wait_until
+from stage import RUN, Stage, assert_sound, wait_until
 
+import proctor
 from proctor.core.errors import EnvironmentFailed
 from proctor.isolation import Limits, Workers
 
@@ -178,6 +179,101 @@ async def test_a_call_that_is_cancelled_keeps_a_worker_that_answers_soon(tempora
         with pytest.raises(EnvironmentFailed, match="given up"):
             await instance.call("add", by=1)
         assert await workers.run("echo") == {}
+
+
+ACTING = """
+import re
+from contextlib import asynccontextmanager
+from pathlib import Path
+from proctor import Sample, Task
+from proctor.core.sample import Message, ToolCall, ToolResult
+from proctor.core.trajectory import Step
+from proctor.isolation import Limits, Workers
+
+class Counters:
+    def __init__(self):
+        self.workers = Workers(Path({program!r}), limits=Limits(seconds=1), variables={{"MARK": {mark!r}}})
+    async def __aenter__(self):
+        await self.workers.__aenter__()
+        return self
+    async def __aexit__(self, *raised):
+        await self.workers.__aexit__(*raised)
+    def __call__(self, sample):
+        return Counter(self.workers)
+
+class Counter:
+    def __init__(self, workers):
+        self.workers = workers
+    async def __aenter__(self):
+        self.instance = await self.workers.open("counter", start=0)
+        return self
+    async def __aexit__(self, *raised):
+        await self.instance.close()
+    async def call(self, call):
+        return ToolResult(name=call.name, content=str(await self.instance.call(call.name, **call.arguments)))
+    def state(self):
+        return {{}}
+
+class Acts:
+    name, tools = "acts", "native"
+    @asynccontextmanager
+    async def open(self, sample, environment):
+        self = Acts()
+        self.number, self.environment = int(sample.id[1:]), environment
+        yield self
+    async def send(self, turn):
+        for by in (self.number - 1, 1):
+            result = await self.environment.call(ToolCall(name="add", arguments={{"by": by}}))
+            if self.number % 10 == 7:
+                await self.environment.call(ToolCall(name="does", arguments={{"what": {function!r}}}))
+        return [Step(message=Message.of("assistant", result.content if self.number % 4 else "no idea"))]
+
+def questions(count):
+    samples = lambda: (Sample.ask(f"s{{n}}", f"What is {{n}}?", target=str(n)) for n in range(count))
+    return Task(name="questions", samples=samples, scorers=["exact"], environment=Counters())
+
+agent = Acts()
+"""
+
+
+@pytest.mark.parametrize("more", [(), ("--workers", "2")], ids=["one process", "two processes"])
+@pytest.mark.parametrize("function", ["is_killed", "sleeps"])
+@pytest.mark.fault(
+    "worker of a run that dies or hangs",
+    "a worker process, in a run of 20 samples",
+    "environment_failed for that sample only; no process left",
+)
+def test_a_worker_that_fails_costs_a_run_its_sample_only(stage: Stage, function: str, more: tuple[str, ...]) -> None:
+    mark = uuid.uuid4().hex
+    stage.script("questions.py", ACTING.format(program=str(PROGRAM), mark=mark, function=function))
+    done = stage.run_alone(stage.command("./questions.py:agent", "--concurrency", "8", *more))
+    assert done.code == 3, done.error  # a tenth of the samples says nothing
+    assert_sound(stage, {n: "environment_failed" for n in range(stage.samples) if n % 10 == 7})
+    with closing(proctor.open_run(RUN, store=str(stage.store)).store) as store:
+        kinds = {trial.failure.kind for trial in store.trials(RUN) if trial.failure is not None}
+    assert kinds == {"worker_killed" if function == "is_killed" else "worker_hung"}
+    wait_until(lambda: not processes_of(mark), seconds=5)
+
+
+@pytest.mark.fault(
+    "kill -9 of a run whose worker has a call under way", "SIGKILL", "no process left; resumed, all are scored once"
+)
+def test_a_run_that_is_killed_leaves_no_worker_and_is_resumed(stage: Stage) -> None:
+    mark = uuid.uuid4().hex
+    stage.script(
+        "questions.py",
+        ACTING.format(program=str(PROGRAM), mark=mark, function="sleeps").replace("seconds=1", "seconds=600"),
+    )
+    run = stage.start(stage.command("./questions.py:agent", "--concurrency", "8"))
+    wait_until(lambda: len(processes_of(mark)) >= 3)
+    time.sleep(0.5)
+    run.kill()
+    run.communicate()
+    wait_until(lambda: not processes_of(mark), seconds=5)
+    stage.script("questions.py", ACTING.format(program=str(PROGRAM), mark=mark, function="pid"))
+    done = stage.run_alone(stage.go_on("--accept-changes"))
+    assert done.code == 0, done.error
+    assert_sound(stage)
 
 
 PARENT = """
