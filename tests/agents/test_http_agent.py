@@ -4,6 +4,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from acting import TOOLS, Shop
 from endpoint import Answer, Endpoint, Request, body, data, raw
 
 from proctor.agents.http import make
@@ -226,3 +227,20 @@ async def test_a_key_in_the_address_comes_from_the_environment(monkeypatch: pyte
     monkeypatch.delenv("BOT_KEY")
     with pytest.raises(BadInput, match="BOT_KEY, which is not set"):
         make("https://bot.example/ask?key={env:BOT_KEY}", {})
+
+
+async def test_calls_are_run_by_the_environment_and_their_results_sent() -> None:
+    call = {"id": "c1", "name": "add", "arguments": {"item": "apple"}}
+    shop = Shop()
+    async with Endpoint(data({"calls": [call]}), data({"answer": "Done.", "calls": []})) as place:
+        options = {"calls": "calls", "body": {"ask": "{question}", "log": "{messages}", "tools": "{tools}"}}
+        agent = make(f"{place.url}/ask", options)
+        async with agent.open(SAMPLE, shop) as session:
+            steps = await session.send(Turn(messages=SAMPLE.turns[0].messages, tools=TOOLS))
+    first, second = (request.json for request in place.requests)
+    assert first["ask"] == SAMPLE.question
+    assert [one["function"]["name"] for one in first["tools"]] == [tool.name for tool in TOOLS]
+    assert second["ask"] == ""
+    assert second["log"][-1] == {"role": "tool", "tool_call_id": "c1", "content": "added apple, 1 in the cart"}
+    assert shop.cart == ["apple"]
+    assert [step.author for step in steps] == ["agent", "tool", "agent"]

@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from acting import TOOLS, Shop
 from endpoint import Endpoint, data
 from in_hello_agents_chapter import OSLO, bfcl_data, model, reply, serving
-from played import answer, conversations, outline, played
+from played import SAMPLE, answer, conversations, outline, played
 
 import proctor
 from proctor.agents import function, hello_agents
 from proctor.agents._library_agents import LibraryOptions
-from proctor.core.errors import ProviderFailed, Refused
-from proctor.core.sample import Reasoning
+from proctor.core.errors import BadInput, ProviderFailed, Refused
+from proctor.core.sample import Reasoning, ToolResult, Turn
 from proctor.core.trajectory import Trajectory
 
 
@@ -163,3 +164,59 @@ def test_an_agent_calls_an_evaluation_as_one_of_its_tools(tmp_path: Path, monkey
         told = endpoint.requests[-1].json["messages"][-1]
     assert told["role"] == "tool"
     assert json.loads(told["content"])["overall_accuracy"] == 1
+
+
+@pytest.mark.parametrize("kind", ["SimpleAgent", "ReActAgent", "ReflectionAgent"])
+async def test_the_tools_of_an_environment_are_tools_of_the_agent(kind: str) -> None:
+    import hello_agents as library
+
+    shop = Shop()
+    script = [reply(None, ("add", {"item": "apple"}, "c1")), reply(None, ("sell_out", {"item": "kiwi"}, "c2"))]
+    end = [reply(None, ("Finish", {"answer": "An apple."}, "c3"))] if kind == "ReActAgent" else [reply("An apple.")] * 3
+    with serving(*script, *end) as endpoint:
+        own = getattr(library, kind)("clerk", model(endpoint))
+        wrapped = function.wrap(own)
+        async with wrapped.open(SAMPLE, shop) as session:
+            steps = await session.send(Turn(messages=SAMPLE.turns[0].messages, tools=TOOLS))
+    offered = [one["function"]["name"] for one in endpoint.requests[0].json["tools"]]
+    assert {"add", "sell_out"} <= {*offered}
+    assert answer(steps) == "An apple."
+    assert [(call.name, call.arguments) for call in shop.calls] == [
+        ("add", {"item": "apple"}),
+        ("sell_out", {"item": "kiwi"}),
+    ]
+    told = [part for step in steps for part in step.message.parts if isinstance(part, ToolResult)]
+    assert [(part.content, part.is_error) for part in told] == [
+        ("added apple, 1 in the cart", False),
+        ("kiwi is sold out", True),
+    ]
+    assert any("added apple" in str(one["content"]) for one in endpoint.requests[1].json["messages"])
+    assert own.tool_registry is None or "add" not in own.tool_registry.list_tools()
+
+
+@pytest.mark.parametrize(("tool", "outcome"), [("crash", "environment_failed"), ("close", "scored")])
+async def test_what_ends_the_sample_in_a_tool_ends_it_although_the_agent_swallows_errors(
+    tool: str, outcome: str
+) -> None:
+    from hello_agents import SimpleAgent
+
+    task = proctor.Task(
+        name="shop", samples=[SAMPLE], scorers=[lambda sample, trajectory: 1], environment=lambda sample: Shop()
+    )
+    with serving(reply(None, (tool, {}, "c1")), reply("All is well.")) as endpoint:
+        run = await proctor.evaluate_async(task, agent=SimpleAgent("clerk", model(endpoint)), max_failed=1.0)
+    assert run.outcomes == {outcome: 1}
+    assert len(endpoint.requests) == 1
+
+
+async def test_an_agent_that_calls_tools_in_its_text_cannot_be_given_any() -> None:
+    from hello_agents import SimpleAgent
+
+    class Older(SimpleAgent):  # type: ignore[misc]  # as before version 1
+        _build_tool_schemas = None
+
+    with serving(reply("never")) as endpoint:
+        async with function.wrap(Older("clerk", model(endpoint))).open(SAMPLE, Shop()) as session:
+            with pytest.raises(BadInput, match="calls tools natively"):
+                await session.send(Turn(messages=SAMPLE.turns[0].messages, tools=TOOLS))
+    assert endpoint.requests == []

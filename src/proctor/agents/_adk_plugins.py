@@ -1,4 +1,5 @@
-"""Plugins of google-adk: one answers tool calls with the results that the case recorded, one counts what models use.
+"""Plugins of google-adk: one answers tool calls with the results that the case recorded, one counts what models use, one
+offers the tools of an environment.
 
 A call is answered by the first recorded one of the same name and arguments that is not used up yet.
 """
@@ -9,13 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from proctor.agents.adk_events import plain, usage_of
-from proctor.core.sample import Sample
+from proctor.agents._environment_tools import EnvironmentTools, schema_of_parameters
+from proctor.agents.adk_events import as_object, plain, usage_of
+from proctor.core.sample import Sample, Tool
 from proctor.core.trajectory import Usage
 
 if TYPE_CHECKING:
     from google.adk.plugins.base_plugin import BasePlugin
 
+GIVER = "proctor_environment_tools"
 KEY = "tool_results"  # where a sample has them
 ResultSource = Literal["real", "recorded", "recorded_or_real"]
 STEERING = ("transfer_to_agent", "exit_loop", "set_model_response")  # tools by which google-adk itself steers
@@ -61,6 +64,44 @@ def result_player() -> "BasePlugin":
             return None if recorded is None or tool.name in STEERING else recorded.of(tool.name, plain(tool_args))
 
     return Player(name="proctor_tool_results")
+
+
+offered: ContextVar[EnvironmentTools | None] = ContextVar("proctor_adk_tools", default=None)
+
+
+def tool_giver() -> "BasePlugin":
+    """Return a plugin that offers the tools of a sample's environment to every model of the agent."""
+    from google.adk.plugins.base_plugin import BasePlugin
+    from google.adk.tools.base_tool import BaseTool
+    from google.genai import types
+
+    class Given(BaseTool):
+        def __init__(self, tool: Tool, tools: EnvironmentTools) -> None:
+            super().__init__(name=tool.name, description=tool.description)
+            self._schema = schema_of_parameters(tool)
+            self._tools = tools
+
+        def _get_declaration(self) -> types.FunctionDeclaration:
+            return types.FunctionDeclaration(
+                name=self.name, description=self.description, parameters_json_schema=self._schema
+            )
+
+        async def run_async(self, *, args: dict[str, Any], tool_context: Any) -> dict[str, object]:
+            result = await self._tools.call(self.name, args, tool_context.function_call_id or "")
+            return {"error": result.content} if result.is_error else as_object(result.content)
+
+    class Giver(BasePlugin):
+        async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+            tools = offered.get()
+            if tools is None:
+                return
+            for own in llm_request.config.tools or ():
+                declared = getattr(own, "function_declarations", None)
+                if declared:
+                    own.function_declarations = [one for one in declared if not tools.has(one.name)]
+            llm_request.append_tools([Given(tool, tools) for tool in tools.tools])
+
+    return Giver(name=GIVER)
 
 
 def usage_counter() -> "BasePlugin":

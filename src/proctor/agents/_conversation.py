@@ -22,20 +22,20 @@ class Clock:
     """Measures the time since it was made."""
 
     def __init__(self) -> None:
-        self._started = time.time()
+        self.started = time.time()
         self._clock = time.perf_counter()
 
     def timed(self, steps: Sequence[Step]) -> Sequence[Step]:
         """Return the steps; a single one without a start gets that of this clock, and the time until now."""
         if len(steps) == 1 and not steps[0].started:
-            return [replace(steps[0], started=self._started, seconds=time.perf_counter() - self._clock)]
+            return [replace(steps[0], started=self.started, seconds=time.perf_counter() - self._clock)]
         return steps
 
     def split(self, steps: Sequence[Step]) -> Sequence[Step]:
         """Return the steps with the time until now in equal parts, as what was done together is not measured apart."""
         seconds = (time.perf_counter() - self._clock) / max(1, len(steps))
         return [
-            replace(step, started=self._started + index * seconds, seconds=seconds) for index, step in enumerate(steps)
+            replace(step, started=self.started + index * seconds, seconds=seconds) for index, step in enumerate(steps)
         ]
 
 
@@ -133,6 +133,12 @@ class Recorded:
         if steps and self._trajectory.stop != "done" and steps[-1] is self._trajectory.steps[-1]:
             steps[-1] = replace(steps[-1], stop=self._trajectory.stop)
         return steps
+
+
+def newest(messages: Sequence[Message]) -> Sequence[Message]:
+    """Return the messages since the agent's last one."""
+    replies = [index for index, message in enumerate(messages) if message.role in ("assistant", "tool")]
+    return messages[replies[-1] + 1 :] if replies else messages
 
 
 def _of_tool(results: Sequence[ToolResult]) -> Message:

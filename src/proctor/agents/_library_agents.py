@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor import registry
+from proctor.agents._environment_tools import EnvironmentTools
 from proctor.chat.agent_replies import clean
 from proctor.chat.message_text import as_json
 from proctor.chat.thinking import parted
@@ -51,16 +52,16 @@ class LibraryOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FrameworkAgent:
-    """An agent of a library, with a session of its own for each sample. It has its own tools."""
+    """An agent of a library, with a session of its own for each sample. It has its own tools, and those of the environment."""
 
     tools: ToolStyle = "text"
 
-    def __init__(self, name: str, start: Callable[[], Session]) -> None:
+    def __init__(self, name: str, start: Callable[[EnvironmentTools], Session]) -> None:
         self.name = name
         self._start = start
 
     def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
-        return nullcontext(self._start())
+        return nullcontext(self._start(EnvironmentTools(environment)))
 
 
 def wrapper_of(target: object) -> Callable[..., Agent] | None:
@@ -81,8 +82,18 @@ def wrapper_of(target: object) -> Callable[..., Agent] | None:
     return None
 
 
-def load_agent(kind: str, argument: str, options: Mapping[str, object], *, package: str) -> Agent:
+def load_agent(
+    kind: str,
+    argument: str,
+    options: Mapping[str, object],
+    *,
+    package: str,
+    can_be_made: Callable[[object], bool] = lambda _: False,
+) -> Agent:
     """Return the agent `KIND:./file.py:object` or `KIND:package.module:object`.
+
+    Args:
+        can_be_made: True for an object that makes agents of the library.
 
     Raises:
         MissingExtra: the library is not installed.
@@ -92,8 +103,9 @@ def load_agent(kind: str, argument: str, options: Mapping[str, object], *, packa
     chosen = converted(options, LibraryOptions, name)
     require_library(kind, package)
     target = registry.load_object(argument, "agent")
-    wrap = wrapper_of(target)
-    if wrap is None or wrap is not registry.AGENTS.find(kind).wrap:
+    part = registry.AGENTS.find(kind)
+    wrap = part.wrap if can_be_made(target) else wrapper_of(target)
+    if wrap is None or wrap is not part.wrap:
         raise _no_agent(target, name, package)
     return wrap(target, name=name, options=chosen)
 

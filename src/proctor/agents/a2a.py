@@ -18,6 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.agents._a2a_messages import message_of, parts_of, plain, steps_of
+from proctor.agents._environment_tools import refuse_tools
 from proctor.config import converted
 from proctor.core.errors import AgentFailed, BadInput, MissingExtra, Refused
 from proctor.core.parts import AgentPart
@@ -114,7 +115,7 @@ class A2aAgent:
         async with self._meeting:
             if self._client is None:
                 self._client = await self._connect()
-        yield A2aSession(self._client)
+        yield A2aSession(self._client, self.name, environment)
 
     async def _connect(self) -> "Client":
         from a2a.client import ClientConfig, ClientFactory
@@ -165,8 +166,10 @@ class A2aSession:
         tools: "native" once the server has told of calls, or is known to.
     """
 
-    def __init__(self, client: "Client") -> None:
+    def __init__(self, client: "Client", name: str = "a2a", environment: Environment | None = None) -> None:
         self.tools: ToolStyle = "text"
+        self._name = name
+        self._environment = environment
         self._client = client
         self._context_id = ""
         self._task_id = ""
@@ -175,6 +178,7 @@ class A2aSession:
 
     async def send(self, turn: Turn) -> Sequence[Step]:
         """One message, and all that the agent said until it was done or wants more."""
+        refuse_tools(self._name, turn, self._environment, "a2a")
         from a2a.types import SendMessageRequest
         from a2a.utils.errors import A2AError
 

@@ -22,6 +22,7 @@ from msgspec.structs import replace
 
 from proctor import registry
 from proctor.agents import _adk_plugins, _library_agents
+from proctor.agents._environment_tools import EnvironmentTools
 from proctor.agents.adk_events import content_of, plain, steps_of
 from proctor.agents.agent_errors import RaisedBy, map_agent_errors
 from proctor.config import converted
@@ -125,6 +126,8 @@ class AdkAgent:
         """A session of its own for each attempt; those of a runner that was given are kept in its session service."""
         begin = _session_start(sample)
         runner = self._runner_for(begin.app_name)
+        if environment is not None:
+            runner = _with_giver(runner)
         user_id = begin.user_id or str(getattr(runner, "user_id", "") or USER_ID)
         in_words = any(turn.as_text is not None for turn in sample.turns)
         async with self._begin_session(runner, user_id, begin) as session_id:
@@ -133,7 +136,8 @@ class AdkAgent:
                 runner,
                 user_id,
                 session_id,
-                tools="text" if in_words else "native",
+                tools="text" if in_words and environment is None else "native",
+                offered=EnvironmentTools(environment),
                 options=self._options,
                 results=None if wanted == "real" else _adk_plugins.Results(sample, wanted),
             )
@@ -197,9 +201,11 @@ class AdkSession:
         session_id: str,
         *,
         tools: ToolStyle,
+        offered: EnvironmentTools,
         options: Options,
         results: _adk_plugins.Results | None = None,
     ) -> None:
+        self._offered = offered
         self.tools = tools
         self.received: list[Step] = []
         self.state: Mapping[str, object] | None = None
@@ -217,8 +223,10 @@ class AdkSession:
         self.received = []
         used = _adk_plugins.used.set({})
         recorded = _adk_plugins.results.set(self._results)
+        self._offered.offer(turn)
+        offered = _adk_plugins.offered.set(self._offered if self._offered.tools else None)
         try:
-            with map_agent_errors(_raised_by):
+            with self._offered.ended(), map_agent_errors(_raised_by):
                 try:
                     over = await self._play(content, self._options.steps())
                     self.state = await self._state()
@@ -228,6 +236,7 @@ class AdkSession:
             inside = [usage for used_by_agent in _adk_plugins.used.get().values() for usage in used_by_agent]
             _adk_plugins.used.reset(used)
             _adk_plugins.results.reset(recorded)
+            _adk_plugins.offered.reset(offered)
             if inside and self.received:
                 last = self.received[-1]
                 self.received[-1] = replace(last, usage=sum(inside, last.usage or Usage()))
@@ -345,6 +354,18 @@ def _runner_of(app: "App", app_name: str) -> "Runner":
     runner.plugin_manager.register_plugin(_adk_plugins.usage_counter())
     runner.plugin_manager.register_plugin(_adk_plugins.result_player())
     return runner
+
+
+def _with_giver(runner: "Runner") -> "Runner":
+    """Return a runner whose models are offered the tools of the environment; a copy, as the user's own stays as it is."""
+    manager = runner.plugin_manager
+    if any(plugin.name == _adk_plugins.GIVER for plugin in manager.plugins):
+        return runner
+    other = copy.copy(runner)
+    other.plugin_manager = copy.copy(manager)
+    other.plugin_manager.plugins = [*manager.plugins, _adk_plugins.tool_giver()]
+    vars(other).pop("run_async", None)  # VeADK binds it to the runner that was copied
+    return other
 
 
 def _session_start(sample: Sample) -> SessionStart:

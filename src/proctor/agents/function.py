@@ -4,6 +4,9 @@ One parameter: the text of the question comes in, an answer as text goes out. Tw
 `messages`: the whole conversation (and the tools) as the plain dicts of chat completions come in; text, a message or
 a list of new messages goes out. Everything may be async, or a generator of pieces of text.
 
+A last parameter called `environment` is what the function itself calls tools with (`Tools`, `AsyncTools`): `environment.tools`
+describes them as chat completions do, and `environment.call(name, **arguments)` returns a `ToolResult`.
+
 What is not async runs in a thread of its own: one that never returns holds up neither other samples nor our end.
 """
 
@@ -17,7 +20,9 @@ from typing import Any, Literal, Protocol, TypeGuard, runtime_checkable
 
 from proctor import registry
 from proctor.agents._conversation import Clock, Conversation
+from proctor.agents._environment_tools import refuse_tools
 from proctor.agents._library_agents import wrapper_of
+from proctor.agents.acting_functions import ActingSession
 from proctor.agents.agent_errors import map_agent_errors
 from proctor.chat.agent_replies import steps_of
 from proctor.chat.message_text import text_of
@@ -33,6 +38,7 @@ from proctor.core.task import Agent, Environment, Session
 from proctor.core.trajectory import Step, ToolStyle
 from proctor.runtime.threads import in_thread
 
+ENVIRONMENT = "environment"
 MOST_CHARACTERS = Limits().reply_bytes * 2  # where the pieces of a generator stop being collected
 
 Takes = Literal["text", "messages", "messages and tools"]
@@ -63,7 +69,7 @@ def wrap(target: object, *, name: str | None = None) -> Agent:
     if (wrap_known := wrapper_of(target)) is not None:
         return wrap_known(target, name=name)
     if isinstance(target, type):
-        return FunctionAgent(target, name=name, takes=_takes(_run_of(target, name), name))
+        return _of_function(target, _run_of(target, name), name)
     function = target.run if isinstance(target, _Runs) and callable(target.run) else target
     if not callable(function):
         raise BadInput(
@@ -71,7 +77,12 @@ def wrap(target: object, *, name: str | None = None) -> Agent:
             name=name,
             type=type(target).__name__,
         )
-    return FunctionAgent(function, name=name, takes=_takes(function, name))
+    return _of_function(function, function, name)
+
+
+def _of_function(target: Callable[..., object], called: Callable[..., object], name: str) -> "FunctionAgent":
+    acts = _acts(called)
+    return FunctionAgent(target, name=name, takes=_takes(called, name, acts=acts), acts=acts)
 
 
 def identity(target: object) -> str:
@@ -116,31 +127,41 @@ class _Runs(Protocol):
 class FunctionAgent:
     """Calls a function, or `run` of an object made for the sample."""
 
-    def __init__(self, function: Callable[..., object], *, name: str, takes: Takes) -> None:
+    def __init__(self, function: Callable[..., object], *, name: str, takes: Takes, acts: bool = False) -> None:
         self.name = name
         self.tools: ToolStyle = "native" if takes == "messages and tools" else "text"
         self._takes = takes
+        self._acts = acts
+        self._is_async = _is_async(function)
         self._made_anew = function if isinstance(function, type) else None
         self._call = call_function if self._made_anew else _caller(function)
 
     def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
         if self._made_anew is not None:
             return self._anew(self._made_anew, environment)
-        return nullcontext(self._session(self._call, environment))
+        return nullcontext(self._session(self._call, environment, is_async=self._is_async))
 
     @asynccontextmanager
     async def _anew(self, kind: type, environment: Environment | None) -> AsyncIterator[Session]:
-        yield self._session(_caller((await call_function(kind)).run), environment)
+        run = (await call_function(kind)).run
+        yield self._session(_caller(run), environment, is_async=_is_async(run))
 
-    def _session(self, call: Call, environment: Environment | None) -> Session:
-        return _TextSession(call) if self._takes == "text" else Conversation(partial(self._ask, call), environment)
+    def _session(self, call: Call, environment: Environment | None, *, is_async: bool) -> Session:
+        if self._acts:
+            ask = None if self._takes == "text" else self._ask
+            return ActingSession(call, ask, environment, is_async=is_async)
+        if self._takes == "text":
+            return _TextSession(call, self.name, environment)
+        return Conversation(partial(self._ask, call), environment)
 
-    async def _ask(self, call: Call, messages: Sequence[Message], tools: Sequence[Tool]) -> Sequence[Step]:
+    async def _ask(
+        self, call: Call, messages: Sequence[Message], tools: Sequence[Tool], *more: object
+    ) -> Sequence[Step]:
         given = to_messages(messages, {})
         mine = {id(one) for one in given}
         arguments = (list(given), to_tools(tools, {}))
         clock = Clock()
-        reply = await call(*arguments[: 2 if self._takes == "messages and tools" else 1])
+        reply = await call(*arguments[: 2 if self._takes == "messages and tools" else 1], *more)
         if isinstance(reply, list | tuple):  # `messages.append(answer); return messages` is common
             reply = [one for one in reply if id(one) not in mine]
         return clock.timed(steps_of(reply))
@@ -149,10 +170,13 @@ class FunctionAgent:
 class _TextSession:
     """Gives each turn as text; the function itself remembers earlier turns if it wants to."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Call, name: str, environment: Environment | None) -> None:
         self._call = call
+        self._name = name
+        self._environment = environment
 
     async def send(self, turn: Turn) -> Sequence[Step]:
+        refuse_tools(self._name, turn, self._environment, "function")
         clock = Clock()
         return clock.timed(steps_of(await self._call(text_of(turn.messages))))
 
@@ -216,11 +240,21 @@ def _whole(pieces: list[Any]) -> Any:
     return "".join(pieces) if pieces and all(isinstance(piece, str) for piece in pieces) else pieces or None
 
 
-def _takes(function: Callable[..., object], name: str) -> Takes:
+def _acts(function: Callable[..., object]) -> bool:
+    """True if a function calls tools itself."""
+    try:
+        names = [*inspect.signature(function).parameters]
+    except (TypeError, ValueError):
+        return False
+    return len(names) > 1 and names[-1] == ENVIRONMENT
+
+
+def _takes(function: Callable[..., object], name: str, *, acts: bool = False) -> Takes:
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # built-in functions have no signature
         return "text"
+    parameters = parameters[:-1] if acts else parameters
     placed = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     needed = [one for one in placed if one.default is one.empty]
     names = [one.name for one in placed]

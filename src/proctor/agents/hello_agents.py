@@ -12,6 +12,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from proctor.agents._environment_tools import EnvironmentTools, cannot_be_given
 from proctor.agents._library_agents import (
     FrameworkAgent,
     LibraryOptions,
@@ -25,6 +26,7 @@ from proctor.agents._library_agents import (
 from proctor.agents.agent_errors import map_agent_errors
 from proctor.chat.agent_replies import call_of
 from proctor.chat.message_text import text_of
+from proctor.chat.messages import to_tools
 from proctor.core.parts import AgentPart
 from proctor.core.sample import Reasoning, ToolCall, Turn
 from proctor.core.task import Agent
@@ -50,30 +52,34 @@ def wrap(target: object, *, name: str, options: LibraryOptions = LibraryOptions(
 class CopySession:
     """A conversation with a copy of the agent."""
 
-    def __init__(self, agent: Any, options: LibraryOptions) -> None:
+    def __init__(self, agent: Any, options: LibraryOptions, tools: EnvironmentTools) -> None:
+        self.tools = tools.style
         self._options = options
+        self._tools = tools
         self._model = _Model(agent.llm, getattr(agent, "name", "agent"))
-        self._agent = _copy_agent(agent, self._model)
+        self._agent = _copy_agent(agent, self._model, tools)
 
     @property
     def received(self) -> Sequence[Step]:
-        return self._model.steps
+        return self._tools.with_errors(self._model.steps)
 
     async def send(self, turn: Turn) -> Sequence[Step]:
         model = self._model
         model.begin(self._options.steps())
-        with map_agent_errors():
+        if self._tools.offer(turn):
+            _equip(self._agent, self._model.author)
+        with self._tools.ended(), map_agent_errors():
             try:
                 answer = await in_thread(partial(self._agent.run, text_of(turn.messages)))
             except _StepLimit:
-                return with_stop(model.steps, "step_limit")
+                return with_stop(self.received, "step_limit")
             if model.over:
-                return with_stop(model.steps, "step_limit")
+                return with_stop(self.received, "step_limit")
             if model.error is not None:
                 raise model.error
         if model.asked == getattr(self._agent, "max_steps", None) and model.wants_more:  # says so in its own words
-            return with_stop(model.steps, "step_limit")
-        return with_answer(model.steps, answer, model.author)
+            return with_stop(self.received, "step_limit")
+        return with_answer(self.received, answer, model.author)
 
 
 class _StepLimit(Exception):
@@ -192,7 +198,27 @@ class _Model:
         self.steps.append(Step(message=message, author="tool", started=started))
 
 
-def _copy_agent(agent: Any, model: _Model) -> Any:
+def _equip(agent: Any, name: str) -> None:
+    """Have a copy of an agent offer its model tools, which a registry switches on.
+
+    Raises:
+        BadInput: its models call tools in their text, by rules of its own.
+    """
+    if not callable(getattr(agent, "_build_tool_schemas", None)):
+        raise cannot_be_given(name, "hello_agents")
+    if agent.tool_registry is None:
+        from hello_agents.tools.registry import ToolRegistry
+
+        agent.tool_registry = ToolRegistry()
+    agent.enable_tool_calling = True  # of those that have such a switch
+
+
+def _build_schemas(original: Callable[[], list[Any]], tools: EnvironmentTools) -> list[Any]:
+    own = [one for one in original() if not tools.has(one["function"]["name"])]
+    return [*own, *to_tools(tools.tools, {})]
+
+
+def _copy_agent(agent: Any, model: _Model, tools: EnvironmentTools) -> Any:
     """Return a copy with a history of its own, and with what passes between it and its model noted."""
     known: dict[int, Any] = {id(agent.llm): model, id(getattr(agent, "trace_logger", model)): None}
     known |= {id(part): part for name in SHARED if (part := getattr(agent, name, None)) is not None}
@@ -208,12 +234,21 @@ def _copy_agent(agent: Any, model: _Model) -> Any:
         mine.config = mine.config.model_copy(update={"trace_enabled": False})
     original = getattr(mine, "_execute_tool_call", None)
     if callable(original):
-        mine._execute_tool_call = partial(_run_tool, mine, original, model)
+        mine._execute_tool_call = partial(_run_tool, mine, original, model, tools)
+    build = getattr(mine, "_build_tool_schemas", None)
+    if callable(build):
+        mine._build_tool_schemas = partial(_build_schemas, build, tools)
     return mine
 
 
-def _run_tool(agent: Any, original: Callable[..., Any], model: _Model, name: str, arguments: Any) -> Any:
+def _run_tool(
+    agent: Any, original: Callable[..., Any], model: _Model, tools: EnvironmentTools, name: str, arguments: Any
+) -> Any:
     started = time.time()
+    if tools.has(name):
+        result = tools.call_in_thread(name, arguments)
+        model.tool_ran(name, arguments, result.content, started)
+        return result.content
     output = original(name, arguments)
     parse = getattr(agent, "_parse_tool_parameters", None)  # of versions whose models call tools in their text
     model.tool_ran(name, parse(name, arguments) if isinstance(arguments, str) and parse else arguments, output, started)

@@ -14,6 +14,8 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
+from proctor.agents._conversation import Conversation, newest
+from proctor.agents._environment_tools import refuse_tools
 from proctor.chat.agent_replies import call_of
 from proctor.chat.messages import to_messages, to_tools
 from proctor.config import converted
@@ -107,47 +109,59 @@ class HttpAgent:
 
     def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
         """Return a conversation of its own for each sample, with an id of its own."""
-        return nullcontext(HttpSession(self))
+        session = HttpSession(self, environment)
+        if environment is None or self.options.calls is None:
+            return nullcontext(session)
+        return nullcontext(Conversation(session.ask, environment))
 
 
 class HttpSession:
     """One conversation; `{messages}` holds all of it."""
 
-    def __init__(self, agent: HttpAgent) -> None:
+    def __init__(self, agent: HttpAgent, environment: Environment | None = None) -> None:
         self._agent = agent
+        self._environment = environment
         self._id = secrets.token_hex(16)
         self._history: list[Message] = []
         self._tools: Sequence[Tool] = ()
 
     async def send(self, turn: Turn) -> Sequence[Step]:
         """Send one request and return its reply as one step."""
+        refuse_tools(self._agent.name, turn, self._environment, "http")
         self._history.extend(turn.messages)
         self._tools = turn.tools or self._tools
-        asked = [message.text for message in turn.messages if message.role == "user"]
+        step = await self._exchange(self._history, self._tools, turn.messages)
+        self._history.append(step.message)
+        return [step]
+
+    async def ask(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Sequence[Step]:
+        """Return the reply to a conversation in which calls are run."""
+        return [await self._exchange(messages, tools, newest(messages))]
+
+    async def _exchange(self, messages: Sequence[Message], tools: Sequence[Tool], new: Sequence[Message]) -> Step:
         values = {
-            "question": "\n".join(asked),
-            "messages": to_messages(self._history, {}),
-            "tools": to_tools(self._tools, {}),
+            "question": "\n".join(message.text for message in new if message.role == "user"),
+            "messages": to_messages(messages, {}),
+            "tools": to_tools(tools, {}),
             "session": self._id,
         }
         started, clock = time.time(), time.perf_counter()
         client = current.get()
         if client is not None:
-            message = await self._ask(client, values)
+            message = await self._ask(client, values, len(messages))
         else:
             async with Client() as own:
-                message = await self._ask(own, values)
-        self._history.append(message)
-        return [Step(message=message, started=started, seconds=time.perf_counter() - clock, usage=Usage(requests=1))]
+                message = await self._ask(own, values, len(messages))
+        return Step(message=message, started=started, seconds=time.perf_counter() - clock, usage=Usage(requests=1))
 
-    async def _ask(self, client: Client, values: Mapping[str, object]) -> Message:
+    async def _ask(self, client: Client, values: Mapping[str, object], number: int) -> Message:
         agent = self._agent
         if agent.options.method == "GET":
             target = agent.target.at(_fill_url(agent.url, values))
             reply = await client.post(target, None, agent.decode)
         else:
             reply = await client.post(agent.target, _encode(_fill(agent.template, values)), agent.decode)
-        return _message(reply, *agent.paths, len(self._history))
+        return _message(reply, *agent.paths, number)
 
 
 def _template(options: Options) -> Any:

@@ -6,11 +6,13 @@ turn under a thread of the sample's own; without one the state goes in again. An
 messages, whichever its input schema asks for, and callbacks tell which models and tools it called.
 """
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeGuard
 from uuid import uuid4
 
+from proctor.agents._environment_tools import EnvironmentTools, cannot_be_given, schema_of_parameters
 from proctor.agents._langchain import OUTPUT_KEYS, Record, handler_of, input_of
 from proctor.agents._library_agents import (
     FrameworkAgent,
@@ -25,7 +27,7 @@ from proctor.agents.agent_errors import map_agent_errors
 from proctor.chat.message_text import text_of
 from proctor.chat.messages import to_messages
 from proctor.core.parts import AgentPart
-from proctor.core.sample import Turn
+from proctor.core.sample import Tool, Turn
 from proctor.core.task import Agent
 from proctor.core.trajectory import Step
 from proctor.runtime.threads import in_thread
@@ -35,14 +37,15 @@ SPARE_STEPS = 2  # of a graph beyond a reply and its tools each, so that it is w
 
 def make(argument: str, options: Mapping[str, object]) -> Agent:
     """`langgraph:./file.py:object` or `langgraph:package.module:object`."""
-    return load_agent("langgraph", argument, options, package="langchain_core")
+    return load_agent("langgraph", argument, options, package="langchain_core", can_be_made=_takes_tools)
 
 
 def wrap(target: object, *, name: str, options: LibraryOptions = LibraryOptions()) -> Agent:  # noqa: B008 - frozen
-    """Return the agent of a graph or runnable that is there already."""
+    """Return the agent of a graph or runnable that is there already, or of a function that makes one with the tools it is given."""
+    if _takes_tools(target):
+        return FrameworkAgent(name, partial(MadeSession, target, name, options))
     require_parts(target, name, "langchain_core", "ainvoke")
-    has_state = "messages" in getattr(target, "channels", ()) and "messages" in _keys(target, "output_channels")
-    return FrameworkAgent(name, partial(GraphSession if has_state else RunnableSession, target, options))
+    return FrameworkAgent(name, partial(_session, target, name, options))
 
 
 class _Session:
@@ -50,8 +53,11 @@ class _Session:
 
     replies_join = True  # what models reply are steps; of a graph it is what joins its state
 
-    def __init__(self, target: Any, options: LibraryOptions) -> None:
+    def __init__(self, target: Any, name: str, options: LibraryOptions, tools: EnvironmentTools) -> None:
+        self.tools = tools.style
+        self._tools = tools
         self._target = target
+        self._name = name
         self._options = options
         self._thread = uuid4().hex
         self._record = Record(options.steps())
@@ -61,8 +67,14 @@ class _Session:
         return self._record.steps()
 
     async def send(self, turn: Turn) -> Sequence[Step]:
+        if self._tools.offer(turn):
+            raise cannot_be_given(self._name, "langgraph")
+        return await self.play(turn)
+
+    async def play(self, turn: Turn) -> Sequence[Step]:
+        """Play a turn, whose tools the target has."""
         self._record = record = Record(self._options.steps())
-        with map_agent_errors():
+        with self._tools.ended(), map_agent_errors():
             try:
                 return await self._play(turn, record)
             except Exception as error:
@@ -71,6 +83,10 @@ class _Session:
                 raise
 
     async def _play(self, turn: Turn, record: Record) -> Sequence[Step]:
+        raise NotImplementedError
+
+    def go_on(self, before: Any) -> None:
+        """Take over a conversation from a session with other tools."""
         raise NotImplementedError
 
     def _config(self, record: Record) -> Any:
@@ -86,11 +102,12 @@ class GraphSession(_Session):
 
     replies_join = False
 
-    def __init__(self, target: object, options: LibraryOptions) -> None:
-        super().__init__(target, options)
+    def __init__(self, target: object, name: str, options: LibraryOptions, tools: EnvironmentTools) -> None:
+        super().__init__(target, name, options, tools)
         checkpointer = getattr(target, "checkpointer", None)
         self._is_kept = checkpointer is not None and not isinstance(checkpointer, bool)
         self._state: Mapping[str, Any] = {}
+        self._took_over = False  # its own thread knows nothing of the state yet
         self._asks = False  # the graph waits for an answer of a person
 
     async def _play(self, turn: Turn, record: Record) -> Sequence[Step]:
@@ -107,6 +124,9 @@ class GraphSession(_Session):
         steps = record.steps()
         return with_answer(steps, "\n".join(map(as_text, record.questions))) if self._asks else steps
 
+    def go_on(self, before: Any) -> None:
+        self._state, self._took_over = before._state, True
+
     def _play_plain(self, given: object, config: object, modes: Mapping[str, object], record: Record) -> None:
         for event in self._target.stream(given, config, **modes):
             record.add_event(*event)
@@ -119,7 +139,9 @@ class GraphSession(_Session):
 
             return Command(resume=text_of(turn.messages))
         new = convert_to_messages(to_messages(turn.messages, {}))
-        if self._is_kept or not self._state:
+        is_known = self._is_kept and not self._took_over
+        self._took_over = False
+        if is_known or not self._state:
             return {"messages": new}
         return {**self._state, "messages": [*self._state["messages"], *new]}
 
@@ -127,8 +149,8 @@ class GraphSession(_Session):
 class RunnableSession(_Session):
     """A conversation with any other runnable; its history is kept here."""
 
-    def __init__(self, target: object, options: LibraryOptions) -> None:
-        super().__init__(target, options)
+    def __init__(self, target: object, name: str, options: LibraryOptions, tools: EnvironmentTools) -> None:
+        super().__init__(target, name, options, tools)
         self._history: list[object] = []
 
     async def _play(self, turn: Turn, record: Record) -> Sequence[Step]:
@@ -151,6 +173,69 @@ class RunnableSession(_Session):
             said = AIMessage(as_text(output))
         self._history += [*new, said]
         return steps
+
+    def go_on(self, before: Any) -> None:
+        self._history = before._history
+
+
+class MadeSession:
+    """A conversation with what a function makes of the tools, made again when a turn brings others."""
+
+    def __init__(
+        self, make_target: Callable[..., Any], name: str, options: LibraryOptions, tools: EnvironmentTools
+    ) -> None:
+        self.tools = tools.style
+        self._make = make_target
+        self._name = name
+        self._options = options
+        self._tools = tools
+        self._inner: _Session | None = None
+
+    @property
+    def received(self) -> Sequence[Step]:
+        return self._inner.received if self._inner is not None else ()
+
+    async def send(self, turn: Turn) -> Sequence[Step]:
+        if self._tools.offer(turn) or self._inner is None:
+            with map_agent_errors():
+                target = self._make(_structured_tools(self._tools))
+            require_parts(target, self._name, "langchain_core", "ainvoke")
+            made = _session(target, self._name, self._options, self._tools)
+            if self._inner is not None:
+                made.go_on(self._inner)
+            self._inner = made
+        return self._tools.with_errors(await self._inner.play(turn))
+
+
+def _session(target: object, name: str, options: LibraryOptions, tools: EnvironmentTools) -> "_Session":
+    has_state = "messages" in getattr(target, "channels", ()) and "messages" in _keys(target, "output_channels")
+    return (GraphSession if has_state else RunnableSession)(target, name, options, tools)
+
+
+def _takes_tools(target: object) -> TypeGuard[Callable[..., Any]]:
+    """True for a function that makes an agent of the tools it is given."""
+    return inspect.isfunction(target) and [*inspect.signature(target).parameters] == ["tools"]
+
+
+def _structured_tools(tools: EnvironmentTools) -> list[Any]:
+    from langchain_core.tools import StructuredTool
+
+    def tool_of(tool: Tool) -> Any:
+        async def invoke(**arguments: Any) -> str:
+            return (await tools.call(tool.name, arguments)).content
+
+        def invoke_in_thread(**arguments: Any) -> str:
+            return tools.call_in_thread(tool.name, arguments).content
+
+        return StructuredTool(
+            name=tool.name,
+            description=tool.description,
+            args_schema=schema_of_parameters(tool),
+            func=invoke_in_thread,
+            coroutine=invoke,
+        )
+
+    return [tool_of(tool) for tool in tools.tools]
 
 
 def _keys(target: object, attribute: str) -> Sequence[str]:

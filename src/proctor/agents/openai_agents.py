@@ -5,11 +5,13 @@ the conversation. Agents that are tools of others are one call each; what their 
 step. Tracing, which would send every run to OpenAI, is off.
 """
 
+import dataclasses
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from proctor.agents._environment_tools import EnvironmentTools, schema_of_parameters
 from proctor.agents._library_agents import (
     FrameworkAgent,
     LibraryOptions,
@@ -45,10 +47,12 @@ def wrap(target: object, *, name: str, options: LibraryOptions = LibraryOptions(
 class RunnerSession:
     """A conversation: all items so far, and the agent that has it."""
 
-    def __init__(self, agent: Any, options: LibraryOptions) -> None:
+    def __init__(self, agent: Any, options: LibraryOptions, tools: EnvironmentTools) -> None:
+        self.tools = tools.style
         self.received: list[Step] = []
         self._agent = agent
         self._options = options
+        self._tools = tools
         self._items: list[Any] = []
 
     async def send(self, turn: Turn) -> Sequence[Step]:
@@ -57,10 +61,12 @@ class RunnerSession:
         received: list[Step] = []
         self.received = received
         given = [*self._items, *map(_item, turn.messages)]
-        with map_agent_errors():
+        self._tools.offer(turn)
+        equipped: dict[int, tuple[Any, Any]] = {}
+        with self._tools.ended(), map_agent_errors():
             try:
                 run = await Runner.run(
-                    self._agent,
+                    _equip(self._agent, self._tools, equipped) if self._tools.tools else self._agent,
                     given,
                     max_turns=self._options.steps(),
                     hooks=_hooks(received),
@@ -70,11 +76,51 @@ class RunnerSession:
                 stop = _stop_of(error)
                 if stop is None:
                     raise
-                return _stop_steps(received, stop)
-        self._items, self._agent = run.to_input_list(), run.last_agent
-        steps = _with_results(received, run.new_items)
+                return self._tools.with_errors(_stop_steps(received, stop))
+        self._items = run.to_input_list()
+        self._agent = next((own for own, mine in equipped.values() if mine is run.last_agent), run.last_agent)
+        steps = self._tools.with_errors(_with_results(received, run.new_items))
         steps = with_answer(steps, run.final_output, run.last_agent.name)
         return with_usage(steps, usage_of(run.context_wrapper.usage))
+
+
+def _equip(agent: Any, tools: EnvironmentTools, equipped: dict[int, tuple[Any, Any]]) -> Any:
+    """Return a copy of an agent that has the environment's tools too, as have those it hands over to."""
+    from agents import Agent, FunctionTool, Handoff
+
+    if not isinstance(agent, Agent):
+        return agent
+    if id(agent) in equipped:
+        return equipped[id(agent)][1]
+
+    async def invoke(context: Any, arguments: str) -> str:
+        return (await tools.call(context.tool_name, arguments or "{}", context.tool_call_id)).content
+
+    def handing_over(handoff: Any) -> Any:
+        original = handoff.on_invoke_handoff
+
+        async def hand_over(context: Any, arguments: str) -> Any:
+            return _equip(await original(context, arguments), tools, equipped)
+
+        return dataclasses.replace(handoff, on_invoke_handoff=hand_over)
+
+    own = [tool for tool in agent.tools if not tools.has(getattr(tool, "name", ""))]
+    given = [
+        FunctionTool(
+            name=tool.name,
+            description=tool.description,
+            params_json_schema=schema_of_parameters(tool),
+            on_invoke_tool=invoke,
+            strict_json_schema=False,
+        )
+        for tool in tools.tools
+    ]
+    mine = agent.clone(tools=[*own, *given])
+    equipped[id(agent)] = agent, mine
+    mine.handoffs = [
+        handing_over(one) if isinstance(one, Handoff) else _equip(one, tools, equipped) for one in agent.handoffs
+    ]
+    return mine
 
 
 def usage_of(used: Any) -> Usage:

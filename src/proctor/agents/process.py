@@ -24,7 +24,7 @@ from typing import Self
 
 import msgspec
 
-from proctor.agents._conversation import Clock, Conversation
+from proctor.agents._conversation import Clock, Conversation, newest
 from proctor.chat.agent_replies import clean, steps_of
 from proctor.chat.message_text import text_of
 from proctor.chat.messages import to_messages, to_tools
@@ -155,7 +155,7 @@ class _Program:
         """
         asked = {
             "id": sample_id,
-            "question": text_of(_newest(messages)),
+            "question": text_of(newest(messages)),
             "messages": to_messages(messages, {}),
             "tools": to_tools(tools, {}),
         }
@@ -220,12 +220,6 @@ class _Program:
         assert self._process.stderr is not None
         while chunk := await self._process.stderr.read(1 << 16):
             self._tail = (self._tail + chunk)[-TAIL_BYTES:]
-
-
-def _newest(messages: Sequence[Message]) -> Sequence[Message]:
-    """Return the messages since the agent's last one."""
-    replies = [index for index, message in enumerate(messages) if message.role in ("assistant", "tool")]
-    return messages[replies[-1] + 1 :] if replies else messages
 
 
 def _steps(line: bytes) -> Sequence[Step]:

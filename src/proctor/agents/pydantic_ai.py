@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from proctor.agents._environment_tools import EnvironmentTools, schema_of_parameters
 from proctor.agents._library_agents import (
     FrameworkAgent,
     LibraryOptions,
@@ -46,7 +47,9 @@ def wrap(target: object, *, name: str, options: LibraryOptions = LibraryOptions(
 class RunSession:
     """A conversation: all messages so far."""
 
-    def __init__(self, agent: Any, options: LibraryOptions) -> None:
+    def __init__(self, agent: Any, options: LibraryOptions, tools: EnvironmentTools) -> None:
+        self.tools = tools.style
+        self._tools = tools
         self._agent = agent
         self._options = options
         self._history: list[object] = []
@@ -54,13 +57,15 @@ class RunSession:
 
     @property
     def received(self) -> Sequence[Step]:
-        return list(_steps(self._agent, self._captured[len(self._history) :]))
+        return self._tools.with_errors(list(_steps(self._agent, self._captured[len(self._history) :])))
 
     async def send(self, turn: Turn) -> Sequence[Step]:
         from pydantic_ai import UsageLimitExceeded, UsageLimits, capture_run_messages
 
         asked = [message for message in turn.messages if message.role != "system"]
-        with map_agent_errors(), capture_run_messages() as captured:
+        self._tools.offer(turn)
+        more = {"toolsets": [_toolset(self._tools)]} if self._tools.tools else {}
+        with self._tools.ended(), map_agent_errors(), capture_run_messages() as captured:
             self._captured = captured
             try:
                 run = await self._agent.run(
@@ -68,12 +73,29 @@ class RunSession:
                     message_history=self._history or None,
                     instructions="\n\n".join(one.text for one in turn.messages if one.role == "system") or None,
                     usage_limits=UsageLimits(request_limit=self._options.steps()),
+                    **more,
                 )
             except UsageLimitExceeded:
                 return with_stop(self.received, "step_limit")
-        steps = with_answer(list(_steps(self._agent, run.new_messages())), run.output, _author(self._agent))
+        steps = self._tools.with_errors(list(_steps(self._agent, run.new_messages())))
+        steps = with_answer(steps, run.output, _author(self._agent))
         self._history = run.all_messages()
         return with_usage(steps, _usage(run.usage, run.usage.requests))
+
+
+def _toolset(tools: EnvironmentTools) -> Any:
+    from pydantic_ai import RunContext, Tool
+    from pydantic_ai.toolsets import FunctionToolset
+
+    async def invoke(context: RunContext[Any], /, **arguments: Any) -> str:
+        return (await tools.call(context.tool_name or "", arguments, context.tool_call_id or "")).content
+
+    return FunctionToolset(
+        [
+            Tool.from_schema(invoke, tool.name, tool.description, schema_of_parameters(tool), takes_ctx=True)
+            for tool in tools.tools
+        ]
+    )
 
 
 def _steps(agent: object, messages: Sequence[Any]) -> Iterator[Step]:

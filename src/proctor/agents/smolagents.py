@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
+from proctor.agents._environment_tools import EnvironmentTools, schema_of_parameters
 from proctor.agents._library_agents import (
     FrameworkAgent,
     LibraryOptions,
@@ -27,6 +28,7 @@ from proctor.agents.agent_errors import map_agent_errors
 from proctor.chat.agent_replies import call_of
 from proctor.chat.message_text import text_of
 from proctor.core.parts import AgentPart
+from proctor.core.sample import Tool as OfferedTool
 from proctor.core.sample import ToolCall, Turn
 from proctor.core.task import Agent
 from proctor.core.trajectory import Step, Usage
@@ -51,9 +53,11 @@ def wrap(target: object, *, name: str, options: LibraryOptions = LibraryOptions(
 class CopySession:
     """A conversation with a copy of the agent."""
 
-    def __init__(self, agent: object, options: LibraryOptions) -> None:
+    def __init__(self, agent: object, options: LibraryOptions, tools: EnvironmentTools) -> None:
+        self.tools = tools.style
         self.received: list[Step] = []
         self._options = options
+        self._tools = tools
         self._agent = _copy_agent(agent, self._keep, "agent")
         self._is_new = True
 
@@ -67,7 +71,9 @@ class CopySession:
             max_steps=self._options.steps(agent.max_steps),
             return_full_result=False,
         )
-        with map_agent_errors():
+        if self._tools.offer(turn):
+            _equip(agent, self._tools, self._keep)
+        with self._tools.ended(), map_agent_errors():
             output = await in_thread(ask)
         self._is_new = False
         last = agent.memory.steps[-1]
@@ -79,7 +85,43 @@ class CopySession:
         return with_stop(steps, "step_limit")
 
     def _keep(self, step: Step) -> None:
-        self.received.append(step)
+        self.received.extend(self._tools.with_errors([step]))
+
+
+def _equip(agent: Any, tools: EnvironmentTools, keep: Callable[[Step], None]) -> None:
+    """Give a copy of an agent the environment's tools."""
+    from smolagents import CodeAgent, Tool
+    from smolagents.tools import AUTHORIZED_TYPES
+
+    class Given(Tool):  # type: ignore[misc]  # the library has no types
+        skip_forward_signature_validation = True
+        output_type = "string"
+
+        def __init__(self, tool: OfferedTool) -> None:
+            schema = schema_of_parameters(tool)
+            required = schema.get("required", ())
+            self.name, self.description = tool.name, tool.description
+            self.inputs = {
+                key: {
+                    "description": "",
+                    **about,
+                    "type": about.get("type") if about.get("type") in AUTHORIZED_TYPES else "any",
+                    **({} if key in required else {"nullable": True}),
+                }
+                for key, about in schema["properties"].items()
+            }
+            super().__init__()
+
+        def forward(self, *args: Any, **kwargs: Any) -> str:
+            given = dict(zip(self.inputs, args, strict=False)) | kwargs
+            return tools.call_in_thread(self.name, given).content
+
+    given = {tool.name: Given(tool) for tool in tools.tools}
+    if isinstance(agent, CodeAgent):
+        given = {name: _traced_tool(tool, keep) for name, tool in given.items()}
+    else:
+        agent.max_tool_threads = 1  # a state needs its calls in order
+    agent.tools = {**agent.tools, **given}
 
 
 def _copy_agent(agent: Any, keep: Callable[[Step], None], author: str) -> Any:

@@ -1,0 +1,130 @@
+"""Offer the tools of a sample's environment to an agent of another library, which makes tools of its own kind of them."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from msgspec.structs import replace
+
+from proctor.chat.agent_replies import clean
+from proctor.core.errors import BadInput
+from proctor.core.sample import Message, Part, Tool, ToolCall, ToolResult, Turn
+from proctor.core.sentence import say
+from proctor.core.task import Environment
+from proctor.core.trajectory import Step, ToolStyle
+
+WHY = {
+    "langgraph": "its tools were compiled into it. Name a function that is given the tools and returns the graph: def agent(tools): ...",
+    "hello_agents": "its models call tools in their text, by rules of its own. Use HelloAgents 1, or an agent of it that calls tools natively.",
+    "a2a": "the A2A protocol has no tools of the one who asks. Give them to the agent itself, for example as an MCP server.",
+    "http": "it is not known where its replies hold tool calls. Say it with the option 'calls', and send it the messages and the tools.",
+    "function": "it takes a text alone. Give it a second parameter 'environment' to call them with, or let it take messages and tools.",
+}
+
+
+class _Ended(BaseException):
+    """Raised out of a tool when the sample is over; no library takes it for an error that its model should know of."""
+
+
+class EnvironmentTools:
+    """The tools of the environment in one conversation.
+
+    Attributes:
+        tools: those that the turn offers; the tools of an earlier turn stay, as a simulated user brings none.
+        style: how they are called, None without an environment.
+    """
+
+    def __init__(self, environment: Environment | None) -> None:
+        self.tools: Sequence[Tool] = ()
+        self.style: ToolStyle | None = None if environment is None else "native"
+        self._environment = environment
+        self._ended: BaseException | None = None
+        self._failed: set[tuple[str, str]] = set()
+        self._in_order = (
+            asyncio.Lock()
+        )  # libraries run the calls of one reply side by side; a state needs them in order
+
+    def offer(self, turn: Turn) -> bool:
+        """Take the tools of a turn; True if they are others than before."""
+        self._loop = asyncio.get_running_loop()
+        before = self.tools
+        if self._environment is not None and turn.tools:
+            self.tools = turn.tools
+        return self.tools != before
+
+    def has(self, name: str) -> bool:
+        """True if a tool of the environment has this name; one of the agent's own gives way to it."""
+        return any(tool.name == name for tool in self.tools)
+
+    async def call(self, name: str, arguments: Mapping[str, Any] | str, id: str = "") -> ToolResult:
+        """Return the result of a call; the text of one that failed is for the model, too."""
+        if self._environment is None:
+            return ToolResult(name=name, content=f"There is no tool '{name}'.", id=id, is_error=True)
+        if self._ended is not None:
+            raise _Ended
+        if isinstance(arguments, str):
+            call = ToolCall.from_text(name, arguments, id=id)
+        else:
+            call = ToolCall(name=name, arguments=arguments, id=id)
+        try:
+            async with self._in_order:
+                result = await self._environment.call(call)
+        except Exception as error:
+            self._ended = error
+            raise _Ended from error
+        if result.is_error:
+            self._failed.add((name, clean(result.content)))
+        return result
+
+    def call_in_thread(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Do the same for a library that calls its tools in a thread."""
+        return asyncio.run_coroutine_threadsafe(self.call(name, arguments), self._loop).result()
+
+    @contextmanager
+    def ended(self) -> Iterator[None]:
+        """Raise what ended the sample inside a tool, in place of what the library made of it."""
+        try:
+            yield
+        except BaseException as error:
+            task = asyncio.current_task()
+            is_cancelled = isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling()
+            if self._ended is None or is_cancelled:
+                raise
+        if self._ended is not None:
+            raise self._ended
+
+    def with_errors(self, steps: Sequence[Step]) -> list[Step]:
+        """Return the steps with the results of tools that failed marked, which libraries keep as texts like any other."""
+        return [self._with_errors(step) if self._failed and step.message.role == "tool" else step for step in steps]
+
+    def _with_errors(self, step: Step) -> Step:
+        parts: list[Part] = [
+            replace(part, is_error=True)
+            if isinstance(part, ToolResult) and (part.name, part.content) in self._failed
+            else part
+            for part in step.message.parts
+        ]
+        return replace(step, message=Message(role="tool", parts=tuple(parts)))
+
+
+def schema_of_parameters(tool: Tool) -> dict[str, Any]:
+    """Return the schema of a tool's parameters as an object, as every library wants it."""
+    return {"type": "object", "properties": {}, **tool.parameters}
+
+
+def refuse_tools(name: str, turn: Turn, environment: Environment | None, kind: str) -> None:
+    """Refuse a turn whose tools the agent cannot be given.
+
+    Raises:
+        BadInput: it offers some of the environment.
+    """
+    if environment is not None and turn.tools:
+        raise cannot_be_given(name, kind)
+
+
+def cannot_be_given(name: str, kind: str) -> BadInput:
+    """Return the error for an agent that cannot take tools, which says what would help."""
+    return BadInput(
+        "The agent '{name}' cannot be given the tools of an environment: {why}", name=name, why=say(WHY[kind])
+    )

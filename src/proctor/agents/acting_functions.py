@@ -1,0 +1,107 @@
+"""Let the user's function call the tools of a sample's environment itself, in the middle of its work.
+
+    async def answer(question, environment):
+        found = await environment.call("search", city="Rome")
+        return found.content
+
+Each call and its result is a step of the trajectory. A plain function, which runs in a thread, gets `Tools`, an async one
+`AsyncTools`. Without an environment there are no tools, and a call is one of an unknown tool.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from proctor.agents._conversation import Clock
+from proctor.agents._environment_tools import EnvironmentTools
+from proctor.chat.agent_replies import steps_of
+from proctor.chat.message_text import text_of
+from proctor.chat.messages import to_tools
+from proctor.core.sample import Message, ToolCall, ToolResult, Turn
+from proctor.core.task import Environment
+from proctor.core.trajectory import Step
+
+Keep = Callable[[ToolCall, ToolResult, Clock], None]
+
+
+class AsyncTools:
+    """The environment's tools, for an async function.
+
+    Attributes:
+        tools: what they are, as chat completions describe them.
+    """
+
+    def __init__(self, offered: EnvironmentTools, keep: Keep) -> None:
+        self.tools: list[dict[str, Any]] = to_tools(offered.tools, {})
+        self._offered = offered
+        self._keep = keep
+        self._count = 0
+
+    async def call(self, name: str, /, **arguments: Any) -> ToolResult:
+        """Call a tool; `content` of the result is its text, `is_error` is true where the tool failed."""
+        self._count += 1
+        call, clock = ToolCall(name=name, arguments=arguments, id=f"call_{self._count}"), Clock()
+        result = await self._offered.call(name, arguments, call.id)
+        self._keep(call, result, clock)
+        return result
+
+
+class Tools:
+    """The same for a plain function, which waits for the result."""
+
+    def __init__(self, tools: AsyncTools) -> None:
+        self.tools = tools.tools
+        self._tools = tools
+        self._loop = asyncio.get_running_loop()
+
+    def call(self, name: str, /, **arguments: Any) -> ToolResult:
+        """Call a tool; see `AsyncTools`."""
+        return asyncio.run_coroutine_threadsafe(self._tools.call(name, **arguments), self._loop).result()
+
+
+class ActingSession:
+    """A conversation with a function that calls tools itself.
+
+    Args:
+        ask: calls it with messages and tools; None where it takes a text.
+
+    Attributes:
+        received: the calls of the turn under way, with their results.
+    """
+
+    def __init__(
+        self,
+        call: Callable[..., Awaitable[Any]],
+        ask: Callable[..., Awaitable[Sequence[Step]]] | None,
+        environment: Environment | None,
+        *,
+        is_async: bool,
+    ) -> None:
+        self._offered = EnvironmentTools(environment)
+        self.tools = self._offered.style
+        self.received: list[Step] = []
+        self._call = call
+        self._ask = ask
+        self._is_async = is_async
+        self._messages: list[Message] = []
+
+    async def send(self, turn: Turn) -> Sequence[Step]:
+        """Return the calls that the function made, and its answer."""
+        self.received = []
+        self._offered.offer(turn)
+        self._messages.extend(turn.messages)
+        tools = AsyncTools(self._offered, self._keep)
+        handle = tools if self._is_async else Tools(tools)
+        clock = Clock()
+        with self._offered.ended():
+            if self._ask is None:
+                steps = clock.timed(steps_of(await self._call(text_of(turn.messages), handle)))
+            else:
+                steps = await self._ask(self._call, self._messages, self._offered.tools, handle)
+        steps = [*self.received, *steps]
+        self._messages.extend(step.message for step in steps)
+        return steps
+
+    def _keep(self, call: ToolCall, result: ToolResult, clock: Clock) -> None:
+        self.received.append(Step(message=Message(role="assistant", parts=(call,)), started=clock.started))
+        self.received.extend(clock.timed([Step(message=Message(role="tool", parts=(result,)), author="tool")]))
