@@ -200,9 +200,7 @@ async def test_what_ends_the_sample_in_a_tool_ends_it_although_the_agent_swallow
 ) -> None:
     from hello_agents import SimpleAgent
 
-    task = proctor.Task(
-        name="shop", samples=[SAMPLE], scorers=[lambda sample, trajectory: 1], environment=lambda sample: Shop()
-    )
+    task = proctor.Task(name="shop", samples=[SAMPLE], scorers=["exact"], environment=lambda sample: Shop())
     with serving(reply(None, (tool, {}, "c1")), reply("All is well.")) as endpoint:
         run = await proctor.evaluate_async(task, agent=SimpleAgent("clerk", model(endpoint)), max_failed=1.0)
     assert run.outcomes == {outcome: 1}

@@ -198,7 +198,7 @@ async def test_an_environment_without_tools_is_for_everybody(kind: str) -> None:
 async def test_a_function_that_acts_has_no_tools_without_an_environment() -> None:
     async def agent(question: str, environment: Any) -> str:
         assert environment.tools == []
-        return (await environment.call("add", item="apple")).content
+        return str((await environment.call("add", item="apple")).content)
 
     async with function.wrap(agent).open(BUY, None) as session:
         steps = await session.send(BUY.turns[0])

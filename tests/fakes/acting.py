@@ -3,7 +3,7 @@
 A script is a list of replies: a text is the answer, a list holds calls, each `(tool, arguments)`.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Any
 
 from echoes import library
@@ -192,11 +192,14 @@ def code_agent(follows: Follows) -> Any:
 def adk(follows: Follows, *, as_runner: bool = False) -> Any:
     library("google.adk", "adk")
     from google.adk.agents import LlmAgent
-    from google.adk.models import BaseLlm, LlmResponse
+    from google.adk.models import BaseLlm
+    from google.adk.models.llm_response import LlmResponse
     from google.genai import types
 
     class Scripted(BaseLlm):
-        async def generate_content_async(self, llm_request: Any, stream: bool = False) -> AsyncIterator[LlmResponse]:
+        async def generate_content_async(
+            self, llm_request: Any, stream: bool = False
+        ) -> AsyncGenerator[LlmResponse, None]:
             said = follows.next(llm_request.contents, [*llm_request.tools_dict])
             if isinstance(said, str):
                 parts = [types.Part(text=said)]
