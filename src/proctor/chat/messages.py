@@ -201,7 +201,7 @@ def to_message(reply: MessageReply, names: Mapping[str, str], number: int) -> Me
         thought = "\n".join(filter(None, (thought, said)))
     if thought:
         parts.append(Reasoning(text=thought))
-    if content or reply.refusal:
+    if content or reply.refusal or (content is not None and not reply.tool_calls):  # "" is an answer, null is none
         parts.append(Text(text=content or reply.refusal or ""))
     if reply.tool_calls:
         own_names = {sent: own for own, sent in names.items()}
