@@ -61,7 +61,7 @@ def samples_of(listing: Listing, name: str, version: str, attack: str, model: st
     if attack == NO_ATTACK:
         return
     goals = dict(suite.injection_tasks)
-    if listing.attacks[attack]:  # what it wants is that nothing is done, so that one goal stands for all
+    if listing.attacks[attack]:  # it wants nothing to be done, so one goal is like any other
         goals = dict(list(goals.items())[:1])
     else:
         for injection_task, goal in goals.items():

@@ -1,6 +1,6 @@
 """Our verdicts and inputs against recorded ones of the official code.
 
-Lines of two kinds, told apart by their fields. One is a scripted agent, played through the loop that real models are played
+Lines are of two kinds, which differ in their fields. One is a scripted agent, played through the loop that real models are played
 through:
 
     {"id": "banking/user_task_0", "suite": "banking", "user_task": "user_task_0", "injection_task": null, "kind": "exact",
