@@ -92,7 +92,8 @@ async def test_tools_calls_and_results_are_sent_in_the_form_of_the_api() -> None
         {"role": "tool", "tool_call_id": "c2", "content": "2"},
         {"role": "assistant", "content": "It is sunny."},
     ]
-    assert sent["tools"] == [{"type": "function", "function": msgspec.to_builtins(WEATHER)}]
+    described = {"name": "weather", "description": WEATHER.description, "parameters": WEATHER.parameters}
+    assert sent["tools"] == [{"type": "function", "function": described}]
 
 
 async def test_images_are_sent_as_images_and_other_files_as_a_note(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from proctor.chat.message_text import file_note
 from proctor.chat.thinking import parted
@@ -171,6 +172,7 @@ def to_tools(tools: Sequence[Tool], names: Mapping[str, str]) -> list[Json]:
                 "name": names.get(tool.name, tool.name),
                 "description": tool.description,
                 "parameters": tool.parameters or {"type": "object", "properties": {}},
+                **tool.extra,
             },
         }
         for tool in tools
@@ -260,7 +262,7 @@ def _call(call: CallReply, function: FunctionReply, own_names: Mapping[str, str]
     made = ToolCall.from_text(name, arguments, id=id)
     if made.raw is not None and "\\u" in arguments:  # perhaps only for a lone surrogate
         try:
-            made = ToolCall.from_text(name, repaired(arguments.encode()).decode(), id=id)
+            made = replace(ToolCall.from_text(name, repaired(arguments.encode()).decode(), id=id), written=None)
         except ValueError:
             return made
     return made

@@ -38,13 +38,15 @@ class File(msgspec.Struct, frozen=True, kw_only=True, tag="file"):
 class ToolCall(msgspec.Struct, frozen=True, kw_only=True, tag="tool_call"):
     """A call the agent made or should make.
 
-    `raw` holds the arguments as they came when they are no JSON object; `arguments` is empty then.
+    `raw` holds the arguments as they came when they are no JSON object; `arguments` is empty then. `written` holds those
+    that are one where it would be written in other words again, as `{"x":1}` would.
     """
 
     name: str
     arguments: Mapping[str, Any] = {}
     id: str = ""
     raw: str | None = None
+    written: str | None = None
 
     @classmethod
     def from_text(cls, name: str, text: str, *, id: str = "") -> Self:
@@ -59,11 +61,13 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True, tag="tool_call"):
             arguments = None
         if not isinstance(arguments, dict):
             return cls(name=name, id=id, raw=text)
-        return cls(name=name, arguments=arguments, id=id)
+        return cls(name=name, arguments=arguments, id=id, written=None if _json.encode(arguments) == text else text)
 
     def arguments_text(self) -> str:
-        """Return the arguments as JSON text, as a provider would send them."""
-        return self.raw if self.raw is not None else _json.encode(self.arguments)
+        """Return the arguments as JSON text, letter for letter as they came."""
+        if self.raw is not None:
+            return self.raw
+        return self.written if self.written is not None else _json.encode(self.arguments)
 
 
 class ToolResult(msgspec.Struct, frozen=True, kw_only=True, tag="tool_result"):
@@ -109,11 +113,15 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tool(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool offered to the agent; `parameters` is a JSON schema of type object."""
+    """A tool offered to the agent; `parameters` is a JSON schema of type object.
+
+    `extra` holds further fields of its description that a benchmark sends to chat models, such as a schema of what it returns.
+    """
 
     name: str
     description: str = ""
     parameters: Mapping[str, Any] = {}
+    extra: Mapping[str, Any] = {}
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True):

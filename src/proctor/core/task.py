@@ -129,7 +129,7 @@ class Scorer(Protocol):
 
 Samples = Iterable[Sample] | Callable[[], Iterable[Sample]]
 Judged = Callable[[], Iterable[tuple[Sample, Verdict]]]
-MakeEnvironment = Callable[[Sample], Environment]
+MakeEnvironment = Callable[[Sample], Environment | None]
 Summarise = Callable[[Sequence[Estimate], Judged], Sequence[Estimate]]
 
 

@@ -101,7 +101,7 @@ class _Blamed:
 
 
 @asynccontextmanager
-async def entered(make: MakeEnvironment | str | Sequence[str], sample: Sample) -> AsyncIterator[Acting]:
+async def entered(make: MakeEnvironment | str | Sequence[str], sample: Sample) -> AsyncIterator[Acting | None]:
     """Make the environment of a sample, and keep it entered; an error on leaving it does not fail the sample.
 
     Raises:
@@ -114,8 +114,10 @@ async def entered(make: MakeEnvironment | str | Sequence[str], sample: Sample) -
             if isinstance(environment, AbstractAsyncContextManager):
                 await environment.__aenter__()
                 stack.push_async_exit(partial(_leave, environment))
-            together = isinstance(environment, CallsTogether)
-            acting = ActingTogether(environment, sample) if together else Acting(environment, sample)
+            acting: Acting | None = None
+            if environment is not None:  # samples of the same task may have none
+                together = isinstance(environment, CallsTogether)
+                acting = ActingTogether(environment, sample) if together else Acting(environment, sample)
         yield acting
 
 
