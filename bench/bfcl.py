@@ -11,11 +11,12 @@ CORPUS = Path(__file__).parents[1] / "tests" / "data" / "bfcl_verdicts.jsonl.gz"
 
 def measure() -> Iterator[Figure]:
     """Verdicts a second over the corpus, and the CPU of scoring a full single-turn result set."""
-    from proctor.benchmarks.bfcl import dataset, parity
+    from proctor.benchmarks.bfcl import dataset, parity, parity_lines
     from proctor.runtime.json_file import read_json_lines
 
-    corpus = read_json_lines(CORPUS, parity.RecordedVerdict)
-    lines = [line for _, line in corpus if line.category in dataset.CATEGORIES]
+    corpus = read_json_lines(CORPUS, parity_lines.RecordedVerdict)
+    one_turn = (*dataset.SINGLE_TURN, "format_sensitivity")
+    lines = [line for _, line in corpus if line.category in one_turn]
     folder_of_data = dataset.locate(None)
     entries = {
         category: {entry.id: entry for entry in dataset.entries(folder_of_data, category)}

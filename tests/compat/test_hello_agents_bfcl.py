@@ -295,7 +295,7 @@ def test_mistakes_are_said_and_leave_zeros(folder: Path, capsys: pytest.CaptureF
     assert "simple_python" in capsys.readouterr().out
     with pytest.raises(BadInput, match="simple_pyton"):
         BFCLDataset(folder, "simple_pyton")
-    with pytest.raises(BadInput, match="cannot be run yet"):
+    with pytest.raises(BadInput, match="proctor run bfcl/multi_turn_base"):
         BFCLDataset(folder, "multi_turn_base").load()
     with pytest.raises(BadInput, match="holds no data of BFCL"):
         BFCLDataset(folder.parent / "elsewhere", "simple_python").load()

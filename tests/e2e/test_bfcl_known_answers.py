@@ -88,7 +88,7 @@ def names_of(tools: Sequence[Mapping[str, Any]]) -> list[str]:
     return [tool["function"]["name"] for tool in tools]
 
 
-@pytest.fixture(params=dataset.CATEGORIES)
+@pytest.fixture(params=dataset.SINGLE_TURN)
 def category(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "k")

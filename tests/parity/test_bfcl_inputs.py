@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from proctor.benchmarks.bfcl import dataset, prompt, task, tools
+from proctor.benchmarks.bfcl import dataset, dataset_turns, prompt, task, tools
 from proctor.core.sample import Message, Sample, Text
 
 CORPUS = Path(__file__).parent.parent / "data" / "bfcl_inputs.jsonl.gz"
@@ -47,7 +47,7 @@ def as_json(messages: tuple[Message, ...]) -> list[dict[str, str]]:
 
 def test_messages_and_tools_are_the_official_ones(shown: dict[str, Sample]) -> None:
     rows = [json.loads(line) for line in gzip.decompress(CORPUS.read_bytes()).splitlines()]
-    rows = [row for row in rows if row["category"] in dataset.CATEGORIES]
+    rows = [row for row in rows if row["id"] in shown]
     differing: list[tuple[Any, ...]] = []
     for row in rows:
         turn = shown[row["id"]].turns[0]
@@ -64,7 +64,9 @@ def test_messages_and_tools_are_the_official_ones(shown: dict[str, Sample]) -> N
 
 def test_the_pinned_files_are_whole_and_known(folder: Path) -> None:
     for category, expected in dataset.CATEGORIES.items():
-        read = dataset.read(folder, category)
+        read = (
+            dataset_turns.read(folder, category) if category in dataset.MULTI_TURN else dataset.read(folder, category)
+        )
         assert not read.notes
         assert len(read.entries) == expected.size
 

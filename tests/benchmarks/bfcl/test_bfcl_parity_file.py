@@ -48,7 +48,7 @@ def test_a_line_agrees_when_validity_and_error_type_do(tmp_path: Path, data: str
 
 
 def test_a_category_that_is_not_built_is_skipped(tmp_path: Path, data: str) -> None:
-    path = corpus(tmp_path, {"category": "multi_turn_base", "id": "multi_turn_base_1"})
+    path = corpus(tmp_path, {"category": "web_search_base", "id": "web_search_base_1"})
     assert [line.agrees for line in check_corpus(path, data)] == [None]
 
 

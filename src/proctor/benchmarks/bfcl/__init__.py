@@ -1,16 +1,16 @@
 """The Berkeley Function Calling Leaderboard, version 4: does a model call the right functions with the right values?
 
-`bfcl` is all thirteen single-turn categories; `bfcl/simple_python`, `bfcl/live` or `bfcl/multiple,irrelevance` are
-some of them. Prompts, tools, verdicts and the aggregate are the official ones (`README.md`).
+`bfcl` is all thirteen single-turn categories; `bfcl/simple_python`, `bfcl/multi_turn` or `bfcl/multiple,irrelevance` are
+others or some of them. Prompts, tools, verdicts and the aggregate are the official ones (`README.md`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from msgspec.structs import replace
 
-from proctor.benchmarks.bfcl import dataset, export, official, parity, replies
+from proctor.benchmarks.bfcl import dataset, dataset_turns, export, official, parity, replies, turns
 from proctor.benchmarks.bfcl.formats import FORMAT_SENSITIVITY, FORMATS, split_id, wording_of
 from proctor.benchmarks.bfcl.scorer import bfcl
 from proctor.benchmarks.bfcl.summary import summarise
@@ -56,17 +56,26 @@ def task(
     notes: list[str] = []
     digests: dict[str, str] = {}
     for name in categories:
-        read = dataset.read(folder, name)
-        samples += _samples(name, read.entries, names)
+        read: dataset.CategoryData | dataset_turns.TurnsData
+        if name in dataset.MULTI_TURN:
+            read = dataset_turns.read(folder, name)
+            samples += [turns.sample_of(entry, name) for entry in read.entries]
+        else:
+            read = dataset.read(folder, name)
+            samples += _samples(name, read.entries, names)
         notes += map(str, read.notes)
         digests |= read.digests
+    classes = {name for sample in samples for name in sample.meta.get("classes", ())}
+    acting = _acting(folder, classes) if classes else {"scorers": (bfcl,)}
 
     def present(sample: Sample) -> Sample:
-        return _present(sample, folder, mode)
+        return turns.present(sample, folder, mode) if "classes" in sample.meta else _present(sample, folder, mode)
 
     def oracle(sample: Sample) -> Trajectory:
         from proctor.benchmarks.bfcl import oracle
 
+        if "classes" in sample.meta:
+            return turns.oracle(sample, folder, native=mode == "native")
         if mode == "native":
             return oracle.native(sample, dotted=names == "dotted")
         return oracle.text(sample)
@@ -75,14 +84,23 @@ def task(
         name="bfcl" if wanted == ["single_turn"] else f"bfcl/{','.join(wanted)}",
         version=digest(digests)[:12] if notes else PACKAGE.version,
         samples=samples,
-        scorers=(bfcl,),
         present=present,
         oracle=oracle,
         summarise=summarise,
         provenance=_provenance(digests, notes),
         spread_by="category",
         planned=len(samples),
+        **acting,
     )
+
+
+def _acting(folder: Path, classes: Collection[str]) -> dict[str, Any]:
+    """Return the parts of a task whose samples act on official classes; they share the workers."""
+    from proctor.benchmarks.bfcl.environment import Environments, workers_for
+    from proctor.benchmarks.bfcl.turn_scorer import ScorerOfAll
+
+    workers = workers_for(folder, classes)
+    return {"scorers": (ScorerOfAll(workers),), "environment": Environments(workers)}
 
 
 def _of_mode(categories: Sequence[str], wanted: Sequence[str], mode: Mode) -> list[str]:

@@ -11,7 +11,7 @@ Source: bfcl-eval 2026.3.23 (Apache-2.0), `bfcl_eval/constants/category_mapping.
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,13 +60,17 @@ CATEGORIES = {
     "live_parallel_multiple": Category("live", 24, "21d4b9319c1faac4", "f5b5f360556c5feb"),
     "live_irrelevance": Category("live", 884, "6559fda2beaceb60"),
     "live_relevance": Category("live", 16, "e03f9e241657a137"),
+    "multi_turn_base": Category("multi_turn", 200, "1a21a995d06fd6f2", "1fee67823b317571"),
+    "multi_turn_miss_func": Category("multi_turn", 200, "87d28ce10e37d864", "69e679b806d1c871"),
+    "multi_turn_miss_param": Category("multi_turn", 200, "f0c66dda3795f5f5", "59c442901779e2c3"),
+    "multi_turn_long_context": Category("multi_turn", 200, "78c3268c5cc8e97c", "e82aa0e839c39d23"),
     FORMAT_SENSITIVITY: Category(FORMAT_SENSITIVITY, 5200, "1e7ebd0ec441198d"),
 }
 SINGLE_TURN = tuple(name for name, category in CATEGORIES.items() if category.group in ("non_live", "live"))
 MULTI_TURN = ("multi_turn_base", "multi_turn_miss_func", "multi_turn_miss_param", "multi_turn_long_context")
 MEMORY = ("memory_kv", "memory_vector", "memory_rec_sum")
 WEB_SEARCH = ("web_search_base", "web_search_no_snippet")
-NOT_BUILT = (*MULTI_TURN, *MEMORY, *WEB_SEARCH)
+NOT_BUILT = (*MEMORY, *WEB_SEARCH)
 
 _NON_PYTHON = ("simple_java", "simple_javascript")
 _SCORING = (*SINGLE_TURN, *MULTI_TURN, *MEMORY, *WEB_SEARCH)
@@ -109,24 +113,24 @@ class CategoryData(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[Sentence, ...] = ()
 
 
-class _Question(msgspec.Struct, frozen=True):
+class HasId(msgspec.Struct, frozen=True):
+    """A line of a data file."""
+
     id: str
+
+
+class _Question(HasId, frozen=True):
     question: list[tuple[QuestionMessage, ...]]
     function: list[dict[str, Any]]
 
 
-class _Answer(msgspec.Struct, frozen=True):
-    id: str
+class _Answer(HasId, frozen=True):
     ground_truth: list[dict[str, Any]]
-
-
-class _Id(msgspec.Struct, frozen=True):
-    id: str
 
 
 _questions = msgspec.json.Decoder(_Question)
 _answers = msgspec.json.Decoder(_Answer)
-_ids = msgspec.json.Decoder(_Id)
+_ids = msgspec.json.Decoder(HasId)
 
 
 def names_of(category: str | Sequence[str]) -> list[str]:
@@ -167,6 +171,15 @@ def expand(names: Sequence[str]) -> list[str]:
     return [name for name in CATEGORIES if name in wanted]
 
 
+def category_of(id: str) -> str:
+    """Return the category that an id is of.
+
+    >>> category_of("live_simple_106-63-0"), category_of("multi_turn_base_7")
+    ('live_simple', 'multi_turn_base')
+    """
+    return id.partition(":")[0].rpartition("_")[0]
+
+
 def locate(source: str | Path | None = None, *, progress: fetch.Progress | None = None) -> Path:
     """Return the folder that directly holds the `BFCL_v4_*.json` files.
 
@@ -205,24 +218,10 @@ def read(folder: Path, category: str) -> CategoryData:
         BadInput: a missing file; a line that is no JSON or has the wrong shape; an id twice; a question without
             an answer, or with one in another place (the official code pairs them by position).
     """
-    expected = CATEGORIES[category]
-    path = _file(folder, category)
-    data = _bytes(path)
     if category == FORMAT_SENSITIVITY:
-        return _reworded(folder, path, data)
-    questions: list[_Question] = _lines(path, data, _questions)
-    digests: dict[str, str] = {path.name: _sha16(data)}
-    notes: list[Sentence] = []
-    _check(path, data, category, questions)
-    answers: list[_Answer] | None = None
-    if expected.answers:
-        answers_path = _file(folder / "possible_answer", category)
-        answers_data = _bytes(answers_path)
-        answers = _lines(answers_path, answers_data, _answers)
-        digests[f"possible_answer/{path.name}"] = _sha16(answers_data)
-        _check_pairs(answers_path, answers_data, questions, answers)
-    for (name, found), known in zip(digests.items(), (expected.questions, expected.answers), strict=False):
-        notes += _other_revision(name, found, known)
+        path = _file(folder, category)
+        return _reworded(folder, path, read_bytes(path))
+    questions, answers, digests, notes = read_pairs(folder, category, _questions, _answers, _check)
     found_entries = [
         Entry(
             id=question.id,
@@ -232,7 +231,34 @@ def read(folder: Path, category: str) -> CategoryData:
         )
         for index, question in enumerate(questions)
     ]
-    return CategoryData(entries=found_entries, digests=digests, notes=tuple(notes))
+    return CategoryData(entries=found_entries, digests=digests, notes=notes)
+
+
+def read_pairs(
+    folder: Path,
+    category: str,
+    question_decoder: msgspec.json.Decoder[Any],
+    answer_decoder: msgspec.json.Decoder[Any],
+    check: Callable[[Path, bytes, str, list[Any]], None],
+) -> tuple[list[Any], list[Any] | None, dict[str, str], tuple[Sentence, ...]]:
+    """Return the questions of a category, their answers where it has any, the digests of its files, and notes on them."""
+    expected = CATEGORIES[category]
+    path = _file(folder, category)
+    data = read_bytes(path)
+    questions = read_lines(path, data, question_decoder)
+    digests = {path.name: _sha16(data)}
+    check(path, data, category, questions)
+    answers: list[Any] | None = None
+    if expected.answers:
+        answers_path = _file(folder / "possible_answer", category)
+        answers_data = read_bytes(answers_path)
+        answers = read_lines(answers_path, answers_data, answer_decoder)
+        digests[f"possible_answer/{path.name}"] = _sha16(answers_data)
+        _check_pairs(answers_path, answers_data, questions, answers)
+    notes: list[Sentence] = []
+    for (name, found), known in zip(digests.items(), (expected.questions, expected.answers), strict=False):
+        notes += _other_revision(name, found, known)
+    return questions, answers, digests, tuple(notes)
 
 
 def _reworded(folder: Path, path: Path, data: bytes) -> CategoryData:
@@ -284,14 +310,15 @@ def ids(folder: Path, category: str) -> list[str]:
     if category == FORMAT_SENSITIVITY:
         return [entry.id for entry in entries(folder, category)]
     path = _file(folder, category)
-    return [row.id for row in _lines(path, _bytes(path), _ids)]
+    return [row.id for row in read_lines(path, read_bytes(path), _ids)]
 
 
 def _file(folder: Path, category: str) -> Path:
     return folder / f"BFCL_v4_{category}.json"
 
 
-def _bytes(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
+    """Return what is in a data file, or raise `BadInput`."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -302,7 +329,8 @@ def _sha16(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:16]
 
 
-def _lines(path: Path, data: bytes, decoder: msgspec.json.Decoder[Any]) -> list[Any]:
+def read_lines(path: Path, data: bytes, decoder: msgspec.json.Decoder[Any]) -> list[Any]:
+    """Return the decoded lines of a data file, or raise `BadInput` that names the first bad one."""
     try:
         return decoder.decode_lines(data)
     except (msgspec.DecodeError, RecursionError) as whole:
@@ -317,23 +345,29 @@ def _lines(path: Path, data: bytes, decoder: msgspec.json.Decoder[Any]) -> list[
         raise BadInput("{path}: {error}.", path=path, error=whole) from None
 
 
-def _check(path: Path, data: bytes, category: str, questions: list[_Question]) -> None:
+def check_ids(path: Path, data: bytes, category: str, questions: Sequence[HasId]) -> None:
+    """Raise `BadInput` if there is no question, or one with an id that is there already or of another category."""
     if not questions:
         raise BadInput("{path} is empty.", path=path)
     seen: set[str] = set()
     for index, question in enumerate(questions):
         if question.id in seen:
-            raise _bad_line(path, data, index, say("the id '{id}' is there already", id=question.id))
+            raise bad_line(path, data, index, say("the id '{id}' is there already", id=question.id))
         seen.add(question.id)
         if question.id.rpartition("_")[0] != category:
-            raise _bad_line(
+            raise bad_line(
                 path, data, index, say("the id '{id}' is not of {category}", id=question.id, category=category)
             )
+
+
+def _check(path: Path, data: bytes, category: str, questions: list[_Question]) -> None:
+    check_ids(path, data, category, questions)
+    for index, question in enumerate(questions):
         if len(question.question) != 1 or not question.question[0]:
-            raise _bad_line(path, data, index, say("'{id}' does not have one turn of messages", id=question.id))
+            raise bad_line(path, data, index, say("'{id}' does not have one turn of messages", id=question.id))
         if not all(map(_is_document, question.function)):
             reason = say("a function of '{id}' lacks name, description or parameters.properties", id=question.id)
-            raise _bad_line(path, data, index, reason)
+            raise bad_line(path, data, index, reason)
 
 
 def _is_document(function: dict[str, object]) -> bool:
@@ -343,7 +377,7 @@ def _is_document(function: dict[str, object]) -> bool:
     return named and type(properties) is dict and all(type(schema) is dict for schema in properties.values())
 
 
-def _check_pairs(path: Path, data: bytes, questions: list[_Question], answers: list[_Answer]) -> None:
+def _check_pairs(path: Path, data: bytes, questions: Sequence[HasId], answers: Sequence[HasId]) -> None:
     if [question.id for question in questions] == [answer.id for answer in answers]:
         return
     known = {answer.id for answer in answers}
@@ -352,12 +386,13 @@ def _check_pairs(path: Path, data: bytes, questions: list[_Question], answers: l
             raise BadInput("{path} has no answer for '{id}'.", path=path, id=question.id)
         if answers[index].id != question.id:
             reason = say("the answer is for '{id}', expected '{expected}'", id=answers[index].id, expected=question.id)
-            raise _bad_line(path, data, index, reason)
+            raise bad_line(path, data, index, reason)
     extra = answers[len(questions)].id
-    raise _bad_line(path, data, len(questions), say("there is no question '{id}'", id=extra))
+    raise bad_line(path, data, len(questions), say("there is no question '{id}'", id=extra))
 
 
-def _bad_line(path: Path, data: bytes, index: int, reason: Sentence) -> BadInput:
+def bad_line(path: Path, data: bytes, index: int, reason: Sentence) -> BadInput:
+    """Return the error of a line, by its index among those that are not empty."""
     numbers = [number for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
     return BadInput("{path}, line {line}: {error}.", path=path, line=numbers[index], error=reason)
 

@@ -27,7 +27,7 @@ def decode(output: object, mode: Mode, language: Language = "python", form: Form
         return checked(decode_native.decode(output))
     if not isinstance(output, str):
         raise Undecodable(say("The output is {got}, expected text.", got=show(output, 80)))
-    text = _in_brackets(output)
+    text = in_brackets(output)
     if language == "java":
         return decode_java.decode(text[1:-1])
     if language == "javascript":
@@ -44,7 +44,8 @@ def decode(output: object, mode: Mode, language: Language = "python", form: Form
     return decode_python.decode(text)
 
 
-def _in_brackets(output: str) -> str:
+def in_brackets(output: str) -> str:
+    """Return the text of prompting mode as a list; upstream adds the bracket that is missing at either end."""
     text = output.strip("`\n ")
     opening = "" if text.startswith("[") else "["
     closing = "" if text.endswith("]") else "]"

@@ -13,10 +13,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from proctor.benchmarks.bfcl.dataset import CATEGORIES
+from proctor.benchmarks.bfcl.dataset import CATEGORIES, MULTI_TURN
 from proctor.benchmarks.bfcl.replies import FAILED
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
+from proctor.core.trajectory import NOTHING, Trajectory
 from proctor.core.trial import IN_THE_MEAN, Trial
 from proctor.runtime.files import write_whole
 
@@ -31,7 +32,7 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
     for sample, trial in trials:
         category = sample.meta.get("category")
         if category not in CATEGORIES:
-            raise BadInput("The sample '{id}' is not of a single-turn category of BFCL.", id=sample.id)
+            raise BadInput("The sample '{id}' is not of a category of BFCL.", id=sample.id)
         if trial.attempt == 0 and trial.outcome in IN_THE_MEAN:
             lines.setdefault(category, []).append(_line(sample, trial))
     if not lines:
@@ -51,10 +52,12 @@ def result_folder(folder: Path, model: str) -> Path:
 def _line(sample: Sample, trial: Trial) -> dict[str, Any]:
     from proctor.benchmarks.bfcl.scorer import model_output_of
 
-    if trial.outcome == "scored":
-        result = model_output_of(sample, trial.trajectory)
-    else:
+    if trial.outcome != "scored":
         result = f"{FAILED} {trial.failure.reason if trial.failure is not None else trial.outcome}"
+    elif sample.meta["category"] in MULTI_TURN:
+        return _line_of_turns(sample, trial.trajectory)
+    else:
+        result = model_output_of(sample, trial.trajectory)
     return {
         "id": sample.id,
         "result": result,
@@ -64,11 +67,30 @@ def _line(sample: Sample, trial: Trial) -> dict[str, Any]:
     }
 
 
+def _line_of_turns(sample: Sample, trajectory: Trajectory) -> dict[str, Any]:
+    from proctor.benchmarks.bfcl.turn_scorer import replies_by_turn, result_of
+
+    turns = replies_by_turn(trajectory)
+    used = [[step.usage or NOTHING for step in steps] for steps in turns]
+    return {
+        "id": sample.id,
+        "result": result_of(trajectory),
+        "input_token_count": [[usage.input_tokens for usage in steps] for steps in used],
+        "output_token_count": [[usage.output_tokens for usage in steps] for steps in used],
+        "latency": [[step.seconds for step in steps] for steps in turns],
+    }
+
+
 def _spare_the_table(lines: dict[str, list[dict[str, Any]]]) -> None:
     """With exactly one latency above 0 the official tool raises while it makes its table, so that one is left out."""
-    timed = [line for several in lines.values() for line in several if line["latency"] > 0]
+    latencies = [(line, _numbers(line["latency"])) for several in lines.values() for line in several]
+    timed = [line for line, numbers in latencies for number in numbers if number > 0]
     if len(timed) == 1:
         timed[0]["latency"] = 0
+
+
+def _numbers(latency: Any) -> list[float]:
+    return [number for item in latency for number in _numbers(item)] if isinstance(latency, list) else [latency]
 
 
 def _write(folder: Path, model: str, category: str, lines: list[dict[str, Any]]) -> Path:

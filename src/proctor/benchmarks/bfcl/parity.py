@@ -1,36 +1,21 @@
-"""Our verdicts against recorded ones of the official code.
+"""Check our verdicts and requests against recorded ones of the official code; for the lines see `parity_lines`."""
 
-A line of the corpus, which may be gzipped:
-
-    {"id": "simple_python_5", "category": "simple_python", "mode": "fc", "model_output": [{"f": "{\"x\": 1}"}],
-     "valid": false, "error_type": "simple_function_checker:wrong_func_name"}
-
-`mode` is `prompt`, or `fc` (native calls, dots in names made underscores).
-"""
-
+import asyncio
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
 
 import msgspec
 
 from proctor.benchmarks.bfcl import dataset
 from proctor.benchmarks.bfcl.checker import check
 from proctor.benchmarks.bfcl.formats import wording_of
+from proctor.benchmarks.bfcl.parity_lines import RecordedVerdict, verdict
 from proctor.core.parity import Checked
 from proctor.core.sentence import say
 from proctor.runtime.json_file import read_json_lines
 
-
-class RecordedVerdict(msgspec.Struct, frozen=True):
-    """One recorded verdict."""
-
-    id: str
-    category: str
-    mode: Literal["prompt", "fc", "native"]
-    model_output: Any
-    valid: bool
-    error_type: str | None = None
+AT_ONCE = 400  # lines that are read, and checked side by side where they need a worker
 
 
 Entries = Mapping[str, dataset.Entry]
@@ -46,22 +31,42 @@ def check_corpus(path: Path, source: str | None = None) -> Iterator[Checked]:
     Raises:
         BadInput: a line that cannot be read, or data that is missing.
     """
+    from proctor.benchmarks.bfcl.parity_turns import Player  # imports the engine
+
     entries_by_category: dict[str, Entries] = {}
     folder: Path | None = None
-    for _, line in read_json_lines(path, RecordedVerdict):
-        if line.category not in dataset.CATEGORIES:
-            yield Checked(id=line.id, agrees=None, official=_verdict(line.valid, line.error_type))
-            continue
-        if line.category not in entries_by_category:
-            folder = folder or dataset.locate(source)
-            entries = {entry.id: entry for entry in dataset.entries(folder, line.category)}
-            entries_by_category[line.category] = entries
-        yield check_line(line, entries_by_category[line.category])
+    lines = (line for _, line in read_json_lines(path, RecordedVerdict))
+    with asyncio.Runner() as runner:
+        player = Player(source)
+        try:
+            while batch := list(islice(lines, AT_ONCE)):
+                acting = [line for line in batch if needs_player(line)]
+                played = iter(runner.run(player.check(acting)) if acting else ())
+                for line in batch:
+                    if line.category not in dataset.CATEGORIES:
+                        yield Checked(id=line.id, agrees=None, official=verdict(line.valid, line.error_type))
+                    elif needs_player(line):
+                        yield next(played)
+                    else:
+                        if line.category not in entries_by_category:
+                            folder = folder or dataset.locate(source)
+                            entries = {entry.id: entry for entry in dataset.entries(folder, line.category)}
+                            entries_by_category[line.category] = entries
+                        yield check_line(line, entries_by_category[line.category])
+        finally:
+            runner.run(player.close())
+
+
+def needs_player(line: RecordedVerdict) -> bool:
+    """True for what is sent, and for verdicts that depend on what calls do."""
+    if line.category not in dataset.CATEGORIES:
+        return False
+    return line.model_output is msgspec.UNSET or line.category in dataset.MULTI_TURN
 
 
 def check_line(line: RecordedVerdict, entries: Entries) -> Checked:
-    """Check a line against the entries of its category; both validity and error type have to agree."""
-    official = _verdict(line.valid, line.error_type)
+    """Check the verdict on a single turn against the entries of its category; both validity and error type have to agree."""
+    official = verdict(line.valid, line.error_type)
     entry = entries.get(line.id)
     if entry is None:
         rule = say("{category} has no sample '{id}'.", category=line.category, id=line.id)
@@ -78,9 +83,5 @@ def check_line(line: RecordedVerdict, entries: Entries) -> Checked:
         form=form,
     )
     agrees = (result.valid, result.error_type) == (line.valid, line.error_type)
-    ours = _verdict(result.valid, result.error_type)
+    ours = verdict(result.valid, result.error_type)
     return Checked(id=line.id, agrees=agrees, ours=ours, official=official, rule="" if agrees else result.reason)
-
-
-def _verdict(valid: bool, error_type: str | None) -> str:
-    return "valid" if valid else (error_type or "invalid")

@@ -21,22 +21,26 @@ _WORDS = Path("constants", "default_prompts.py")
 
 
 def words(folder: Path) -> Mapping[str, object]:
-    """Return the constants of the official prompts, for a data folder: of its own package, else of the cached one.
+    """Return the constants of the official prompts, for a data folder; see `package`."""
+    return _literals(package(folder) / _WORDS)
+
+
+def package(folder: Path) -> Path:
+    """Return the folder `bfcl_eval` with the official code, for a data folder: its own package, else the cached one.
 
     Raises:
         BadInput: a data folder alone, with no package in the cache; nothing is downloaded behind its back.
     """
-    own = folder.parent / _WORDS
-    if own.is_file():
-        return _literals(own)
-    package = fetch.cached(PACKAGE)
-    if package is None:
+    if (folder.parent / _WORDS).is_file():
+        return folder.parent
+    cached = fetch.cached(PACKAGE)
+    if cached is None:
         raise BadInput(
             "{folder} holds data but not the official prompts. Fetch them once with '{command}', or give a clone or the wheel instead.",
             folder=folder,
             command=PACKAGE.command,
         )
-    return _literals(package / "bfcl_eval" / _WORDS)
+    return cached / "bfcl_eval"
 
 
 def messages_of(
@@ -49,11 +53,15 @@ def messages_of(
 
     `functions` are the hinted documents. Native mode sends the question as it is.
     """
-    prompt = system_prompt(functions, constants, form)
+    return below(Message.of("system", system_prompt(functions, constants, form)), question)
+
+
+def below(system: Message, question: Sequence[Message]) -> tuple[Message, ...]:
+    """Return the question with a system message on top; its own system message, if it begins with one, becomes part of that."""
     first, *rest = question
     if first.role == "system":
-        return (Message.of("system", f"{prompt}\n\n{first.text}"), *rest)
-    return (Message.of("system", prompt), *question)
+        return (Message.of("system", f"{system.text}\n\n{first.text}"), *rest)
+    return (system, *question)
 
 
 def system_prompt(functions: Sequence[dict[str, object]], constants: Mapping[str, Any], form: Format = ORDINARY) -> str:

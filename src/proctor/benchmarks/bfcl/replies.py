@@ -3,7 +3,8 @@
     result/<model>/<group>/BFCL_v4_<category>_result.json      one line for each sample:
     {"id": "simple_python_0", "result": [{"f": "{\\"x\\": 1}"}], "input_token_count": 96, "output_token_count": 9, "latency": 0.8}
 
-`result` is text in prompting mode; in native mode a list of `{name: arguments as JSON text}`, or the text of the
+In categories of several turns `result` is a list of turns, each a list of steps, and the counts are such lists too. A
+step, or the `result` of one turn, is text in prompting mode; in native mode a list of `{name: arguments as JSON text}`, or the text of the
 message (or null) where no tool was called. Whatever else is there is kept such that it gets the verdict the
 official decoder would give. Texts `Error during inference: ...` are scored as the official tool scores them: as what
 the model said.
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from proctor.benchmarks.bfcl import dataset
 from proctor.benchmarks.bfcl.formats import FORMAT_SENSITIVITY
@@ -48,7 +50,7 @@ def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Tra
     """Yield the replies to samples of the task's categories, in the order of the files.
 
     Native or text is decided for a model as a whole, unless `mode` says it: native when the folder's name ends with
-    `-FC` or any single-turn result is a list.
+    `-FC` or any reply is a list.
 
     Raises:
         BadInput: nothing to read, results of several models, a malformed line, an unknown id, an id twice.
@@ -70,14 +72,19 @@ def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Tra
     for category in chosen:
         _check_ids(file_by_category[category], lines[category], folder, category)
     return (
-        (line.id, _trajectory(line, "text" if category == FORMAT_SENSITIVITY else tools))
+        (
+            line.id,
+            _conversation(line, tools)
+            if category in dataset.MULTI_TURN
+            else _trajectory(line, "text" if category == FORMAT_SENSITIVITY else tools),
+        )
         for category in chosen
         for _, line in lines[category]
     )
 
 
 def files(path: Path) -> dict[str, Path]:
-    """Return the result file of each single-turn category that is there, in the order of the table; others are passed over.
+    """Return the result file of each known category that is there, in the order of the table; others are passed over.
 
     Raises:
         BadInput: nothing that looks like results, two files of one category, or results of several models.
@@ -89,7 +96,7 @@ def files(path: Path) -> dict[str, Path]:
         if (match := _NAME.fullmatch(file.name)) and match[1] in dataset.CATEGORIES:
             found.setdefault(match[1], []).append(file)
     if not found:
-        raise BadInput("{path} holds no files BFCL_v4_<category>_result.json of single-turn categories.", path=path)
+        raise BadInput("{path} holds no files BFCL_v4_<category>_result.json of known categories.", path=path)
     models = sorted({_model_folder(file) for several in found.values() for file in several})
     if len(models) > 1:
         raise BadInput(
@@ -109,15 +116,15 @@ def files(path: Path) -> dict[str, Path]:
     return {category: found[category][0] for category in dataset.CATEGORIES if category in found}
 
 
-def trajectory_of(result: object, tools: ToolStyle) -> Trajectory:
-    """Return what is in `result` as a trajectory that gets the official verdict.
+def trajectory_of(result: object, tools: ToolStyle, *, of_turns: bool = False) -> Trajectory:
+    """Return what is in `result`, of one turn or a list of turns of steps, as a trajectory that gets the official verdict.
 
     >>> [call.name for call in trajectory_of([{"f": "{}"}], "native").calls()]
     ['f']
     >>> trajectory_of(None, "text").steps[0].message.parts
     ()
     """
-    return _trajectory(_Line(id="", result=result), tools)
+    return (_conversation if of_turns else _trajectory)(_Line(id="", result=result), tools)
 
 
 def _trajectory(line: _Line, tools: ToolStyle) -> Trajectory:
@@ -132,6 +139,37 @@ def _trajectory(line: _Line, tools: ToolStyle) -> Trajectory:
     step = Step(message=Message(role="assistant", parts=parts), seconds=seconds, usage=usage)
     failed = isinstance(line.result, str) and line.result.startswith(FAILED)
     return Trajectory(steps=(step,), tools=tools, state={"failed_when_generated": True} if failed else None)
+
+
+def _conversation(line: _Line, tools: ToolStyle) -> Trajectory:
+    """Return the turns of steps; what is not of that form, such as an error, is kept in the state as it came."""
+    from proctor.benchmarks.bfcl.turn_scorer import OFFICIAL, result_of
+
+    steps = [
+        replace(_trajectory(_step_of(line, turn, number, said), tools).steps[0], turn=turn)
+        for turn, several in enumerate(line.result if isinstance(line.result, list) else ())
+        for number, said in enumerate(several if isinstance(several, list) else ())
+    ]
+    trajectory = Trajectory(steps=tuple(steps), tools=tools)
+    result = json.loads(_clean(json.dumps(line.result, ensure_ascii=False)))
+    return trajectory if result_of(trajectory) == result else replace(trajectory, state={OFFICIAL: result})
+
+
+def _step_of(line: _Line, turn: int, number: int, said: object) -> _Line:
+    def one_of(values: Any) -> Any:
+        try:
+            return values[turn][number]
+        except (IndexError, KeyError, TypeError):
+            return None
+
+    return _Line(
+        id=line.id,
+        result=said,
+        input_token_count=one_of(line.input_token_count),
+        output_token_count=one_of(line.output_token_count),
+        latency=one_of(line.latency),
+        reasoning_content=one_of(line.reasoning_content) or None,
+    )
 
 
 def _text_parts(result: object) -> tuple[Text, ...]:
@@ -179,8 +217,19 @@ def _tools(file_by_category: Mapping[str, Path], mode: str, lines: Mapping[str, 
         return "native" if mode == "native" else "text"
     if any(_model_folder(file).name.endswith("-FC") for file in file_by_category.values()):
         return "native"
-    listed = any(isinstance(line.result, list) for several in lines.values() for _, line in several)
+    said = (reply for category, several in lines.items() for _, line in several for reply in _said(category, line))
+    listed = any(isinstance(reply, list) for reply in said)
     return "native" if listed else "text"
+
+
+def _said(category: str, line: _Line) -> Iterator[object]:
+    """Yield the replies of the model: of several turns, those of each."""
+    turns = line.result if isinstance(line.result, list) else ()
+    if category in dataset.MULTI_TURN:
+        for turn in turns:
+            yield from turn if isinstance(turn, list) else ()
+    else:
+        yield line.result
 
 
 def _model_folder(file: Path) -> Path:
@@ -195,7 +244,7 @@ def _category_of(file: Path) -> str:
     if match := _NAME.fullmatch(file.name):
         return dataset.expand([match[1]])[0]
     for _, line in _lines(file):
-        return dataset.expand([line.id.partition(":")[0].rpartition("_")[0]])[0]
+        return dataset.expand([dataset.category_of(line.id)])[0]
     raise BadInput("{path} is empty.", path=file)
 
 

@@ -18,7 +18,10 @@ MOST_CALLS = 40
 _SHOWN = 2000
 
 
-@scorer(version="bfcl-eval 2026.3.23 / 1")
+VERSION = "bfcl-eval 2026.3.23 / 1"
+
+
+@scorer(version=VERSION)
 def bfcl(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """1 when the calls are the expected ones, or none was made where none fits; else 0, and what is wrong.
 

@@ -61,6 +61,7 @@ def native_tools(functions: Sequence[Document], *, dotted: bool = False) -> tupl
             name=function["name"] if dotted else function["name"].replace(".", "_"),
             description=function["description"],
             parameters=_as_json_schema(function["parameters"]),
+            extra={"response": function["response"]} if "response" in function else {},
         )
         for function in functions
     )
@@ -71,7 +72,12 @@ def openai_tools(tools: Sequence[Tool]) -> list[dict[str, Any]]:
     return [
         {
             "type": "function",
-            "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters},
+            "function": {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.parameters,
+                **tool.extra,
+            },
         }
         for tool in tools
     ]

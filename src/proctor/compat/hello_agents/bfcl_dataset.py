@@ -84,6 +84,10 @@ class BFCLDataset(Questions):
         else:
             category = self.category or CATEGORIES[0]
             dataset.expand([category])
+            if category in dataset.MULTI_TURN:
+                raise BadInput(
+                    "'{category}' has several turns. Run it with: proctor run bfcl/{category}", category=category
+                )
             folder = dataset.locate(self._folder())
             self.data = [_item(entry) for entry in dataset.entries(folder, category)]
         self.ground_truth = {item["id"]: item["ground_truth"] for item in self.data if "ground_truth" in item}
@@ -102,7 +106,7 @@ class BFCLDataset(Questions):
         return self.ground_truth.get(sample_id, [])
 
     def get_available_categories(self) -> list[str]:
-        """Return all categories of version 4, in the order of the chapter; the last six cannot be run yet."""
+        """Return all categories of version 4, in the order of the chapter; the last six are no questions of one turn."""
         return list(CATEGORIES)
 
     def _folder(self) -> Path | None:
