@@ -157,6 +157,16 @@ async def test_samples_side_by_side_have_environments_of_their_own(kind: str) ->
     assert all(trial.trajectory.state == {"cart": ["apple"]} for trial in trials)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_task_that_has_words_for_its_tools_shows_them_natively(kind: str) -> None:
+    words = (Message.of("user", "Tools in words: add(item)"),)
+    turn = Turn(messages=(Message.of("user", "An apple."),), tools=acting.TOOLS, as_text=words)
+    trial, follows, shop = await play(kind, [[("add", {"item": "apple"})], "Added."], Sample(id="words", turns=(turn,)))
+    assert trial.outcome == "scored", trial.failure
+    assert shop.cart == ["apple"]
+    assert "in words" not in follows.heard[0]
+
+
 def text_agent(question: str) -> str:
     return "yes"
 

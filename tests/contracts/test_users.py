@@ -128,6 +128,14 @@ async def test_it_begins_where_the_sample_asks_nothing(kind: str) -> None:
     assert outline(trial) == [(0, "user", "For two."), (0, "agent", "You said: For two.")]
 
 
+@pytest.mark.parametrize("kind", [kind for kind in USERS if kind != "adk"])
+async def test_one_that_says_nothing_at_all_has_failed_as_the_agent_was_never_asked(kind: str) -> None:
+    trial = await play(USERS[kind]([]), Sample(id="a", turns=(), meta={"scenario": {"goal": "Book a room in Rome."}}))
+    assert trial.outcome == "user_failed"
+    assert trial.failure is not None
+    assert trial.failure.kind == "empty"
+
+
 @pytest.mark.parametrize("kind", USERS)
 async def test_samples_at_the_same_time_do_not_hear_of_each_other(kind: str) -> None:
     samples = [Sample.ask(f"s{number}", f"Room {number}?", meta={"scenario": SCENARIO}) for number in range(6)]

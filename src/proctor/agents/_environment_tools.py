@@ -8,6 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from proctor.chat.agent_replies import clean
+from proctor.core.declared import EnvironmentInfo, declared
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Part, Tool, ToolCall, ToolResult, Turn
 from proctor.core.sentence import say
@@ -117,9 +118,12 @@ def refuse_tools(name: str, turn: Turn, environment: Environment | None, kind: s
     """Refuse a turn whose tools the agent cannot be given.
 
     Raises:
-        BadInput: it offers some of the environment.
+        BadInput: it offers some, or the environment reads calls in the agent's words.
     """
-    if environment is not None and turn.tools:
+    if environment is None:
+        return
+    about = declared(EnvironmentInfo, environment)
+    if turn.tools or about.tools or about.wording is not None:
         raise cannot_be_given(name, kind)
 
 

@@ -75,6 +75,7 @@ def show_plan(task: str, how: "RunOptions", *, as_json: bool) -> None:
             {
                 "task": job.task.name,
                 "agent": job.agent.name,
+                "user": spec.user,
                 "samples": count,
                 **msgspec.structs.asdict(size),
                 "first": first.id,
@@ -100,6 +101,10 @@ def show_plan(task: str, how: "RunOptions", *, as_json: bool) -> None:
     )
     output.line(t("Scorers: {names}", names=", ".join(scorer.name for scorer in job.scorers) or "-"))
     output.line(t(size.sentence()))
+    if job.task.user is not None:
+        output.line(
+            t("Simulated user: {name}; what it says, and is answered, comes on top", name=spec.user or job.task.name)
+        )
     output.line(t("First prompt ({id}):", id=first.id))
     for turn in turns:
         print_messages(turn.messages)

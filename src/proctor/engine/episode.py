@@ -39,6 +39,8 @@ class Episode:
         if self._user is not None and isinstance(self._user, TakesSample):
             self._user = self._user.open(sample, environment)
         turn = sample.turns[0] if sample.turns else await self._next(sample)
+        if turn is None and self._user is not None:
+            raise UserFailed("The simulated user said nothing.", kind="empty")
         while True:
             async with self._agent.open(sample, environment) as session:
                 self._session = session
@@ -108,7 +110,10 @@ class Episode:
         environment = self._environment
         if environment is not None and not turn.tools and environment.tools:
             turn = replace(turn, tools=tuple(environment.tools))
-        turn = turn_for_agent(turn, self._agent.tools)
+        style = self._agent.tools
+        if environment is not None:  # with one, agents of other libraries have tools that they call natively
+            style = declared(SessionInfo, session).tools or style
+        turn = turn_for_agent(turn, style)
         steps = await (session.send(turn) if environment is None else _acted(session, turn, environment))
         if type(steps) is not list and not isinstance(steps, Sequence):  # the first is far cheaper
             raise AgentFailed("The agent gave {type} instead of steps.", type=type(steps).__name__)

@@ -112,8 +112,7 @@ def skip_unjudged(trial: Trial, verdicts: Sequence[Verdict]) -> Trial:
 async def _play(work: Work, sample: Sample) -> tuple[Trajectory, Failure | None, Outcome]:
     task, limits = work.task, work.limits
     shown = task.present(sample) if task.present is not None else sample
-    assert not isinstance(task.user, str), "names were resolved with the task"
-    episode = Episode(work.agent, task.user)
+    episode = Episode(work.agent, task.user)  # type: ignore[arg-type]  # names were resolved with the task
     limit = Deadline(limits.seconds)
     retry.clock.set(limit)
     limits_now.set(limits)
