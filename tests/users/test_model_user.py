@@ -120,7 +120,7 @@ async def test_words_that_leak_the_instructions_end_the_sample_as_the_users_fail
 
 
 async def test_failures_are_counted_by_kind() -> None:
-    samples = [Sample(id=str(number), turns=(), meta={"scenario": SCENARIO}) for number in range(4)]
+    samples = [Sample.ask(str(number), "A room?", meta={"scenario": SCENARIO}) for number in range(4)]
     user, _ = user_of(" ", "How can I help you?", "  ", "[DONE]")
     run = await run_with(user, *samples, concurrency=1)
     kinds = sorted(trial.failure.kind for trial in run.trials(outcome="user_failed") if trial.failure is not None)
