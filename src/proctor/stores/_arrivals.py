@@ -15,6 +15,7 @@ from proctor.stores.blobs import LONG_BYTES, pack
 from proctor.stores.schema import SPENT
 
 MOST_ROWS = 64  # of a statement
+STEP_ROWS = 8  # a statement has a multiple of these, as each is prepared once
 
 
 class VerdictRow(NamedTuple):
@@ -139,7 +140,7 @@ def _pack_verdict(one: VerdictRow) -> VerdictRow:
 def insert(db: sqlite3.Connection, statement: str, rows: Sequence[tuple[object, ...]]) -> int:
     """Run a statement with `{rows}` in it for up to 64 rows at a time; return how many rows it changed.
 
-    Statements are prepared for powers of two only; missing rows are padded with zeros, which the statement has to skip.
+    Statements are prepared for a few numbers of rows only; missing rows are padded with zeros, which the statement has to skip.
     """
     return sum(
         _execute(db, statement, rows[start : start + MOST_ROWS]).rowcount for start in range(0, len(rows), MOST_ROWS)
@@ -147,8 +148,10 @@ def insert(db: sqlite3.Connection, statement: str, rows: Sequence[tuple[object, 
 
 
 def _execute(db: sqlite3.Connection, statement: str, rows: Sequence[tuple[object, ...]]) -> sqlite3.Cursor:
-    count, columns = 1 << (len(rows) - 1).bit_length(), len(rows[0])
-    values = [value for row in rows for value in row]
+    columns = len(rows[0])
+    count = len(rows) if len(rows) == 1 else -(-len(rows) // STEP_ROWS) * STEP_ROWS
+    # bytes cost three times a bytearray: for them, `sqlite3` looks in vain for an adapter
+    values = [bytearray(value) if type(value) is bytes else value for row in rows for value in row]
     values.extend([0] * ((count - len(rows)) * columns))
     return db.execute(_statement(statement, count, columns), values)
 
