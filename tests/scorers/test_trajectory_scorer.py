@@ -446,7 +446,7 @@ def test_an_order_that_is_too_wide_says_so() -> None:
         assert compare.compare(_chains(rng, 3, 10), made, How(partial=partial)).best
     wide = compare.compare(_chains(rng, 12, 3), made, How(partial=True))
     assert not wide.best
-    assert "too wide" in str(explain.told(wide))
+    assert "too wide" in str(explain.summarize(wide))
 
 
 def test_groups_are_exact_however_wide() -> None:

@@ -74,7 +74,7 @@ def test_a_stratum_without_any_score_is_stood_for_by_those_no_larger_and_named()
     strata = [stratum("big", 80, of(1, 1)), stratum("mid", 15, of(planned=2)), stratum("small", 5, of(0, 0))]
     found = estimate("", strata)
     assert found.value == pytest.approx(0.8), "mid counts as small does"
-    assert str(found.note) == "nothing scored in: mid; others stand for it"
+    assert str(found.note) == "nothing scored in: mid; others represent it"
     assert found.floor == pytest.approx(0.8)
     assert found.ceiling == pytest.approx(0.95)
 

@@ -47,7 +47,7 @@ FIRST_WAIT, LONGEST_WAIT = 0.2, 5.0
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What can be set for an agent behind A2A.
+    """The options of an agent that is reached over A2A.
 
     Attributes:
         headers: a value `env:NAME` is read from the environment, so that no key is stored with the run.
@@ -163,7 +163,7 @@ class A2aSession:
     """One conversation.
 
     Attributes:
-        tools: "native" once the server has told of calls, or is known to.
+        tools: "native" once the server has reported calls, or is known to.
     """
 
     def __init__(self, client: "Client", name: str = "a2a", environment: Environment | None = None) -> None:
@@ -217,7 +217,7 @@ class A2aSession:
 
 
 class _Artifact:
-    """What the agent made: its parts, and how many of them were told in earlier turns."""
+    """Holds what the agent made: its parts, and how many of them were reported in earlier turns."""
 
     def __init__(self) -> None:
         self.parts: list[Part] = []
@@ -309,7 +309,7 @@ def _same(one: Message, other: Message) -> bool:
 
 
 def _with_times(steps: list[Step], started: float, seconds: float) -> list[Step]:
-    """Return the steps of one request; how long it took as a whole, and that it was one, is told of the last."""
+    """Return the steps of one request; the last one gets its duration and counts as the request."""
     made = [replace(step, started=started) for step in steps]
     if made:
         usage = (made[-1].usage or Usage()) + Usage(requests=1)

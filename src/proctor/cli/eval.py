@@ -27,7 +27,7 @@ FILE = click.Path(path_type=Path)
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What is evaluated: the agent by name, the folder it stands in, and files or sets."""
+    """What to evaluate: the agent by name, its folder, and eval set files or sets."""
 
     agent: str
     folder: Path

@@ -14,7 +14,7 @@ CHARACTERS_A_TOKEN = 4
 
 
 class InputSize(msgspec.Struct):
-    """The size of the turns of samples; replies and tool results, which come on top, are not known yet.
+    """The input that samples send; replies and tool results, which later requests repeat, are not known yet and not counted.
 
     Attributes:
         requests: turns sent; an agent that calls tools makes more.

@@ -18,12 +18,12 @@ from proctor.reply_parsing.latex_commands import COMMANDS, LIKE_WORDS
 RUN = re.compile(r"(\\+)([A-Za-z]*)")
 HEX = re.compile(r"[0-9A-Fa-f]{4}")
 CONTROLS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-SPACING = frozenset(",;:!_#")  # commands of one sign that never stand behind a line break
+SPACING = frozenset(",;:!_#")  # commands of one character that never follow a line break
 SIGNS = frozenset("{}[]()%&|$") | SPACING
 BEFORE_A_COMMAND = ("", *" $=+-*/<>(|{[^_,&")  # more likely than before a line break
 ENVIRONMENT = re.compile(r"\\(begin|end|substack|p?matrix|cases)\{")
-SKIP = re.compile(r"\[-?[0-9.]+\s*(?:pt|em|ex|mm|cm|in)\]")  # how far to go on behind a line break
-NO_WORD = frozenset(("tan", "tau", "text", "to", "top"))  # without the `t` nothing that could stand behind a tab
+SKIP = re.compile(r"\[-?[0-9.]+\s*(?:pt|em|ex|mm|cm|in)\]")  # the space to add after a line break
+NO_WORD = frozenset(("tan", "tau", "text", "to", "top"))  # without the `t` nothing that could follow a tab
 WORD = re.compile(r"\s+[A-Za-z]{2}")
 QUOTED = re.compile(r"""(?<![A-Za-z])(\\?["'`])(?:(?!\1).){0,200}?\1(?![A-Za-z])""", re.DOTALL)
 LITERAL = re.compile(r"""(?:[(\[=+,]\s*|\breturn\s)[rbfu]?(\\?["'])(?:(?!\1).){0,200}?\1""", re.DOTALL)
@@ -42,7 +42,7 @@ class TwoWays(ValueError):
 
 
 class Run(msgspec.Struct, frozen=True):
-    """Backslashes in a row; `name` are the letters behind them (an escaped one is the first of these), `sign` what follows."""
+    """Backslashes in a row; `name` holds the letters after them (an escaped one is the first of these), `sign` the next character."""
 
     start: int
     end: int
@@ -88,7 +88,7 @@ class Habits(msgspec.Struct):
 
 
 class Body:
-    """What stands between the quotes of a string, as it was written; `single` when the quotes are."""
+    """The text between the quotes of a string, as it was written; `single` is True for single quotes."""
 
     def __init__(self, text: str, *, single: bool = False) -> None:
         self.text = text
@@ -123,11 +123,11 @@ class Body:
         return inside and before != "$$" and before[-1:] in BEFORE_A_COMMAND and not self.begins_a_line(run)
 
     def in_formula(self, run: Run) -> bool:
-        """Return True if it stands between `$` and `$`, or between the brackets of LaTeX."""
+        """True if it is between `$` and `$`, or between the brackets of LaTeX."""
         return bisect_right(self._borders, run.start) % 2 == 1
 
     def in_environment(self, run: Run) -> bool:
-        """Return True if it stands where lines of LaTeX break."""
+        """True if it is in an environment whose lines break, such as a matrix."""
         place = bisect_right(self._environments, (run.start, ""))
         return place > 0 and self._environments[place - 1][1] != "end"
 
@@ -136,11 +136,11 @@ class Body:
         return [(found.start(), found[1]) for found in ENVIRONMENT.finditer(self.text)]
 
     def in_literal(self, run: Run) -> bool:
-        r"""Return True if it stands in a quoted text of a program, as in `print("\n")`."""
+        r"""True if it is in a string literal of a program, as in `print("\n")`."""
         return _is_within(self._literals, run)
 
     def is_quoted(self, run: Run) -> bool:
-        """Return True if it stands between quotes."""
+        """True if it is between quotes."""
         return _is_within(self._quoted, run)
 
     @cached_property
@@ -279,7 +279,7 @@ class _Decoding:
         raise self._doubt(run)
 
     def _is_tan(self, run: Run) -> bool:
-        r"""Return True if `\tan x` or `x \to 0` stands outside of a formula, where no tab and a word (`an apple`) can be meant."""
+        r"""Return True if `\tan x` or `x \to 0` is outside of a formula, where no tab and a word (`an apple`) can be meant."""
         body, name = self._body, run.name
         begins_word = WORD.match(body.text, run.end + len(name)) is not None
         return name in NO_WORD and not (self._habits.tabs or begins_word or body.begins_a_line(run))
@@ -314,7 +314,7 @@ class _Decoding:
         if not self._body.in_environment(run):
             return False
         if habits.breaks and run.sign.isspace():
-            return text[run.start - 1 : run.start].isspace()  # `a \\ b`, where `a\\ b` may be a blank
+            return text[run.start - 1 : run.start].isspace()  # `a \\ b`, where `a\\ b` may be a space
         return run.sign.isdigit() or run.sign.isspace() or run.sign in "-\\&"
 
     def _ends_sentence(self, run: Run) -> bool:

@@ -167,7 +167,7 @@ def decoded(data: bytes, path: Path) -> dict[str, Record]:
         return msgspec.json.decode(data, type=dict[str, Record])
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise BadInput(
-            "{path} is no verification file: {error}. It holds item ids, each with scores and a status ({statuses}). Move it away to begin anew.",
+            "{path} is no verification file: {error}. It holds item ids, each with scores and a status ({statuses}). Move it away to start again.",
             path=path,
             error=in_words(error),
             statuses=", ".join(STATUSES),

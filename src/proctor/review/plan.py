@@ -51,7 +51,7 @@ def read(path: Path) -> Plan:
         return msgspec.json.decode(path.read_bytes(), type=Plan)
     except (OSError, msgspec.DecodeError, UnicodeError) as error:
         raise BadInput(
-            "{path} is no plan of a review: {error}. Move it away to begin anew.", path=path, error=in_words(error)
+            "{path} is no plan of a review: {error}. Move it away to start again.", path=path, error=in_words(error)
         ) from None
 
 

@@ -6,7 +6,7 @@
     fill_blank: {alternative_separator: 或, ignore_punctuation: true}
     open_ended: {rouge_type: rouge-l, min_similarity: 0.3}
 
-The article names these keys without saying what they do; what they do here stands in `docs/scorers.md`. A key that is
+The article names these keys without saying what they do; what they do here is described in `docs/scorers.md`. A key that is
 left out leaves the scorers as they are.
 """
 
@@ -82,14 +82,14 @@ class Settings(_Strict, frozen=True, kw_only=True):
 
 def scorer(settings: Settings) -> Scorer:
     """Return a scorer by type under these settings."""
-    common, blanks = settings.evaluation_settings, settings.fill_blank
+    common, fill_in = settings.evaluation_settings, settings.fill_blank
     partial = {
         "wrong": "zero" if settings.multiple_choice.penalty_wrong else "ignore",
         "min_correct": settings.multiple_choice.min_correct_ratio,
     }
     filled = {
-        "separator": blanks.alternative_separator,
-        "ignore_punctuation": blanks.ignore_punctuation,
+        "separator": fill_in.alternative_separator,
+        "ignore_punctuation": fill_in.ignore_punctuation,
         "case_sensitive": common.case_sensitive,
         "min_similarity": common.fuzzy_threshold,
     }
@@ -108,7 +108,7 @@ def scorer(settings: Settings) -> Scorer:
 
 
 def letters_at(text: str, position: Position) -> str:
-    """Return the option letters at a position of a reply: the first, last or middle (n // 2) that stand alone, or all.
+    """Return the option letters at a position of a reply: the first, last or middle (n // 2) that are no part of a word, or all.
 
     Letters that belong together (`A, C`) are one place; the article in `A dog` is none.
 
@@ -131,7 +131,7 @@ def letters_at(text: str, position: Position) -> str:
 
 
 def _at(position: Position | None, scorer: Scorer) -> Scorer:
-    """Return the scorer, shown only what stands at a position."""
+    """Wrap the scorer so that it sees only the text at a position."""
     if position is None:
         return scorer
 

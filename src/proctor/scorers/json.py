@@ -139,7 +139,7 @@ def _refuse(name: str) -> Any:
 
 
 def _differences(expected: Any, made: Any, path: str, options: Options) -> Iterator[Sentence]:
-    """Yield where two values differ; the first one is what is told."""
+    """Yield where two values differ; the first difference is the one that is reported."""
     match expected, made:
         case dict(), dict():
             for key in expected:

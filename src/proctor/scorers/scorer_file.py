@@ -43,7 +43,7 @@ class Configured(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def judge(self) -> Any:
-        """What is recorded of a model behind it; None where there is none."""
+        """Return what is recorded of the model that the scorer asks; None where it asks none."""
         return declared(ScorerInfo, self.scorer).judge
 
     @property
@@ -76,7 +76,7 @@ def is_file(name: str) -> bool:
 
 
 def load(name: str, make: Make = find_scorer) -> list[Configured]:
-    """Return the scorers of a file, or the one named behind the colon.
+    """Return the scorers of a file, or the one named after the colon.
 
     Raises:
         BadInput: no such file or scorer, an unknown key or option; names the path in the file.
@@ -92,7 +92,7 @@ def load(name: str, make: Make = find_scorer) -> list[Configured]:
     for key in values:
         if key != "scorers":
             raise BadInput(
-                "{path}: unknown key '{key}' at {at}. Scorers stand under [scorers.NAME].", path=where, key=key, at="$"
+                "{path}: unknown key '{key}' at {at}. Scorers belong under [scorers.NAME].", path=where, key=key, at="$"
             )
     if not isinstance(scorers, Mapping) or not scorers:
         raise BadInput(

@@ -18,7 +18,7 @@ from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
 from proctor.trajectory_matching import expectation
 from proctor.trajectory_matching.compare import Comparison, compare
-from proctor.trajectory_matching.explain import Shown, diff, errors, listed, shown, sides, told
+from proctor.trajectory_matching.explain import Shown, diff, errors, listed, shown, sides, summarize
 from proctor.trajectory_matching.options import Measure, Options, how_of, options_of, says_something
 
 
@@ -147,7 +147,7 @@ def _no_evidence() -> Unscored:
 
 
 class _Total:
-    """The comparisons of all turns, added up, and how they are told."""
+    """The comparisons of all turns, added up, with their explanation."""
 
     def __init__(self, found: Sequence[Comparison], rows: Sequence[Sequence[Shown | int]]) -> None:
         self.found = found
@@ -209,9 +209,9 @@ class _Total:
     def reason(self, places: Sequence[int]) -> Sentence:
         """Return what a person reads first."""
         if len(self.found) == 1:
-            return told(self.found[0])
+            return summarize(self.found[0])
         parts = [
-            say("turn {turn}: {reason}", turn=place + 1, reason=told(one))
+            say("turn {turn}: {reason}", turn=place + 1, reason=summarize(one))
             for place, one in zip(places, self.found, strict=True)
         ]
         return listed(parts)

@@ -7,7 +7,7 @@ The difference of a pair is first - second. Its interval and the test, by what w
     the same, but all clusters differ alike       Bonett-Price over clusters; sign flips
     one cluster only                              none
 
-A pair counts by its weight: those of a draw stand for the samples of their stratum (post-stratification). Differing
+A pair counts by its weight: those of a draw represent the samples of their stratum (post-stratification). Differing
 weights take the place of sizes in the formulas, and sign flips that of McNemar's test, which is exact for equal weights
 only. Variances are about the mean of all pairs, not about that of their stratum, which is the wider.
 
@@ -93,7 +93,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
         p_value, test: the chance of a difference as large if the runs were equal, by which test, and never below what
             the interval says.
         p_mid: McNemar's mid-p, less conservative than the exact test; None where McNemar's test does not apply.
-        p_least: the smallest p-value that so many clusters can have, however clear the difference.
+        p_least: the smallest p-value that this number of clusters can have, however clear the difference.
         degrees: of freedom of the standard error; None where the interval does not use t.
         correlation: of the two runs over samples; None where one of them is constant.
     """

@@ -11,8 +11,8 @@ alike the samples within strata look, SE² is at least half of what it is withou
 samples (rate 0.9) happen to be all right would else cover 86 %, and covers 96 % so. The interval is Wilson's for n = value (1 - value) / SE² samples, with t (Satterthwaite's degrees) in place of z; where all
 samples earned the same, SE is 0 and n is the effective number of clusters.
 
-A stratum of which nothing was scored is merged with those that are not larger, so that what was scored in these stands
-for it. Where a suite of known size is itself the target, V_h is (1 - m_h / N_h) s_h² / m_h, with no regard to clusters:
+A stratum of which nothing was scored is merged with those that are not larger, so that the samples scored in these represent
+it. Where a suite of known size is itself the target, V_h is (1 - m_h / N_h) s_h² / m_h, with no regard to clusters:
 the draw is of samples (Cochran, Sampling Techniques, 3rd edition, 2.4, 5.3 and 5A.9).
 """
 
@@ -168,7 +168,7 @@ def weight_by_stratum(sizes: Mapping[str, float], counts: Mapping[str, int]) -> 
 
 def _note(strata: Sequence[Stratum]) -> str | Sentence:
     missing = [one.name or "-" for one in strata if one.size and not one.tally.samples]
-    return say("nothing scored in: {strata}; others stand for it", strata=", ".join(missing)) if missing else ""
+    return say("nothing scored in: {strata}; others represent it", strata=", ".join(missing)) if missing else ""
 
 
 def _parts(strata: Sequence[Stratum]) -> list[_Part]:

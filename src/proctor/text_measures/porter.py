@@ -64,7 +64,7 @@ def stem(word: str) -> str:
 
 
 def _shape(word: str) -> str:
-    """Return each letter as consonant or vowel; `y` is a vowel behind a consonant."""
+    """Return each letter as consonant or vowel; `y` is a vowel after a consonant."""
     shape: list[str] = []
     for sign in word:
         vowel = sign in "aeiou" or (sign == "y" and bool(shape) and shape[-1] == "c")

@@ -31,7 +31,7 @@ class AdkCall(msgspec.Struct, frozen=True):
 
 
 def match_type(value: object) -> MatchType:
-    """Return the match type behind any spelling that ADK takes.
+    """Return the match type for any spelling that ADK accepts.
 
     Raises:
         BadInput: it is none.
@@ -63,7 +63,7 @@ def calls_match(
     if how == "EXACT":
         return len(made) == len(expected) and all(map(_same, made, expected))
     if how == "IN_ORDER":
-        rest = iter(made)  # shared by all searches: each one starts behind the last hit
+        rest = iter(made)  # shared by all searches: each one starts after the last hit
         return all(any(_same(call, wanted) for call in rest) for wanted in expected)
     left = list(made)
     for wanted in expected:

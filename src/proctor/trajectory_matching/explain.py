@@ -17,7 +17,7 @@ _json = json.JSONEncoder(ensure_ascii=False, default=str)
 VALUE_CHARACTERS = 60
 CALL_CHARACTERS = 160
 LINES = 60
-TOLD = 4
+MOST_DIFFERENCES = 4
 SIGNS = {
     "matched": "=", "partly": "~", "out of order": "↕", "wrong arguments": "~", "wrong function": "≠", "missing": "-",
     "extra": "+", "repeated": "+", "forbidden": "!",
@@ -57,7 +57,7 @@ def diff(rows: Sequence[Shown | int]) -> list[str]:
 
 
 def sides(rows: Sequence[Shown | int], turn: int | None = None) -> list[dict[str, object]]:
-    """Return the same as data, an expected call beside the one made in its place, for those who lay it out.
+    """Return the rows as data, each expected call next to the one made in its place, for pages with their own layout.
 
     {"kind": "wrong arguments", "expected": "book(day=4)", "made": "book(day=3)", "faults": [["day", "4", "3"]]}
     """
@@ -65,15 +65,15 @@ def sides(rows: Sequence[Shown | int], turn: int | None = None) -> list[dict[str
     return [{"turn": turn, **row} for row in found] if turn is not None else found
 
 
-def told(found: Comparison) -> Sentence:
+def summarize(found: Comparison) -> Sentence:
     """Return the same in one sentence: how many, and the first few differences."""
     full = sum(entry.kind == "matched" for entry in found.entries)
     head = say(
         "{full} of {expected} expected calls, {made} made", full=full, expected=len(found.calls), made=len(found.made)
     )
-    different = [_told(entry, found) for entry in found.entries if entry.kind not in ("matched", "forbidden")]
+    different = [_difference(entry, found) for entry in found.entries if entry.kind not in ("matched", "forbidden")]
     every = [*found.broken, *found.unmet, *different]
-    parts = every[:TOLD]
+    parts = every[:MOST_DIFFERENCES]
     hidden = len(every) - len(parts)
     if hidden > 0:
         parts.append(say("{count} more", count=hidden))
@@ -122,19 +122,19 @@ def value_text(value: object) -> str:
 
 
 def _chosen(entries: Sequence[Entry]) -> Sequence[Entry | int]:
-    """Return all entries, or as many as are shown, those that differ before those that match; a number stands for what is left out."""
+    """Return all entries, or as many as are shown, those that differ before those that match; a number is how many were left out there."""
     if len(entries) <= LINES:
         return entries
     matched = [place for place, entry in enumerate(entries) if entry.kind == "matched"]
     different = [place for place, entry in enumerate(entries) if entry.kind != "matched"][:LINES]
     chosen: list[Entry | int] = []
-    behind = 0
+    start = 0
     for place in sorted((*different, *matched[: LINES - len(different)])):
-        if place > behind:
-            chosen.append(place - behind)
+        if place > start:
+            chosen.append(place - start)
         chosen.append(entries[place])
-        behind = place + 1
-    return [*chosen, len(entries) - behind] if behind < len(entries) else chosen
+        start = place + 1
+    return [*chosen, len(entries) - start] if start < len(entries) else chosen
 
 
 def _shown(entry: Entry, found: Comparison) -> Shown:
@@ -182,7 +182,7 @@ def _fault(fault: Fault) -> str:
     return f"{fault.argument}: {value_text(fault.expected)} → {value_text(fault.made)}"
 
 
-def _told(entry: Entry, found: Comparison) -> Sentence:
+def _difference(entry: Entry, found: Comparison) -> Sentence:
     made = _made(found.made[entry.made]) if entry.made is not None else ""
     expected = _expected(found.calls[entry.expected]) if entry.expected is not None else ""
     match entry.kind:
@@ -196,11 +196,11 @@ def _told(entry: Entry, found: Comparison) -> Sentence:
             return say("out of order {call}", call=made)
         case "wrong function":
             return say("{made} instead of {expected}", made=made, expected=expected)
-    faults = [_told_fault(fault) for fault in entry.faults]
+    faults = [_explain_fault(fault) for fault in entry.faults]
     return say("in {call}: {faults}", call=made, faults=listed(faults))
 
 
-def _told_fault(fault: Fault) -> Sentence:
+def _explain_fault(fault: Fault) -> Sentence:
     match fault.kind:
         case "missing_param":
             return say(

@@ -21,7 +21,7 @@ class Address(msgspec.Struct, frozen=True, kw_only=True):
     """A parsed URL; as text it is that URL, normalised and without user and password.
 
     Attributes:
-        host: in lower case and ASCII; an IPv6 address stands without brackets.
+        host: in lower case and ASCII; an IPv6 address has no brackets.
         path, query: as they go over the wire; the query begins with its question mark.
         authorization: the header value that user and password make; '' without them.
     """

@@ -92,7 +92,7 @@ def reached(calls: Sequence[Call]) -> int:
 
 
 def fault_of(error: Exception) -> Fault | None:
-    """Return the fault behind an exception; None when it is none of the network's."""
+    """Return the fault that caused an exception; None if the network did not cause it."""
     match error:
         case Fault():
             return error
@@ -118,7 +118,7 @@ def without_traces(error: BaseException | None) -> None:
 
 
 def fault_of_status(status: int, headers: Mapping[str, str], body: bytes, secrets: Sequence[str] = ()) -> Fault:
-    """Return the fault that a status other than 2xx stands for; the text is the server's own."""
+    """Return the fault that a status other than 2xx reports, with the server's own text."""
     text, code = _said(body, secrets)
     again = status in AGAIN or status >= 500
     if status == 402 or code in _OUT_OF_MONEY:
@@ -170,7 +170,7 @@ def final_error(
 
 
 def shown(text: str, secrets: Sequence[str] = ()) -> str:
-    """Return a text of a server or library as it may stand in a message: one line, short, without keys and control codes.
+    """Return a text of a server or library in the form in which a message may quote it: one line, short, without keys and control codes.
 
     >>> shown("no\\x1b[31m way\\n" + "x" * 400)[:12]
     'no [31m way '

@@ -22,7 +22,7 @@ HANDSHAKE_SECONDS = 3600.0  # our own limit is the one that counts
 
 
 class Route(NamedTuple):
-    """What a connection leads to; connections with equal routes can stand for each other."""
+    """The destination of a connection; connections with equal routes are interchangeable."""
 
     scheme: str
     host: str

@@ -15,7 +15,7 @@ from proctor.transport.pool import Pool
 from proctor.transport.unpacking import ACCEPTED, Unpacker
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_OWN = ("content-length", "transfer-encoding")  # said for each request by `send`
+_OWN = ("content-length", "transfer-encoding")  # `send` writes them for each request
 
 
 class Sender:
@@ -182,7 +182,7 @@ def check_headers(headers: Mapping[str, str]) -> None:
 
 
 def _start(method: str, address: Address, headers: Mapping[str, str], proxy: Address | None) -> bytes:
-    """Return the first bytes of each request; headers that the caller names stand for ours."""
+    """Return the first bytes of each request; headers that the caller names replace ours."""
     own = {"Host": address.authority, "Accept": "*/*", "Accept-Encoding": ACCEPTED}
     if address.authorization:
         own["Authorization"] = address.authorization

@@ -24,7 +24,7 @@ _LIST_BODY = re.compile(r"new\s+ArrayList<\w*>\(\)\s*\{\{\s*")
 _ADD = re.compile(r"add\((.[^)\n]*+)\)")
 _EMPTY_MAP = re.compile(r"new\s+HashMap<.*?>\s*\(\)")
 _MAP_BODY = re.compile(r"new\s+HashMap<.*?>\s*\(\)\s*\{\s*\{?\s*", re.DOTALL)
-_BLANKS = re.compile(r"\s*")
+_SPACES = re.compile(r"\s*")
 
 
 def convert(text: str, declared: str, element: str | None = None) -> Any:
@@ -86,8 +86,8 @@ def _list_body(text: str) -> str | None:
     end = text.find("}}", start.end() + 1)
     if end >= 0:
         return text[start.end() : end]
-    blank = text[start.end() - 1].isspace() and text.startswith("}}", start.end())
-    return "" if blank else None
+    is_space = text[start.end() - 1].isspace() and text.startswith("}}", start.end())
+    return "" if is_space else None
 
 
 def _list_element(part: str, element: str | None) -> Any:
@@ -108,7 +108,7 @@ def _map(text: str) -> Any:
 
 
 def _puts(body: str) -> Iterator[tuple[str, str]]:
-    """Yield each `put("key", value)`: the key ends at the first `",` behind which a `)` closes the value in its line."""
+    """Yield each `put("key", value)`: the key ends at the first `",` after which a `)` closes the value in its line."""
     start = body.find('put("')
     while start >= 0:
         next_from = start + 1
@@ -116,8 +116,8 @@ def _puts(body: str) -> Iterator[tuple[str, str]]:
         line_end = len(body) if line_end < 0 else line_end
         key_end = body.find('",', start + 5, line_end)
         while key_end >= 0:
-            blanks = _BLANKS.match(body, key_end + 2)
-            value_start = blanks.end() if blanks else key_end + 2
+            spaces = _SPACES.match(body, key_end + 2)
+            value_start = spaces.end() if spaces else key_end + 2
             value_end = _closing(body, value_start)
             if value_end >= 0:
                 yield body[start + 5 : key_end], body[value_start:value_end]

@@ -149,7 +149,7 @@ def _text(given: _Given, language: str) -> str:
 
 
 def _literal(given: _Given, language: str) -> str:
-    """Return the value as it is written in Java or JavaScript; text stands without quotes."""
+    """Return the value as it is written in Java or JavaScript; text has no quotes."""
     return _java(given.value, given) if language == "java" else _javascript(given.value, given)
 
 

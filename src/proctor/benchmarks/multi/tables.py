@@ -51,7 +51,7 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def accuracy(self) -> float:
-        """Full marks of 100 questions."""
+        """Return the percentage of questions with full marks."""
         return round(self.correct / self.count * 100, 1) if self.count else 0.0
 
 
