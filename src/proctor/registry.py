@@ -22,6 +22,7 @@ from proctor.core.near import near
 from proctor.core.parts import (
     AgentPart,
     BenchmarkPart,
+    EnvironmentPart,
     ExportPart,
     JudgePart,
     ModelPart,
@@ -109,6 +110,7 @@ class Room(Generic[P]):
 
 AGENTS = Room("agents", "agent", AgentPart)
 BENCHMARKS = Room("benchmarks", "benchmark", BenchmarkPart)
+ENVIRONMENTS = Room("environments", "environment", EnvironmentPart)
 EXPORTS = Room("exports", "export format", ExportPart)
 JUDGES = Room("judges", "judge", JudgePart)
 MODELS = Room("models", "model", ModelPart)

@@ -8,14 +8,10 @@ Each sample gets a process of its own, so that nothing leaks from one to the nex
 `reuse=true` processes are kept and take one sample after the other. Standard input closes when there is no more.
 """
 
-import asyncio
-import contextlib
 import errno
 import json
-import os
 import shlex
 import shutil
-import signal
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -36,12 +32,11 @@ from proctor.core.sample import Message, Sample, Tool
 from proctor.core.task import Agent, Environment, Session
 from proctor.core.trajectory import Step, ToolStyle
 from proctor.runtime.concurrent import run_to_the_end
+from proctor.runtime.program import LineTooLong, Program
 from proctor.transport.redact import redact
 
 LINE_BYTES = Limits().reply_bytes * 4
-TAIL_BYTES = 4_096
 SHOWN = 200
-GRACE_SECONDS = 1.0
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,7 +78,7 @@ class ProcessAgent:
         self.tools: ToolStyle = options.tools
         self._command = command
         self._reuse = options.reuse
-        self._waiting: list[_Program] = []
+        self._waiting: list[Program] = []
 
     async def __aenter__(self) -> Self:
         return self
@@ -96,9 +91,9 @@ class ProcessAgent:
 
     @asynccontextmanager
     async def open(self, sample: Sample, environment: Environment | None) -> AsyncIterator[Session]:
-        program = self._waiting.pop() if self._waiting else await _Program.start(self._command)
+        program = self._waiting.pop() if self._waiting else await _start(self._command)
         try:
-            yield Conversation(partial(program.ask, sample.id), environment)
+            yield Conversation(partial(_ask, program, sample.id), environment)
         except BaseException:
             await program.end(at_once=True)
             raise
@@ -108,118 +103,62 @@ class ProcessAgent:
             await program.end()
 
 
-class _Program:
-    """One running process, the leader of its own group, so that what it starts ends with it."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
-        self._tail = b""
-        self._reader = asyncio.create_task(self._read_errors())
-
-    @classmethod
-    async def start(cls, command: Sequence[str]) -> Self:
-        try:
-            process = await asyncio.create_subprocess_exec(
-                *command,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                env={**os.environ, "PYTHONUNBUFFERED": "1"},  # a Python agent that only prints would wait for ever
-                start_new_session=True,
-                limit=LINE_BYTES,
-            )
-        except OSError as error:
-            if error.errno in (errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM):
-                raise EnvironmentFailed(
-                    "This machine could not run the sample ({type}: {error}). Run it again with --retry-failed, and fewer at once (--concurrency).",
-                    kind="machine",
-                    type=type(error).__name__,
-                    error=error.strerror or error,
-                ) from error
-            raise BadInput(
-                "The agent's program '{program}' cannot be started: {error}.",
-                program=command[0],
+async def _start(command: Sequence[str]) -> Program:
+    try:
+        return await Program.start(command, line_bytes=LINE_BYTES)
+    except OSError as error:
+        if error.errno in (errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM):
+            raise EnvironmentFailed(
+                "This machine could not run the sample ({type}: {error}). Run it again with --retry-failed, and fewer at once (--concurrency).",
+                kind="machine",
+                type=type(error).__name__,
                 error=error.strerror or error,
             ) from error
-        return cls(process)
+        raise BadInput(
+            "The agent's program '{program}' cannot be started: {error}.",
+            program=command[0],
+            error=error.strerror or error,
+        ) from error
 
-    @property
-    def alive(self) -> bool:
-        return self._process.returncode is None
 
-    async def ask(self, sample_id: str, messages: Sequence[Message], tools: Sequence[Tool]) -> Sequence[Step]:
-        """Return the steps the program answers with.
+async def _ask(program: Program, sample_id: str, messages: Sequence[Message], tools: Sequence[Tool]) -> Sequence[Step]:
+    """Return the steps the program answers with.
 
-        Raises:
-            AgentFailed: it ended, or wrote something else than one line of JSON with an answer.
-        """
-        asked = {
-            "id": sample_id,
-            "question": text_of(newest(messages)),
-            "messages": to_messages(messages, {}),
-            "tools": to_tools(tools, {}),
-        }
-        clock = Clock()
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        try:
-            self._process.stdin.write(json.dumps(asked, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
-            await self._process.stdin.drain()
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # it ended; what it wrote before may still be an answer
-        try:
-            line = await self._process.stdout.readline()
-        except ValueError:
-            raise AgentFailed(
-                "The agent wrote a line of more than {limit} bytes.", kind="too_large", limit=LINE_BYTES
-            ) from None
-        if not line:
-            raise await self._ended()
-        return clock.timed(_steps(line))
+    Raises:
+        AgentFailed: it ended, or wrote something else than one line of JSON with an answer.
+    """
+    asked = {
+        "id": sample_id,
+        "question": text_of(newest(messages)),
+        "messages": to_messages(messages, {}),
+        "tools": to_tools(tools, {}),
+    }
+    clock = Clock()
+    await program.write(json.dumps(asked, ensure_ascii=False).encode("utf-8", "replace"))
+    try:
+        line = await program.read()  # of one that ended meanwhile, what it wrote before may still be an answer
+    except LineTooLong:
+        raise AgentFailed(
+            "The agent wrote a line of more than {limit} bytes.", kind="too_large", limit=LINE_BYTES
+        ) from None
+    if not line:
+        raise await _ended(program)
+    return clock.timed(_steps(line))
 
-    async def end(self, *, at_once: bool = False) -> None:
-        """Close its input, then ask it to end, then kill it and all it started."""
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.close()
-            if at_once or not await self._ends():
-                self._signal(signal.SIGTERM)
-                await self._ends()
-        finally:
-            self._signal(signal.SIGKILL)  # also what a leader that ended left behind
-            self._reader.cancel()
-        await self._process.wait()
 
-    async def _ends(self) -> bool:
-        """Return True if it ends within a moment."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(GRACE_SECONDS):
-                await self._process.wait()
-        return not self.alive
-
-    async def _ended(self) -> AgentFailed:
-        ended = await self._ends()
-        await asyncio.wait({self._reader}, timeout=GRACE_SECONDS)
-        said = _plain(self._tail.decode("utf-8", "replace")).strip() or "-"
-        if not ended:
-            return AgentFailed(
-                "The agent closed its output without an answer. Its standard error: {said}", kind="no_reply", said=said
-            )
+async def _ended(program: Program) -> AgentFailed:
+    ended = await program.ends()
+    said = _plain(program.said) or "-"
+    if not ended:
         return AgentFailed(
-            "The agent ended with code {code} without an answer. Its standard error: {said}",
-            kind="exited",
-            code=self._process.returncode,
-            said=said,
+            "The agent closed its output without an answer. Its standard error: {said}", kind="no_reply", said=said
         )
-
-    def _signal(self, number: signal.Signals) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, number)
-
-    async def _read_errors(self) -> None:
-        assert self._process.stderr is not None
-        while chunk := await self._process.stderr.read(1 << 16):
-            self._tail = (self._tail + chunk)[-TAIL_BYTES:]
+    return AgentFailed(
+        "The agent ended with code {code} without an answer. Its standard error: {said}",
+        kind="exited",
+        code=program.code,
+        said=said,
+    )
 
 
 def _steps(line: bytes) -> Sequence[Step]:

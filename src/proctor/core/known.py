@@ -102,6 +102,7 @@ class KnownMeta(msgspec.Struct, frozen=True, kw_only=True):
         adk: the criteria of the set for the scorers of the room `adk`.
         after: the id of the sample in whose last state this one starts; that one is played first.
         start: that state, given by the engine when the sample is played.
+        environment: what the environment of the sample starts with, such as the arguments of its class.
         max_steps: replies at most in one turn by the rules of the task, which ends the conversation after them.
     """
 
@@ -121,6 +122,7 @@ class KnownMeta(msgspec.Struct, frozen=True, kw_only=True):
     adk: Mapping[str, Any] = {}
     after: str = ""
     start: Mapping[str, Any] | None = None
+    environment: Mapping[str, Any] | None = None
     max_steps: int | None = None
 
 

@@ -5,8 +5,9 @@ import inspect
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from contextvars import copy_context
-from typing import Any
+from contextvars import Context, copy_context
+from queue import SimpleQueue
+from typing import Any, NamedTuple
 
 from proctor.core.declared import ScorerInfo, declared
 from proctor.core.errors import EnvironmentFailed
@@ -29,23 +30,73 @@ async def in_thread(function: Callable[[], Any]) -> Any:
     Raises:
         EnvironmentFailed: the machine has no thread left.
     """
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
-    context = copy_context()
+    job = _Job.of(function)
+    _start(job.run)
+    return await job.result()
 
-    def put(result: object, error: BaseException | None) -> None:
-        if not future.done():
-            future.set_result((result, error))
 
-    def work() -> None:
+class OwnThread:
+    """Runs functions one after the other in a daemon thread of its own, for objects that belong to the thread they were made in."""
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self._started = False
+
+    async def run(self, function: Callable[[], Any]) -> Any:
+        """Run a function once those that were given earlier are done, and return its result.
+
+        Raises:
+            EnvironmentFailed: the machine has no thread left.
+        """
+        if not self._started:
+            _start(self._work)
+            self._started = True
+        job = _Job.of(function)
+        self._jobs.put(job)
+        return await job.result()
+
+    def close(self) -> None:
+        """Let the thread end once what it runs is done."""
+        self._jobs.put(None)
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            job.run()
+            del job  # what it returned lives no longer than its caller wants
+
+
+class _Job(NamedTuple):
+    function: Callable[[], Any]
+    context: Context
+    loop: asyncio.AbstractEventLoop
+    future: asyncio.Future[tuple[Any, BaseException | None]]
+
+    @classmethod
+    def of(cls, function: Callable[[], Any]) -> "_Job":
+        loop = asyncio.get_running_loop()
+        return cls(function, copy_context(), loop, loop.create_future())
+
+    def run(self) -> None:
         try:
-            result, error = context.run(function), None
+            result, error = self.context.run(self.function), None
         except BaseException as raised:  # noqa: BLE001 - raised again where it is awaited
             result, error = None, raised
-        if not loop.is_closed():
+        if not self.loop.is_closed():
             with suppress(RuntimeError):  # closed meanwhile: nobody waits any more
-                loop.call_soon_threadsafe(put, result, error)
+                self.loop.call_soon_threadsafe(self._put, result, error)
 
+    def _put(self, result: object, error: BaseException | None) -> None:
+        if not self.future.done():
+            self.future.set_result((result, error))
+
+    async def result(self) -> Any:
+        result, error = await self.future
+        if error is not None:
+            raise error
+        return result
+
+
+def _start(work: Callable[[], None]) -> None:
     try:
         threading.Thread(target=work, name="proctor-thread", daemon=True).start()
     except (RuntimeError, MemoryError) as lack:  # no more of them are to be had: nothing that was to run has failed
@@ -55,7 +106,3 @@ async def in_thread(function: Callable[[], Any]) -> Any:
             type=type(lack).__name__,
             error=str(lack),
         ) from lack
-    result, error = await future
-    if error is not None:
-        raise error
-    return result

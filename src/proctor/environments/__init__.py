@@ -1,0 +1,1 @@
+"""Stateful tools that an agent acts on: one file for each way to have them."""

@@ -1,0 +1,229 @@
+"""Hold a connection to an MCP server by the official SDK, in a task of its own; import it only when one is needed."""
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from typing import Any, Self
+
+import anyio
+import httpx2
+import mcp_types as types
+from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
+
+from proctor.core.errors import EnvironmentFailed, ProctorError
+from proctor.core.sample import Tool
+from proctor.environments import _programs
+from proctor.runtime.program import LineTooLong, Program
+from proctor.transport.redact import quoted
+
+MOST_PAGES = 100  # of the list of tools
+END_SECONDS = 10.0
+TOO_LONG = -32900  # the error code of a result that was not read, which is none of the protocol's
+BROKEN = (types.INTERNAL_ERROR, types.PARSE_ERROR, types.CONNECTION_CLOSED)  # other codes are about the call alone
+GONE = ("Session terminated", "server answered a request with 202 Accepted", "Redirect to ")  # in the SDK's words
+
+for _name in ("mcp", "client"):  # the SDK's loggers: what goes wrong is reported as a failure, not printed
+    logging.getLogger(_name).addHandler(logging.NullHandler())
+
+
+class Connection:
+    """A connection to a server.
+
+    The SDK wants to be entered and left by the same task, and a sample may be cancelled at any time; so a task of its own holds
+    the connection, and ends it by itself.
+
+    Attributes:
+        tools: those that it lists now.
+        broken: nothing more can be asked of it.
+    """
+
+    def __init__(self, server: Sequence[str] | str, variables: Sequence[str], headers: Mapping[str, str]) -> None:
+        self.tools: tuple[Tool, ...] = ()
+        self.broken = False
+        self._server = server
+        self._variables = variables
+        self._headers = headers
+        self._program: Program | None = None
+        self._client: Client | None = None
+        self._changed = False
+        self._ready = asyncio.Event()
+        self._leave = asyncio.Event()
+        self._turn = asyncio.Lock()  # calls are run in the order in which they are made
+        self._task = asyncio.create_task(self._hold())
+
+    async def open(self, seconds: float) -> Self:
+        """Wait until the server has listed its tools.
+
+        Raises:
+            EnvironmentFailed: it does not, within this time.
+        """
+        ready = asyncio.create_task(self._ready.wait())
+        try:
+            await asyncio.wait({ready, self._task}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            if self._task.done():
+                raise await self._failure(self._task.exception())
+            if not ready.done():
+                raise _programs.too_late("initialize", seconds)
+        except BaseException:
+            await self.close(at_once=True)
+            raise
+        finally:
+            ready.cancel()
+        return self
+
+    async def call(self, name: str, arguments: Mapping[str, Any], seconds: float) -> types.CallToolResult | str:
+        """Return the result of a call, or in words why the server did not run it.
+
+        Raises:
+            EnvironmentFailed: it ended, is late, or answered something else than a result.
+        """
+        async with self._turn:
+            if self.broken or self._client is None:
+                raise EnvironmentFailed("The environment failed earlier in this sample.")
+            self.broken = True  # until there is a result
+            try:
+                async with asyncio.timeout(seconds):
+                    result = await self._client.call_tool(name, dict(arguments))
+                    if self._changed:
+                        await self._list(self._client)
+            except TimeoutError:
+                raise _programs.too_late(name, seconds) from None
+            except MCPError as error:
+                if error.code in BROKEN or error.message.startswith(GONE):
+                    raise await self._failure(error) from error
+                self.broken = False
+                return error.message
+            except (ValidationError, RuntimeError, ExceptionGroup, OSError) as error:
+                raise await self._failure(error) from error
+            self.broken = False
+        return result
+
+    async def close(self, *, at_once: bool = False) -> None:
+        """End the connection and, if it is ours, the server."""
+        self.broken = True
+        self._leave.set()
+        if at_once:
+            self._task.cancel()
+        await asyncio.wait({self._task}, timeout=END_SECONDS)
+        if not self._task.done():
+            self._task.cancel()
+            await asyncio.wait({self._task}, timeout=END_SECONDS)
+        if self._task.done() and not self._task.cancelled():
+            self._task.exception()  # it was reported when it was met
+
+    async def _hold(self) -> None:
+        async with self._transport() as transport, Client(transport, message_handler=self._note) as client:
+            await self._list(client)
+            self._client = client
+            self._ready.set()
+            await self._leave.wait()
+
+    @asynccontextmanager
+    async def _transport(self) -> AsyncIterator[AbstractAsyncContextManager[Any]]:
+        if isinstance(self._server, str):
+            timeout = httpx2.Timeout(30.0, read=None)  # a call has a time limit of its own
+            async with httpx2.AsyncClient(headers=dict(self._headers), timeout=timeout, transport=_Bounded()) as http:
+                yield streamable_http_client(self._server, http_client=http, max_sse_event_size=_programs.LINE_BYTES)
+        else:
+            async with _programs.started(self._server, self._variables) as program:
+                self._program = program
+                yield _lines(program)
+
+    async def _list(self, client: Client) -> None:
+        self._changed = False
+        found: list[Tool] = []
+        cursor = None
+        for _ in range(MOST_PAGES):
+            page = await client.list_tools(cursor=cursor, cache_mode="bypass")
+            found += [
+                Tool(name=tool.name, description=tool.description or tool.title or "", parameters=tool.input_schema)
+                for tool in page.tools
+            ]
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        self.tools = tuple(found)
+
+    async def _note(self, message: object) -> None:
+        self._changed |= isinstance(message, types.ToolListChangedNotification)
+
+    async def _failure(self, error: BaseException | None) -> ProctorError:
+        while isinstance(error, ExceptionGroup):
+            error = error.exceptions[0]
+        if isinstance(error, ProctorError):
+            return error
+        if self._program is not None and not (isinstance(error, MCPError | ValidationError) and await self._answers()):
+            return await _programs.failure_of(self._program)
+        return EnvironmentFailed(
+            "The MCP server failed: {type}: {error}",
+            kind="mcp",
+            type=type(error).__name__,
+            error=quoted(error or Exception()),
+        )
+
+    async def _answers(self) -> bool:
+        return self._program is not None and not await self._program.ends(0.1)
+
+
+@asynccontextmanager
+async def _lines(program: Program) -> AsyncIterator[tuple[Any, Any]]:
+    """Carry messages over a program's input and output, one a line; other than the SDK's own transport, lines are bounded."""
+    arriving, received = anyio.create_memory_object_stream[SessionMessage | Exception](64)
+    sending, sent = anyio.create_memory_object_stream[SessionMessage](64)
+    asked: list[types.RequestId] = []  # the request that was sent last
+
+    async def read() -> None:
+        async with arriving:
+            while True:
+                try:
+                    line = await program.read()
+                except LineTooLong:
+                    await arriving.send(SessionMessage(_too_long(asked[-1] if asked else None)))
+                    continue
+                if not line:
+                    return
+                with suppress(ValueError):  # what is no message, such as a line for its log, is for nobody
+                    await arriving.send(
+                        SessionMessage(types.jsonrpc_message_adapter.validate_json(line, by_name=False))
+                    )
+
+    async def write() -> None:
+        async for item in sent:
+            if isinstance(item.message, types.JSONRPCRequest):
+                asked[:] = [item.message.id]
+            await program.write(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode())
+
+    async with arriving, received, sending, sent:
+        tasks = [asyncio.create_task(read()), asyncio.create_task(write())]
+        try:
+            yield received, sending
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+
+
+class _Bounded(httpx2.AsyncHTTPTransport):
+    """Reads the body of a reply to its end, if it is not too long; that of a stream of events is bounded by event."""
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        response = await super().handle_async_request(request)
+        if response.headers.get("content-type", "").startswith("text/event-stream"):
+            return response
+        body = bytearray()
+        async for chunk in response.aiter_raw():
+            body += chunk
+            if len(body) > _programs.LINE_BYTES:
+                await response.aclose()
+                return httpx2.Response(200, json=_too_long(json.loads(request.content)["id"]).model_dump(by_alias=True))
+        return httpx2.Response(response.status_code, headers=response.headers, stream=httpx2.ByteStream(bytes(body)))
+
+
+def _too_long(id: types.RequestId | None) -> types.JSONRPCError:
+    text = f"The result has more than {_programs.LINE_BYTES} bytes."
+    return types.JSONRPCError(jsonrpc="2.0", id=id, error=types.ErrorData(code=TOO_LONG, message=text))

@@ -1,0 +1,114 @@
+"""Start the program of an environment, with little of our own environment and a temporary folder that ends with it."""
+
+import errno
+import os
+import shlex
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from proctor.core.errors import BadInput, EnvironmentFailed
+from proctor.core.run import limits_now
+from proctor.runtime.program import Program
+from proctor.transport.redact import redact
+
+LINE_BYTES = 16_000_000  # of one line that is read
+SHOWN = 500
+GIVEN = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TZ", "USER", "VIRTUAL_ENV")
+OF_TEMPORARY = ("TMPDIR", "TEMP", "TMP")
+SHARE = 0.5  # of the time limit of a sample, that one call may take where no `seconds` are set
+
+
+def command_of(argument: str, kind: str) -> list[str]:
+    """Return a command line as words; it is split as a shell would, but no shell runs it.
+
+    Raises:
+        BadInput: it cannot be read, or there is no such program.
+    """
+    try:
+        command = shlex.split(argument)
+    except ValueError as error:
+        raise BadInput("The command '{command}' cannot be read: {error}.", command=argument, error=error) from None
+    if not command:
+        raise BadInput("{kind}: needs a command, for example {kind}:'python shop.py'.", kind=kind)
+    if shutil.which(command[0]) is None:
+        raise BadInput("There is no program '{program}' to start the environment with.", program=command[0])
+    return command
+
+
+def check_variables(names: Sequence[str], what: str) -> None:
+    """Raise BadInput if a variable that the program should be given is not set."""
+    for name in names:
+        if name not in os.environ:
+            raise BadInput("{what} should be given the variable {name}, which is not set.", what=what, name=name)
+
+
+@asynccontextmanager
+async def started(command: Sequence[str], variables: Sequence[str] = ()) -> AsyncIterator[Program]:
+    """Run a program, and end it and all it started.
+
+    Args:
+        variables: the names of further variables of our environment that it is given.
+
+    Raises:
+        EnvironmentFailed: it cannot be started.
+    """
+    with tempfile.TemporaryDirectory(prefix="proctor-", ignore_cleanup_errors=True) as folder:
+        given = {name: os.environ[name] for name in (*GIVEN, *variables) if name in os.environ}
+        try:
+            program = await Program.start(
+                command, variables=given | dict.fromkeys(OF_TEMPORARY, folder), line_bytes=LINE_BYTES
+            )
+        except OSError as error:
+            raise EnvironmentFailed(
+                "The environment's program '{program}' cannot be started: {error}.",
+                kind="machine" if error.errno in (errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM) else "start",
+                program=command[0],
+                error=error.strerror or str(error),
+            ) from error
+        try:
+            yield program
+        except BaseException:
+            await program.end(at_once=True)
+            raise
+        await program.end()
+
+
+async def failure_of(program: Program) -> EnvironmentFailed:
+    """Return the failure of a program whose output ended."""
+    if not await program.ends():
+        return EnvironmentFailed(
+            "The environment closed its output. Its standard error: {said}", kind="no_reply", said=_said(program)
+        )
+    return EnvironmentFailed(
+        "The environment ended with code {code}. Its standard error: {said}",
+        kind="exited",
+        code=program.code,
+        said=_said(program),
+    )
+
+
+def too_late(name: str, seconds: float) -> EnvironmentFailed:
+    """Return the failure of an environment that did not answer in time."""
+    return EnvironmentFailed(
+        "The environment did not answer '{name}' within {seconds} seconds.",
+        kind="late",
+        name=name,
+        seconds=f"{seconds:g}",
+    )
+
+
+def seconds_for_a_call(chosen: float | None) -> float:
+    """Return how long a call may take: what was chosen, else a share of the time that the sample has."""
+    return SHARE * limits_now.get().seconds if chosen is None else chosen
+
+
+def shown(text: str) -> str:
+    """Return what a program wrote as a message may show it: short, without keys and control characters."""
+    text = redact(text[: 4 * SHOWN]).strip()[:SHOWN]
+    return "".join(character if character.isprintable() or character == "\n" else "�" for character in text) or "-"
+
+
+def _said(program: Program) -> str:
+    return shown(program.said[-SHOWN:])

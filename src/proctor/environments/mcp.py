@@ -1,0 +1,231 @@
+"""`mcp:COMMAND` or `mcp:URL`: any MCP server, over its standard input and output or over streamable HTTP.
+
+The protocol is that of the official SDK (extra `mcp`). Each attempt at a sample gets a server of its own, over HTTP a session
+of its own; with `reset=TOOL` servers are kept, and that tool is called before each attempt with the sample's
+`meta["environment"]` as its arguments. Over HTTP there is one server then, so that attempts wait for each other.
+
+A server may not ask a model or the user anything: sampling and elicitation are refused, and so is the list of roots. Calls
+run one after the other. Images, sound and other bytes in a result are described in words.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from importlib.util import find_spec
+from types import TracebackType
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+import msgspec
+
+from proctor import registry
+from proctor.config import converted
+from proctor.core.errors import BadInput, EnvironmentFailed, MissingExtra
+from proctor.core.parts import EnvironmentPart
+from proctor.core.sample import Sample, Tool, ToolCall, ToolResult
+from proctor.core.task import Environment
+from proctor.environments import _programs
+from proctor.environments._plain import refusal, result_of
+from proctor.models.openai import header_value
+from proctor.runtime.concurrent import run_to_the_end
+
+if TYPE_CHECKING:
+    from proctor.environments._mcp_client import Connection
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """The options of `mcp:`.
+
+    Attributes:
+        reset: the tool that sets the state back; servers are then kept for further samples.
+        state: the tool whose result is the state, as a JSON object.
+        without: tools that the agent is not offered; `reset` and `state` never are.
+        seconds: how long one call may take; half of the time limit of a sample if None.
+        start_seconds: how long a server may take to start.
+        variables: names of environment variables that a server is given, such as that of a key.
+        headers: sent to a server over HTTP; a value `env:NAME` is read from the environment.
+    """
+
+    reset: str = ""
+    state: str = ""
+    without: tuple[str, ...] = ()
+    seconds: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    start_seconds: Annotated[float, msgspec.Meta(gt=0)] = 60.0
+    variables: tuple[str, ...] = ()
+    headers: Mapping[str, str] = {}
+
+
+def make(argument: str, options: Mapping[str, object]) -> Callable[[Sample], Environment]:
+    """Return what starts the server for a sample, or opens a session of one that runs.
+
+    Raises:
+        MissingExtra: the SDK is not installed.
+        BadInput: no such command, or an unknown option.
+    """
+    name = f"mcp:{argument}"
+    chosen = converted(options, Options, name)
+    if find_spec("mcp") is None:
+        raise MissingExtra("mcp", name)
+    is_url = argument.startswith(("http://", "https://"))
+    if is_url:
+        headers = {key: header_value(key, value) for key, value in chosen.headers.items()}
+        return Servers(argument, msgspec.structs.replace(chosen, headers=headers))
+    if chosen.headers:
+        raise BadInput("{name} is no address, so it takes no headers.", name=name)
+    _programs.check_variables(chosen.variables, name)
+    return Servers(_programs.command_of(argument, "mcp"), chosen)
+
+
+class Servers:
+    """Connects to a server for a sample; with a reset, to one that an earlier sample left."""
+
+    def __init__(self, server: Sequence[str] | str, options: Options) -> None:
+        self.options = options
+        self._server = server
+        self._waiting: list[Connection] = []
+        self._one = asyncio.Lock() if options.reset and isinstance(server, str) else None
+
+    def __call__(self, sample: Sample) -> Environment:
+        return McpEnvironment(self, sample)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        waiting, self._waiting = self._waiting, []
+        await run_to_the_end(*(connection.close() for connection in waiting))
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator["Connection"]:
+        """Give a connection to one sample; it is kept for the next one if it can be reset and did not break.
+
+        Raises:
+            EnvironmentFailed: there is none to be had.
+        """
+        from proctor.environments._mcp_client import Connection  # the SDK takes a second to import
+
+        options = self.options
+        async with self._one or nullcontext():
+            if self._waiting:
+                connection = self._waiting.pop()
+            else:
+                connection = Connection(self._server, options.variables, options.headers)
+                await connection.open(options.start_seconds)
+            try:
+                yield connection
+            except BaseException:
+                await connection.close(at_once=True)
+                raise
+            if options.reset and not connection.broken:
+                self._waiting.append(connection)
+            else:
+                await connection.close()
+
+
+class McpEnvironment:
+    """Calls the tools of one server."""
+
+    def __init__(self, servers: Servers, sample: Sample) -> None:
+        self._servers = servers
+        self._options = servers.options
+        self._sample = sample
+        self._left = AsyncExitStack()
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """Return what the server offers now, without what is not for the agent."""
+        return tuple(tool for tool in self._connection.tools if tool.name not in self._hidden)
+
+    async def __aenter__(self) -> Self:
+        options = self._options
+        self._hidden = {*options.without, options.reset, options.state}
+        async with AsyncExitStack() as stack:
+            self._connection = await stack.enter_async_context(self._servers.connection())
+            self._check()
+            start = self._sample.known.environment or {}
+            if options.reset:
+                await self._ask(options.reset, start)
+            elif start:
+                raise BadInput(
+                    "The sample '{id}' says how its environment starts, which is told to the server by a tool: --environment-set reset=TOOL.",
+                    id=self._sample.id,
+                )
+            self._left = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._left.__aexit__(kind, error, trace)
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        """Let the server run the call."""
+        if call.raw is not None:
+            return refusal(call, "The arguments are no JSON object.")
+        if call.name in self._hidden:
+            return refusal(call, f"There is no tool '{call.name}'.")
+        result = await self._connection.call(call.name, call.arguments, self._seconds)
+        if isinstance(result, str):
+            return refusal(call, result)
+        return result_of(call, _text_of(result), is_error=bool(result.is_error))
+
+    async def state(self) -> Mapping[str, object]:
+        """Return what the tool for it says; nothing where none is named."""
+        if not self._options.state:
+            return {}
+        text = await self._ask(self._options.state, {})
+        try:
+            state = json.loads(text)
+        except (ValueError, RecursionError):
+            state = text
+        return state if isinstance(state, dict) else {"state": state}
+
+    @property
+    def _seconds(self) -> float:
+        return _programs.seconds_for_a_call(self._options.seconds)
+
+    async def _ask(self, name: str, arguments: Mapping[str, object]) -> str:
+        """Return the result of one of the tools that are ours.
+
+        Raises:
+            EnvironmentFailed: the tool reports an error.
+        """
+        result = await self._connection.call(name, arguments, self._seconds)
+        text = result if isinstance(result, str) else _text_of(result)
+        if isinstance(result, str) or result.is_error:
+            raise EnvironmentFailed(
+                "The tool '{name}' failed: {error}", kind="tool", name=name, error=_programs.shown(text)
+            )
+        return text
+
+    def _check(self) -> None:
+        known = [tool.name for tool in self._connection.tools]
+        for name in self._hidden - {"", *known}:
+            raise registry.unknown("tool", name, known, paths=False)
+
+
+def _text_of(result: Any) -> str:
+    """Return the content of a result as text; what is no text is described."""
+    if not result.content and result.structured_content is not None:
+        return json.dumps(result.structured_content, ensure_ascii=False)
+    return "\n".join(map(_words_of, result.content))
+
+
+def _words_of(block: Any) -> str:
+    match block.type:
+        case "text":
+            text: str = block.text
+            return text
+        case "image" | "audio":
+            return f"[{block.type}: {block.mime_type}, {len(block.data) * 3 // 4} bytes]"
+        case "resource_link":
+            return f"[resource: {block.uri}]"
+    text_in_it = getattr(block.resource, "text", None)
+    if isinstance(text_in_it, str):
+        return text_in_it
+    return f"[resource: {block.resource.uri}, {block.resource.mime_type or 'bytes'}]"
+
+
+PART = EnvironmentPart(make=make, options=Options)

@@ -1,0 +1,249 @@
+"""`python:FILE:NAME`: a class of the user's, whose public methods are the tools and whose attributes are the state.
+
+NAME is a class (one object is made for each attempt at a sample), a function that makes such an object, or an object (each
+attempt gets a deep copy). The arguments of a class or function come from `--environment-set`, and those in the sample's
+`meta["environment"]` go before them. What a method raises is an error that the model sees as the result of its call.
+
+The object lives in a thread of its own, so that a tool that blocks holds up nobody else; one with async methods lives in
+the event loop. It may be a context manager, which is left when the attempt is over. `state()` gives its state if it has
+that method, else its public attributes are it.
+"""
+
+import asyncio
+import copy
+import inspect
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack
+from functools import cache, partial
+from types import BuiltinFunctionType, FunctionType, TracebackType
+from typing import Any, Self
+
+import msgspec
+
+from proctor import registry
+from proctor.config import unknown_option
+from proctor.core.errors import BadInput, EnvironmentFailed, EpisodeOver, ProctorError
+from proctor.core.parts import EnvironmentPart
+from proctor.core.run import limits_now
+from proctor.core.sample import Sample, Tool, ToolCall, ToolResult
+from proctor.core.task import Environment
+from proctor.core.validation import in_words
+from proctor.environments._plain import plain, raised, refusal, result_of, text_of_value
+from proctor.environments._signatures import Signature, signature_of
+from proctor.runtime.threads import OwnThread
+
+SHARE = 0.5  # of the time limit of a sample, that one call may take
+
+Made = Callable[..., Any]
+
+
+def make(argument: str, options: Mapping[str, Any]) -> Callable[[Sample], Environment]:
+    """Return what makes the environment of a sample.
+
+    Raises:
+        BadInput: there is no such object, it has no public method, or does not take these arguments.
+    """
+    return wrap(registry.load_object(argument, "environment"), name=argument, arguments=options)
+
+
+def wrap(
+    target: object, *, name: str = "", arguments: Mapping[str, Any] | None = None
+) -> Callable[[Sample], Environment]:
+    """Return what makes the environment of a sample from a class, a function or an object.
+
+    Raises:
+        BadInput: it has no public method, or does not take these arguments.
+    """
+    named = target if hasattr(target, "__qualname__") else type(target)
+    name, arguments = name or str(getattr(named, "__qualname__", "")), arguments or {}
+    if isinstance(target, type):
+        _check_arguments(target, name, arguments)
+        if not is_environment(target):
+            _check_tools(signatures(target), name)
+        return partial(_made, target, arguments)
+    if isinstance(target, FunctionType):
+        _check_arguments(target, name, arguments)
+        return partial(_made, target, arguments)
+    _check_tools(signatures(type(target)), name)
+    for option in arguments:
+        raise unknown_option(name, option, [])
+    try:
+        copy.deepcopy(target)
+    except Exception as error:
+        raise BadInput(
+            "'{name}' cannot be copied for each sample ({type}: {error}). Name its class, or a function that makes one.",
+            name=name,
+            type=type(error).__name__,
+            error=str(error),
+        ) from error
+    return partial(_copied, name, target)
+
+
+def is_environment(kind: type) -> bool:
+    """True for a class that is an environment by itself: it has `tools`, an async `call(call)` and `state()`."""
+    return inspect.iscoroutinefunction(vars(kind).get("call")) and hasattr(kind, "state") and hasattr(kind, "tools")
+
+
+class PythonEnvironment:
+    """Calls the public methods of an object."""
+
+    def __init__(self, make: Made, *, in_thread: bool) -> None:
+        self.tools: tuple[Tool, ...] = ()
+        self._make = make
+        self._thread = OwnThread() if in_thread else None
+        self._target: Any = None
+        self._signatures: Mapping[str, Signature] = {}
+        self._left = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        if self._thread is not None:
+            self._left.callback(self._thread.close)
+        made = await self._run(self._make)
+        self._signatures = signatures(type(made))
+        _check_tools(self._signatures, type(made).__name__)
+        if self._thread is not None and _is_async(type(made)):  # known only now: a function made it
+            self._thread.close()
+            self._thread = None
+        self._target = await self._entered(made)
+        self.tools = tuple(one.tool for one in self._signatures.values())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._left.__aexit__(kind, error, trace)
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        """Call the method of that name; what it raises is the result, as are arguments that do not fit."""
+        signature = self._signatures.get(call.name)
+        if signature is None:
+            known = ", ".join(self._signatures)
+            return refusal(call, f"There is no tool '{call.name}'. The tools are: {known}.")
+        if call.raw is not None:
+            return refusal(call, "The arguments are no JSON object.")
+        try:
+            placed, named = signature.read(call.arguments)
+        except msgspec.ValidationError as error:
+            return refusal(call, f"The arguments do not fit: {in_words(error)}.")
+        method = partial(getattr(self._target, call.name), *placed, **named)
+        limit = asyncio.timeout(SHARE * limits_now.get().seconds)
+        try:
+            async with limit:
+                value = await self._run(method)
+        except (ProctorError, EpisodeOver):
+            raise
+        except Exception as error:
+            if limit.expired():
+                raise EnvironmentFailed(
+                    "The tool '{name}' did not answer within {seconds} seconds.",
+                    kind="late",
+                    name=call.name,
+                    seconds=f"{SHARE * limits_now.get().seconds:g}",
+                ) from error
+            return raised(call, error)
+        except SystemExit as error:
+            raise EnvironmentFailed("The tool '{name}' ended the program.", name=call.name) from error
+        return value if isinstance(value, ToolResult) else result_of(call, text_of_value(value))
+
+    async def state(self) -> Mapping[str, object]:
+        """Return what the object's own `state()` says, or its public attributes."""
+        own = getattr(self._target, "state", None)
+        state = await self._run(own if callable(own) else partial(plain, self._target))
+        return plain(state) if isinstance(state, Mapping) else {"state": plain(state)}
+
+    async def _run(self, function: Callable[[], Any]) -> Any:
+        value = function() if self._thread is None else await self._thread.run(function)
+        return await value if inspect.isawaitable(value) else value
+
+    async def _entered(self, made: Any) -> Any:
+        """Enter an object that is a context manager; as with `with`, what that gives is the object."""
+        if isinstance(made, AbstractAsyncContextManager):
+            return await self._left.enter_async_context(made)
+        if isinstance(made, AbstractContextManager):
+            within = await self._run(made.__enter__)
+
+            async def leave(*error: Any) -> None:
+                await self._run(partial(made.__exit__, *error))
+
+            self._left.push_async_exit(leave)
+            return within
+        return made
+
+
+@cache
+def signatures(kind: type) -> Mapping[str, Signature]:
+    """Return the tools of a class by name: its public methods, or those that its attribute `tools` names.
+
+    Properties, class methods (often other constructors) and `state` are no tools.
+
+    Raises:
+        BadInput: `tools` names something else, or a method cannot be described.
+    """
+    found = {
+        name: signature_of(method, name, is_method=not isinstance(inspect.getattr_static(kind, name), staticmethod))
+        for name, method in _methods(kind).items()
+    }
+    chosen = getattr(kind, "tools", None)
+    if not (isinstance(chosen, tuple | list) and all(isinstance(name, str) for name in chosen)):
+        return found
+    for name in chosen:
+        if name not in found:
+            raise registry.unknown("tool", name, [*found], paths=False)
+    return {name: found[name] for name in chosen}
+
+
+def _methods(kind: type) -> dict[str, Any]:
+    """Return the public methods, in the order in which they are written, those of base classes first."""
+    own = [one for one in reversed(kind.__mro__) if one.__module__ not in ("builtins", "abc", "typing")]
+    names = dict.fromkeys(name for one in own for name in vars(one) if not name.startswith("_") and name != "state")
+    found = {name: inspect.getattr_static(kind, name) for name in names}
+    return {
+        name: getattr(kind, name)
+        for name, one in found.items()
+        if isinstance(one, FunctionType | staticmethod | BuiltinFunctionType)
+    }
+
+
+def _is_async(kind: type) -> bool:
+    methods = (*_methods(kind).values(), getattr(kind, "state", None))
+    return any(inspect.iscoroutinefunction(method) for method in methods) or hasattr(kind, "__aenter__")
+
+
+def _made(target: Callable[..., Any], options: Mapping[str, Any], sample: Sample) -> Environment:
+    arguments = copy.deepcopy({**options, **(sample.known.environment or {})})  # the object may keep and change them
+    if isinstance(target, FunctionType) and "sample" in inspect.signature(target).parameters:
+        arguments["sample"] = sample
+    if isinstance(target, type) and is_environment(target):
+        made: Environment = target(**arguments)
+        return made
+    in_thread = not (_is_async(target) if isinstance(target, type) else inspect.iscoroutinefunction(target))
+    return PythonEnvironment(partial(target, **arguments), in_thread=in_thread)
+
+
+def _copied(name: str, target: object, sample: Sample) -> Environment:
+    if sample.known.environment:
+        raise BadInput(
+            "The sample '{id}' has arguments for its environment, but '{name}' is an object. Name its class, or a function that makes one.",
+            id=sample.id,
+            name=name,
+        )
+    return PythonEnvironment(partial(copy.deepcopy, target), in_thread=not _is_async(type(target)))
+
+
+def _check_arguments(target: Callable[..., Any], name: str, arguments: Mapping[str, Any]) -> None:
+    try:
+        parameters = inspect.signature(target).parameters
+    except ValueError:  # written in C
+        return
+    known = [key for key, one in parameters.items() if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    for key in arguments:
+        if key not in known and not any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+            raise unknown_option(name, key, known)
+
+
+def _check_tools(found: Mapping[str, Signature], name: str) -> None:
+    if not found:
+        raise BadInput("'{name}' has no public method, so it has no tools.", name=name)
+
+
+PART = EnvironmentPart(make=make)

@@ -1,0 +1,133 @@
+"""Run a program that is spoken to in lines, and end it together with everything that it started."""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from typing import Self
+
+TAIL_BYTES = 4_096
+GRACE_SECONDS = 1.0
+POLL_SECONDS = 0.01
+
+
+class LineTooLong(Exception):
+    """The program wrote a longer line than is read; it was skipped."""
+
+
+class Program:
+    """A running program, the leader of its own process group."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._tail = b""
+        self._reader = asyncio.create_task(self._read_errors())
+
+    @classmethod
+    async def start(
+        cls, command: Sequence[str], *, variables: Mapping[str, str] | None = None, line_bytes: int = 1 << 16
+    ) -> Self:
+        """Start a program.
+
+        Args:
+            command: the program and its arguments; no shell reads them.
+            variables: its environment; that of this process if None.
+            line_bytes: the longest line of its output that is read.
+
+        Raises:
+            OSError: it cannot be started.
+        """
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env={
+                **(os.environ if variables is None else variables),
+                "PYTHONUNBUFFERED": "1",
+            },  # else print() would wait
+            start_new_session=True,
+            limit=line_bytes,
+        )
+        return cls(process)
+
+    @property
+    def alive(self) -> bool:
+        """True while it runs."""
+        return self._process.returncode is None
+
+    @property
+    def code(self) -> int | None:
+        """The code that it ended with."""
+        return self._process.returncode
+
+    async def write(self, line: bytes) -> None:
+        """Write a line to its standard input; one that ended already is noticed when it is read."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self._process.stdin.write(line + b"\n")
+            await self._process.stdin.drain()
+
+    async def read(self) -> bytes:
+        """Return the next line of its standard output, empty at its end.
+
+        Raises:
+            LineTooLong: the line was skipped.
+        """
+        output = self._process.stdout
+        assert output is not None
+        try:
+            return await output.readuntil(b"\n")
+        except asyncio.IncompleteReadError as end:
+            return end.partial
+        except asyncio.LimitOverrunError as error:
+            long = error.consumed
+        while long:
+            await output.readexactly(long)
+            try:
+                await output.readuntil(b"\n")
+                long = 0
+            except asyncio.IncompleteReadError:
+                long = 0
+            except asyncio.LimitOverrunError as error:
+                long = error.consumed
+        raise LineTooLong
+
+    async def ends(self, seconds: float = GRACE_SECONDS) -> bool:
+        """Return True if it ends within a moment; then what it said last on standard error is known."""
+        for _ in range(round(seconds / POLL_SECONDS)):  # to wait for it would be to wait for all that have its pipes
+            if not self.alive:
+                break
+            await asyncio.sleep(POLL_SECONDS)
+        if not self.alive:
+            await asyncio.wait({self._reader}, timeout=seconds)
+        return not self.alive
+
+    @property
+    def said(self) -> str:
+        """What it wrote last on standard error."""
+        return self._tail.decode("utf-8", "replace").strip()
+
+    async def end(self, *, at_once: bool = False) -> None:
+        """Close its input, then ask it to end, then kill it and all it started."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.close()
+            if at_once or not await self.ends():
+                self._signal(signal.SIGTERM)
+                await self.ends()
+        finally:
+            self._signal(signal.SIGKILL)  # also what a leader that ended left running
+            self._reader.cancel()
+        await self.ends()
+        self._process._transport.close()  # type: ignore[attr-defined]  # a grandchild may hold the pipes for ever
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)
+
+    async def _read_errors(self) -> None:
+        assert self._process.stderr is not None
+        while chunk := await self._process.stderr.read(1 << 16):
+            self._tail = (self._tail + chunk)[-TAIL_BYTES:]
