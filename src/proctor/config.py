@@ -31,6 +31,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     lang: Literal["en", "zh"] | None = None
     agent: str | None = None
     agent_options: Mapping[str, Any] = {}
+    environment: str | tuple[str, ...] | None = None
+    environment_options: Mapping[str, Any] = {}
     task_options: Mapping[str, Any] = {}
     judge: str | None = None
     judge_options: Mapping[str, Any] = {}

@@ -38,6 +38,7 @@ ALLOWED = {
     "compat/veadk/sets.py": LIBRARY,
     "core/declared.py": "the one place that reads what parts say of themselves",
     "datasets/_tables.py": LIBRARY,
+    "environments/_signatures.py": "types of Pydantic, and the remarks of any library on types",
     "evalsets/recording.py": LIBRARY,
     "evalsets/noun.py": LIBRARY,
     "judges/deepeval.py": LIBRARY,

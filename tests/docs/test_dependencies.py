@@ -36,6 +36,7 @@ CHECKED_BY = {  # modules that are imported only where another one has found the
     "benchmarks/multi/figures": "plots",
     "compat/veadk/deepeval_evaluator": "deepeval",
     "compat/multi/service": "web",
+    "environments/_mcp_client": "mcp",
     "models/_llama": "local",
     "scorers/token_embedding_f1": "semantic",
     "trajectory_matching/": "matching",

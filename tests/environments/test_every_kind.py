@@ -13,8 +13,8 @@ from shops import FILE, STOCK, http_server
 from proctor.core.declared import EnvironmentInfo, declared
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample, ToolCall, ToolResult
-from proctor.core.task import Environment, MakeEnvironment
-from proctor.environments._several import environment_of
+from proctor.core.task import Environment
+from proctor.environments.several import environment_of
 
 SAMPLE = Sample.ask("a", "Buy a tea.")
 RESET = {"reset": "reset", "state": "look", "without": ["gone"]}
@@ -35,13 +35,13 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture(params=KINDS)
-def make(request: pytest.FixtureRequest, address: str) -> MakeEnvironment:
+def make(request: pytest.FixtureRequest, address: str) -> Any:
     name, options = KINDS[request.param]
     return environment_of([name.replace("ADDRESS", address)], options)
 
 
 @asynccontextmanager
-async def entered(make: MakeEnvironment, sample: Sample = SAMPLE) -> AsyncIterator[Environment]:
+async def entered(make: Any, sample: Sample = SAMPLE) -> AsyncIterator[Environment]:
     """Enter what makes environments, and the environment of one sample."""
     async with _entered(make), _entered(environment := make(sample)):
         yield environment
@@ -60,7 +60,7 @@ async def state_of(environment: Environment) -> Any:
     return state if isinstance(state, dict) else await state  # type: ignore[misc]
 
 
-async def test_its_tools_are_described_once_it_is_entered(make: MakeEnvironment) -> None:
+async def test_its_tools_are_described_once_it_is_entered(make: Any) -> None:
     async with entered(make) as environment:
         tools = {tool.name: tool for tool in declared(EnvironmentInfo, environment).tools}
     assert [*tools] == ["buy", "read_basket"]
@@ -69,7 +69,7 @@ async def test_its_tools_are_described_once_it_is_entered(make: MakeEnvironment)
     assert tools["buy"].parameters["required"] == ["item"]
 
 
-async def test_a_call_changes_the_state_and_returns_json(make: MakeEnvironment) -> None:
+async def test_a_call_changes_the_state_and_returns_json(make: Any) -> None:
     async with entered(make) as environment:
         result = await call(environment, "buy", item="tea", count=2)
         before = await state_of(environment)
@@ -81,7 +81,7 @@ async def test_a_call_changes_the_state_and_returns_json(make: MakeEnvironment) 
         assert before["basket"] == ["tea", "tea"], "a state is a copy"
 
 
-async def test_what_a_tool_raises_is_a_result_and_the_environment_goes_on(make: MakeEnvironment) -> None:
+async def test_what_a_tool_raises_is_a_result_and_the_environment_goes_on(make: Any) -> None:
     async with entered(make) as environment:
         result = await call(environment, "buy", item="tea", count=9)
         assert result.is_error
@@ -90,7 +90,7 @@ async def test_what_a_tool_raises_is_a_result_and_the_environment_goes_on(make: 
         assert not (await call(environment, "buy", item="tea")).is_error
 
 
-async def test_a_call_that_fits_no_tool_is_a_result_that_says_so(make: MakeEnvironment) -> None:
+async def test_a_call_that_fits_no_tool_is_a_result_that_says_so(make: Any) -> None:
     async with entered(make) as environment:
         unknown = await call(environment, "steal")
         no_object = await environment.call(ToolCall(name="buy", raw="[1"))
@@ -102,7 +102,7 @@ async def test_a_call_that_fits_no_tool_is_a_result_that_says_so(make: MakeEnvir
         assert await state_of(environment) == {"stock": STOCK, "basket": []}
 
 
-async def test_each_attempt_starts_anew(make: MakeEnvironment) -> None:
+async def test_each_attempt_starts_anew(make: Any) -> None:
     async with _entered(make):
         for _ in range(2):
             async with _entered(environment := make(SAMPLE)):
@@ -110,7 +110,7 @@ async def test_each_attempt_starts_anew(make: MakeEnvironment) -> None:
                 assert await state_of(environment) == {"stock": {"tea": 3, "jam": 0}, "basket": ["jam"]}
 
 
-async def test_a_sample_can_say_how_it_starts_and_is_not_changed(make: MakeEnvironment) -> None:
+async def test_a_sample_can_say_how_it_starts_and_is_not_changed(make: Any) -> None:
     sample = Sample.ask("a", "Buy it.", meta={"environment": {"stock": {"ink": 2}}})
     async with entered(make, sample) as environment:
         await call(environment, "buy", item="ink")
@@ -118,20 +118,19 @@ async def test_a_sample_can_say_how_it_starts_and_is_not_changed(make: MakeEnvir
     assert sample.meta == {"environment": {"stock": {"ink": 2}}}
 
 
-async def test_two_at_once_do_not_see_each_other(make: MakeEnvironment) -> None:
+async def test_two_at_once_do_not_see_each_other(make: Any) -> None:
     async def shop(item: str) -> Any:
         async with _entered(environment := make(SAMPLE)):
             await call(environment, "buy", item=item)
             await asyncio.sleep(0.01)
             return (await state_of(environment))["basket"]
 
-    async with _entered(make):
-        async with asyncio.TaskGroup() as group:
-            baskets = [group.create_task(shop(item)) for item in ("tea", "jam", "tea")]
+    async with _entered(make), asyncio.TaskGroup() as group:
+        baskets = [group.create_task(shop(item)) for item in ("tea", "jam", "tea")]
     assert [basket.result() for basket in baskets] == [["tea"], ["jam"], ["tea"]]
 
 
-async def test_one_that_is_cancelled_is_left_and_the_next_one_works(make: MakeEnvironment) -> None:
+async def test_one_that_is_cancelled_is_left_and_the_next_one_works(make: Any) -> None:
     async def stay() -> None:
         async with _entered(environment := make(SAMPLE)):
             await call(environment, "buy", item="tea")

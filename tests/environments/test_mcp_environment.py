@@ -78,8 +78,8 @@ async def test_options_that_do_not_fit_the_server_are_told() -> None:
     with pytest.raises(BadInput, match="reset=TOOL"):
         async with mcp.make(STDIO, {})(Sample.ask("a", "?", meta={"environment": {"stock": {}}})):  # type: ignore[attr-defined]
             pass
+    sample = Sample.ask("a", "?", meta={"environment": {"item": "ink"}})
     with pytest.raises(EnvironmentFailed, match="'buy' failed: ink is sold out"):
-        sample = Sample.ask("a", "?", meta={"environment": {"item": "ink"}})
         async with mcp.make(STDIO, {"reset": "buy"})(sample):  # type: ignore[attr-defined]
             pass
 

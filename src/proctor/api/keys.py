@@ -57,7 +57,7 @@ def _holds_key(where: str, text: str) -> bool:
         return True
     if above and above[-1] == "headers" and last.lower() not in _OPEN_HEADERS and _is_random(text):
         return True
-    if text.startswith("process:"):
+    if text.startswith(("process:", "mcp:")):
         return any(map(_is_key_word, _pairs(text)))
     if len(text.split()) <= 2:
         shown = f"{last}: {text}"

@@ -34,6 +34,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         replies: a file or folder of recorded replies, which are scored in place of calling an agent.
         options: options of a task that is given by name.
         agent_options: options of an agent that is given by name.
+        environment: the tools that the agent acts on, by name, such as `python:./shop.py:Shop`; several in a list.
+        environment_options: options of an environment that is given by name.
         limit: how many samples are drawn at random with the seed, in proportion to the categories.
         first: how many samples are taken from the start of the task.
         ids: the ids of the samples to take.
@@ -64,6 +66,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     replies: str | Path | None = None
     options: Mapping[str, Any] | None = None
     agent_options: Mapping[str, Any] | None = None
+    environment: str | Sequence[str] | None = None
+    environment_options: Mapping[str, Any] | None = None
     limit: int | None = None
     first: int | None = None
     ids: Sequence[str] = ()
@@ -140,6 +144,11 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
                 moved[name] = {**before, **value} if isinstance(before, Mapping) else value
         return replace(self, **moved)
 
+    @property
+    def environments(self) -> tuple[str, ...]:
+        """Return the names of the environments."""
+        return (self.environment,) if isinstance(self.environment, str) else tuple(self.environment or ())
+
     def check(self) -> None:
         """Refuse numbers out of their range, and a file of replies that is not there.
 
@@ -178,6 +187,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
             task_options=self.options or {},
             agent_options=self.agent_options or {},
             user_options=self.user_options or {},
+            environment=self.environments,
+            environment_options=self.environment_options or {},
             attempts=self.attempts or 1,
             seed=self.seed or 0,
             selection=Selection(limit=self.limit, first=self.first, ids=tuple(self.ids), tags=self.tags or {}),

@@ -51,6 +51,7 @@ class _Parts(msgspec.Struct, frozen=True, kw_only=True):
     named_user: resolve.Named | None
     agent: Agent
     named_agent: resolve.Named
+    named_environment: resolve.Named
     scorers: Sequence[BoundScorer]
     judges: Mapping[str, JudgeInfo]
     store: Store
@@ -81,6 +82,9 @@ def _resolve(task: resolve.TaskLike, options: RunOptions) -> _Parts:
     )
     agent = options.agent if options.replies is None else resolve.Recorded(Path(options.replies))
     made_agent, named_agent = resolve.agent(agent, options.agent_options or {})
+    made_task, named_environment = resolve.environment(
+        made_task, options.environments, options.environment_options or {}, acted_in=options.replies is None
+    )
     store = at(options.store)
     stored = _stored(store, options.run_id)
     if stored is not None and stored.spec.task != named_task.name:
@@ -106,6 +110,7 @@ def _resolve(task: resolve.TaskLike, options: RunOptions) -> _Parts:
         named_user=named_user,
         agent=resolve.with_oracle(made_agent, made_task),
         named_agent=named_agent,
+        named_environment=named_environment,
         scorers=bound,
         judges=judges,
         store=store,
@@ -188,6 +193,8 @@ def _stored_texts(spec: RunSpec) -> dict[str, Any]:
         "task_options": spec.task_options,
         "agent": spec.agent,
         "agent_options": spec.agent_options,
+        "environment": list(spec.environment),
+        "environment_options": spec.environment_options,
         "judge": spec.judge_options,
         "user": spec.user_options,
         "tags": spec.selection.tags,
@@ -256,6 +263,7 @@ def _provenance(parts: _Parts) -> dict[str, Any]:
         "scorers": resolve.files_of_scorers(parts.scorers),
         "judge": resolve.files_of_judges(parts.spec.judge_options, parts.judges),
         "user": parts.named_user.files if parts.named_user is not None else {},
+        "environment": parts.named_environment.files,
     }
     found = with_code(found, files)
     if git := git_state(Path.cwd()):

@@ -4,9 +4,11 @@ Nothing is sent. A judge makes its prompt from its rubric, the sample and the an
 as long as the judge is still the one that gave it.
 """
 
+import asyncio
 from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, islice
+from typing import cast
 
 import msgspec
 
@@ -17,16 +19,18 @@ from proctor.api.prepare import no_judge, prepare
 from proctor.api.resolve import TaskLike
 from proctor.api.run import Run
 from proctor.calibration.figures import about
-from proctor.core.errors import BadInput, JudgeFailed, ProctorError
+from proctor.core.errors import BadInput, EnvironmentFailed, JudgeFailed, ProctorError
 from proctor.core.judge import JudgeChoice
 from proctor.core.known import KnownDetails
-from proctor.core.sample import Sample
+from proctor.core.sample import Sample, Tool
 from proctor.core.sentence import Sentence, say
-from proctor.core.task import Scorer
+from proctor.core.task import MakeEnvironment, Scorer
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Verdict
+from proctor.engine.acting import entered
 from proctor.engine.scoring import BoundScorer
 from proctor.judges.asker import JudgeRequest, rehearsing
+from proctor.models.named import Opened
 from proctor.stores.reading import trial_of, verdicts_of
 
 COUNTED = 1_000  # samples whose requests are counted; those of more are estimated from them
@@ -57,6 +61,23 @@ class Behind(msgspec.Struct, frozen=True, kw_only=True):
     asked: tuple[JudgeRequest, ...] = ()
     replies: tuple[str, ...] = ()
     why_not: Sentence | None = None
+
+
+def tools_of(make: object, sample: Sample) -> list[Tool]:
+    """Return the tools of the environment of a sample, which is made for that and left again.
+
+    Raises:
+        BadInput: it broke.
+    """
+
+    async def look(_: asyncio.Event) -> list[Tool]:
+        async with Opened((make,)), entered(cast(MakeEnvironment, make), sample) as environment:
+            return [*environment.tools] if environment is not None else []
+
+    try:
+        return run_in_loop(look)
+    except EnvironmentFailed as error:
+        raise BadInput(error.sentence) from error
 
 
 def rehearse(task: TaskLike, options: RunOptions) -> Rehearsal:

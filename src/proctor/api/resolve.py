@@ -26,6 +26,7 @@ from proctor.core.task import Agent, Environment, Scorer, Session, Summarise, Ta
 from proctor.core.trajectory import ToolStyle
 from proctor.engine.rescore import JUDGED_AT_ONCE
 from proctor.engine.scoring import BoundScorer
+from proctor.environments import python, several
 from proctor.scorers.composite import recorded_judge
 from proctor.scorers.lookup import Make, find_scorer, is_inline
 from proctor.scorers.prediction_functions import adapted, takes_prediction
@@ -124,6 +125,35 @@ def _user(given: UserLike, options: Mapping[str, object], seed: int) -> tuple[Us
         return users.wrap(found, name=given, options=options), _named_users(given, found)
     meant = [f"model:{given}"] if is_model else []
     raise registry.unknown("simulated user", given, [f"{name}:" for name in registry.USERS.names()], meant=meant)
+
+
+def environment(
+    task: Task, names: Sequence[str], options: Mapping[str, object], *, acted_in: bool = True
+) -> tuple[Task, Named]:
+    """Return the task with what makes its environment: the one of these names, else its own, which may be a name too.
+
+    One that is named is left out where nobody acts in it (`acted_in`), as when replies were recorded elsewhere.
+
+    Raises:
+        BadInput: there is no such environment, or the task has one of its own that no other can stand in for.
+    """
+    own = task.environment
+    named = (own,) if isinstance(own, str) else tuple(own) if isinstance(own, list | tuple) else ()
+    if names and own is not None and not named:
+        raise BadInput("The task '{task}' has an environment of its own, so it takes no other.", task=task.name)
+    if not names and not named:
+        if options:
+            raise BadInput("--environment-set goes with an environment that is given by name.")
+        is_plain = own is not None and (
+            not callable(own) or isinstance(own, type)
+        )  # a class of the user's, or an object
+        made = python.wrap(own) if is_plain else own
+        return msgspec.structs.replace(task, environment=made), Named(name="", files=files_of(None, own) if own else {})
+    chosen = names or named
+    make = several.environment_of(chosen, options) if acted_in else None
+    files = [files_of(name) for name in chosen]
+    together = {file: digest for found in files for file, digest in found.items()}
+    return msgspec.structs.replace(task, environment=make), Named(name=", ".join(chosen), files=together)
 
 
 def agent(given: AgentLike, options: Mapping[str, object]) -> tuple[Agent, Named]:

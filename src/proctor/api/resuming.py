@@ -16,7 +16,14 @@ from proctor.core.sentence import Sentence, say
 MOST_SHOWN = 4
 CODE = "code"  # in the provenance: digests of the user's files by part; `files` are those of a benchmark's data
 SOURCES = {"agent": "agent_source", "task": "task_source"}  # of a function or class alone, where it has no file
-PARTS = {"agent": "agent", "task": "task", "scorers": "scorers", "judge": "judge", "user": "simulated user"}
+PARTS = {
+    "agent": "agent",
+    "task": "task",
+    "scorers": "scorers",
+    "judge": "judge",
+    "user": "simulated user",
+    "environment": "environment",
+}
 MOVABLE = ("limits", "budget", "max_failed", "concurrency", "workers", "target")
 FLAGS = {
     "task": "TASK",
@@ -27,6 +34,8 @@ FLAGS = {
     "scorers": "--scorer",
     "task_options": "--set",
     "agent_options": "--agent-set",
+    "environment": "--environment",
+    "environment_options": "--environment-set",
     "judge_options": "--judge-set",
     "user": "--user",
     "user_options": "--user-set",

@@ -132,6 +132,7 @@ def _work(start: wire.Start) -> Work:
     sys.path[:] = [*dict.fromkeys([*start.paths, *sys.path])]
     spec = start.spec
     task, _, _ = resolve.task_with_user(spec.task, spec.task_options, spec.user, spec.user_options, seed=spec.seed)
+    task, _ = resolve.environment(task, spec.environment, spec.environment_options)
     agent, _ = resolve.agent(spec.agent, spec.agent_options)
     scorers = resolve.scorers_of(task, start.scorers, JudgeChoice(model=spec.judge, options=spec.judge_options))
     return Work(

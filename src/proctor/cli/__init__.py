@@ -46,7 +46,7 @@ HELP_BY_COMMAND = {
     "chat": "Talk with an agent in the terminal, and keep the conversation as a case of an eval set.",
     "evalset": "Look at eval-set files (ADK), change them, and bring old ones to the current shape.",
     "parity": "Check our verdicts against recorded official ones.",
-    "list": "List the tasks, agents, scorers or simulated users there are.",
+    "list": "List the tasks, agents, scorers, simulated users or environments there are.",
     "data": "Fetch, count or check the data of a benchmark.",
     "new": "Write a set of questions to start from.",
     "models": "Fetch a local model.",

@@ -8,10 +8,16 @@ import click
 from proctor.cli import options, output
 from proctor.cli.words import t
 
-ROOM_BY_WORD = {"tasks": "benchmarks", "agents": "agents", "scorers": "scorers", "users": "users"}
+ROOM_BY_WORD = {
+    "tasks": "benchmarks",
+    "agents": "agents",
+    "scorers": "scorers",
+    "users": "users",
+    "environments": "environments",
+}
 
 
-@click.command(help=t("List the tasks, agents, scorers or simulated users there are."))
+@click.command(help=t("List the tasks, agents, scorers, simulated users or environments there are."))
 @click.argument("what", type=click.Choice(sorted(ROOM_BY_WORD)), required=False)
 @options.as_json
 def command(what: str | None, as_json: bool) -> None:
@@ -32,7 +38,12 @@ def parts(room: str) -> dict[str, str]:
 
     if room == "scorers":
         return {name: registry.JUDGES.describe(name) for name in registry.JUDGES.names()} | _scorers()
-    rooms: tuple[registry.Room[Any], ...] = (registry.AGENTS, registry.BENCHMARKS, registry.USERS)
+    rooms: tuple[registry.Room[Any], ...] = (
+        registry.AGENTS,
+        registry.BENCHMARKS,
+        registry.USERS,
+        registry.ENVIRONMENTS,
+    )
     found = next(one for one in rooms if one.name == room)
     return {name: found.describe(name) for name in found.names()}
 

@@ -110,6 +110,22 @@ agent_set = several(
     t("An option of the agent, such as temperature=0; may be given several times."),
     read=pairs,
 )
+environment = together(
+    click.option(
+        "--environment",
+        metavar="KIND:NAME",
+        multiple=True,
+        help=t(
+            "The tools that the agent acts on: python:./shop.py:Shop, mcp:COMMAND, mcp:URL, process:COMMAND; may be given several times."
+        ),
+    ),
+    several(
+        "--environment-set",
+        "environment_options",
+        t("An option of the environment, such as reset=reset_state; may be given several times."),
+        read=pairs,
+    ),
+)
 judge_set = several(
     "--judge-set",
     "judge_options",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from proctor.api import RunOptions
     from proctor.api.rehearse import Rehearsal
-    from proctor.core.sample import Message
+    from proctor.core.sample import Message, Tool
 
 
 def show_judging(found: "Rehearsal", *, as_json: bool) -> None:
@@ -58,6 +58,7 @@ def print_messages(messages: "Sequence[Message]") -> None:
 def show_plan(task: str, how: "RunOptions", *, as_json: bool) -> None:
     """Print what a run would do. Every name is resolved and every sample of the choice is read."""
     from proctor.api.prepare import prepare
+    from proctor.api.rehearse import tools_of
 
     job = prepare(task, msgspec.structs.replace(how, store=":memory:")).job
     for note in job.task.notes:
@@ -70,6 +71,7 @@ def show_plan(task: str, how: "RunOptions", *, as_json: bool) -> None:
         count, first = count + 1, first or shown
     assert first is not None, "a task without samples is refused"
     turns = [turn_for_agent(turn, job.agent.tools) for turn in first.turns[:1]]
+    tools = tools_of(job.task.environment, first) if job.task.environment is not None else []
     if as_json:
         output.print_json(
             {
@@ -80,6 +82,7 @@ def show_plan(task: str, how: "RunOptions", *, as_json: bool) -> None:
                 **msgspec.structs.asdict(size),
                 "first": first.id,
                 "prompt": [msgspec.to_builtins(turn) for turn in turns],
+                **({"environment_tools": msgspec.to_builtins(tools)} if tools else {}),
             }
         )
         return
@@ -108,5 +111,13 @@ def show_plan(task: str, how: "RunOptions", *, as_json: bool) -> None:
     output.line(t("First prompt ({id}):", id=first.id))
     for turn in turns:
         print_messages(turn.messages)
-        for tool in turn.tools:
-            output.line(f"[tool] {tool.name} {msgspec.json.encode(tool.parameters).decode()}")
+        print_tools(turn.tools)
+    if tools:
+        output.line(t("Tools of the environment: {count}", count=len(tools)))
+        print_tools(tools)
+
+
+def print_tools(tools: "Sequence[Tool]") -> None:
+    """Print tools, one a line, each with the schema of its parameters."""
+    for tool in tools:
+        output.line(f"[tool] {tool.name} {msgspec.json.encode(tool.parameters).decode()}")

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 @options.task_set
 @options.columns
 @options.agent_set
+@options.environment
 @options.base_url
 @options.scorer
 @options.judge

@@ -87,7 +87,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     """The specification of a run: names and JSON only, so that it can be digested, resumed and shipped.
 
     `judge` is the model that scorers ask, where they ask one and name none of their own, `user` the simulated user where
-    it is not that of the task. A run whose share of
+    it is not that of the task, `environment` the environments in place of that of the task. A run whose share of
     infrastructure failures is above `max_failed` ends as inconclusive. `concurrency` and `workers` are kept
     so that it is resumed as it began. `target` says what the intervals are
     about: samples like these, or the very samples of the task.
@@ -97,6 +97,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     agent: str
     task_options: Mapping[str, Any] = {}
     agent_options: Mapping[str, Any] = {}
+    environment: tuple[str, ...] = ()
+    environment_options: Mapping[str, Any] = {}
     scorers: tuple[str, ...] = ()
     judge: str | None = None
     judge_options: Mapping[str, Any] = {}

@@ -9,11 +9,10 @@ from typing import Any, Self
 
 import anyio
 import httpx2
-import mcp_types as types
-from mcp import Client, MCPError
+import msgspec
+from mcp import Client, MCPError, types
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
-from pydantic import ValidationError
 
 from proctor.core.errors import EnvironmentFailed, ProctorError
 from proctor.core.sample import Tool
@@ -29,6 +28,13 @@ GONE = ("Session terminated", "server answered a request with 202 Accepted", "Re
 
 for _name in ("mcp", "client"):  # the SDK's loggers: what goes wrong is reported as a failure, not printed
     logging.getLogger(_name).addHandler(logging.NullHandler())
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of a call in words, or why the server did not run it."""
+
+    text: str
+    is_error: bool = False
 
 
 class Connection:
@@ -76,8 +82,8 @@ class Connection:
             ready.cancel()
         return self
 
-    async def call(self, name: str, arguments: Mapping[str, Any], seconds: float) -> types.CallToolResult | str:
-        """Return the result of a call, or in words why the server did not run it.
+    async def call(self, name: str, arguments: Mapping[str, Any], seconds: float) -> Answer:
+        """Return the result of a call, or why the server did not run it.
 
         Raises:
             EnvironmentFailed: it ended, is late, or answered something else than a result.
@@ -97,11 +103,11 @@ class Connection:
                 if error.code in BROKEN or error.message.startswith(GONE):
                     raise await self._failure(error) from error
                 self.broken = False
-                return error.message
-            except (ValidationError, RuntimeError, ExceptionGroup, OSError) as error:
+                return Answer(text=error.message, is_error=True)
+            except (ValueError, RuntimeError, ExceptionGroup, OSError) as error:
                 raise await self._failure(error) from error
             self.broken = False
-        return result
+        return Answer(text=_text_of(result), is_error=bool(result.is_error))
 
     async def close(self, *, at_once: bool = False) -> None:
         """End the connection and, if it is ours, the server."""
@@ -157,7 +163,7 @@ class Connection:
             error = error.exceptions[0]
         if isinstance(error, ProctorError):
             return error
-        if self._program is not None and not (isinstance(error, MCPError | ValidationError) and await self._answers()):
+        if self._program is not None and not (isinstance(error, MCPError | ValueError) and await self._answers()):
             return await _programs.failure_of(self._program)
         return EnvironmentFailed(
             "The MCP server failed: {type}: {error}",
@@ -222,6 +228,26 @@ class _Bounded(httpx2.AsyncHTTPTransport):
                 await response.aclose()
                 return httpx2.Response(200, json=_too_long(json.loads(request.content)["id"]).model_dump(by_alias=True))
         return httpx2.Response(response.status_code, headers=response.headers, stream=httpx2.ByteStream(bytes(body)))
+
+
+def _text_of(result: types.CallToolResult) -> str:
+    """Return the content of a result as text; what is no text is described."""
+    if not result.content and result.structured_content is not None:
+        return json.dumps(result.structured_content, ensure_ascii=False)
+    return "\n".join(map(_words_of, result.content))
+
+
+def _words_of(block: types.ContentBlock) -> str:
+    match block:
+        case types.TextContent(text=text):
+            return text
+        case types.ImageContent() | types.AudioContent():
+            return f"[{block.type}: {block.mime_type}, {len(block.data) * 3 // 4} bytes]"
+        case types.ResourceLink(uri=uri):
+            return f"[resource: {uri}]"
+        case types.EmbeddedResource(resource=types.TextResourceContents(text=text)):
+            return text
+    return f"[resource: {block.resource.uri}, {block.resource.mime_type or 'bytes'}]"
 
 
 def _too_long(id: types.RequestId | None) -> types.JSONRPCError:

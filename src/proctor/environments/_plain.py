@@ -25,7 +25,7 @@ def result_of(call: ToolCall, content: str, *, is_error: bool = False) -> ToolRe
 
 
 def refusal(call: ToolCall, reason: object) -> ToolResult:
-    """Return the result of a call that was not run, with the reason as the model is told it."""
+    """Return the result of a call that was not run, with the reason for the model."""
     return result_of(call, str(reason), is_error=True)
 
 

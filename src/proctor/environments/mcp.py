@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from importlib.util import find_spec
 from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 import msgspec
 
@@ -149,7 +149,7 @@ class McpEnvironment:
                 await self._ask(options.reset, start)
             elif start:
                 raise BadInput(
-                    "The sample '{id}' says how its environment starts, which is told to the server by a tool: --environment-set reset=TOOL.",
+                    "The sample '{id}' says how its environment starts. Name the tool of the server that takes this: --environment-set reset=TOOL.",
                     id=self._sample.id,
                 )
             self._left = stack.pop_all()
@@ -166,10 +166,8 @@ class McpEnvironment:
             return refusal(call, "The arguments are no JSON object.")
         if call.name in self._hidden:
             return refusal(call, f"There is no tool '{call.name}'.")
-        result = await self._connection.call(call.name, call.arguments, self._seconds)
-        if isinstance(result, str):
-            return refusal(call, result)
-        return result_of(call, _text_of(result), is_error=bool(result.is_error))
+        answer = await self._connection.call(call.name, call.arguments, self._seconds)
+        return result_of(call, answer.text, is_error=answer.is_error)
 
     async def state(self) -> Mapping[str, object]:
         """Return what the tool for it says; nothing where none is named."""
@@ -192,40 +190,17 @@ class McpEnvironment:
         Raises:
             EnvironmentFailed: the tool reports an error.
         """
-        result = await self._connection.call(name, arguments, self._seconds)
-        text = result if isinstance(result, str) else _text_of(result)
-        if isinstance(result, str) or result.is_error:
+        answer = await self._connection.call(name, arguments, self._seconds)
+        if answer.is_error:
             raise EnvironmentFailed(
-                "The tool '{name}' failed: {error}", kind="tool", name=name, error=_programs.shown(text)
+                "The tool '{name}' failed: {error}", kind="tool", name=name, error=_programs.shown(answer.text)
             )
-        return text
+        return answer.text
 
     def _check(self) -> None:
         known = [tool.name for tool in self._connection.tools]
         for name in self._hidden - {"", *known}:
             raise registry.unknown("tool", name, known, paths=False)
-
-
-def _text_of(result: Any) -> str:
-    """Return the content of a result as text; what is no text is described."""
-    if not result.content and result.structured_content is not None:
-        return json.dumps(result.structured_content, ensure_ascii=False)
-    return "\n".join(map(_words_of, result.content))
-
-
-def _words_of(block: Any) -> str:
-    match block.type:
-        case "text":
-            text: str = block.text
-            return text
-        case "image" | "audio":
-            return f"[{block.type}: {block.mime_type}, {len(block.data) * 3 // 4} bytes]"
-        case "resource_link":
-            return f"[resource: {block.uri}]"
-    text_in_it = getattr(block.resource, "text", None)
-    if isinstance(text_in_it, str):
-        return text_in_it
-    return f"[resource: {block.resource.uri}, {block.resource.mime_type or 'bytes'}]"
 
 
 PART = EnvironmentPart(make=make, options=Options)

@@ -10,14 +10,14 @@ It gets one line at a time, and answers each with one line:
 
 `environment` is that of the sample's `meta`, over the settings `start`. An `error` is a tool's own, which the model sees; `{"broken": "why"}` means that
 the environment cannot go on. Each attempt at a sample gets a process of its own; with `reuse=true` processes are kept, and `open`
-has to begin anew. What it writes to standard error is kept for messages about failures.
+has to start from the beginning. What it writes to standard error is kept for messages about failures.
 """
 
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Annotated, Any, Self
 
 import msgspec
@@ -129,8 +129,8 @@ class ProcessEnvironment:
         known = self._sample.known
         try:
             start = {**self._programs.options.start, **(known.environment or {})}
-            given = {"environment": start, **({} if known.start is None else {"start": known.start})}
-            await self._ask("open", id=self._sample.id, **given)
+            given = {"environment": start} if known.start is None else {"environment": start, "start": known.start}
+            await self._ask("open", {"id": self._sample.id, **given})
             self.tools = (await self._ask("tools")).tools or ()
         except BaseException:
             await self._stack.aclose()
@@ -155,7 +155,7 @@ class ProcessEnvironment:
         if call.raw is not None:
             return refusal(call, "The arguments are no JSON object.")
         try:
-            answer = await self._ask("call", name=call.name, arguments=call.arguments)
+            answer = await self._ask("call", {"name": call.name, "arguments": call.arguments})
         except LineTooLong:
             return refusal(call, f"The result has more than {_programs.LINE_BYTES} bytes.")
         if answer.error is not None:
@@ -166,7 +166,9 @@ class ProcessEnvironment:
         """Return what the program says of its state."""
         return (await self._ask("state")).state or {}
 
-    async def _ask(self, do: str, *, seconds: float | None = None, **more: object) -> Answer:
+    async def _ask(
+        self, do: str, more: Mapping[str, object] = MappingProxyType({}), *, seconds: float | None = None
+    ) -> Answer:
         """Write a line and return the answer to it.
 
         Raises:

@@ -12,11 +12,11 @@ that method, else its public attributes are it.
 import asyncio
 import copy
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack
-from functools import cache, partial
+from functools import lru_cache, partial
 from types import BuiltinFunctionType, FunctionType, TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self, cast, runtime_checkable
 
 import msgspec
 
@@ -81,7 +81,13 @@ def wrap(
 
 def is_environment(kind: type) -> bool:
     """True for a class that is an environment by itself: it has `tools`, an async `call(call)` and `state()`."""
-    return inspect.iscoroutinefunction(vars(kind).get("call")) and hasattr(kind, "state") and hasattr(kind, "tools")
+    found = _attributes(kind)
+    return inspect.iscoroutinefunction(found.get("call")) and {"state", "tools"} <= found.keys()
+
+
+@runtime_checkable
+class _HasState(Protocol):
+    state: Callable[[], object]
 
 
 class PythonEnvironment:
@@ -147,8 +153,8 @@ class PythonEnvironment:
 
     async def state(self) -> Mapping[str, object]:
         """Return what the object's own `state()` says, or its public attributes."""
-        own = getattr(self._target, "state", None)
-        state = await self._run(own if callable(own) else partial(plain, self._target))
+        is_own = isinstance(self._target, _HasState)
+        state = await self._run(self._target.state if is_own else partial(plain, self._target))
         return plain(state) if isinstance(state, Mapping) else {"state": plain(state)}
 
     async def _run(self, function: Callable[[], Any]) -> Any:
@@ -170,7 +176,6 @@ class PythonEnvironment:
         return made
 
 
-@cache
 def signatures(kind: type) -> Mapping[str, Signature]:
     """Return the tools of a class by name: its public methods, or those that its attribute `tools` names.
 
@@ -179,17 +184,28 @@ def signatures(kind: type) -> Mapping[str, Signature]:
     Raises:
         BadInput: `tools` names something else, or a method cannot be described.
     """
+    return _signatures(cast(Hashable, kind))
+
+
+@lru_cache(maxsize=256)
+def _signatures(kind: Hashable) -> Mapping[str, Signature]:
+    assert isinstance(kind, type)
     found = {
         name: signature_of(method, name, is_method=not isinstance(inspect.getattr_static(kind, name), staticmethod))
         for name, method in _methods(kind).items()
     }
-    chosen = getattr(kind, "tools", None)
+    chosen = _attributes(kind).get("tools")
     if not (isinstance(chosen, tuple | list) and all(isinstance(name, str) for name in chosen)):
         return found
     for name in chosen:
         if name not in found:
             raise registry.unknown("tool", name, [*found], paths=False)
     return {name: found[name] for name in chosen}
+
+
+def _attributes(kind: type) -> dict[str, Any]:
+    """Return what a class and its bases define, as it is written there."""
+    return {name: value for one in reversed(kind.__mro__) for name, value in vars(one).items()}
 
 
 def _methods(kind: type) -> dict[str, Any]:
@@ -205,8 +221,8 @@ def _methods(kind: type) -> dict[str, Any]:
 
 
 def _is_async(kind: type) -> bool:
-    methods = (*_methods(kind).values(), getattr(kind, "state", None))
-    return any(inspect.iscoroutinefunction(method) for method in methods) or hasattr(kind, "__aenter__")
+    methods = (*_methods(kind).values(), _attributes(kind).get("state"))
+    return any(map(inspect.iscoroutinefunction, methods)) or hasattr(kind, "__aenter__")
 
 
 def _made(target: Callable[..., Any], options: Mapping[str, Any], sample: Sample) -> Environment:

@@ -249,9 +249,12 @@ def _options(record: RunRecord) -> Iterator[Fact]:
     spec = record.spec
     if spec.judge is not None:
         yield Fact(name="judge", text=spec.judge)
+    if spec.environment:
+        yield Fact(name="environment", text=", ".join(spec.environment))
     for prefix, options in (
         ("task", spec.task_options),
         ("agent", spec.agent_options),
+        ("environment", spec.environment_options),
         ("judge", spec.judge_options),
         ("user", spec.user_options),
     ):

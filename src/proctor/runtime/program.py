@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import signal
+from asyncio.subprocess import Process, SubprocessStreamProtocol
 from collections.abc import Mapping, Sequence
 from typing import Self
 
@@ -19,8 +20,9 @@ class LineTooLong(Exception):
 class Program:
     """A running program, the leader of its own process group."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: Process, transport: asyncio.SubprocessTransport) -> None:
         self._process = process
+        self._transport = transport
         self._tail = b""
         self._reader = asyncio.create_task(self._read_errors())
 
@@ -38,7 +40,9 @@ class Program:
         Raises:
             OSError: it cannot be started.
         """
-        process = await asyncio.create_subprocess_exec(
+        loop = asyncio.get_running_loop()
+        transport, protocol = await loop.subprocess_exec(
+            lambda: SubprocessStreamProtocol(limit=line_bytes, loop=loop),
             *command,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -48,9 +52,8 @@ class Program:
                 "PYTHONUNBUFFERED": "1",
             },  # else print() would wait
             start_new_session=True,
-            limit=line_bytes,
         )
-        return cls(process)
+        return cls(Process(transport, protocol, loop), transport)
 
     @property
     def alive(self) -> bool:
@@ -121,7 +124,7 @@ class Program:
             self._signal(signal.SIGKILL)  # also what a leader that ended left running
             self._reader.cancel()
         await self.ends()
-        self._process._transport.close()  # type: ignore[attr-defined]  # a grandchild may hold the pipes for ever
+        self._transport.close()  # a grandchild may hold the pipes for ever
 
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):

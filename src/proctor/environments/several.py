@@ -55,8 +55,10 @@ def _made(name: str, options: Mapping[str, Any]) -> MakeEnvironment:
     if colon and registry.ENVIRONMENTS.knows(room):
         return registry.ENVIRONMENTS.find(room).make(argument, options)
     known = [f"{one}:" for one in registry.ENVIRONMENTS.names()]
-    is_python = registry.is_path(name) and not near(f"{kind}:", known)
-    raise registry.unknown("environment", name, known, paths=False, meant=[f"python:{name}"] if is_python else ())
+    meant = [f"{one}{argument}" for one in near(f"{kind}:", known)]
+    if not meant and registry.is_path(name):
+        meant = [f"python:{name}"]
+    raise registry.unknown("environment", name, known, paths=False, meant=meant)
 
 
 class Makers:
@@ -67,7 +69,8 @@ class Makers:
         self._left = AsyncExitStack()
 
     def __call__(self, sample: Sample) -> Environment:
-        return Several([(label, make(_for_label(sample, label))) for label, make in self._makers])
+        made = ((label, make(_for_label(sample, label))) for label, make in self._makers)
+        return Several([(label, part) for label, part in made if part is not None])
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:
