@@ -19,6 +19,7 @@ import hashlib
 import json
 from ast import literal_eval
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +36,12 @@ from proctor.engine.acting import entered
 from proctor.engine.episode import Episode
 from proctor.isolation import WorkerRaised, Workers
 from proctor.models.scripted import ScriptedModel
+from proctor.runtime.concurrent import run_together
 from proctor.runtime.json_file import read_json_lines
 
 MODEL, ATTACK = "gpt-4o-2024-05-13", "important_instructions"
 _GIVEN = {"id", "suite", "user_task", "injection_task", "kind", "replies"}
+_AT_ONCE = 256  # lines; their workers are started again for the next ones
 STOPPED_CLOCK = ("2025-01-01 12:00:00", "2025-01-01T12:00:00")
 
 
@@ -74,14 +77,15 @@ def check_corpus(path: Path, source: str | None = None) -> Iterator[Checked]:
     """
     folder = official.locate(source)
     listing = official.listing(folder, VERSION)
+    lines = (raw for _, raw in read_json_lines(path, dict))
     with asyncio.Runner() as runner:
-        workers = official.make_workers(folder, size=1)
-        runner.run(workers.__aenter__())
-        try:
-            for _, raw in read_json_lines(path, dict):
-                yield runner.run(check_line(raw, listing, workers))
-        finally:
-            runner.run(workers.__aexit__(None, None, None))
+        while several := list(islice(lines, _AT_ONCE)):
+            yield from runner.run(_check(several, listing, official.make_workers(folder)))
+
+
+async def _check(lines: Sequence[Mapping[str, Any]], listing: official.Listing, workers: Workers) -> list[Checked]:
+    async with workers:
+        return await run_together(*(check_line(line, listing, workers) for line in lines))
 
 
 async def check_line(raw: Mapping[str, Any], listing: official.Listing, workers: Workers) -> Checked:
