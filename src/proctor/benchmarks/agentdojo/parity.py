@@ -138,7 +138,7 @@ async def _inputs(line: Line, listing: official.Listing, workers: Workers) -> di
         first = await workers.run("inputs", version=VERSION, suite=line.suite, task="injection_task_1", model=MODEL)
         return {
             "tools": len(suite.tools),
-            "tools_sha256": sha256(_compact([msgspec.to_builtins(tool) for tool in suite.tools])),
+            "tools_sha256": sha256(_compact([_rendered_tool(tool) for tool in suite.tools])),
             "env": first["environment"],
             "vectors": dict(suite.vectors),
             "system_sha256": sha256(listing.system),
@@ -157,6 +157,10 @@ async def _inputs(line: Line, listing: official.Listing, workers: Workers) -> di
         "candidates": found["candidates"],
         "attacks": attacks,
     }
+
+
+def _rendered_tool(tool: Tool) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
 
 
 class _Script:
