@@ -1,0 +1,109 @@
+"""How fast conversations of BFCL are checked, beside the official checker on the same ones."""
+
+import asyncio
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from itertools import count
+from typing import Any, Literal
+
+from bench.figure import Figure, in_turn, seconds_of
+
+BATCH = 25  # as in `proctor parity`
+OFFICIAL = """
+import json, sys, time, types
+sys.path += json.loads(sys.stdin.readline())
+for language in ("java", "javascript", "js"):  # these parsers need grammars of another version, and nothing here is in them
+    stand_in = types.SimpleNamespace(parse_java_function_call=None, parse_javascript_function_call=None)
+    sys.modules[f"bfcl_eval.model_handler.parser.{language}_parser"] = stand_in
+from bfcl_eval.eval_checker.multi_turn_eval.multi_turn_checker import multi_turn_checker
+from bfcl_eval.eval_checker.multi_turn_eval.multi_turn_utils import is_empty_execute_response
+from bfcl_eval.model_handler.utils import default_decode_execute_prompting
+
+def decoded(step):
+    try:
+        calls = default_decode_execute_prompting(step)
+    except Exception:
+        return None
+    return None if is_empty_execute_response(calls) else calls
+
+def checked(replies, answers, entry, category, model):  # as in _evaluate_single_multi_turn_entry
+    steps = [[calls for step in turn if (calls := decoded(step)) is not None] for turn in replies]
+    return multi_turn_checker(steps, answers, entry, category, model)["valid"]
+
+lines = json.loads(sys.stdin.readline())
+for model in sys.stdin:  # it goes on with used instances for a model that it has seen
+    started = time.perf_counter()
+    valid = sum(checked(*line, model.strip()) for line in lines)
+    print(time.perf_counter() - started, valid, flush=True)
+"""
+
+
+def measure() -> Iterator[Figure]:
+    """All 800 with right answers, from the text of the replies to the verdicts."""
+    from proctor.benchmarks.bfcl import dataset, dataset_turns, prompt
+    from proctor.benchmarks.bfcl.environment import workers_for
+    from proctor.benchmarks.bfcl.turn_scorer import check_all
+    from proctor.isolation import find_packages
+
+    folder = dataset.locate(None)
+    entries = [(name, entry) for name in dataset.MULTI_TURN for entry in dataset_turns.read(folder, name).entries]
+    items: list[tuple[dict[str, Any], object, Literal["prompt"]]] = []
+    lines = []
+    for name, entry in entries:
+        # one step with all calls of the turn, and the words that end it
+        replies = [[f"[{', '.join(turn)}]", "Done."] if turn else ["Which one?"] for turn in entry.answers]
+        described = {"id": entry.id, "classes": entry.classes, "config": entry.config, "answers": entry.answers}
+        items.append((described, replies, "prompt"))
+        official_entry = {"id": entry.id, "involved_classes": entry.classes, "initial_config": entry.config}
+        lines.append((replies, entry.answers, official_entry, name))
+    paths = [str(path) for path in (prompt.package(folder).parent, *find_packages("mpmath", "tenacity", "filelock"))]
+    workers = workers_for(folder, ["MathAPI"])
+
+    passed: list[int] = []
+    rounds = count()
+
+    async def check() -> None:
+        async with asyncio.TaskGroup() as group:
+            batches = [items[start : start + BATCH] for start in range(0, len(items), BATCH)]
+            tasks = [group.create_task(check_all(workers, batch)) for batch in batches]
+        passed.append(sum(result.error_type is None for task in tasks for result in task.result()))
+
+    with tempfile.TemporaryDirectory() as root, asyncio.Runner() as runner:
+        official = subprocess.Popen(
+            [sys.executable, "-S", "-c", OFFICIAL],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={"BFCL_PROJECT_ROOT": root},
+        )
+        runner.run(workers.__aenter__())
+        try:
+            _write(official, json.dumps(paths))
+            _write(official, json.dumps(lines))
+            theirs, ours = in_turn(
+                lambda: _official(official, rounds)[0], lambda: seconds_of(lambda: runner.run(check()))
+            )
+            valid = _official(official, rounds)[1]
+            assert {valid} == {*passed}, (valid, set(passed))
+        finally:
+            runner.run(workers.__aexit__(None, None, None))
+            official.kill()
+            official.communicate()
+    yield Figure(what=f"checking all {len(items)} multi-turn samples, warm", value=ours, unit="s", at_most=3)
+    yield Figure(what="the official checker on the same ones, of ours", value=theirs / ours, at_least=3)
+
+
+def _write(process: "subprocess.Popen[str]", line: str) -> None:
+    assert process.stdin is not None
+    process.stdin.write(f"{line}\n")
+    process.stdin.flush()
+
+
+def _official(process: "subprocess.Popen[str]", rounds: Iterator[int]) -> tuple[float, int]:
+    assert process.stdout is not None
+    _write(process, f"model{next(rounds)}")  # part of a name in Python: no quotes
+    seconds, valid = process.stdout.readline().split()
+    return float(seconds), int(valid)
