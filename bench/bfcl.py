@@ -30,20 +30,20 @@ def measure() -> Iterator[Figure]:
     (seconds,) = in_turn(lambda: seconds_of(verdicts), rounds=3)
     yield Figure(what="verdicts a second, decode and check", value=len(lines) / seconds, unit="/s", at_least=25_000)
     with tempfile.TemporaryDirectory() as folder:
-        results = _results(Path(folder))
+        results = results_of(Path(folder), "single_turn", "oracle-FC")
         command = ["-m", "proctor", "score", "bfcl/single_turn", "--replies", str(results), "--store"]
         count = iter(range(1_000))
         (cpu,) = in_turn(lambda: cpu_of([*command, f"{folder}/{next(count)}.db", "--json"]))
         yield Figure(what="CPU of scoring all 3,641 single-turn samples, all in", value=cpu, unit="s", at_most=1.0)
 
 
-def _results(folder: Path) -> Path:
-    """Official result files with a right answer for every sample."""
+def results_of(folder: Path, categories: str, model: str) -> Path:
+    """Official result files with a right answer for every sample; the name of the model says how they are written."""
     from proctor.benchmarks import bfcl
     from proctor.benchmarks.bfcl import export
     from proctor.core.trial import Trial
 
-    task = bfcl.task("single_turn")
+    task = bfcl.task(categories)
     assert task.oracle is not None
     assert not callable(task.samples)
     oracle = task.oracle
@@ -51,5 +51,5 @@ def _results(folder: Path) -> Path:
         (sample, Trial(run_id="b", sample_id=sample.id, outcome="scored", trajectory=oracle(sample)))
         for sample in task.samples
     )
-    export.write(trials, folder, "oracle-FC")
+    export.write(trials, folder, model)
     return folder / "result"

@@ -7,9 +7,11 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from itertools import count
+from pathlib import Path
 from typing import Any, Literal
 
-from bench.figure import Figure, in_turn, seconds_of
+from bench.bfcl import results_of
+from bench.figure import Figure, cpu_of, in_turn, seconds_of
 
 BATCH = 25  # as in `proctor parity`
 OFFICIAL = """
@@ -93,6 +95,11 @@ def measure() -> Iterator[Figure]:
             official.kill()
             official.communicate()
     yield Figure(what=f"checking all {len(items)} multi-turn samples, warm", value=ours, unit="s", at_most=3)
+    with tempfile.TemporaryDirectory() as results:
+        results_of(Path(results), "multi_turn", "oracle")
+        command = ["-m", "proctor", "score", "bfcl/multi_turn", "--replies", f"{results}/result", "--json", "--store"]
+        (cpu,) = in_turn(lambda: cpu_of([*command, f"{results}/{next(rounds)}.db"]), rounds=3)
+    yield Figure(what="CPU of scoring them from result files, all in", value=cpu, unit="s", at_most=3)
     yield Figure(what="the official checker on the same ones, of ours", value=theirs / ours, at_least=3)
 
 

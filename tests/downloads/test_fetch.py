@@ -85,6 +85,14 @@ def test_only_what_is_below_the_prefix_is_unpacked(wheel: Path) -> None:
     assert (folder / "tiny/data/b.txt").read_bytes() == b"B"
 
 
+def test_python_in_a_wheel_is_compiled_and_what_cannot_be_is_left(tmp_path: Path) -> None:
+    sources = {"tiny/good.py": b"X = '\\d'\n", "tiny/python2.py": b"print 1\n"}
+    folder = fetch.pull(package_of(wheel := make_wheel(tmp_path / "tiny-1.0-py3-none-any.whl", {**FILES, **sources})), source=wheel)  # fmt: skip
+    [compiled] = folder.rglob("*.pyc")
+    assert compiled.name.startswith("good.")
+    assert str(folder / "tiny" / "good.py").encode() in compiled.read_bytes()
+
+
 def test_one_member_comes_as_a_file_checked_by_its_own_digest(wheel: Path) -> None:
     digest = hashlib.sha256(b"B").hexdigest()
     path = fetch.pull(package_of(wheel, prefix="", member="tiny/data/b.txt", member_sha256=digest), source=wheel)

