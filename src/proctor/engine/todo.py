@@ -89,12 +89,12 @@ class Todo:
         )
         return trial, []
 
-    def _state_after(self, leader: Trial | None) -> Mapping[str, Any]:
-        """Return the state that a sample left; one in which the agent failed left things as it found them."""
+    def _state_after(self, leader: Trial | None) -> Mapping[str, Any] | None:
+        """Return the state that a sample left; one in which the agent failed left things as it found them, None at the beginning."""
         while leader is not None and leader.outcome == "agent_failed":
             earlier = self._followed(leader.sample_id)
             leader = None if earlier is None else self._stored((earlier, leader.attempt))
-        return (leader.trajectory.state if leader is not None else None) or {}
+        return None if leader is None else leader.trajectory.state or {}
 
     def rest(self) -> Iterator[Given]:
         """Yield what was not handed out."""

@@ -4,13 +4,24 @@
 others or some of them. Prompts, tools, verdicts and the aggregate are the official ones (`README.md`).
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from msgspec.structs import replace
 
-from proctor.benchmarks.bfcl import dataset, dataset_turns, export, official, parity, replies, turns
+from proctor.benchmarks.bfcl import (
+    agentic,
+    dataset,
+    dataset_agentic,
+    dataset_turns,
+    export,
+    official,
+    parity,
+    replies,
+    turns,
+)
+from proctor.benchmarks.bfcl.agentic import is_agentic
 from proctor.benchmarks.bfcl.formats import FORMAT_SENSITIVITY, FORMATS, split_id, wording_of
 from proctor.benchmarks.bfcl.scorer import bfcl
 from proctor.benchmarks.bfcl.summary import summarise
@@ -35,6 +46,8 @@ def task(
     data: str | None = None,
     mode: Mode = "auto",
     names: Names = "underscored",
+    search: str | None = None,
+    cassette: str | None = None,
 ) -> Task:
     """Return the task of some categories. All data is read and checked here, so that nothing bad is found later.
 
@@ -43,6 +56,8 @@ def task(
         data: a clone, data folder, wheel or unpacked wheel; the pinned package when None.
         mode: `native` offers tools, `prompt` describes them in the text, `auto` does what suits the agent.
         names: how native tools are called where a function's name has dots, which most endpoints refuse.
+        search: what web search asks: `serpapi`, or a function such as `./search.py:find`; see `web`.
+        cassette: a file of what web search found before; what is found now is added to it.
 
     Raises:
         BadInput: an unknown category or option, or data that is missing or broken.
@@ -56,24 +71,31 @@ def task(
     notes: list[str] = []
     digests: dict[str, str] = {}
     for name in categories:
-        read: dataset.CategoryData | dataset_turns.TurnsData
+        read: dataset.CategoryData | dataset_turns.TurnsData | dataset_agentic.AgenticData
         if name in dataset.MULTI_TURN:
             read = dataset_turns.read(folder, name)
             samples += [turns.sample_of(entry, name) for entry in read.entries]
+        elif name in dataset.AGENTIC:
+            read = dataset_agentic.read(folder, name)
+            samples += [agentic.sample_of(entry, name) for entry in read.entries]
         else:
             read = dataset.read(folder, name)
             samples += _samples(name, read.entries, names)
         notes += map(str, read.notes)
         digests |= read.digests
-    classes = {name for sample in samples for name in sample.meta.get("classes", ())}
-    acting = _acting(folder, classes) if classes else {"scorers": (bfcl,)}
+    classes = frozenset(name for sample in samples for name in sample.meta.get("classes", ()))
+    acting = _acting(folder, classes, search, cassette) if classes else {"scorers": (bfcl,)}
 
     def present(sample: Sample) -> Sample:
+        if is_agentic(sample):
+            return agentic.present(sample, folder, mode)
         return turns.present(sample, folder, mode) if "classes" in sample.meta else _present(sample, folder, mode)
 
     def oracle(sample: Sample) -> Trajectory:
         from proctor.benchmarks.bfcl import oracle
 
+        if is_agentic(sample):
+            return agentic.oracle(sample)
         if "classes" in sample.meta:
             return turns.oracle(sample, folder, native=mode == "native")
         if mode == "native":
@@ -94,13 +116,15 @@ def task(
     )
 
 
-def _acting(folder: Path, classes: Collection[str]) -> dict[str, Any]:
+def _acting(folder: Path, classes: frozenset[str], search: str | None, cassette: str | None) -> dict[str, Any]:
     """Return the parts of a task whose samples act on official classes; they share the workers."""
     from proctor.benchmarks.bfcl.environment import Environments, workers_for
     from proctor.benchmarks.bfcl.turn_scorer import ScorerOfAll
+    from proctor.benchmarks.bfcl.web import Web
 
     workers = workers_for(folder, classes)
-    return {"scorers": (ScorerOfAll(workers),), "environment": Environments(workers)}
+    environments = Environments(workers, classes, Web(search, cassette))
+    return {"scorers": (ScorerOfAll(workers),), "environment": environments}
 
 
 def _of_mode(categories: Sequence[str], wanted: Sequence[str], mode: Mode) -> list[str]:

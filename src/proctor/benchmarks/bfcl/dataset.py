@@ -38,12 +38,17 @@ LICENCE = "Apache-2.0"
 
 
 class Category(msgspec.Struct, frozen=True):
-    """A category: the folder of its results, its official size, and the first 16 digits of its files' sha256."""
+    """A category: its group, its official size, and the first 16 digits of its files' sha256.
+
+    `file` is its name in those of its files that it shares with others, `folder` that of its results where it is not the group.
+    """
 
     group: str
     size: int
     questions: str
     answers: str = ""
+    file: str = ""
+    folder: str = ""
 
 
 CATEGORIES = {
@@ -64,16 +69,30 @@ CATEGORIES = {
     "multi_turn_miss_func": Category("multi_turn", 200, "87d28ce10e37d864", "69e679b806d1c871"),
     "multi_turn_miss_param": Category("multi_turn", 200, "f0c66dda3795f5f5", "59c442901779e2c3"),
     "multi_turn_long_context": Category("multi_turn", 200, "78c3268c5cc8e97c", "e82aa0e839c39d23"),
+    **{
+        f"memory_{backend}": Category(
+            "memory", 155, "40fc21d4528af53c", "2355cf8d842f94af", "memory", f"agentic/memory/{backend}"
+        )
+        for backend in ("kv", "vector", "rec_sum")
+    },
+    **{
+        f"web_search_{variant}": Category(
+            "web_search", 100, "6fc41d96d003dc84", "771cab45fdad5744", "web_search", "agentic"
+        )
+        for variant in ("base", "no_snippet")
+    },
     FORMAT_SENSITIVITY: Category(FORMAT_SENSITIVITY, 5200, "1e7ebd0ec441198d"),
 }
 SINGLE_TURN = tuple(name for name, category in CATEGORIES.items() if category.group in ("non_live", "live"))
 MULTI_TURN = ("multi_turn_base", "multi_turn_miss_func", "multi_turn_miss_param", "multi_turn_long_context")
 MEMORY = ("memory_kv", "memory_vector", "memory_rec_sum")
 WEB_SEARCH = ("web_search_base", "web_search_no_snippet")
-NOT_BUILT = (*MEMORY, *WEB_SEARCH)
+AGENTIC = (*MEMORY, *WEB_SEARCH)
+WRITE_PHASE = "_prereq"
+"""What the category of a write phase of memory ends with, in ids and names of files."""
 
 _NON_PYTHON = ("simple_java", "simple_javascript")
-_SCORING = (*SINGLE_TURN, *MULTI_TURN, *MEMORY, *WEB_SEARCH)
+_SCORING = (*SINGLE_TURN, *MULTI_TURN, *AGENTIC)
 COLLECTIONS: dict[str, tuple[str, ...]] = {
     "all": (*_SCORING, FORMAT_SENSITIVITY),
     "all_scoring": _SCORING,
@@ -83,7 +102,7 @@ COLLECTIONS: dict[str, tuple[str, ...]] = {
     "python": tuple(name for name in SINGLE_TURN if name not in _NON_PYTHON),
     "non_python": _NON_PYTHON,
     "multi_turn": MULTI_TURN,
-    "agentic": (*MEMORY, *WEB_SEARCH),
+    "agentic": AGENTIC,
     "memory": MEMORY,
     "web_search": WEB_SEARCH,
 }
@@ -147,7 +166,7 @@ def expand(names: Sequence[str]) -> list[str]:
     """Return the categories that names of categories, groups and collections stand for, each once, in the order of the table.
 
     Raises:
-        BadInput: an unknown name (the nearest match is named), or a category that is not built yet.
+        BadInput: an unknown name; the nearest match is named.
 
     >>> expand(["non_python", "simple_java", "live_relevance"])
     ['simple_java', 'simple_javascript', 'live_relevance']
@@ -155,14 +174,6 @@ def expand(names: Sequence[str]) -> list[str]:
     wanted: set[str] = set()
     for name in names:
         members = COLLECTIONS.get(name, (name,))
-        missing = [member for member in members if member in NOT_BUILT]
-        if missing:
-            raise BadInput(
-                "'{name}' asks for categories of BFCL that cannot be run yet: {missing}. What can be: single_turn and its {count} categories.",
-                name=name,
-                missing=", ".join(missing),
-                count=len(SINGLE_TURN),
-            )
         if not set(members) <= CATEGORIES.keys():
             raise _unknown(name)
         wanted.update(members)
@@ -178,6 +189,16 @@ def category_of(id: str) -> str:
     ('live_simple', 'multi_turn_base')
     """
     return id.partition(":")[0].rpartition("_")[0]
+
+
+def result_path(model: Path, category: str, kind: str = "result") -> Path:
+    """Return where the official tool keeps the results (or `kind="score"`) of a category below the folder of a model.
+
+    >>> result_path(Path("m"), "memory_kv_prereq").as_posix()
+    'm/agentic/memory/kv/BFCL_v4_memory_kv_prereq_result.json'
+    """
+    about = CATEGORIES[category.removesuffix(WRITE_PHASE)]
+    return model / (about.folder or about.group) / f"BFCL_v4_{category}_{kind}.json"
 
 
 def locate(source: str | Path | None = None, *, progress: fetch.Progress | None = None) -> Path:
@@ -246,14 +267,14 @@ def read_pairs(
     path = _file(folder, category)
     data = read_bytes(path)
     questions = read_lines(path, data, question_decoder)
-    digests = {path.name: _sha16(data)}
+    digests = {path.name: sha16(data)}
     check(path, data, category, questions)
     answers: list[Any] | None = None
     if expected.answers:
         answers_path = _file(folder / "possible_answer", category)
         answers_data = read_bytes(answers_path)
         answers = read_lines(answers_path, answers_data, answer_decoder)
-        digests[f"possible_answer/{path.name}"] = _sha16(answers_data)
+        digests[f"possible_answer/{path.name}"] = sha16(answers_data)
         _check_pairs(answers_path, answers_data, questions, answers)
     notes: list[Sentence] = []
     for (name, found), known in zip(digests.items(), (expected.questions, expected.answers), strict=False):
@@ -271,8 +292,8 @@ def _reworded(folder: Path, path: Path, data: bytes) -> CategoryData:
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput("{path}: {error}.", path=path, error=in_words(error)) from None
     digests, notes = (
-        {path.name: _sha16(data)},
-        _other_revision(path.name, _sha16(data), CATEGORIES[FORMAT_SENSITIVITY].questions),
+        {path.name: sha16(data)},
+        _other_revision(path.name, sha16(data), CATEGORIES[FORMAT_SENSITIVITY].questions),
     )
     found: list[Entry] = []
     for category, wanted in chosen.items():
@@ -309,12 +330,12 @@ def ids(folder: Path, category: str) -> list[str]:
     """Return the ids of a category, without the cost of its entries where it can be avoided."""
     if category == FORMAT_SENSITIVITY:
         return [entry.id for entry in entries(folder, category)]
-    path = _file(folder, category)
-    return [row.id for row in read_lines(path, read_bytes(path), _ids)]
+    path, file = _file(folder, category), CATEGORIES[category].file
+    return [row.id.replace(file, category, 1) if file else row.id for row in read_lines(path, read_bytes(path), _ids)]
 
 
 def _file(folder: Path, category: str) -> Path:
-    return folder / f"BFCL_v4_{category}.json"
+    return folder / f"BFCL_v4_{CATEGORIES[category].file or category}.json"
 
 
 def read_bytes(path: Path) -> bytes:
@@ -325,7 +346,8 @@ def read_bytes(path: Path) -> bytes:
         raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror) from error
 
 
-def _sha16(data: bytes) -> str:
+def sha16(data: bytes) -> str:
+    """Return the first 16 digits of the sha256 of a file."""
     return hashlib.sha256(data).hexdigest()[:16]
 
 
@@ -398,7 +420,7 @@ def bad_line(path: Path, data: bytes, index: int, reason: Sentence) -> BadInput:
 
 
 def _unknown(name: str) -> BadInput:
-    found = near(name, [*CATEGORIES, *COLLECTIONS, *NOT_BUILT])
+    found = near(name, [*CATEGORIES, *COLLECTIONS])
     return BadInput(
         "No category of BFCL is called '{name}'.{near} Known: {known}.",
         name=name,
@@ -408,5 +430,4 @@ def _unknown(name: str) -> BadInput:
 
 
 def _known_names() -> str:
-    built = [name for name, members in COLLECTIONS.items() if set(members) <= CATEGORIES.keys()]
-    return ", ".join([*CATEGORIES, *built])
+    return ", ".join([*CATEGORIES, *COLLECTIONS])

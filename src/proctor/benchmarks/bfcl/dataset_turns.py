@@ -31,6 +31,10 @@ DOCUMENTS_BY_CLASS = {
     "TradingBot": "trading_bot",
     "TravelAPI": "travel_booking",
     "VehicleControlAPI": "vehicle_control",
+    "MemoryAPI_kv": "memory_kv",
+    "MemoryAPI_vector": "memory_vector",
+    "MemoryAPI_rec_sum": "memory_rec_sum",
+    "WebSearchAPI": "web_search",
 }
 
 

@@ -6,54 +6,109 @@ order, and what one raises is a result that the model sees.
 Source: bfcl-eval 2026.3.23, `bfcl_eval/model_handler/base_handler.py` and `api_inference/openai_completion.py`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AsyncExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import msgspec
+
 from proctor.benchmarks.bfcl import prompt
 from proctor.benchmarks.bfcl.calls import Undecodable
 from proctor.benchmarks.bfcl.executable import Executable, executable, executable_or_none
-from proctor.core.errors import MissingExtra
+from proctor.benchmarks.bfcl.web import WEB_CLASS, Web
+from proctor.benchmarks.bfcl.web_environment import WebSearch
+from proctor.core.errors import BadInput, EnvironmentFailed
 from proctor.core.sample import Message, Sample, ToolCall, ToolResult
-from proctor.isolation import Instance, Workers, find_packages
+from proctor.core.task import Environment
+from proctor.isolation import Instance, Limits, Workers, find_packages
+from proctor.isolation.limits import MEGABYTE
 
 PROGRAM = Path(__file__).with_name("worker_program.py")
 FAILED = "Error during execution:"
 
 
-def workers_for(folder: Path, classes: Iterable[str]) -> Workers:
-    """Return workers that can import official classes, of the package that a data folder is part of.
+class Needs(msgspec.Struct, frozen=True):
+    """What an official class needs besides its own package: modules, and what installs them."""
 
-    Raises:
-        MissingExtra: one of them needs a package that is not installed.
-    """
-    packages: tuple[str, ...] = ()
-    if "MathAPI" in classes:
-        if find_spec("mpmath") is None:
-            raise MissingExtra("math", "MathAPI, one of BFCL's official classes,")
-        packages = ("mpmath",)
-    return Workers(PROGRAM, paths=(prompt.package(folder).parent, *find_packages(*packages)))
+    modules: tuple[str, ...]
+    install: str = "pip install 'proctor[bfcl]'"
+
+
+NEEDS = {
+    "MathAPI": Needs(("mpmath",)),
+    "MemoryAPI_kv": Needs(("filelock", "numpy", "overrides", "rank_bm25")),
+    "MemoryAPI_rec_sum": Needs(("filelock", "overrides")),
+    "MemoryAPI_vector": Needs(
+        ("faiss", "filelock", "numpy", "overrides", "sentence_transformers"),
+        "pip install 'proctor[bfcl]' sentence-transformers faiss-cpu",
+    ),
+}
+_EMBEDDING = Limits(seconds=120, start_seconds=300, memory_bytes=4096 * MEGABYTE)  # loading its model takes both
+
+
+def workers_for(folder: Path, classes: Collection[str]) -> Workers:
+    """Return workers that can import official classes, of the package that a data folder is part of."""
+    modules = {module for name in classes if name in NEEDS for module in NEEDS[name].modules}
+    installed = sorted(module for module in modules if find_spec(module) is not None)
+    with_model = "MemoryAPI_vector" in classes
+    return Workers(
+        PROGRAM,
+        paths=(prompt.package(folder).parent, *find_packages(*installed)),
+        limits=_EMBEDDING if with_model else Limits(),
+        variables=_of_embedding() if with_model else {},
+    )
+
+
+def _of_embedding() -> dict[str, str]:
+    """Return what lets the worker find the embedding model that the user fetched before: it has no network."""
+    home = os.environ.get("HF_HOME") or str(Path.home() / ".cache" / "huggingface")
+    return {"HF_HOME": home, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
 
 
 class Environments:
-    """Makes the environment of each attempt, none for samples of one turn; entered with the run, so that the workers end with it."""
+    """Makes the environment of each attempt, none for samples of one turn; entered with the run, so that the workers end with it.
 
-    def __init__(self, workers: Workers) -> None:
+    Args:
+        classes: the official classes that samples act on.
+        web: searches and reads the web, for those that do.
+    """
+
+    def __init__(self, workers: Workers, classes: frozenset[str], web: Web) -> None:
         self._workers = workers
+        self._classes = classes
+        self._web = web
+        self._entered = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        await self._workers.__aenter__()
+        for name in sorted(self._classes & NEEDS.keys()):
+            if missing := [module for module in NEEDS[name].modules if find_spec(module) is None]:
+                raise BadInput(
+                    "{name}, an official class of BFCL, needs {missing}. Install: {install}",
+                    name=name,
+                    missing=", ".join(missing),
+                    install=NEEDS[name].install,
+                )
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(self._workers)
+            if WEB_CLASS in self._classes:
+                await stack.enter_async_context(self._web)
+            self._entered = stack.pop_all()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._workers.__aexit__(kind, error, trace)
+        await self._entered.__aexit__(kind, error, trace)
 
-    def __call__(self, sample: Sample) -> "OfficialClasses | None":
-        return OfficialClasses(self._workers, sample) if "classes" in sample.meta else None
+    def __call__(self, sample: Sample) -> Environment | None:
+        classes = sample.meta.get("classes", ())
+        if WEB_CLASS in classes:
+            return WebSearch(self._web, Wording(), shows_snippets=sample.meta["config"][WEB_CLASS]["show_snippet"])
+        return OfficialClasses(self._workers, sample) if classes else None
 
 
 class OfficialClasses:
@@ -144,7 +199,15 @@ class Wording:
 def described(sample: Sample) -> dict[str, Any]:
     """Return what a worker has to know of a sample."""
     meta = sample.meta
-    return {"id": sample.id, "classes": meta["classes"], "config": meta["config"], "answers": sample.target}
+    told = {"id": sample.id, "classes": meta["classes"], "config": meta["config"], "answers": sample.target}
+    return {**told, "memory": _memory(sample)} if "scenario" in meta else told
+
+
+def _memory(sample: Sample) -> dict[str, Any]:
+    start, [name] = sample.known.start, sample.meta["classes"]
+    if start is not None and name not in start:
+        raise EnvironmentFailed("The memory that '{id}' left is not stored.", id=sample.known.after)
+    return {"scenario": sample.meta["scenario"], "start": None if start is None else start[name]}
 
 
 def _plain(call: Executable) -> dict[str, Any]:

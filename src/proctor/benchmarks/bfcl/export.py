@@ -9,12 +9,13 @@ Source: bfcl-eval 2026.3.23, `bfcl_eval/model_handler/base_handler.py` (`write`)
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from proctor.benchmarks.bfcl.dataset import CATEGORIES, MULTI_TURN
-from proctor.benchmarks.bfcl.replies import FAILED
+from proctor.benchmarks.bfcl.agentic import is_agentic
+from proctor.benchmarks.bfcl.dataset import CATEGORIES, MULTI_TURN, WRITE_PHASE, result_path
+from proctor.benchmarks.bfcl.replies import FAILED, SNAPSHOTS
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.trajectory import NOTHING, Trajectory
@@ -29,16 +30,23 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
         BadInput: a model name that is no folder name, a sample that is not of BFCL, or nothing to write.
     """
     lines: dict[str, list[dict[str, Any]]] = {}
+    memories: dict[str, list[tuple[Sample, Trajectory]]] = {}
     for sample, trial in trials:
-        category = sample.meta.get("category")
-        if category not in CATEGORIES:
+        category = str(sample.meta.get("category"))
+        if category.removesuffix(WRITE_PHASE) not in CATEGORIES:
             raise BadInput("The sample '{id}' is not of a category of BFCL.", id=sample.id)
         if trial.attempt == 0 and trial.outcome in IN_THE_MEAN:
             lines.setdefault(category, []).append(_line(sample, trial))
+            if category.endswith(WRITE_PHASE) and trial.outcome == "scored":
+                memories.setdefault(category, []).append((sample, trial.trajectory))
     if not lines:
         raise BadInput("The run holds no scored trial to export.")
     _spare_the_table(lines)
-    return [_write(folder, model, category, lines[category]) for category in CATEGORIES if category in lines]
+    known = [name for category in CATEGORIES for name in (category + WRITE_PHASE, category)]
+    written = [_write(folder, model, category, lines[category]) for category in known if category in lines]
+    for category, conversations in memories.items():
+        _write_snapshots(result_path(result_folder(folder, model), category).parent, conversations)
+    return written
 
 
 def result_folder(folder: Path, model: str) -> Path:
@@ -54,7 +62,7 @@ def _line(sample: Sample, trial: Trial) -> dict[str, Any]:
 
     if trial.outcome != "scored":
         result = f"{FAILED} {trial.failure.reason if trial.failure is not None else trial.outcome}"
-    elif sample.meta["category"] in MULTI_TURN:
+    elif sample.meta["category"] in MULTI_TURN or is_agentic(sample):
         return _line_of_turns(sample, trial.trajectory)
     else:
         result = model_output_of(sample, trial.trajectory)
@@ -94,8 +102,17 @@ def _numbers(latency: Any) -> list[float]:
 
 
 def _write(folder: Path, model: str, category: str, lines: list[dict[str, Any]]) -> Path:
-    path = result_folder(folder, model) / CATEGORIES[category].group / f"BFCL_v4_{category}_result.json"
+    path = result_path(result_folder(folder, model), category)
     return write_whole(path, "".join(json.dumps(line) + "\n" for line in sorted(lines, key=_number)))
+
+
+def _write_snapshots(folder: Path, conversations: Sequence[tuple[Sample, Trajectory]]) -> None:
+    """Write what was in memory after each conversation, and at the end of each scenario, as the official classes do."""
+    for sample, trajectory in sorted(conversations, key=lambda pair: _number({"id": pair[0].id})):
+        [name] = sample.meta["classes"]
+        snapshot = json.dumps((trajectory.state or {}).get(name), indent=4)
+        write_whole(folder / SNAPSHOTS / f"{sample.id}.json", snapshot)
+        write_whole(folder / SNAPSHOTS.parent / f"{sample.meta['scenario']}_final.json", snapshot)
 
 
 def _number(line: dict[str, Any]) -> int:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from proctor.benchmarks.bfcl.dataset import CATEGORIES
+from proctor.benchmarks.bfcl.dataset import result_path
 from proctor.benchmarks.bfcl.export import result_folder
 from proctor.core.errors import BadInput
 
@@ -69,7 +69,7 @@ def _command() -> list[str]:
 
 def _score_file(folder: Path, model: str, category: str) -> Path:
     name = result_folder(folder, model).name
-    return folder / "score" / name / CATEGORIES[category].group / f"BFCL_v4_{category}_score.json"
+    return result_path(folder / "score" / name, category, "score")
 
 
 def _accuracy(file: Path, category: str) -> float:

@@ -61,7 +61,7 @@ def needs_player(line: RecordedVerdict) -> bool:
     """True for what is sent, and for verdicts that depend on what calls do."""
     if line.category not in dataset.CATEGORIES:
         return False
-    return line.model_output is msgspec.UNSET or line.category in dataset.MULTI_TURN
+    return line.model_output is msgspec.UNSET or line.category in (*dataset.MULTI_TURN, *dataset.AGENTIC)
 
 
 def check_line(line: RecordedVerdict, entries: Entries) -> Checked:

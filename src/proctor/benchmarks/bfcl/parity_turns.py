@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from proctor.agents.openai import ChatAgent
-from proctor.benchmarks.bfcl import tools
+from proctor.benchmarks.bfcl import dataset, tools
+from proctor.benchmarks.bfcl.agentic_checker import check_answer
 from proctor.benchmarks.bfcl.decode import Mode
 from proctor.benchmarks.bfcl.environment import described
 from proctor.benchmarks.bfcl.parity_lines import RecordedQuery, RecordedVerdict, verdict
@@ -34,6 +36,7 @@ class Player:
     def __init__(self, source: str | None) -> None:
         self._source = source
         self._tasks: dict[tuple[str, str], _Loaded] = {}
+        self._memories: dict[tuple[str, str, str, str], Any] = {}  # as the last conversation of a scenario left it
 
     async def check(self, lines: Sequence[RecordedVerdict]) -> list[Checked]:
         """Return what came of each line, in their order."""
@@ -45,12 +48,14 @@ class Player:
                 rule = say("{category} has no sample '{id}'.", category=line.category, id=line.id)
                 checked[index] = Checked(id=line.id, agrees=False, rule=rule)
             elif line.replies or line.queries:
-                checked[index] = await _play(line, loaded)
+                checked[index] = await self._play(line, loaded)
             elif line.messages_sha256:
                 checked[index] = _compare_first(line, loaded)
             elif line.model_output is msgspec.UNSET:
                 rule = say("The line holds neither a verdict nor what was sent.")
                 checked[index] = Checked(id=line.id, agrees=False, rule=rule)
+            elif line.category in dataset.AGENTIC:
+                checked[index] = _judge_answer(line, loaded)
             else:
                 verdicts.setdefault(loaded, []).append(index)
         batches = [(loaded, batch) for loaded, indexes in verdicts.items() for batch in _batches(indexes)]
@@ -63,6 +68,17 @@ class Player:
         """End the workers."""
         for loaded in self._tasks.values():
             await loaded.leave()
+
+    async def _play(self, line: RecordedVerdict, loaded: "_Loaded") -> Checked:
+        """Play a conversation; those with a memory share it with the others of their category, mode and script, in order."""
+        sample = loaded.samples[line.id]
+        key = (line.category, line.mode, line.script, str(sample.meta.get("scenario")))
+        if "after" in sample.meta:
+            sample = replace(sample, meta={**sample.meta, "start": self._memories.get(key)})
+        checked, state = await _play(line, loaded, sample)
+        if dataset.WRITE_PHASE in sample.meta["category"]:
+            self._memories[key] = state
+        return checked
 
     async def _loaded(self, line: RecordedVerdict) -> "_Loaded":
         from proctor.benchmarks.bfcl import task
@@ -91,9 +107,9 @@ class _Loaded:
         if self.scorer is not None:
             await self.scorer.__aexit__(None, None, None)
 
-    def shown(self, id: str) -> Sample:
+    def shown(self, sample: Sample) -> Sample:
         assert self.task.present is not None
-        return self.task.present(self.samples[id])
+        return self.task.present(sample)
 
 
 class _Script:
@@ -114,20 +130,22 @@ class _Script:
         return Step(message=Message(role="assistant", parts=_parts(self._replies[number], number)))
 
 
-async def _play(line: RecordedVerdict, loaded: _Loaded) -> Checked:
+async def _play(line: RecordedVerdict, loaded: _Loaded, sample: Sample) -> tuple[Checked, Mapping[str, Any] | None]:
+    """Return what came of the conversation, and the state that it leaves."""
     model = _Script(line.replies)
     agent = ChatAgent(model, max_steps=_UNLIMITED)
-    shown = loaded.shown(line.id)
+    shown = loaded.shown(sample)
     assert loaded.task.environment is not None
     try:
         async with entered(loaded.task.environment, shown) as environment:
-            result = result_of(await Episode(agent).play(shown, environment))
+            trajectory = await Episode(agent).play(shown, environment)
     except BadInput as error:
-        return Checked(id=line.id, agrees=False, rule=error.sentence)
+        return Checked(id=line.id, agrees=False, rule=error.sentence), None
+    result = result_of(trajectory)
     rule = _first_difference(line, model.asked)
     if not rule and _without_empty(result) != _without_empty(line.result):
         rule = say("The result differs: {result}.", result=json.dumps(result)[:300])
-    return Checked(id=line.id, agrees=not rule, rule=rule)
+    return Checked(id=line.id, agrees=not rule, rule=rule), trajectory.state
 
 
 def _without_empty(result: Any) -> Any:
@@ -155,33 +173,36 @@ def _first_difference(line: RecordedVerdict, asked: Sequence[RecordedQuery]) -> 
 
 
 def _compare_first(line: RecordedVerdict, loaded: _Loaded) -> Checked:
-    turn, meta = loaded.shown(line.id).turns[0], loaded.samples[line.id].meta
+    sample = loaded.samples[line.id]
+    # recorded before the official code adds what is in memory, which conversations show
+    meta = {key: value for key, value in sample.meta.items() if key != "scenario"}
+    turn = loaded.shown(replace(sample, meta=meta)).turns[0]
     offered = turn.tools  # in format sensitivity, tools are words only
     if not offered and meta.get("functions"):
         offered = tools.native_tools(tools.add_hints(meta["functions"], meta["category"]))
     ours = RecordedQuery(digest(_messages(turn.as_text or ())), digest(to_tools(offered, {})))
     official = RecordedQuery(line.messages_sha256, line.tools_sha256)
-    rule = _first_difference(msgspec.structs.replace(line, queries=[official]), [ours])
+    rule = _first_difference(replace(line, queries=[official]), [ours])
     return Checked(id=line.id, agrees=not rule, rule=rule)
+
+
+def _judge_answer(line: RecordedVerdict, loaded: _Loaded) -> Checked:
+    result = check_answer(line.model_output, loaded.samples[line.id].target, _mode(line))
+    return _compared(line, result.error_type, result.reason)
 
 
 async def _judge(loaded: _Loaded, lines: Sequence[RecordedVerdict]) -> list[Checked]:
     assert loaded.scorer is not None
     items = [(described(loaded.samples[line.id]), line.model_output, _mode(line)) for line in lines]
-    checked = []
-    for line, result in zip(lines, await check_all(loaded.scorer.workers, items), strict=True):
-        ours = verdict(result.error_type is None, result.error_type)
-        official = verdict(line.valid, line.error_type)
-        checked.append(
-            Checked(
-                id=line.id,
-                agrees=ours == official,
-                ours=ours,
-                official=official,
-                rule=result.reason if ours != official else "",
-            )
-        )
-    return checked
+    results = await check_all(loaded.scorer.workers, items)
+    return [_compared(line, result.error_type, result.reason) for line, result in zip(lines, results, strict=True)]
+
+
+def _compared(line: RecordedVerdict, error_type: str | None, reason: Sentence | str) -> Checked:
+    ours, official = verdict(error_type is None, error_type), verdict(line.valid, line.error_type)
+    return Checked(
+        id=line.id, agrees=ours == official, ours=ours, official=official, rule=reason if ours != official else ""
+    )
 
 
 def _batches(indexes: Sequence[int]) -> list[Sequence[int]]:

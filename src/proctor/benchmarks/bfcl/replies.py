@@ -14,22 +14,27 @@ Source: bfcl-eval 2026.3.23, `eval_checker/eval_runner.py`, `model_handler/api_i
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from proctor.benchmarks.bfcl import dataset
+from proctor.benchmarks.bfcl import dataset, dataset_agentic
 from proctor.benchmarks.bfcl.formats import FORMAT_SENSITIVITY
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Part, Reasoning, Text, ToolCall
 from proctor.core.trajectory import Step, ToolStyle, Trajectory, Usage
 from proctor.core.trial import Failure
+from proctor.runtime.json_file import read_json
 
 FAILED = "Error during inference:"
+SNAPSHOTS = Path("memory_snapshot", "prereq_checkpoints")
+"""Where the memory after each conversation of a write phase is kept, next to its results."""
 
+_OF_TURNS = (*dataset.MULTI_TURN, *dataset.AGENTIC)
 _NAME = re.compile(r"BFCL_v4_(\w+?)(?:_result)?\.json")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -70,17 +75,37 @@ def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Tra
         )
     folder = dataset.locate(task_options.get("data"))
     for category in chosen:
-        _check_ids(file_by_category[category], lines[category], folder, category)
-    return (
+        _check_ids(file_by_category[category], lines[category], dataset.ids(folder, category), category)
+    written = [
+        found
+        for category in chosen
+        if category in dataset.MEMORY
+        for found in _write_phases(file_by_category[category].parent, category, tools, folder)
+    ]
+    scored = (
         (
             line.id,
             _conversation(line, tools)
-            if category in dataset.MULTI_TURN
+            if category in _OF_TURNS
             else _trajectory(line, "text" if category == FORMAT_SENSITIVITY else tools),
         )
         for category in chosen
         for _, line in lines[category]
     )
+    return chain(written, scored)
+
+
+def _write_phases(results: Path, category: str, tools: ToolStyle, folder: Path) -> Iterator[tuple[str, Trajectory]]:
+    """Yield the conversations in which memory was written, with the memory they left, where both are there."""
+    file = results / f"BFCL_v4_{category}{dataset.WRITE_PHASE}_result.json"
+    if not file.is_file():
+        return
+    lines, entries = _lines(file), dataset_agentic.read(folder, category).entries
+    _check_ids(file, lines, [entry.id for entry in entries if entry.answers is None], category)
+    for _, line in lines:
+        snapshot = results / SNAPSHOTS / f"{line.id}.json"
+        memory = {f"MemoryAPI_{category.removeprefix('memory_')}": read_json(snapshot)} if snapshot.is_file() else None
+        yield line.id, replace(_conversation(line, tools), state=memory)
 
 
 def files(path: Path) -> dict[str, Path]:
@@ -225,7 +250,7 @@ def _tools(file_by_category: Mapping[str, Path], mode: str, lines: Mapping[str, 
 def _said(category: str, line: _Line) -> Iterator[object]:
     """Yield the replies of the model: of several turns, those of each."""
     turns = line.result if isinstance(line.result, list) else ()
-    if category in dataset.MULTI_TURN:
+    if category in _OF_TURNS:
         for turn in turns:
             yield from turn if isinstance(turn, list) else ()
     else:
@@ -233,10 +258,13 @@ def _said(category: str, line: _Line) -> Iterator[object]:
 
 
 def _model_folder(file: Path) -> Path:
-    """Return the folder above the group's: `result/<model>/<group>/<file>`."""
+    """Return the folder above the group's: `result/<model>/<group>/<file>`, of memory two levels further up."""
     folder = file.absolute().parent
-    groups = {category.group for category in dataset.CATEGORIES.values()}
-    return folder.parent if folder.name in groups else folder
+    for about in dataset.CATEGORIES.values():
+        group = Path(about.folder or about.group).parts
+        if folder.parts[-len(group) :] == group:
+            return folder.parents[len(group) - 1]
+    return folder
 
 
 def _category_of(file: Path) -> str:
@@ -267,8 +295,8 @@ def _decode(file: Path, number: int, line: bytes) -> _Line:
         raise BadInput("{path}, line {line}: {error}.", path=file, line=number, error=first) from None
 
 
-def _check_ids(file: Path, lines: list[tuple[int, _Line]], folder: Path, category: str) -> None:
-    known = set(dataset.ids(folder, category))
+def _check_ids(file: Path, lines: list[tuple[int, _Line]], ids: Sequence[str], category: str) -> None:
+    known = set(ids)
     seen: set[str] = set()
     for number, line in lines:
         if line.id not in known:

@@ -14,6 +14,8 @@ from typing import Any, Self
 
 import msgspec
 
+from proctor.benchmarks.bfcl.agentic import is_agentic
+from proctor.benchmarks.bfcl.agentic_checker import check_answer
 from proctor.benchmarks.bfcl.dataset import MULTI_TURN
 from proctor.benchmarks.bfcl.decode import Mode
 from proctor.benchmarks.bfcl.environment import described
@@ -22,18 +24,22 @@ from proctor.benchmarks.bfcl.explain_turns import TurnsResult
 from proctor.benchmarks.bfcl.scorer import VERSION, bfcl
 from proctor.core.sample import Sample, Text
 from proctor.core.score import Score, Unscored
+from proctor.core.sentence import clip, say
 from proctor.core.trajectory import Step, Trajectory
 from proctor.isolation import Workers
 
 OFFICIAL = "official_result"
 """The key of `Trajectory.state` that holds a recorded result which is no list of turns of replies."""
 
+_SHOWN = 2_000
 _CLASSES = {
     "inference_error": "no_result",
     "force_terminated": "stopped_early",
     "empty_turn_model_response": "missing_call",
     "instance_state_mismatch": "wrong_state",
     "execution_response_mismatch": "missing_result",
+    "no_last_message": "no_answer",
+    "answer_not_found": "wrong_answer",
 }
 
 
@@ -58,9 +64,11 @@ class ScorerOfAll:
         await self.workers.__aexit__(kind, error, trace)
 
     async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+        mode: Mode = "native" if trajectory.tools == "native" else "prompt"
+        if is_agentic(sample):
+            return _score_answer(sample, trajectory, mode)
         if sample.meta.get("category") not in MULTI_TURN:
             return bfcl(sample, trajectory)
-        mode: Mode = "native" if trajectory.tools == "native" else "prompt"
         [result] = await check_all(self.workers, [(described(sample), result_of(trajectory), mode)])
         return _score(result, trajectory)
 
@@ -115,6 +123,18 @@ def _calls(steps: object, mode: Mode) -> list[list[str]]:
         return []
     decoded = (executable_or_none(step, mode) for step in steps)
     return [list(map(str, calls)) for calls in decoded if calls]
+
+
+def _score_answer(sample: Sample, trajectory: Trajectory, mode: Mode) -> Score | Unscored:
+    if sample.target is None:
+        return Unscored(why="not_applicable", reason=say("Memory is written here; what is asked of it is scored."))
+    result = check_answer(result_of(trajectory), sample.target, mode)
+    details: dict[str, Any] = {}
+    if result.error_type is not None:
+        kind = result.error_type.partition(":")[2]
+        details = {"error_type": result.error_type, "error_class": _CLASSES.get(kind, "crash")}
+    answer = clip(result.message, _SHOWN) if result.message else trajectory.answer or None
+    return Score(points=int(result.error_type is None), answer=answer, reason=result.reason, details=details)
 
 
 def _score(result: TurnsResult, trajectory: Trajectory) -> Score:

@@ -27,7 +27,7 @@ _MORE_FUNCTIONS = "DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC"
 Mode = Literal["auto", "prompt", "native"]
 
 
-class _Shown(msgspec.Struct, frozen=True):
+class Shown(msgspec.Struct, frozen=True):
     """What a conversation begins with, and what its later turns add, by turn."""
 
     system: Message
@@ -56,7 +56,7 @@ def sample_of(entry: dataset_turns.TurnsEntry, category: str) -> Sample:
 def present(sample: Sample, folder: Path, mode: Mode) -> Sample:
     """Return the sample with the functions and the official words."""
     missed = tuple((turn, tuple(names)) for turn, names in sample.meta.get("missed", {}).items())
-    shown = _shown(folder, tuple(sample.meta["classes"]), missed)
+    shown = shown_of(folder, tuple(sample.meta["classes"]), missed)
     sentence = str(prompt.words(folder)[_MORE_FUNCTIONS])
     turns = []
     offered = shown.tools
@@ -110,9 +110,10 @@ def _named(call: str, parameters: Mapping[str, Sequence[str]]) -> tuple[str, dic
 
 
 @lru_cache(maxsize=256)
-def _shown(folder: Path, classes: Sequence[str], missed: Sequence[tuple[str, Sequence[str]]]) -> _Shown:
+def shown_of(folder: Path, classes: Sequence[str], missed: Sequence[tuple[str, Sequence[str]]] = ()) -> Shown:
+    """Return the official system message and the tools of classes."""
     documents = dataset_turns.documents(folder, classes, dict(missed))
-    return _Shown(
+    return Shown(
         system=Message.of("system", prompt.system_prompt(documents.offered, prompt.words(folder))),
         tools=_tools(documents.offered),
         added_tools={turn: _tools(added) for turn, added in documents.missed.items()},

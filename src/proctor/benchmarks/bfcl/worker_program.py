@@ -15,12 +15,15 @@ import importlib
 import inspect
 import json
 import math
+import os
 import re
 import signal
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -34,8 +37,12 @@ MODULE_BY_CLASS = {
     "TradingBot": "trading_bot",
     "TravelAPI": "travel_booking",
     "VehicleControlAPI": "vehicle_control",
+    "MemoryAPI_kv": "memory_kv",
+    "MemoryAPI_vector": "memory_vector",
+    "MemoryAPI_rec_sum": "memory_rec_sum",
 }
 STATELESS = ("MathAPI",)
+MEMORY = "MemoryAPI_"
 REFUSED = ("kill", "exit", "quit", "remove", "unlink", "popen", "Popen", "run")
 CALL_SECONDS = 10.0
 MOST_DIFFERENCES = 20
@@ -81,6 +88,7 @@ class Instances:
     """The instances of the classes of one sample, as one side of it acts on them.
 
     Args:
+        memory: what a class of memory begins with: its `scenario`, and the snapshot at its `start`, None where there is none.
         side: part of the names that instances have inside calls, as upstream names them by model, sample and class.
         exact: hand calls to `eval` as upstream does; for calls that are trusted, such as those of a test.
     """
@@ -92,9 +100,11 @@ class Instances:
         sample_id: str,
         side: str = "model",
         *,
+        memory: Mapping[str, Json] | None = None,
         exact: bool = False,
     ) -> None:
         self._exact = exact
+        self._files = tempfile.TemporaryDirectory() if memory is not None else None  # removed with the instances
         self.by_class: dict[str, Any] = {}
         self._by_name: dict[str, Any] = {}
         self._owners: dict[str, str] = {}  # by method; the later class has the word
@@ -102,7 +112,9 @@ class Instances:
         for name in classes:
             kind, methods = _class(name)
             instance = kind()
-            if name not in STATELESS:
+            if memory is not None:
+                instance._load_scenario(self._memory_config(name, sample_id, **memory))
+            elif name not in STATELESS:
                 instance._load_scenario(json.loads(json.dumps(config.get(name, {}))), long_context=long_context)
             owner = _NOT_IN_A_NAME.sub("_", f"{side}_{sample_id}_{name}_instance")
             self.by_class[name] = self._by_name[owner] = instance
@@ -117,8 +129,20 @@ class Instances:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     def state(self) -> dict[str, Json]:
-        """Return the public attributes of each instance as JSON values, long texts cut."""
+        """Return the public attributes of each instance as JSON values, long texts cut; of memory its whole snapshot."""
+        if any(name.startswith(MEMORY) for name in self.by_class):
+            return {name: _snapshot(instance) for name, instance in self.by_class.items()}
         return {name: shown(public(instance)) for name, instance in self.by_class.items() if name not in STATELESS}
+
+    def _memory_config(self, name: str, sample_id: str, scenario: str, start: Json) -> dict[str, Json]:
+        """Lay a snapshot where the class looks for it, in a folder of these instances alone."""
+        assert self._files is not None
+        root = Path(self._files.name)
+        folder = root / "agentic" / "memory" / name.removeprefix(MEMORY) / "memory_snapshot"
+        if start is not None:
+            folder.mkdir(parents=True)
+            (folder / f"{scenario}_final.json").write_text(json.dumps(start), encoding="utf-8")
+        return {"model_result_dir": root, "test_id": sample_id, "scenario": scenario}
 
     def _result(self, call: str) -> str:
         try:
@@ -226,7 +250,7 @@ class Instances:
 def begin(sample: Mapping[str, Json], exact: bool = False) -> Instances:
     """Return fresh instances of the classes of a sample, which stay in the worker."""
     _fresh_precision()
-    return Instances(sample["classes"], sample["config"], sample["id"], exact=exact)
+    return Instances(sample["classes"], sample["config"], sample["id"], memory=sample.get("memory"), exact=exact)
 
 
 def check(sample: Mapping[str, Json], steps: Sequence[Sequence[Sequence[str]]], exact: bool = False) -> dict[str, Json]:
@@ -312,9 +336,17 @@ def _parsed_call(text: str) -> ast.Call | None:
 @cache
 def _class(name: str) -> tuple[Callable[[], Any], tuple[str, ...]]:
     """Return a class with the names of its public methods, in the order of the official code."""
+    os.environ.setdefault(
+        "BFCL_PROJECT_ROOT", tempfile.gettempdir()
+    )  # the package makes folders there when it is imported
     kind = getattr(importlib.import_module(f"{CLASSES}.{MODULE_BY_CLASS[name]}"), name)
     members = inspect.getmembers(kind, inspect.isfunction) + inspect.getmembers(kind, inspect.ismethod)
     return kind, tuple(method for method, _ in members if not method.startswith("_"))
+
+
+def _snapshot(instance: Any) -> Json:
+    instance._flush_memory_to_local_file()
+    return json.loads(Path(instance.latest_snapshot_file).read_text(encoding="utf-8"))
 
 
 def _as_text(value: object) -> str:
