@@ -6,10 +6,12 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions
+from itertools import chain
 from pathlib import Path
 
 import proctor
 from proctor.benchmarks.agentdojo import official as agentdojo
+from proctor.benchmarks.bfcl import environment as bfcl
 
 SOURCE = Path(proctor.__file__).parent
 PROJECT = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -88,7 +90,8 @@ def test_the_core_needs_msgspec_and_the_standard_library_only() -> None:
 
 def test_what_is_declared_is_imported() -> None:
     distributions = packages_distributions()
-    modules = {module for module, _ in imported()} | {*agentdojo.NEEDS}  # what official code in a worker imports
+    official = {*agentdojo.NEEDS, *chain.from_iterable(bfcl.NEEDS.values())}  # what official code in a worker imports
+    modules = {module for module, _ in imported()} | official
     used = {_name(one) for module in modules for one in distributions.get(module, [module])}
     assert not declared() - used - OF_OTHERS
 

@@ -14,45 +14,43 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import msgspec
-
 from proctor.benchmarks.bfcl import prompt
 from proctor.benchmarks.bfcl.calls import Undecodable
 from proctor.benchmarks.bfcl.executable import Executable, executable, executable_or_none
 from proctor.benchmarks.bfcl.web import WEB_CLASS, Web
 from proctor.benchmarks.bfcl.web_environment import WebSearch
-from proctor.core.errors import BadInput, EnvironmentFailed
+from proctor.core.errors import BadInput, EnvironmentFailed, MissingExtra
 from proctor.core.sample import Message, Sample, ToolCall, ToolResult
+from proctor.core.sentence import say
 from proctor.core.task import Environment
-from proctor.isolation import Instance, Limits, Workers, find_packages
+from proctor.isolation import Instance, Limits, WorkerRaised, Workers, find_packages
 from proctor.isolation.limits import MEGABYTE
 
 PROGRAM = Path(__file__).with_name("worker_program.py")
 FAILED = "Error during execution:"
 
 
-class Needs(msgspec.Struct, frozen=True):
-    """What an official class needs besides its own package: modules, and what installs them."""
-
-    modules: tuple[str, ...]
-    install: str = "pip install 'proctor[bfcl]'"
-
-
 NEEDS = {
-    "MathAPI": Needs(("mpmath",)),
-    "MemoryAPI_kv": Needs(("filelock", "numpy", "overrides", "rank_bm25")),
-    "MemoryAPI_rec_sum": Needs(("filelock", "overrides")),
-    "MemoryAPI_vector": Needs(
-        ("faiss", "filelock", "numpy", "overrides", "sentence_transformers"),
-        "pip install 'proctor[bfcl]' sentence-transformers faiss-cpu",
-    ),
+    "MathAPI": ("mpmath",),
+    "MemoryAPI_kv": ("filelock", "numpy", "overrides", "rank_bm25"),
+    "MemoryAPI_rec_sum": ("filelock", "overrides"),
+    "MemoryAPI_vector": ("faiss", "filelock", "numpy", "overrides", "sentence_transformers"),
 }
+"""The modules that official classes import besides their own package."""
+_OF_VECTOR = ("faiss", "sentence_transformers")  # gigabytes, so they are in no extra
+_FETCH = "python -c \"from sentence_transformers import SentenceTransformer as S; S('all-MiniLM-L6-v2')\""
 _EMBEDDING = Limits(seconds=120, start_seconds=300, memory_bytes=4096 * MEGABYTE)  # loading its model takes both
 
 
 def workers_for(folder: Path, classes: Collection[str]) -> Workers:
-    """Return workers that can import official classes, of the package that a data folder is part of."""
-    modules = {module for name in classes if name in NEEDS for module in NEEDS[name].modules}
+    """Return workers that can import official classes, of the package that a data folder is part of.
+
+    Raises:
+        MissingExtra: `MathAPI` lacks what it needs, without which its conversations cannot be scored either.
+    """
+    if "MathAPI" in classes and _missing("MathAPI"):
+        raise _lack("MathAPI")
+    modules = {module for name in classes for module in NEEDS.get(name, ())}
     installed = sorted(module for module in modules if find_spec(module) is not None)
     with_model = "MemoryAPI_vector" in classes
     return Workers(
@@ -84,16 +82,14 @@ class Environments:
         self._entered = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        for name in sorted(self._classes & NEEDS.keys()):
-            if missing := [module for module in NEEDS[name].modules if find_spec(module) is None]:
-                raise BadInput(
-                    "{name}, an official class of BFCL, needs {missing}. Install: {install}",
-                    name=name,
-                    missing=", ".join(missing),
-                    install=NEEDS[name].install,
-                )
+        memories = sorted(name for name in self._classes if name.startswith("MemoryAPI_"))
+        for name in memories:
+            if _missing(name):
+                raise _lack(name)
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self._workers)
+            for name in memories:
+                await self._load(name)
             if WEB_CLASS in self._classes:
                 await stack.enter_async_context(self._web)
             self._entered = stack.pop_all()
@@ -109,6 +105,33 @@ class Environments:
         if WEB_CLASS in classes:
             return WebSearch(self._web, Wording(), shows_snippets=sample.meta["config"][WEB_CLASS]["show_snippet"])
         return OfficialClasses(self._workers, sample) if classes else None
+
+    async def _load(self, name: str) -> None:
+        """Import a class before any model is asked, as one of them loads a model of its own."""
+        try:
+            await self._workers.run("load", name=name)
+        except WorkerRaised as error:
+            fetch = say(" Its embedding model has to be there: {command}", command=_FETCH) if "vector" in name else ""
+            raise BadInput(
+                "{name}, an official class of BFCL, cannot be loaded: {error}.{fetch}",
+                name=name,
+                error=str(error)[:300],
+                fetch=fetch,
+            ) from error
+
+
+def _missing(name: str) -> list[str]:
+    return [module for module in NEEDS[name] if find_spec(module) is None]
+
+
+def _lack(name: str) -> BadInput:
+    if not any(module in _OF_VECTOR for module in _missing(name)):
+        return MissingExtra("bfcl", f"{name}, an official class of BFCL,")
+    return BadInput(
+        "{name}, an official class of BFCL, needs {missing}. Install: pip install 'proctor[bfcl]' sentence-transformers faiss-cpu. Or leave memory_vector out: another embedding would be another benchmark.",
+        name=name,
+        missing=", ".join(_missing(name)),
+    )
 
 
 class OfficialClasses:

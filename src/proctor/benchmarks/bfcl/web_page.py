@@ -16,7 +16,7 @@ from importlib.util import find_spec
 
 import msgspec
 
-from proctor.core.errors import BadInput
+from proctor.core.errors import MissingExtra
 from proctor.transport.tls import context_of
 
 MOST_BYTES = 5_000_000
@@ -48,14 +48,9 @@ class NotPublic(ValueError):
 
 
 def check_installed() -> None:
-    """Raise `BadInput` if what turns pages into text is not installed."""
-    missing = [name for name in ("bs4", "html2text") if find_spec(name) is None]
-    if missing:
-        raise BadInput(
-            "Reading web pages needs {missing}. Install: {install}",
-            missing=", ".join(missing),
-            install="pip install 'proctor[bfcl]'",
-        )
+    """Raise `MissingExtra` if what turns pages into text is not installed."""
+    if any(find_spec(name) is None for name in ("bs4", "html2text")):
+        raise MissingExtra("bfcl", "Reading web pages")
 
 
 def read(url: str, mode: str) -> dict[str, str]:

@@ -253,6 +253,11 @@ def begin(sample: Mapping[str, Json], exact: bool = False) -> Instances:
     return Instances(sample["classes"], sample["config"], sample["id"], memory=sample.get("memory"), exact=exact)
 
 
+def load(name: str) -> None:
+    """Import a class, so that what it lacks is known before it is needed."""
+    _class(name)
+
+
 def check(sample: Mapping[str, Json], steps: Sequence[Sequence[Sequence[str]]], exact: bool = False) -> dict[str, Json]:
     """Compare, turn by turn, what the model's calls lead to with what those of the answer lead to.
 
