@@ -62,8 +62,8 @@ def is_agentic(sample: Sample) -> bool:
 def present(sample: Sample, folder: Path, mode: Mode) -> Sample:
     """Return the sample with its functions, the official words, and what is in memory at its start."""
     shown = shown_of(folder, tuple(sample.meta["classes"]))
-    told = _instructions(sample, prompt.words(folder))
-    lead = (Message.of("system", told),) if told else ()
+    instructions = _instructions(sample, prompt.words(folder))
+    lead = (Message.of("system", instructions),) if instructions else ()
     turns = []
     for index, turn in enumerate(sample.turns):
         messages = as_text = (*lead, *turn.messages) if index == 0 else turn.messages

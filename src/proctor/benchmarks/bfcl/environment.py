@@ -222,8 +222,8 @@ class Wording:
 def described(sample: Sample) -> dict[str, Any]:
     """Return what a worker has to know of a sample."""
     meta = sample.meta
-    told = {"id": sample.id, "classes": meta["classes"], "config": meta["config"], "answers": sample.target}
-    return {**told, "memory": _memory(sample)} if "scenario" in meta else told
+    about = {"id": sample.id, "classes": meta["classes"], "config": meta["config"], "answers": sample.target}
+    return {**about, "memory": _memory(sample)} if "scenario" in meta else about
 
 
 def _memory(sample: Sample) -> dict[str, Any]:

@@ -100,7 +100,7 @@ class Web:
             if has_cassette:
                 self._known = {line.key: line for _, line in read_json_lines(self._cassette, _Line)}
             if self._search is not None:
-                self._file = self._cassette.open("ab", buffering=0)  # a line is one write, also beside other processes
+                self._file = self._cassette.open("ab", buffering=0)  # a line is one write
         return self
 
     async def __aexit__(

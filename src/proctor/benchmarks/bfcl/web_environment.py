@@ -17,7 +17,7 @@ FAILED = "Error during execution:"
 
 
 class WebSearchAPI:
-    """The two functions; its name and theirs are in the words of Python about wrong arguments, which the model is told."""
+    """The two functions; its name and theirs are in the words of Python about wrong arguments, which the model sees."""
 
     def __init__(self, web: Web, *, shows_snippets: bool) -> None:
         self.queries: list[str] = []

@@ -54,14 +54,14 @@ def check_installed() -> None:
 
 
 def read(url: str, mode: str) -> dict[str, str]:
-    """Return the content of a page as raw text, Markdown or plain text; or the error that the model is told."""
+    """Return the content of a page as raw text, Markdown or plain text; or the error that the model sees."""
     try:
         page = get(url)
         if page.status >= 400:
             side = "Client" if page.status < 500 else "Server"
             raise ValueError(f"{page.status} {side} Error: {page.reason} for url: {url}")
         return {"content": _in_mode(page.text, mode)}
-    except Exception as error:  # noqa: BLE001 - whatever a page does is told to the model, as upstream
+    except Exception as error:  # noqa: BLE001 - whatever a page does is a result, as upstream
         return {"error": f"An error occurred while fetching {url}: {error}"}
 
 
