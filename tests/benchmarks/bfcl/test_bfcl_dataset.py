@@ -57,12 +57,6 @@ def test_a_name_like_no_other_lists_what_is_known() -> None:
         dataset.expand(["zzzz"])
 
 
-@pytest.mark.parametrize("name", ["web_search_base", "agentic", "memory", "all", "all_scoring"])
-def test_a_category_that_is_not_built_is_said_to_be_that(name: str) -> None:
-    with pytest.raises(BadInput, match="cannot be run yet"):
-        dataset.expand([name])
-
-
 def test_no_category_at_all_is_bad_input() -> None:
     with pytest.raises(BadInput, match="No category"):
         dataset.expand([])

@@ -134,7 +134,7 @@ def test_a_run_without_a_scored_trial_is_bad_input(samples: dict[str, Sample], t
 
 
 def test_a_sample_of_another_task_is_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="'fr' is not of a single-turn category"):
+    with pytest.raises(BadInput, match="'fr' is not of a category of BFCL"):
         export.write([(Sample.ask("fr", "?"), trial("fr", Trajectory.of("x")))], tmp_path, "m")
 
 

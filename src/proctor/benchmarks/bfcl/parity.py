@@ -22,7 +22,7 @@ Entries = Mapping[str, dataset.Entry]
 
 
 def check_corpus(path: Path, source: str | None = None) -> Iterator[Checked]:
-    """Check every line; lines of categories that are not built are skipped.
+    """Check every line; lines of unknown categories are skipped.
 
     Args:
         path: the corpus.

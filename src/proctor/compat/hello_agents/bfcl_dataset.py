@@ -77,16 +77,17 @@ class BFCLDataset(Questions):
         """Read and check the questions of the category (`simple_python` without one).
 
         Raises:
-            BadInput: a category that is unknown or not built, or data that is missing or broken.
+            BadInput: a category that is unknown or of more than one reply, or data that is missing or broken.
         """
         if self.bfcl_data_dir.is_file():
             self.data = _records(self.bfcl_data_dir)
         else:
             category = self.category or CATEGORIES[0]
             dataset.expand([category])
-            if category in dataset.MULTI_TURN:
+            if category in (*dataset.MULTI_TURN, *dataset.AGENTIC, "memory", "web_search"):
                 raise BadInput(
-                    "'{category}' has several turns. Run it with: proctor run bfcl/{category}", category=category
+                    "'{category}' is more than a question and a reply. Run it with: proctor run bfcl/{category}",
+                    category=category,
                 )
             folder = dataset.locate(self._folder())
             self.data = [_item(entry) for entry in dataset.entries(folder, category)]
