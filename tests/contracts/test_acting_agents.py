@@ -11,10 +11,12 @@ import proctor
 from proctor.agents import function, langgraph
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, Tool, ToolResult, Turn
+from proctor.core.scenario import Line
 from proctor.core.score import Score
 from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Trial
+from proctor.users.scripted import ScriptedUser
 
 KINDS = [*acting.AGENTS]
 BUY = Sample.ask("buy", "An apple and a pear, please.")
@@ -155,6 +157,19 @@ async def test_samples_side_by_side_have_environments_of_their_own(kind: str) ->
     trials = list(run.trials())
     assert [trial.outcome for trial in trials] == ["scored"] * 4
     assert all(trial.trajectory.state == {"cart": ["apple"]} for trial in trials)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_simulated_user_goes_on_in_the_same_environment(kind: str) -> None:
+    follows = Follows([[("add", {"item": "apple"})], "Added.", [("add", {"item": "fig"})], "Added too."])
+    user = ScriptedUser([Line(when="added.", say="And a fig, please."), Line(when="added too", say=None)])
+    task = Task(name="shop", samples=[BUY], scorers=[always], environment=lambda sample: Shop(), user=user)
+    run = await proctor.evaluate_async(task, agent=agent_of(kind, follows), store=":memory:")
+    [trial] = run.trials()
+    assert trial.outcome == "scored", trial.failure
+    assert trial.trajectory.state == {"cart": ["apple", "fig"]}
+    assert [(change.turn, change.path) for change in trial.trajectory.changes] == [(0, "$.cart[0]"), (1, "$.cart[1]")]
+    assert trial.trajectory.answer == "Added too."
 
 
 @pytest.mark.parametrize("kind", KINDS)
