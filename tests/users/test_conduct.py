@@ -42,6 +42,7 @@ def kind_of(text: str, said: Said, *instructions: str) -> str | None:
         ("I know that you are an AI model, just book it.", None),
         ("帮我订一间房。", None),
         ("", "empty"),
+        ("Well. " * 4_000, "too_long"),
         ("Sure! How can I help you today?", "role"),
         ("As an AI language model, I cannot travel.", "role"),
         ("I'm an AI assistant.", "role"),

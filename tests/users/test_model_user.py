@@ -1,5 +1,6 @@
 """A simulated user that is a model: what it is asked, what it costs, and what happens when it breaks."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -144,6 +145,25 @@ async def test_an_endpoint_that_fails_is_the_users_failure(answer: Any, options:
     assert trial.outcome == "user_failed"
     assert trial.failure is not None
     assert trial.failure.kind == kind or kind == "broken_body"
+
+
+async def test_a_user_that_takes_most_of_the_time_is_to_blame_for_its_end() -> None:
+    async def sleeps(words: str) -> str | None:
+        if words:
+            await asyncio.sleep(30)
+        return "A room?"
+
+    trial = await trial_with(sleeps, limits={"seconds": 0.3})
+    assert trial.failure is not None
+    assert (trial.outcome, trial.failure.kind) == ("user_failed", "time_limit")
+    assert trial.trajectory.answer == "You said: A room?"
+
+    async def slow(question: str) -> str:
+        await asyncio.sleep(30)
+        return "late"
+
+    user, _ = user_of("A room?")
+    assert (await trial_with(user, agent=slow, limits={"seconds": 0.3})).outcome == "agent_failed"
 
 
 async def test_a_refused_key_stops_the_run() -> None:

@@ -1,5 +1,6 @@
 """Play the turns of one sample with an agent."""
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,9 +18,14 @@ ENDS = ("step_limit", "time_limit", "task_limit")
 
 
 class Episode:
-    """Plays a sample and keeps the steps made so far, so that a time limit does not lose an answer already given."""
+    """Plays a sample and keeps the steps made so far, so that a time limit does not lose an answer already given.
+
+    Attributes:
+        user_seconds: how long the simulated user took for all it said.
+    """
 
     def __init__(self, agent: Agent, user: User | None = None) -> None:
+        self.user_seconds = 0.0
         self._agent = agent
         self._user = user
         self._environment: Acting | None = None
@@ -86,9 +92,11 @@ class Episode:
             return sample.turns[self._turn]
         if self._user is None:
             return None
+        clock = time.perf_counter()
         try:
             turn = await self._reply(self._user, sample)
         finally:
+            self.user_seconds += time.perf_counter() - clock
             self._steps.extend(_numbered(declared(UserInfo, self._user).steps, self._turn))
         said = turn.messages if turn is not None else ()
         self._steps.extend(Step(message=message, author="user", turn=self._turn) for message in said)

@@ -141,7 +141,7 @@ async def _play(work: Work, sample: Sample) -> tuple[Trajectory, Failure | None,
         if from_outside(error):
             raise
         if isinstance(error, TimeoutError) and limit.expired():
-            return _out_of_time(episode.so_far("time_limit"), limits)
+            return _out_of_time(episode.so_far("time_limit"), limits, episode.user_seconds)
         if not is_of_the_agent(error):
             return episode.so_far(), _internal_failure(error), "environment_failed"
         reason = say("The agent raised {kind}: {error}", kind=type(error).__name__, error=quoted(error))
@@ -168,7 +168,16 @@ def _usage(trajectory: Trajectory, price: Price | None) -> Usage:
     return msgspec.structs.replace(usage, cost=price.of(usage))
 
 
-def _out_of_time(trajectory: Trajectory, limits: Limits) -> tuple[Trajectory, Failure | None, Outcome]:
+def _out_of_time(
+    trajectory: Trajectory, limits: Limits, user_seconds: float
+) -> tuple[Trajectory, Failure | None, Outcome]:
+    if user_seconds > limits.seconds / 2:
+        reason = say(
+            "The simulated user took {taken} of {seconds} seconds.",
+            taken=f"{user_seconds:.1f}",
+            seconds=f"{limits.seconds:g}",
+        )
+        return trajectory, Failure(kind="time_limit", reason=reason), "user_failed"
     if trajectory.answer:
         return trajectory, None, "scored"
     reason = say("No answer within {seconds} seconds.", seconds=f"{limits.seconds:g}")

@@ -249,6 +249,8 @@ def _options(record: RunRecord) -> Iterator[Fact]:
     spec = record.spec
     if spec.judge is not None:
         yield Fact(name="judge", text=spec.judge)
+    if spec.user is not None:
+        yield Fact(name="user", text=spec.user)
     if spec.environment:
         yield Fact(name="environment", text=", ".join(spec.environment))
     for prefix, options in (

@@ -1,6 +1,7 @@
 """Recognise what a simulated user does wrong by rule: such a conversation says nothing of the agent.
 
     empty      it said nothing
+    too_long   it said more than a person would write
     role       it spoke as the assistant: in its set phrases, for both sides, or by repeating the agent's words
     leak       it said a sentence of its own instructions
     repeats    it said the same three times in a row, to different answers
@@ -18,6 +19,7 @@ from proctor.core.sample import Sample
 from proctor.core.trajectory import Trajectory
 
 MOST_TURNS = 20
+MOST_CHARACTERS = 20_000  # of one message
 REPEATS = 3
 ECHO_CHARACTERS = 40  # a short answer such as "Yes." may be the same on both sides
 LEAK_CHARACTERS = 12
@@ -86,6 +88,8 @@ def check_words(text: str, said: Said, instructions: Sequence[str] = ()) -> None
     """
     if not text:
         raise UserFailed("The simulated user said nothing.", kind="empty")
+    if len(text) > MOST_CHARACTERS:
+        raise UserFailed("The simulated user said {count} characters.", kind="too_long", count=len(text))
     if _ASSISTANT.search(text) or _BOTH_SIDES.search(text) or _is_echo(text, said.answer):
         raise UserFailed("The simulated user spoke as the assistant: {text}", kind="role", text=shortened(text))
     plain = _plain(text)
