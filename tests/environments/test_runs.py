@@ -93,6 +93,23 @@ def test_a_class_or_an_object_in_python_is_an_environment(tmp_path: Path) -> Non
         run.store.close()
 
 
+def test_tools_that_a_call_adds_are_offered_in_the_same_turn(tmp_path: Path) -> None:
+    offered: list[list[str]] = []
+
+    def grow(messages: Sequence[Message], tools: Sequence[Tool]) -> Message | str:
+        offered.append([tool.name for tool in tools])
+        if len(offered) == 2:
+            return "Done."
+        return Message(role="assistant", parts=(ToolCall(name="grow"),))
+
+    run = proctor.evaluate(
+        task(), agent=ChatAgent(ScriptedModel(grow)), store=str(tmp_path / "r.db"), **KINDS["mcp"]
+    )  # fmt: skip
+    assert run.outcomes == {"scored": 1}
+    assert {*offered[1]} - {*offered[0]} == {"refund"}
+    run.store.close()
+
+
 @pytest.mark.parametrize(
     ("tool", "outcome", "kind"), [("exit", "environment_failed", "exited"), ("hang", "environment_failed", "late")]
 )
@@ -306,3 +323,14 @@ def _running(text: str) -> list[str]:
             continue
         found += [words] if text in words else []
     return found
+
+
+def test_the_template_runs_and_writes_nothing_over(folder: Path) -> None:
+    assert command("new", "environment", "mine").exit_code == 0
+    assert command("new", "environment", "mine").exit_code == 2
+    os.chdir(folder / "mine")
+    agent = ("--agent", "../agent.py:answer", "--quiet")
+    done = command("--lang", "zh", "run", "./task.py:task", *agent, "--json")
+    assert done.exit_code == 0, done.output
+    whole = next(one for one in json.loads(done.stdout)["estimates"] if one["slice"] == "")
+    assert (whole["value"], whole["scored"]) == (0.5, 2)

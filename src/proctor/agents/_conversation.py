@@ -78,13 +78,19 @@ class Conversation:
             last = steps[-1]
             if self._environment is None or not calls or last.message.role == "tool" or last.stop != "done":
                 break
+            is_offered_all = self._tools == tuple(self._environment_tools())
             if not await self._run(self._environment, calls):
                 break
+            if is_offered_all:  # a call may add tools, or take some away
+                self._tools = tuple(self._environment_tools())
         else:
             stop: Stop = "step_limit" if tasks is None or own < tasks else "task_limit"
             self.received[-1] = replace(self.received[-1], stop=stop)
         steps, self.received = self.received, []
         return steps
+
+    def _environment_tools(self) -> Sequence[Tool]:
+        return declared(EnvironmentInfo, self._environment).tools
 
     async def _reply(self) -> Sequence[Step]:
         in_words = self._prompted and self._tools

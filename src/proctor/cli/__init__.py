@@ -48,7 +48,7 @@ HELP_BY_COMMAND = {
     "parity": "Check our verdicts against recorded official ones.",
     "list": "List the tasks, agents, scorers, simulated users or environments there are.",
     "data": "Fetch, count or check the data of a benchmark.",
-    "new": "Write a set of questions to start from.",
+    "new": "Write a set of questions, or tools with a state, to start from.",
     "models": "Fetch a local model.",
 }
 

@@ -1,30 +1,103 @@
-"""proctor new: a folder to start from."""
+"""proctor new: files to start from."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
 from proctor.cli import output
 from proctor.cli.words import t
+from proctor.core.errors import BadInput
 from proctor.reports.visible import visible
 
 ENDING = "-set"
+ENVIRONMENT = "environment"
+TOOLS = '''# {tools}
+class Shop:
+    def __init__(self, stock: dict[str, int] | None = None) -> None:
+        self.stock = {{"tea": 3}} if stock is None else stock  # {state}
+        self.basket: list[str] = []
+
+    def buy(self, item: str) -> str:
+        """Buy one of an item.
+
+        Args:
+            item: its name
+        """
+        if not self.stock.get(item):
+            raise ValueError(f"{{item}} is sold out")  # {error}
+        self.stock[item] -= 1
+        self.basket.append(item)
+        return "ok"
+'''
+TASK = '''# {task}
+from proctor import Sample, Score, Task, Trajectory
 
 
-@click.command(help=t("Write a set of questions to start from."))
+def basket(sample: Sample, trajectory: Trajectory) -> Score:
+    """{basket}"""
+    return Score(points=trajectory.state["basket"] == sample.target, reason=str(trajectory.state))
+
+
+def task() -> Task:
+    none_left = {{"environment": {{"stock": {{"tea": 0}}}}}}  # {start}
+    return Task(
+        name="shop",
+        samples=[
+            Sample.ask("two", "Buy two teas.", target=["tea", "tea"]),
+            Sample.ask("none", "Buy a tea if there is one.", target=[], meta=none_left),
+        ],
+        scorers=[basket],
+        environment="python:./shop.py:Shop",
+    )
+'''
+
+
+@click.command(help=t("Write a set of questions, or tools with a state, to start from."))
 @click.argument("kind")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 def command(kind: str, folder: Path) -> None:
     from proctor import registry
     from proctor.api import resolve
 
+    if kind == ENVIRONMENT:
+        _write_environment(folder)
+        return
     part = resolve.benchmark(kind.removesuffix(ENDING)) if kind.endswith(ENDING) else None
     if part is None or part.own is None:
         known = [f"{name}{ENDING}" for name, declared in resolve.benchmarks() if declared.own is not None]
-        raise registry.unknown("template", kind, known, paths=False)
+        raise registry.unknown("template", kind, [ENVIRONMENT, *known], paths=False)
     for path in part.own.write_template(folder):
         output.line(visible(str(path)))
     benchmark = kind.removesuffix(ENDING)
     output.message(
         t("Fill it in, then check it: proctor data check {benchmark} {folder}", benchmark=benchmark, folder=folder)
     )
+
+
+def _write_environment(folder: Path) -> None:
+    texts: Mapping[str, str] = {
+        "shop.py": TOOLS.format(
+            tools=t(
+                "Tools with a state: public methods are the tools, public attributes the state. Put your own here."
+            ),
+            state=t("each attempt at a sample gets an object of its own"),
+            error=t("the model sees this as the result of its call"),
+        ),
+        "task.py": TASK.format(
+            task=t("What the agent should do with the tools, and how that is scored."),
+            basket=t("Compare the state at the end with the target."),
+            start=t("arguments of the class, for this sample"),
+        ),
+    }
+    there = [name for name in texts if (folder / name).exists()]
+    if there:
+        raise BadInput(
+            "{folder} has {names} already, and nothing is written over.", folder=folder, names=", ".join(there)
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+        output.line(visible(str(folder / name)))
+    where = "" if folder == Path() else f"cd {folder} && "
+    output.message(t("Next: {run}", run=f"{where}proctor run ./task.py:task --agent openai:MODEL --dry-run"))
