@@ -10,7 +10,7 @@ import proctor
 from proctor import Sample, Task
 from proctor.cli import app
 from proctor.core.trial import Trial
-from proctor.engine.progress import Progress
+from proctor.engine.progress import MOVED, Progress
 from proctor.engine.status import RunStatus
 
 TASK = Task(name="t", samples=[Sample.ask(str(n), "1 + 1?", target="2") for n in range(6)], scorers=["exact"])
@@ -81,3 +81,14 @@ def test_from_the_command_to_a_score_are_six_calls(tmp_path: Path, monkeypatch: 
     calls = json.loads((tmp_path / "way.json").read_text())
     # `engine.evaluate` waits for its workers, so it is on no stack: it is the sixth, after `run_in_loop`
     assert calls[calls.index("command") :] == ["command", "run_task", "run_in_loop", "run_trial", "score_trial"]
+
+
+def test_the_counts_of_earlier_versions_are_read_from_the_status_with_a_warning() -> None:
+    progress = Progress()
+    progress.status.done = 3
+    for name in MOVED:
+        with pytest.warns(DeprecationWarning, match=rf"Progress\.{name} is now Progress\.status\."):
+            getattr(progress, name)
+    with pytest.warns(DeprecationWarning, match=r"Progress\.done is now Progress\.status\.done"):
+        assert vars(Progress)["__getattr__"](progress, "done") == 3
+    assert not hasattr(progress, "dnoe")

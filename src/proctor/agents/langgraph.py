@@ -7,6 +7,7 @@ messages, whichever its input schema asks for, and callbacks tell which models a
 """
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeGuard
@@ -48,7 +49,7 @@ def wrap(target: object, *, name: str, options: LibraryOptions = LibraryOptions(
     return FrameworkAgent(name, partial(_session, target, name, options))
 
 
-class _Session:
+class _Session(ABC):
     """One thread of a graph or runnable."""
 
     replies_join = True  # what models reply are steps; of a graph it is what joins its state
@@ -82,12 +83,12 @@ class _Session:
                     return with_stop(record.steps(), "step_limit")
                 raise
 
-    async def _play(self, turn: Turn, record: Record) -> Sequence[Step]:
-        raise NotImplementedError
+    @abstractmethod
+    async def _play(self, turn: Turn, record: Record) -> Sequence[Step]: ...
 
+    @abstractmethod
     def go_on(self, before: Any) -> None:
         """Take over a conversation from a session with other tools."""
-        raise NotImplementedError
 
     def _config(self, record: Record) -> Any:
         return {

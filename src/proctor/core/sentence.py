@@ -1,6 +1,6 @@
 """Keep the sentences of messages apart from their values, so that they can be shown in another language."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -40,6 +40,17 @@ def _revive(value: object) -> Any:
 def say(text: str, /, **values: object) -> Sentence:
     """Make a `Sentence`; `text` is a literal, so that a test can hold the catalogues complete."""
     return Sentence(text, values)
+
+
+def listed(sentences: Sequence[Sentence]) -> Sentence | str:
+    """Join several sentences into one; "" for none.
+
+    >>> str(listed([say("a"), say("b"), say("c")]))
+    'a; b; c'
+    """
+    if len(sentences) < 2:
+        return sentences[0] if sentences else ""
+    return say("{first}; {rest}", first=sentences[0], rest=listed(sentences[1:]))
 
 
 def clip(text: str, characters: int, *, keep: Literal["start", "end"] = "start") -> str:

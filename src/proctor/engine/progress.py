@@ -1,11 +1,19 @@
 """Observe a run: a display reads its status as often as it likes, so that the engine never waits for it."""
 
 import logging
+import warnings
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from proctor.core.sentence import Sentence
 from proctor.core.trial import Trial, Verdict
 from proctor.engine.status import RunStatus
+
+MOVED = {  # what `Progress` had in the version before: its name in `RunStatus`
+    **{name: name for name in ("total", "done", "here", "in_flight", "outcomes", "points", "scored", "judge_failed")},
+    **{name: name for name in ("warnings", "rate", "seconds_left", "forecast")},
+    "purse": "tracker",
+}
 
 
 def _log(sentence: Sentence) -> None:
@@ -25,6 +33,15 @@ class Progress:
     def __init__(self, tell: Callable[[Sentence], None] = _log) -> None:
         self._tell = tell
         self.status = RunStatus(self)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            if name not in MOVED:
+                raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+            new = MOVED[name]
+            warnings.warn(f"Progress.{name} is now Progress.status.{new}", DeprecationWarning, stacklevel=2)
+            return getattr(self.status, new)
 
     def begin(self, status: RunStatus) -> None:
         """Note the status of the run that begins."""

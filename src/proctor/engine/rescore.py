@@ -96,19 +96,7 @@ async def _judge(trial: Trial, store: Store, scorers: Sequence[BoundScorer]) -> 
     cache.begin(trial.attempt)
     retry.record_calls()
     sample = store.sample(trial.run_id, trial.sample_id)
-    return await score_trial(trial, sample, scorers) if sample is not None else _without(trial, scorers)
-
-
-def _without(trial: Trial, scorers: Sequence[BoundScorer]) -> list[Verdict]:
-    reason = say("The sample was not kept with the run.")
-    return [
-        Verdict(
-            run_id=trial.run_id,
-            sample_id=trial.sample_id,
-            attempt=trial.attempt,
-            scorer=scorer.name,
-            scorer_version=scorer.version,
-            result=Unscored(why="not_applicable", reason=reason),
-        )
-        for scorer in scorers
-    ]
+    if sample is not None:
+        return await score_trial(trial, sample, scorers)
+    missing = Unscored(why="not_applicable", reason=say("The sample was not kept with the run."))
+    return [scorer.verdict(trial, missing) for scorer in scorers]

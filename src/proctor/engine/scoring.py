@@ -53,6 +53,18 @@ class BoundScorer(msgspec.Struct, frozen=True, kw_only=True):
         """True if it waits for something, as judges do."""
         return is_async(self.function)
 
+    def verdict(self, trial: Trial, result: Score | Unscored, usage: Usage | None = None) -> Verdict:
+        """Return the verdict of this scorer on a trial."""
+        return Verdict(
+            run_id=trial.run_id,
+            sample_id=trial.sample_id,
+            attempt=trial.attempt,
+            scorer=self.name,
+            scorer_version=self.version,
+            result=result,
+            usage=usage,
+        )
+
 
 async def score_trial(trial: Trial, sample: Sample, scorers: Sequence[BoundScorer]) -> list[Verdict]:
     """Return the verdicts of all scorers on a trial that was scored.
@@ -81,17 +93,7 @@ async def score_trial(trial: Trial, sample: Sample, scorers: Sequence[BoundScore
                 result = msgspec.structs.replace(result, reason=short)
         except BaseException as error:  # noqa: BLE001 - raised again, or kept as the reason
             result = _unscored(error)
-        verdicts.append(
-            Verdict(
-                run_id=trial.run_id,
-                sample_id=trial.sample_id,
-                attempt=trial.attempt,
-                scorer=scorer.name,
-                scorer_version=scorer.version,
-                result=result,
-                usage=spent.usage() if spent is not None else None,
-            )
-        )
+        verdicts.append(scorer.verdict(trial, result, spent.usage() if spent is not None else None))
     return verdicts
 
 

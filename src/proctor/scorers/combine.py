@@ -18,10 +18,10 @@ from proctor.core.errors import BadInput
 from proctor.core.parts import Find, ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
-from proctor.core.sentence import Sentence, say
+from proctor.core.sentence import Sentence, listed, say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
-from proctor.scorers.composite import Composite, Result, listed, together
+from proctor.scorers.composite import Composite, Result, together
 from proctor.scorers.lookup import find_scorer
 
 

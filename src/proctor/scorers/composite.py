@@ -9,7 +9,6 @@ from proctor.core.digest import digest
 from proctor.core.judge import JudgeInfo
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
-from proctor.core.sentence import Sentence, say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
 from proctor.models.named import Opened
@@ -62,17 +61,6 @@ def together(results: Sequence[Any], put: Callable[[list[Result]], Result]) -> R
     if any(inspect.isawaitable(result) for result in results):
         return _awaited(results, put)
     return put([_as_result(result) for result in results])
-
-
-def listed(sentences: Sequence[Sentence]) -> Sentence | str:
-    """Several sentences as one, in their order.
-
-    >>> str(listed([say("a"), say("b"), say("c")]))
-    'a; b; c'
-    """
-    if len(sentences) < 2:
-        return sentences[0] if sentences else ""
-    return say("{first}; {rest}", first=sentences[0], rest=listed(sentences[1:]))
 
 
 async def _awaited(results: Sequence[Any], put: Callable[[list[Result]], Result]) -> Result:

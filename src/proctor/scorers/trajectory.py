@@ -13,12 +13,12 @@ from proctor.core.declared import scorer
 from proctor.core.parts import ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
-from proctor.core.sentence import Sentence, say
+from proctor.core.sentence import Sentence, listed, say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
 from proctor.trajectory_matching import expectation
 from proctor.trajectory_matching.compare import Comparison, compare
-from proctor.trajectory_matching.explain import Shown, diff, errors, listed, shown, sides, summarize
+from proctor.trajectory_matching.explain import Shown, diff, errors, shown, sides, summarize
 from proctor.trajectory_matching.options import Measure, Options, how_of, options_of, says_something
 
 
@@ -206,8 +206,8 @@ class _Total:
             found["error_class"] = max(count, key=lambda name: (count[name], name))
         return found
 
-    def reason(self, places: Sequence[int]) -> Sentence:
-        """Return what a person reads first."""
+    def reason(self, places: Sequence[int]) -> Sentence | str:
+        """Return the reason of the score: a summary, for each turn where there are several."""
         if len(self.found) == 1:
             return summarize(self.found[0])
         parts = [

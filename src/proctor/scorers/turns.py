@@ -15,10 +15,10 @@ from proctor.core.declared import scorer
 from proctor.core.parts import Find, ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
-from proctor.core.sentence import say
+from proctor.core.sentence import listed, say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
-from proctor.scorers.composite import Result, listed, together
+from proctor.scorers.composite import Result, together
 from proctor.scorers.lookup import find_scorer, is_inline
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from proctor.core.sample import ToolCall
-from proctor.core.sentence import Sentence, clip, say
+from proctor.core.sentence import Sentence, clip, listed, say
 from proctor.trajectory_matching.arguments import ABSENT, Fault
 from proctor.trajectory_matching.compare import Comparison
 from proctor.trajectory_matching.expectation import ExpectedCall
@@ -80,12 +80,6 @@ def summarize(found: Comparison) -> Sentence:
     if not found.best:
         parts.append(say("the order is too wide to be sure that no better assignment exists"))
     return say("{head}: {parts}", head=head, parts=listed(parts)) if parts else head
-
-
-def listed(parts: Sequence[Sentence]) -> Sentence:
-    """Sentences one after the other."""
-    first, *rest = parts
-    return say("{first}; {rest}", first=first, rest=listed(rest)) if rest else first
 
 
 def errors(found: Comparison) -> Mapping[str, int]:

@@ -1,6 +1,7 @@
 """Play a task with an agent through the engine, and say how far it is; the agents of all tools here go this way."""
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -89,7 +90,7 @@ def _played(run: Run) -> Iterator[PlayedSample]:
         yield PlayedSample(trial=trial, scores=scores.get(trial.sample_id, {}))
 
 
-class Questions:
+class Questions(ABC):
     """Questions, each a dict, that are read when they are first asked for.
 
     Attributes:
@@ -99,9 +100,9 @@ class Questions:
     def __init__(self) -> None:
         self.data: list[dict[str, Any]] = []
 
+    @abstractmethod
     def load(self) -> list[dict[str, Any]]:
         """Read and check the questions."""
-        raise NotImplementedError
 
     def get_sample(self, index: int) -> dict[str, Any]:
         """Return the question at an index."""
@@ -117,7 +118,7 @@ class Questions:
         return self.data or self.load()
 
 
-class QuestionEvaluator:
+class QuestionEvaluator(ABC):
     """Evaluates an agent: anything with `run(text)`, a function, or a name such as `openai:MODEL`."""
 
     dataset: Questions
@@ -141,8 +142,8 @@ class QuestionEvaluator:
     def _questions(self) -> Iterable[Mapping[str, Any]]:
         return self.dataset
 
-    def _evaluate_items(self, agent: Any, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        raise NotImplementedError
+    @abstractmethod
+    def _evaluate_items(self, agent: Any, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]: ...
 
 
 def write_lines(path: str | Path, lines: Iterable[Mapping[str, Any]]) -> Path:
