@@ -21,7 +21,7 @@ def language(asked: str | None = None) -> str:
 
 
 def chosen_language(asked: str | None = None) -> str | None:
-    """Return the language asked for, else `PROCTOR_LANG`, else that of the project's settings; None where none is set."""
+    """Return the language of the option, else of `PROCTOR_LANG`, else of the project's settings; None if none is set."""
     return asked or os.environ.get("PROCTOR_LANG") or _project_language()
 
 
@@ -66,7 +66,7 @@ def speak(sentence: Sentence | str, lang: str, /, **values: Any) -> str:
 
 @cache
 def catalogue(lang: str) -> Mapping[str, str]:
-    """English sentence to translation; empty for English. The tables of the file only order it by room."""
+    """Return the translations by English sentence; empty for English. The tables of the file only order it by package."""
     if lang == "en":
         return {}
     import tomllib

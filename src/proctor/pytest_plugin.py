@@ -75,7 +75,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """With `each=True`, one item a case."""
+    """Make one test of each case, with `each=True`."""
     marker = metafunc.definition.get_closest_marker("proctor")
     if marker is None or not marker.kwargs.get("each"):
         return
@@ -107,13 +107,13 @@ class Proctor:
 
     @property
     def run(self) -> "Run":
-        """The run of the marker of this test."""
+        """The run of this test's marker."""
         if _run_of not in self._item.stash:
             raise pytest.UsageError("proctor.run belongs to a test with the marker proctor; call proctor.evaluate(...)")
         return self._item.stash[_run_of]
 
     def evaluate(self, task: Any, *, agent: object, **how: object) -> "Run":
-        """Run a task with an agent and fail where it is not good enough; gives back the run.
+        """Evaluate a task with an agent, fail the test if the agent is not good enough, and return the run.
 
         runs: how often each case. thresholds: the least mean of a number, by the name of its scorer, or one for all.
         pass_rate: the least share of trials that pass. by: "interval" (default) or "value". inconclusive: "skip"
@@ -153,7 +153,7 @@ class Proctor:
 
 @pytest.fixture
 def proctor(request: pytest.FixtureRequest) -> Proctor:
-    """Evaluates an agent in a test, and fails it where the agent is not good enough."""
+    """Evaluate agents in a test, and fail it if they are not good enough."""
     return Proctor(request.node)
 
 

@@ -128,7 +128,7 @@ def unknown(
     meant: Sequence[str] = (),
     most: int = KNOWN_SHOWN,
 ) -> BadInput:
-    """Return the error for a misspelt name: what is near, what is known, and that a path works too where it does.
+    """Return the error for an unknown name, with similar and known names, and the hint that a path works too where it does.
 
     Args:
         meant: what may have been meant, where the nearest of the known names is not it.

@@ -27,7 +27,7 @@ NOTHING_RECORDED = {"error": "No result is recorded for this call."}
 
 
 class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What a tool gave back for its arguments."""
+    """The result that a tool returned for its arguments."""
 
     name: str
     args: Mapping[str, Any] | None = None

@@ -1,4 +1,4 @@
-"""What LangChain tells of a run, as steps: messages that join a graph's state, and calls of models and tools."""
+"""Turn the callbacks and events of a LangChain run into steps: messages that join a graph's state, and calls of models and tools."""
 
 import threading
 import time

@@ -35,7 +35,7 @@ PART_BY_CLASS: Mapping[str, str] = {  # the beginning of `module:class`, of the 
 
 
 class LibraryOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What an agent of a library can be told.
+    """The options of an agent of a library.
 
     Attributes:
         max_steps: replies of its models at most in one turn, `steps` of the run's limits when None; a turn that

@@ -111,7 +111,7 @@ class A2aAgent:
 
     @asynccontextmanager
     async def open(self, sample: Sample, environment: Environment | None) -> AsyncIterator[Session]:
-        """A conversation of its own for each sample."""
+        """Return a conversation of its own for each sample."""
         async with self._meeting:
             if self._client is None:
                 self._client = await self._connect()
@@ -177,7 +177,7 @@ class A2aSession:
         self._artifacts: dict[str, _Artifact] = {}
 
     async def send(self, turn: Turn) -> Sequence[Step]:
-        """One message, and all that the agent said until it was done or wants more."""
+        """Send one message, and return all that the agent said until it was done or needs more input."""
         refuse_tools(self._name, turn, self._environment, "a2a")
         from a2a.types import SendMessageRequest
         from a2a.utils.errors import A2AError

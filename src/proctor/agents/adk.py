@@ -50,7 +50,7 @@ _OF_MODELS = (
 
 
 class Options(_library_agents.LibraryOptions, frozen=True, kw_only=True):
-    """What can be set for an agent of google-adk.
+    """The options of an agent of google-adk.
 
     Attributes:
         max_steps: messages of its agents at most in one turn, `steps` of the run's limits when None.
@@ -64,7 +64,7 @@ class Options(_library_agents.LibraryOptions, frozen=True, kw_only=True):
 
 
 class SessionStart(msgspec.Struct, frozen=True, kw_only=True):
-    """How the session of a case begins; we choose what is empty."""
+    """How the session of a case begins; values that the case leaves empty are chosen here."""
 
     app_name: str | None = None
     user_id: str | None = None
@@ -123,7 +123,7 @@ class AdkAgent:
 
     @asynccontextmanager
     async def open(self, sample: Sample, environment: Environment | None) -> AsyncIterator[Session]:
-        """A session of its own for each attempt; those of a runner that was given are kept in its session service."""
+        """Return a session of its own for each attempt; a runner that the user passed keeps them in its session service."""
         begin = _session_start(sample)
         runner = self._runner_for(begin.app_name)
         if environment is not None:

@@ -36,7 +36,7 @@ _OPTION = re.compile(
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """What `baseline:` can be told.
+    """The options of `baseline:` agents.
 
     Attributes:
         seed: another one makes `random` draw otherwise.
@@ -46,7 +46,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make(argument: str, options: Mapping[str, object]) -> Agent:
-    """`baseline:null`, `:echo`, `:oracle` or `:random`.
+    """Return the agent `baseline:null`, `:echo`, `:oracle` or `:random`.
 
     Raises:
         BadInput: none of these, or an unknown option.

@@ -46,7 +46,7 @@ Call = Callable[..., Awaitable[Any]]
 
 
 def make(argument: str, options: Mapping[str, object]) -> Agent:
-    """`function:package.module:object` or `function:./file.py:object`; the same as the path alone."""
+    """Return the agent `function:package.module:object` or `function:./file.py:object`; the path alone means the same."""
     name = f"function:{argument}"
     for option in options:
         raise unknown_option(name, option, [])
@@ -92,7 +92,7 @@ def identity(target: object) -> str:
 
 
 def qualified_name(target: object) -> str:
-    """`module:name`, for an object that of its class."""
+    """Return `module:name` of a function or class, or of the class of an object."""
     owner = _unwrapped(target)
     owner = owner if hasattr(owner, "__qualname__") else type(owner)
     return f"{getattr(owner, '__module__', '')}:{getattr(owner, '__qualname__', '')}"

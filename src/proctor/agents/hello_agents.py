@@ -39,7 +39,7 @@ SHARED = ("tool_registry", "token_counter", "skill_loader", "session_store")
 
 
 def make(argument: str, options: Mapping[str, object]) -> Agent:
-    """`hello_agents:./file.py:object` or `hello_agents:package.module:object`."""
+    """Return the agent `hello_agents:./file.py:object` or `hello_agents:package.module:object`."""
     return load_agent("hello_agents", argument, options, package="hello_agents")
 
 

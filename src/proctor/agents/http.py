@@ -42,7 +42,7 @@ _encoder = msgspec.json.Encoder()
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What can be set for an agent behind an address.
+    """The options of an agent that is reached over HTTP.
 
     Attributes:
         body: the request; `{question}`, `{messages}`, `{tools}` and `{session}` in it are filled in, as JSON where
@@ -108,7 +108,7 @@ class HttpAgent:
         self.paths = (_path(options.reply), _path(options.calls))
 
     def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
-        """Return a conversation of its own for each sample, with an id of its own."""
+        """Return a conversation with an id of its own for each sample."""
         session = HttpSession(self, environment)
         if environment is None or self.options.calls is None:
             return nullcontext(session)

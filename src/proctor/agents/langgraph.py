@@ -37,7 +37,7 @@ SPARE_STEPS = 2  # of a graph beyond a reply and its tools each, so that it is w
 
 
 def make(argument: str, options: Mapping[str, object]) -> Agent:
-    """`langgraph:./file.py:object` or `langgraph:package.module:object`."""
+    """Return the agent `langgraph:./file.py:object` or `langgraph:package.module:object`."""
     return load_agent("langgraph", argument, options, package="langchain_core", can_be_made=_takes_tools)
 
 

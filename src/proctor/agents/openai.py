@@ -17,7 +17,7 @@ from proctor.models.openai import ChatModel, Options, options_of
 
 
 class Model(Protocol):
-    """What an agent needs of a chat model."""
+    """The part of a chat model that an agent uses."""
 
     name: str
     concurrency: int

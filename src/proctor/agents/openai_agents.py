@@ -35,7 +35,7 @@ REFUSALS = ("InputGuardrailTripwireTriggered", "OutputGuardrailTripwireTriggered
 
 
 def make(argument: str, options: Mapping[str, object]) -> Agent:
-    """`openai_agents:./file.py:object` or `openai_agents:package.module:object`."""
+    """Return the agent `openai_agents:./file.py:object` or `openai_agents:package.module:object`."""
     return load_agent("openai_agents", argument, options, package="agents")
 
 

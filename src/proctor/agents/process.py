@@ -40,7 +40,7 @@ SHOWN = 200
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """What `process:` can be told.
+    """The options of `process:` agents.
 
     Attributes:
         reuse: keep processes for further samples instead of one for each.

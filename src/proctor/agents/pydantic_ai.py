@@ -34,7 +34,7 @@ OUTPUT_TOOL = "final_result"
 
 
 def make(argument: str, options: Mapping[str, object]) -> Agent:
-    """`pydantic_ai:./file.py:object` or `pydantic_ai:package.module:object`."""
+    """Return the agent `pydantic_ai:./file.py:object` or `pydantic_ai:package.module:object`."""
     return load_agent("pydantic_ai", argument, options, package="pydantic_ai")
 
 

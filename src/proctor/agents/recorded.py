@@ -1,4 +1,4 @@
-"""`recorded:` gives each sample the text that came with it (`meta["recorded"]`): what was written elsewhere, to be judged."""
+"""Score texts that were written elsewhere: `recorded:` answers each sample with its own `meta["recorded"]`."""
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -28,7 +28,7 @@ def make(argument: str, options: Mapping[str, object]) -> "RecordedAgent":
 
 
 class RecordedAgent:
-    """Gives what is recorded with the sample; nothing is asked, so nothing is spent."""
+    """Answers with the text that is recorded with the sample; no model is asked, so it costs nothing."""
 
     name = "recorded"
     tools: ToolStyle = "text"

@@ -40,7 +40,7 @@ NO_REPLY = "Error in generating final LLM output"  # how smolagents begins when 
 
 
 def make(argument: str, options: Mapping[str, object]) -> Agent:
-    """`smolagents:./file.py:object` or `smolagents:package.module:object`."""
+    """Return the agent `smolagents:./file.py:object` or `smolagents:package.module:object`."""
     return load_agent("smolagents", argument, options, package="smolagents")
 
 

@@ -1,1 +1,1 @@
-"""Decide whether an answer means the same as a target: the rules behind the scorer `answer`."""
+"""Decide whether an answer means the same as a target: the rules of the scorer `answer`."""

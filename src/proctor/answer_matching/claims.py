@@ -121,7 +121,7 @@ POLAR = compile_later(
 
 
 def claimed(reply: str, target: str, question: str = "", *, fits: Fits) -> str | None:
-    """Return the words of a reply that fit the target and are what it gives as its answer; None when it gives another, or none.
+    """Return the words of a reply that state the target as its answer; None if the reply gives another answer, or none.
 
     Args:
         reply: a reply, or what follows its last announcement of an answer.

@@ -66,7 +66,7 @@ def find_time(text: str) -> tuple[Time, str] | None:
 
 
 def minutes_in_utc(time: Time) -> int:
-    """Minutes since the midnight of its day in UTC; below 0 or above a day when the zone carries it there."""
+    """Return the minutes since midnight UTC; below 0, or more than a day, if the time zone moves the time to another date."""
     return time.hour * 60 + time.minute - (time.zone or 0)
 
 

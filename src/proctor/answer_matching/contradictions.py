@@ -70,7 +70,7 @@ def _items(text: str) -> dict[str, set[str]]:
 
 
 def contradicts(sentence: str, question: str) -> bool:
-    """True if a sentence says the opposite of what is asked for: what was lost, asked for what was won.
+    """True if a sentence says the opposite of the target, such as "lost" where the question asks who won.
 
     >>> contradicts("Sales fell by 5%", "By how much did sales rise?"), contradicts("They rose by 5%", "How did sales rise?")
     (True, False)

@@ -76,7 +76,7 @@ BARE_YEAR = compile_later(r"[12]\d{3}")
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """What is known of a date and time; None is not said. Years before Christ are negative."""
+    """A date and time as far as a text states it; unstated fields are None. Years before Christ are negative."""
 
     year: int | None = None
     month: int | None = None
@@ -113,7 +113,7 @@ def read_moments(text: str) -> tuple[Moment, ...]:
 
 
 def dates(answer: str, target: str) -> Match | None:
-    """Both are dates or times: the same under every reading, or not."""
+    """Compare two dates or times; they are equal only if every possible reading of them is."""
     expected = read_moments(target)
     made = read_moments(answer)
     if not made and not expected:

@@ -1,4 +1,4 @@
-"""Find what a reply gives for each blank of a question: a list, a table, words in bold, numbers within a line, the sentence itself."""
+"""Find the answer for each blank of a question in a reply: in a list, a table, bold words, numbers within a line, or the completed sentence."""
 
 import re
 import unicodedata
@@ -65,7 +65,7 @@ def fill_gaps(reply: str, question: str, count: int) -> list[str] | None:
 
 
 def read_blanks(reply: str, count: int) -> list[str]:
-    """Return the answers of a reply, one for each blank; '' where there is none."""
+    """Return the answer that a reply gives for each blank; '' where it gives none."""
     text = without_thoughts(reply)
     text = last_boxed(text) or last_announced(text) or text
     bold = bold_words(text)
@@ -101,7 +101,7 @@ def read_blanks(reply: str, count: int) -> list[str]:
 
 
 def bold_words(text: str) -> list[str]:
-    """Return what is set in bold or as code, but for the numbers of blanks."""
+    """Return the words that are bold or formatted as code, without those that number the blanks."""
     marked = [found[1] or found[2] for found in _BOLD.finditer(text[-MOST_CHARACTERS:])]
     return [one for one in marked if not _A_MARK.fullmatch(one)]
 

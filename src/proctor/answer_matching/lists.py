@@ -39,8 +39,8 @@ class Items(msgspec.Struct, frozen=True):
 
 
 def lists(answer: str, target: str, options: AnswerOptions, same: Same) -> Match | None:
-    """Both are lists of the same elements. Order counts when declared, or written as steps; a set, equations, and what
-    both join by `and` or `or` have none; any other list in another order is ambiguous.
+    """Compare two lists element by element. Order counts if the options declare it or the target is written as steps;
+    sets, equations and items joined by `and` or `or` are unordered; any other list in another order is ambiguous.
     """
     expected = read_items(target)
     made = read_items(answer)

@@ -27,7 +27,7 @@ STRUCTURES = ("set", "tuple", "union", "empty", "∈", "or")
 
 
 def mathematics(answer: str, target: str, options: AnswerOptions) -> Match | None:
-    """Both are mathematics: equal for every value of their variables, or not.
+    """Compare two mathematical expressions: equal for every value of their variables, or not.
 
     An equation and a bare value fit (`x = 3` and `3`); equations are equal when one is a multiple of the other.
     """

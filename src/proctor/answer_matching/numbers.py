@@ -89,7 +89,7 @@ def read_number(text: str) -> Number | None:
 
 
 def numeric(answer: str, target: str, options: AnswerOptions) -> Match | None:
-    """Both are numbers: equal or not, exactly or within the tolerance. An ordinal is no cardinal."""
+    """Compare two numbers, exactly or within the tolerance. An ordinal never equals a cardinal."""
     expected = read_number(target) if options.unit not in PER_CENT else None
     made = read_number(answer) if expected is not None else None
     if made is None or expected is None:
@@ -108,7 +108,7 @@ def numeric(answer: str, target: str, options: AnswerOptions) -> Match | None:
 
 
 def close(made: int | Fraction, expected: int | Fraction, options: AnswerOptions, *, scale: int | Fraction = 1) -> bool:
-    """Equal, or within the tolerances; `scale` is how much one of the tolerance's unit is."""
+    """True if two numbers are equal, or within the tolerances; `scale` converts the tolerance's unit."""
     if made == expected:
         return True
     if not options.tolerance and not options.relative_tolerance:

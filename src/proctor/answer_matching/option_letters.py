@@ -66,7 +66,7 @@ _VERB = re.compile(r" (?:and|or|is|because|since|as)\b")
 
 
 def read_letters(reply: str, options: str = "ABCDEFGH") -> str | None:
-    """Return the option letters a reply gives as its answer, each once, in its order; None when it gives none.
+    """Return the option letters that a reply gives as its answer, each once and in order; None if it gives none.
 
     In this order: a box or tag, a reply of letters alone, the last announcement (`答案是 A、C`, `The answer is AC`, `选B`), a
     first line of letters alone, the options called right, the one option at the start of a line (`B. Paris`), the letters that

@@ -44,7 +44,7 @@ class Span(msgspec.Struct, frozen=True):
 
 
 def ranges(answer: str, target: str, options: AnswerOptions) -> Match | None:
-    """Both are ranges (ratios, values with an error): the same ends, or not."""
+    """Compare two ranges, ratios, or values with an error: both ends have to be equal."""
     expected = read_span(target)
     made = read_span(answer) if expected is not None else None
     if made is None or expected is None:

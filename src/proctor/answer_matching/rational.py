@@ -91,7 +91,7 @@ def _divided(above: int, below: int) -> int:
 
 
 def pseudo_random(name: str, seed: int) -> int:
-    """Return the same number below the prime for the same name and seed, on every machine."""
+    """Return a number below the prime that depends only on the name and the seed, and is the same on every machine."""
     return int.from_bytes(blake2b(f"{seed}:{name}".encode(), digest_size=32).digest()) % PRIME
 
 

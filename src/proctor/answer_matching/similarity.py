@@ -1,4 +1,4 @@
-"""The last rule without a model: the same words in the same order, but for articles. Numbers and negations must agree."""
+"""Compare two texts word by word, as the last rule that needs no model: the same words in order, articles aside. Numbers and negations must agree."""
 
 import re
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ OF = compile_later(r"(?<=[\u3400-\u9fff]{2})的(?=[\u3400-\u9fff])")
 
 
 def similarity(answer: str, target: str, options: AnswerOptions) -> Match:
-    """Enough of the words agree, in order: all of them unless the options ask for less."""
+    """Compare two texts by the share of words that agree in order; all must agree unless the options allow fewer."""
     if len(answer) > LONGEST or len(target) > LONGEST:
         return refuse(RULE, say("The texts differ, and are too long to be compared word by word."))
     blocked = blocker(answer, target)

@@ -82,7 +82,7 @@ NEGATIONS = compile_later(
 
 
 def tidy(text: str) -> str:
-    """One form of the same signs: widths, dashes, quotes, superscripts and fractions; wrappers and the full stop go.
+    """Normalize characters: one form of widths, dashes, quotes, superscripts and fractions, without wrappers and the final full stop.
 
     >>> tidy("**“３½”**."), tidy("x²"), tidy("$\\\\boxed{42}$")
     ('3 1/2', 'x^2', '42')

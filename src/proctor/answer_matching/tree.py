@@ -20,7 +20,7 @@ class Tree(msgspec.Struct, frozen=True):
     name: str = ""
 
     def nodes(self) -> Iterator["Tree"]:
-        """This node and all below it."""
+        """Yield this node and all nodes below it."""
         rest = [self]
         while rest:
             node = rest.pop()

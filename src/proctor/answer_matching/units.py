@@ -19,7 +19,7 @@ MONEY: dict[tuple[Dimensions, str], Callable[[Quantity, str], bool]] = {
 
 
 def units(answer: str, target: str, options: AnswerOptions) -> Match | None:
-    """Both are quantities: the same after conversion, or not. A bare number takes `options.unit`, else is refused.
+    """Compare two quantities after conversion. A bare number takes the unit `options.unit`, and is refused without one.
 
     A conversion that was rounded counts when at least four digits of it were given.
     """

@@ -1,4 +1,4 @@
-"""What the matcher is asked and what it says."""
+"""Define the options of the answer matcher, and the verdicts that its rules return."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """What a sample may say in `meta` (`{"unit": "km"}`), or all samples in a table of options.
+    """The options of the matcher: of one sample in its `meta` (`{"unit": "km"}`), or of all samples in a table.
 
     Attributes:
         ordered: whether the order of a list counts; None infers it, and in doubt it counts.
@@ -57,7 +57,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
                 raise BadInput("The option '{name}' is a number from 0 up, not {value}.", name=name, value=value)
 
     def of_sample(self, meta: Mapping[str, object], room: str = "answer") -> Self:
-        """These options with those a sample brings, by themselves or in a table named like the scorer.
+        """Return these options updated with those in a sample's `meta`, at its top level or in a table named like the scorer.
 
         Raises:
             BadInput: an unknown option in the table, or a value of the wrong type.
@@ -77,7 +77,7 @@ OPTIONS = tuple(
 
 
 class AnswerOptions(Options, frozen=True, kw_only=True):
-    """`Options`, and what is asked when no rule has decided.
+    """`Options`, and what to ask when no rule has decided.
 
     Attributes:
         semantic: gives the similarity of two texts, 0 to 1; not asked when numbers or negations differ.

@@ -24,7 +24,7 @@ CURRENCY = compile_later(r"[A-Z]{3}|US|RMB")
 
 
 def versions(answer: str, target: str) -> Match | None:
-    """Return where at least one says of what it is the version or part: the same digits between the points, or not."""
+    """Compare two version or section numbers, if at least one says what it numbers: the digits between the dots have to be equal."""
     if "." not in target or "." not in answer or max(len(answer), len(target)) > LONGEST:
         return None
     made, expected = NUMBERED.fullmatch(answer), NUMBERED.fullmatch(target)

@@ -1,4 +1,4 @@
-"""How far people and judges agree, from verification files and judged runs, and what a judge's numbers are worth."""
+"""Measure how far people and judges agree, from verification files and judged runs, and correct a judge's numbers by it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

@@ -81,7 +81,7 @@ def _with_attempts(
 
 
 def official(record: RunRecord, store: Store, found: Sequence[Estimate]) -> Sequence[Estimate]:
-    """Return the stored official aggregates; of a run without them, only those that need no task to be made.
+    """Return the stored official aggregates; for a run without them, only those that can be computed without making the task.
 
     Reading a run makes no task: that could run the code of the user, or load data.
     """

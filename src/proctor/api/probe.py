@@ -50,7 +50,7 @@ def probe(
     level: float = 0.95,
     **given: Any,
 ) -> Probed:
-    """Probe a judge for what must not sway it.
+    """Probe a judge for biases: changes of an answer that must not change its judgement.
 
     Args:
         judge: the model that judges, by name; without it that of the settings.

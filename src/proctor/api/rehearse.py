@@ -1,4 +1,4 @@
-"""What judges are asked: the requests of a run that is only planned, and those of a stored verdict.
+"""Show the requests to judges: those that a planned run would send, and those of a stored verdict.
 
 Nothing is sent. A judge makes its prompt from its rubric, the sample and the answer, so the prompt of a stored verdict is made again,
 as long as the judge is still the one that gave it.
@@ -39,7 +39,7 @@ Judged = tuple[Sample, Trajectory]
 
 
 class Rehearsal(msgspec.Struct, frozen=True, kw_only=True):
-    """What would be asked.
+    """The requests that a run would send to its judges.
 
     Attributes:
         requests: to all judges together, where every reply can be read at once and none is in the cache.
@@ -111,7 +111,7 @@ def rehearse_again(
 
 
 def behind(run: Run, sample_id: str, attempt: int = 0) -> list[Behind]:
-    """Return what judges were asked about one attempt, and said."""
+    """Return the requests to judges about one stored attempt, and their replies."""
     trial = trial_of(run.store, run.id, sample_id, attempt)
     sample = run.store.sample(run.id, sample_id)
     if trial is None or sample is None:

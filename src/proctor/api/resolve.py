@@ -220,7 +220,7 @@ def scorers_of(task: Task, given: Sequence[str | Scorer], judge: JudgeChoice = N
 
 
 def judges_of(bound: Sequence[BoundScorer]) -> dict[str, JudgeInfo]:
-    """Return what is recorded of the models that scorers ask, by the name of the scorer; empty where none asks one."""
+    """Return what is recorded of the models that scorers ask, by the name of the scorer."""
     found = {scorer.name: recorded_judge(scorer.function) for scorer in bound}
     return {name: about for name, about in found.items() if about is not None}
 

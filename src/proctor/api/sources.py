@@ -57,7 +57,7 @@ def files_of(name: str | None, *objects: object) -> dict[str, str]:
 
 
 def git_state(folder: Path) -> dict[str, Any]:
-    """Return the commit of a folder's repository and whether tracked files are unchanged; empty where there is none."""
+    """Return the commit of a folder's repository, and whether tracked files are unchanged; empty outside of a repository."""
     if not any((place / ".git").exists() for place in (folder, *folder.parents)):
         return {}
     command = ["git", "-C", str(folder), "status", "--porcelain=v2", "--branch", "--untracked-files=no"]

@@ -26,7 +26,7 @@ PARENT_SECONDS = 0.5
 
 
 def main() -> None:
-    """Serve the parent at the other end of a socket until it closes."""
+    """Run trials for the parent process at the other end of a socket, until it closes the socket."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), name="proctor-parent", daemon=True).start()
     os.dup2(2, 1)  # an agent may print; standard output is for the results of the parent
@@ -62,7 +62,9 @@ class ToParent:
         await granted
 
     def granted(self, number: int, spent: Sentence | None) -> None:
-        """Hand a slot to the request that waits for it; return the slot if that was cancelled. Once `spent`, there is no slot."""
+        """Give a permit to the request that waits for it; return it to the parent if that request was cancelled. Once
+        `spent`, there are no more permits.
+        """
         origin, future = self._asked.pop(number)
         if spent is not None:
             if not future.done():
@@ -78,15 +80,15 @@ class ToParent:
         self.send(wire.GiveBack(origin=origin, seconds=seconds, refused=refused, asked=asked))
 
     def tell(self, origin: str, *, pause: float = 0.0, tokens: int = 0) -> None:
-        """Report that an endpoint asked for a pause, or how many tokens it used."""
+        """Report to the parent that an endpoint asked for a pause, or how many tokens it used."""
         self.send(wire.Told(origin=origin, pause=pause, tokens=tokens))
 
     def waits(self, number: int, wait: Wait | None) -> None:
-        """Report that a request waits to be sent again, or no longer."""
+        """Report to the parent that a request starts or stops waiting to be sent again."""
         self.send(wire.Waits(number=number, wait=wait))
 
     def never_left(self) -> None:
-        """Report that a request with a slot reached no server."""
+        """Report to the parent that a request with a permit reached no server."""
         self.send(wire.NeverLeft())
 
 

@@ -45,7 +45,7 @@ RELIABLE, TENTATIVE = 0.8, 2 / 3  # Krippendorff 2004, "Reliability in Content A
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """How far raters agree on one dimension.
+    """The agreement of raters on one dimension.
 
     Attributes:
         equal: how often they say the same, to the nearest whole point.
@@ -62,7 +62,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Apart(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a rater, or the ratings of an item, lie from the others: the mean distance, in shares of the scale."""
+    """The mean distance of a rater, or of the ratings of an item, from the other ratings, as a share of the scale."""
 
     name: str
     distance: float

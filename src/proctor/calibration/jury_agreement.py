@@ -1,4 +1,4 @@
-"""How the judges of a jury agree over a whole run: coefficients, each judge's leaning, outliers, abstentions and cost."""
+"""Measure how the judges of a jury agree over a whole run: coefficients, each judge's leaning, outliers, abstentions and cost."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -77,7 +77,7 @@ def numbers(
 
 
 def outliers(items: Sequence[_Item]) -> list[Outlier]:
-    """Scores whose distance from the median of the jury is unlike all such distances of the run (z and IQR)."""
+    """Return scores that are unusually far from the jury's median, compared with all such distances of the run (z and IQR)."""
     apart = [(item, *one) for item in items for one in _apart(item)]
     distances = [distance for *_, distance in apart]
     if len(distances) < 4:

@@ -44,7 +44,7 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rated(msgspec.Struct, frozen=True, kw_only=True):
-    """How one rater, human or judge, rated one item: points by dimension, and whether it passes."""
+    """One rating of an item by a person or a judge: points by dimension, and whether the item passes."""
 
     item: str
     rater: str

@@ -19,7 +19,7 @@ STATUS_BY_LETTER: dict[str, Status] = {"a": "approved", "r": "rejected", "v": "n
 
 
 def walk(review: Review, reviewer: str) -> None:
-    """Go through the items of a reviewer until they are done or the input ends; every label is saved at once."""
+    """Review one item after another until all are done or the input ends; every label is saved at once."""
     queue = review.queue(reviewer)
     at = _next_todo(review, reviewer, queue, -1)
     output.line(_help(review))

@@ -1,4 +1,4 @@
-"""What commands print: results to standard output, messages and progress to standard error."""
+"""Print the output of commands: results to standard output, messages and progress to standard error."""
 
 import json
 import sys
@@ -152,7 +152,7 @@ def judging(*, quiet: bool) -> Iterator["Progress"]:
 
 
 def resume(how: "RunOptions") -> "Run":
-    """Resume a stored run of judgements; its judge stays, its budget may be moved."""
+    """Resume a stored run of judgements; its judge stays, its budget may change."""
     from proctor.api import resumable, run_task
 
     names = ("judge", "judge_options", "concurrency", "budget", "accept_changes", "progress")
@@ -161,7 +161,7 @@ def resume(how: "RunOptions") -> "Run":
 
 
 def print_judged(ctx: "Context", run: "Run", *, as_json: bool, reports: Sequence[str]) -> None:
-    """Print the numbers of a judged run, write its reports, and exit with 3 where too little was judged."""
+    """Print the numbers of a judged run, write its reports, and exit with 3 if too little was judged."""
     for path in reports:
         message(t("Wrote {path}.", path=run.report(path, lang=lang())))
     if not as_json:

@@ -1,4 +1,4 @@
-"""What --dry-run shows: the plan, how many requests there will be, and the first prompt."""
+"""Print what --dry-run shows: the plan, the expected number of requests, and the first prompt."""
 
 from typing import TYPE_CHECKING
 

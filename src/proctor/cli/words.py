@@ -12,7 +12,7 @@ _by_name = False
 
 
 def choose(asked: str | None) -> None:
-    """Speak the language asked for, else that of the environment or the project. Called before a command is loaded.
+    """Set the language: that of the option, else of the environment or the project. Called before a command is loaded.
 
     Raises:
         BadInput: the language asked for, or `PROCTOR_LANG`, is none that we speak.

@@ -117,7 +117,7 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def scorer(*, name: str = "", version: str = "", inline: bool | None = None) -> Callable[[Function], Function]:
-    """Declare what a function says of itself as a scorer; see `ScorerInfo`.
+    """Declare the attributes of a function as a scorer; see `ScorerInfo`.
 
     >>> @scorer(version="2")
     ... def mine(sample, trajectory): ...
@@ -134,7 +134,7 @@ def scorer(*, name: str = "", version: str = "", inline: bool | None = None) -> 
 
 
 def own_name(part: object) -> str:
-    """Return the `name` of an object, where that is a text; a class has none of its own."""
+    """Return the `name` of an object if it is a text; "" for a class."""
     name = None if isinstance(part, type) else getattr(part, "name", None)
     return name if isinstance(name, str) else ""
 

@@ -26,7 +26,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JudgeInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """What is recorded of a judge with the run; a scorer that asks a model has it as `judge`.
+    """What a run records of a judge; a scorer that asks a model has it as `judge`.
 
     Attributes:
         kind: the kind of judge, whose `JudgePart.concluded` has the last word on its estimates; other scorers that hold

@@ -27,14 +27,14 @@ _FIELD = {name: field for field, names in NAMES.items() for name in names}
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a scripted user says: whenever the agent's words hold `when`, else once, in its turn; None ends the conversation."""
+    """A line of a scripted user: said each time the agent's words contain `when`, else once, in its turn; a line of None ends the conversation."""
 
     say: str | None
     when: str = ""
 
 
 class Scenario(msgspec.Struct, frozen=True, kw_only=True):
-    """What a user wants, knows and is like.
+    """The goal, the knowledge and the character of a simulated user.
 
     Attributes:
         goal: what the user wants to have done.
@@ -94,7 +94,7 @@ def read_scenario(given: object, where: str | Sentence) -> Scenario:
 
 
 def scenario_of(sample: Sample) -> Scenario | None:
-    """Return the scenario of a sample; None where it has none.
+    """Return the scenario of a sample; None if it has none.
 
     Raises:
         BadInput: it is malformed.

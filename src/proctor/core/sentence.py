@@ -54,7 +54,7 @@ def listed(sentences: Sequence[Sentence]) -> Sentence | str:
 
 
 def clip(text: str, characters: int, *, keep: Literal["start", "end"] = "start") -> str:
-    """Shorten a long text, with a mark where something is missing.
+    """Shorten a long text, and mark where something is missing.
 
     >>> clip("abcdef", 3), clip("abcdef", 3, keep="end")
     ('abc…', '…def')

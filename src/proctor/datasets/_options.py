@@ -126,7 +126,7 @@ def as_letters(answer: object, choices: Choices, style: Style, where: Sentence, 
 
 
 def named_options(answer: object, choices: Choices, style: Style) -> frozenset[int]:
-    """Return the indexes of the options that an answer names; empty where it names none, or not clearly.
+    """Return the indexes of the options that an answer names; empty if it names none, or is ambiguous.
 
     >>> red = Choices(texts=("red", "blue"))
     >>> sorted(named_options("B", red, "named")), sorted(named_options("blue", red, "named")), sorted(named_options(1, red, "index0"))

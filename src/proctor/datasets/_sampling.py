@@ -90,7 +90,7 @@ def sample_of(row: Row, shape: Shape) -> Sample:
 
 
 def options_in(row: Row, columns: Columns) -> Choices | None:
-    """Return the options of a row, None where it has none."""
+    """Return the options of a row; None if it has none."""
     if columns.options is not None:
         return choices_of(row.cell(columns.options), row.where, columns.options)
     values = [row.cell(name) for name in columns.letters]
@@ -100,7 +100,7 @@ def options_in(row: Row, columns: Columns) -> Choices | None:
 
 
 def plain_target(row: Row, shape: Shape) -> Any:
-    """Return the answer as the file has it, taken out of a solution where `form` says so; None where it is empty.
+    """Return the answer as written in the file, or extracted from a solution if `form` says so; None if it is empty.
 
     Raises:
         BadInput: the pattern of `form` is not in it.

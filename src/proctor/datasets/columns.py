@@ -144,7 +144,7 @@ def assign_columns(
     aliases: Mapping[str, str] = {},
     nested: Sequence[str] = (),
 ) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    """Assign columns to roles, tags and keys of `meta`: as they are mapped, else by names that are known for a role.
+    """Assign columns to roles, tags and keys of `meta`: by the user's mapping, else by their names.
 
     Raises:
         BadInput: a mapped column is not there, or is mapped to what does not exist.

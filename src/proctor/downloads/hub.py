@@ -57,7 +57,7 @@ class DataSet(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def provenance(self) -> dict[str, str]:
-        """The part of it that a run records."""
+        """What a run records of the download."""
         return {"data_set": self.name, "revision": self.revision, "digest": self.digest}
 
 

@@ -9,11 +9,10 @@ from proctor.core.sentence import Sentence
 from proctor.core.trial import Trial, Verdict
 from proctor.engine.status import RunStatus
 
-MOVED = {  # what `Progress` had in the version before: its name in `RunStatus`
-    **{name: name for name in ("total", "done", "here", "in_flight", "outcomes", "points", "scored", "judge_failed")},
-    **{name: name for name in ("warnings", "rate", "seconds_left", "forecast")},
-    "purse": "tracker",
-}
+MOVED = (  # to `RunStatus`, since the version before
+    *("total", "done", "here", "in_flight", "outcomes", "points", "scored", "judge_failed"),
+    *("warnings", "rate", "seconds_left", "forecast"),
+)
 
 
 def _log(sentence: Sentence) -> None:
@@ -39,9 +38,8 @@ class Progress:
         def __getattr__(self, name: str) -> object:
             if name not in MOVED:
                 raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-            new = MOVED[name]
-            warnings.warn(f"Progress.{name} is now Progress.status.{new}", DeprecationWarning, stacklevel=2)
-            return getattr(self.status, new)
+            warnings.warn(f"Progress.{name} is now Progress.status.{name}", DeprecationWarning, stacklevel=2)
+            return getattr(self.status, name)
 
     def begin(self, status: RunStatus) -> None:
         """Note the status of the run that begins."""

@@ -1,4 +1,4 @@
-"""Count what is done, what failed, and what it cost. By these counts the engine decides how a run ends."""
+"""Count finished and failed trials and their cost; by these counts the engine decides how a run ends."""
 
 import time
 from collections import Counter

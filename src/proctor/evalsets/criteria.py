@@ -1,4 +1,4 @@
-"""What a set is scored by: `test_config.json` next to it, or ADK's defaults.
+"""Read the criteria that score a set: its `test_config.json`, or ADK's defaults.
 
     {"criteria": {"tool_trajectory_avg_score": {"threshold": 1.0, "match_type": "IN_ORDER"}, "response_match_score": 0.5}}
 

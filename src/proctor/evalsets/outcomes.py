@@ -1,4 +1,4 @@
-"""Which cases of a run passed: the scores of all turns of all attempts, averaged by metric, against its threshold.
+"""Decide which cases of a run passed: the scores of all turns of all attempts, averaged by metric, against its threshold.
 
 So counts ADK (google/adk-python, src/google/adk/evaluation/agent_evaluator.py, release 2.7.1). What it leaves open: an
 attempt in which the agent failed scores 0; one that could not be measured leaves its case not evaluated.
@@ -29,7 +29,7 @@ Call = Mapping[str, object]
 
 
 class TurnOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What was asked, expected and done in one turn of one attempt; `args` of a call may be None, as in ADK.
+    """The input, the expected and the actual output of one turn of one attempt; `args` of a call may be None, as in ADK.
 
     rubrics: what each property is worth, by metric and id.
     """

@@ -194,7 +194,7 @@ def case_of(eval_id: str, played: Played, begin: SessionInput | None = None) -> 
 
 
 def session_input(given: object) -> SessionInput | None:
-    """Return the session of a case out of plain data; None where there is none."""
+    """Return the session of a case from plain data; None without one."""
     if not isinstance(given, Mapping) or not given:
         return None
     about = {"app_name": "", "user_id": "", **{key: value for key, value in given.items() if value is not None}}

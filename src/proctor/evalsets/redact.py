@@ -29,7 +29,7 @@ COMMON: Mapping[str, str] = {
 
 
 class Pattern(msgspec.Struct, frozen=True):
-    """What is taken out, and what is written in its place."""
+    """A pattern to remove, and the text to write in its place."""
 
     name: str
     regex: re.Pattern[str]

@@ -28,7 +28,7 @@ class FunctionCall(Noun, frozen=True, kw_only=True):
 
 
 class FunctionResponse(Noun, frozen=True, kw_only=True):
-    """What a tool gave back."""
+    """The result that a tool returned."""
 
     name: str | None = None
     response: dict[str, Any] | None = None
@@ -104,7 +104,7 @@ class InvocationEvent(Noun, frozen=True, kw_only=True):
 
 
 class IntermediateData(Noun, frozen=True, kw_only=True):
-    """What happened before the answer: lists of calls and results, or the events as newer recorders write them."""
+    """What happened before the answer: lists of calls and results, or events as newer recorders write them."""
 
     tool_uses: list[FunctionCall] = []
     tool_responses: list[FunctionResponse] = []
@@ -121,7 +121,7 @@ class IntermediateData(Noun, frozen=True, kw_only=True):
         return [*self.tool_uses, *(part.function_call for part in self._parts() if part.function_call is not None)]
 
     def results(self) -> list[tuple[FunctionCall, FunctionResponse]]:
-        """Return the calls with their results: by id where there are ids, else the first of the same name."""
+        """Return the calls with their results, matched by id, or in order by name where there are no ids."""
         recorded = (part.function_response for part in self._parts() if part.function_response is not None)
         left = [*self.tool_responses, *recorded]
         pairs = []
@@ -195,7 +195,7 @@ class SessionInput(Noun, frozen=True, kw_only=True):
 
 
 class ConversationScenario(Noun, frozen=True, kw_only=True):
-    """What a simulated user is to do."""
+    """The instructions of a simulated user."""
 
     starting_prompt: str
     conversation_plan: str

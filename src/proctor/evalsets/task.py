@@ -26,7 +26,7 @@ SUFFIXES = (".evalset.json", ".test.json")
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """One file of a task: the set, what is chosen of it, its criteria, and what stands before the ids of its cases."""
+    """One file of a task: the set, the cases chosen from it, its criteria, and the prefix of its sample ids."""
 
     path: Path
     loaded: Loaded

@@ -53,7 +53,7 @@ def save(path: Path, eval_set: EvalSet, loaded: Loaded) -> Path | None:
 
 
 def append(path: Path, edit: Callable[[EvalSet], EvalSet], new: EvalSet) -> Path | None:
-    """Change the set of a file, or of a new one that begins as `new`; the copy of the old file, if its shape changed.
+    """Change the set in a file, or in a new file that starts as `new`; return the copy of the old file if its layout changed.
 
     Several of us may do so at once: one waits for the other.
 

@@ -1,4 +1,4 @@
-"""What the formats share: their options, and a text file that is written whole or given open."""
+"""Define what the formats share: their options, and text output to a file that is replaced as a whole, or to an open one."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

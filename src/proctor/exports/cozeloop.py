@@ -1,4 +1,4 @@
-"""Upload eval sets to CozeLoop: one item for each turn, with what is asked and the response and calls that are expected.
+"""Upload eval sets to CozeLoop: one item for each turn, with its input, the expected response and the expected calls.
 
     POST {url}/v1/loop/evaluation/evaluation_sets/{id}/items                       at most 100 items at a time
 
@@ -44,7 +44,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Destination(msgspec.Struct, frozen=True, kw_only=True):
-    """Where items go."""
+    """The workspace and the dataset to upload to, with the key for it."""
 
     workspace_id: str
     evalset_id: str

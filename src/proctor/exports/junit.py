@@ -31,7 +31,7 @@ _ILLEGAL = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class TestResult(msgspec.Struct, frozen=True, kw_only=True):
-    """How a test case ended; `type` and `text` belong to a failure or an error."""
+    """The result of a test case; `type` and `text` are those of its failure or error."""
 
     status: Literal["passed", "failure", "error", "skipped"]
     message: str = ""

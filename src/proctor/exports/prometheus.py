@@ -34,7 +34,7 @@ PASSWORD_VARIABLE = "OBSERVABILITY_PROMETHEUS_PASSWORD"  # noqa: S105 - the name
 
 
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
-    """What is pushed; `cases` are dicts with id, input, actual_output, expected_output, score, reason, status, latency."""
+    """The numbers to push; `cases` are dicts with id, input, actual_output, expected_output, score, reason, status, latency."""
 
     test_name: str
     total: int
@@ -47,7 +47,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Gateway(msgspec.Struct, frozen=True, kw_only=True):
-    """Where to push."""
+    """The address and credentials of a push gateway."""
 
     url: str
     username: str = ""

@@ -1,4 +1,4 @@
-"""What follows from the evidence, in sentences: the conclusion, what to improve, what to do next."""
+"""Draw the conclusion from the evidence: a verdict in one sentence, what to improve, what to do next."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,7 +11,7 @@ NAMED = 5
 
 
 def conclusion(found: Quality) -> Sentence:
-    """One sentence: good, not good, or not enough evidence."""
+    """Return the conclusion in one sentence: good, not good, or not enough evidence."""
     checks = found.checks
     unknown = sum(check.verdict == "unknown" for check in checks)
     match found.verdict:

@@ -36,7 +36,7 @@ class AnswerDoubt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SolverEvidence(msgspec.Struct, frozen=True, kw_only=True):
-    """What a solver says of the stated answers.
+    """The share of stated answers that a solver confirms.
 
     Attributes:
         confirmed: the share of items whose stated answer the solver found, of those on which it has an answer.
@@ -93,7 +93,7 @@ def solved(run: Run, stated: Mapping[str, str], votes: int) -> SolverEvidence:
 
 
 def own_doubts(items: Sequence[Mapping[str, object]], kind: Generator) -> list[AnswerDoubt]:
-    r"""Items whose solution ends in another answer than the one stated (`\boxed{…}`, `the answer is …`)."""
+    r"""Return items whose solution ends in another answer than the stated one (`\boxed{…}`, `the answer is …`)."""
     if kind.answer is None or "solution" not in kind.schema["properties"]:
         return []
     found = []

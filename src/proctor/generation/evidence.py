@@ -1,4 +1,4 @@
-"""What is asked about generated data, and the kinds of evidence there are."""
+"""Define the questions about generated data, and the kinds of evidence that answer them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -49,7 +49,7 @@ class FaultyItem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NoveltyEvidence(msgspec.Struct, frozen=True, kw_only=True):
-    """How new the items are.
+    """The evidence of how new the items are.
 
     Attributes:
         copies: items that are like one of the reference set.
@@ -76,7 +76,7 @@ class WeakItem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JudgeEvidence(msgspec.Struct, frozen=True, kw_only=True):
-    """What a judge says: estimates by name, and its weakest items, none of which has full points.
+    """The evidence of a judge: estimates by name, and its weakest items, none of which has full points.
 
     Attributes:
         titles: what its dimensions are called, by language and name.
@@ -98,7 +98,7 @@ class JudgeEvidence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WinRateEvidence(msgspec.Struct, frozen=True, kw_only=True):
-    """What a judge says of items against those of the reference set."""
+    """The evidence of a judge that compares items with those of the reference set."""
 
     run: str
     judge: str
@@ -108,7 +108,7 @@ class WinRateEvidence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PeopleEvidence(msgspec.Struct, frozen=True, kw_only=True):
-    """What people say; `agreement` compares the judge with them."""
+    """The evidence of people's labels; `agreement` compares the judge with them."""
 
     path: str
     labelled: int

@@ -158,7 +158,7 @@ class Gathering:
         )
 
     def compare(self) -> WinRateEvidence:
-        """Items against items of the reference set, in both orders."""
+        """Compare items with items of the reference set, in both orders."""
         run = self._runs.get("win_rate")
         if run is None:
             criteria = self._wish.rubric or self._kind.rubric

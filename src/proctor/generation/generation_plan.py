@@ -14,7 +14,7 @@ MOST_ITEMS = 100_000
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be made.
+    """What to generate, with which agent and how much.
 
     Attributes:
         generator: the name of a generator, or a file.
@@ -42,7 +42,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def numbers(self) -> range:
-        """The numbers of the items."""
+        """The numbers of the items to generate."""
         return range(self.first, self.first + self.count)
 
 

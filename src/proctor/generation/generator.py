@@ -31,7 +31,7 @@ OWN_KEYS = ("id", "generated_at", "generation")  # of an item, written by us
 
 
 class Generator(msgspec.Struct, frozen=True, kw_only=True):
-    """What a generator file says.
+    """The contents of a generator file.
 
     Attributes:
         ids: how items are called; `{number}` counts from 1.
@@ -52,7 +52,7 @@ class Generator(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def digest(self) -> str:
-        """A fingerprint of all of it."""
+        """A fingerprint of the whole file."""
         return digest(self)
 
     def id(self, number: int) -> str:
@@ -65,7 +65,7 @@ class Generator(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def form(self) -> str:
-        """The shape of the reply, as an example of JSON."""
+        """The form of the reply, as an example in JSON."""
         shown = {name: _sample(part) for name, part in self.schema.get("properties", {}).items()}
         return json.dumps(shown, ensure_ascii=False, indent=4)
 

@@ -1,4 +1,4 @@
-"""What becomes of each reply that should hold an item: it is accepted, or the agent is asked again with the reason."""
+"""Review each reply that should hold an item: accept it, or ask the agent again with the reason."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How new a text is: against a set of references, and against others made before it.
+"""Measure how new a text is, compared with references and with texts generated before it.
 
 Four ways of being the same, the plainest first: word for word, the same words with other numbers, nearly the same words,
 and, where the extra `semantic` is installed and asked for, nearly the same meaning. Words are compared without case,
@@ -44,7 +44,7 @@ REASONS: Mapping[Kind, Sentence] = {
 
 
 class Likeness(msgspec.Struct, frozen=True, kw_only=True):
-    """What a text is like, in which way, and how much (1 is the same)."""
+    """The text that another one resembles, in which way, and how much (1 is identical)."""
 
     id: str
     kind: Kind
@@ -52,7 +52,7 @@ class Likeness(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def reason(self) -> Sentence:
-        """Why a text is no new one."""
+        """Why a text is not new."""
         return REASONS[self.kind]
 
 

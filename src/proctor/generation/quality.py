@@ -68,7 +68,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Quality(msgspec.Struct, frozen=True, kw_only=True):
-    """All that is known of the data; a part is None where it was left out or failed, and `failures` says why."""
+    """The evidence about the data; a part is None if it was left out or failed, and `failures` has the reason."""
 
     wish: Wish
     kind: Generator
@@ -88,7 +88,7 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def held(self) -> Held | None:
-        """The comparison of the judge with people; None where there is none."""
+        """The comparison of the judge with people; None without labels."""
         agreement = self.people.agreement if self.people is not None else None
         return agreement.held[0] if agreement is not None and agreement.held and agreement.held[0].rows else None
 
@@ -102,7 +102,7 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def checks(self) -> list[Check]:
-        """Every threshold with its number."""
+        """Every threshold with the number that is compared with it."""
         return [
             _check(say("mean of the judge"), self._mean(), MEAN, self._untrusted("average")),
             _check(say("pass rate of the judge"), self.best("pass_rate"), PASS, self._untrusted("pass_rate")),
@@ -113,7 +113,7 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def verdict(self) -> Verdict:
-        """What all checks say together: missed when one is, open when one is or nobody judged, else met."""
+        """The verdict of all checks together: missed if one is, open if one is or nobody judged, else met."""
         found = [check.verdict for check in self.checks]
         if "missed" in found:
             return "missed"
@@ -177,7 +177,7 @@ def assess(
     runs: Mapping[str, Run] = {},
     **given: Any,
 ) -> Quality:
-    """Gather all the evidence that is asked for; a part that fails leaves the others unharmed.
+    """Gather all the requested evidence; a part that fails does not affect the others.
 
     Args:
         tell: called at once with what failed.

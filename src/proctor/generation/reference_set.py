@@ -23,12 +23,12 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     topic: str = ""
 
     def text(self, fields: Sequence[str]) -> str:
-        """Return what of it is compared with the fields of a generated item; the question, where it has none of them."""
+        """Return the part of a reference that is compared with the fields of a generated item; the question without such fields."""
         texts = self.shown()
         return "\n\n".join(texts[name] for name in fields if texts.get(name)) or self.question
 
     def shown(self) -> dict[str, str]:
-        """Its texts, for a prompt."""
+        """Return its texts for a prompt."""
         return {"question": self.question, "problem": self.question, "answer": self.answer, "solution": self.solution}
 
 

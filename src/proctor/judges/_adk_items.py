@@ -1,4 +1,4 @@
-"""What a judge is shown for a criterion of ADK, and by which properties: turn by turn, or the whole conversation at once.
+"""Make the items that judges see for a criterion of ADK, and their properties: turn by turn, or the whole conversation at once.
 
 Source: google/adk-python, src/google/adk/evaluation, final_response_match_v2.py, rubric_based_*.py, hallucinations_v1.py and
 simulation/per_turn_user_simulator_quality_v1.py, release 2.13. Names and counting are ADK's, the words for the judge ours.
@@ -81,7 +81,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def items_of(metric: str, criterion: Criterion, sample: Sample, trajectory: Trajectory) -> list[list[Item]]:
-    """Return what is judged of each turn, or of the whole conversation as its only entry."""
+    """Return the items to judge: one for each turn, or the whole conversation as the only one."""
     turns = played(sample, trajectory)
     match metric:
         case "hallucinations_v1":

@@ -28,7 +28,7 @@ class Vote(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ballot(msgspec.Struct, frozen=True, kw_only=True):
-    """What one judge of a jury says of one item: a judgement, or why there is none."""
+    """The vote of one judge of a jury on one item: a judgement, or why there is none."""
 
     name: str
     weight: float

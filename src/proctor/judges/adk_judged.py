@@ -51,7 +51,7 @@ def make(argument: str, options: Mapping[str, Any], chosen: JudgeChoice = NOT_CH
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
-    """What a turn is worth, why, and the vote on each property."""
+    """The score of a turn, the reason, and the vote on each property."""
 
     value: float
     reason: str = ""

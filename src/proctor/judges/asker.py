@@ -44,7 +44,7 @@ class Unread(Exception):
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
-    """What every judgement keeps besides its verdict: the replies unchanged, and the usage of all tries."""
+    """The base of all judgements: the replies unchanged, and the usage of all tries."""
 
     replies: tuple[str, ...] = ()
     usage: Usage = Usage()
@@ -102,7 +102,7 @@ class Asker(Opened):
         lang: str = "en",
         repeat: int = 0,
     ) -> J:
-        """Return the model's judgement; `read` makes it of the JSON value in the reply, or raises `Unread`.
+        """Return the model's judgement; `read` builds it from the JSON value in the reply, or raises `Unread`.
 
         Replies of which none can be read leave the reply cache, so that the next run asks again.
 
@@ -200,7 +200,7 @@ async def _or_failure(work: Coroutine[Any, Any, T]) -> T | JudgeFailed:
 
 
 def quoted(value: object) -> str:
-    """Quote a value of a reply, cut to a length for a message.
+    """Quote a value of a reply, cut to the length of a message.
 
     >>> quoted("x" * 200)[-3:]
     'x…"'

@@ -51,7 +51,7 @@ class Played(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
-    """What a metric said of one test case; `success` is its own word, as for some of them less is better."""
+    """The result of a metric for one test case; `success` is the metric's own decision, as a lower score is better for some."""
 
     score: float
     success: bool | None
@@ -107,7 +107,7 @@ def metric_name(metric: Any) -> str:
 
 
 def quiet() -> None:
-    """Switch off DeepEval's telemetry, and with it the files it keeps in the working folder; best before its import."""
+    """Switch off DeepEval's telemetry and the files it writes to the working folder; call it before importing DeepEval."""
     os.environ["DEEPEVAL_TELEMETRY_OPT_OUT"] = "YES"
     os.environ.pop("DEEPEVAL_UPDATE_WARNING_OPT_IN", None)  # asks a server for the newest version
 
@@ -193,7 +193,7 @@ class DeepEvalScorer:
 
 
 def played(sample: Sample, trajectory: Trajectory) -> list[Played]:
-    """Every turn of a sample and of a simulated user as it went; the target of the sample is what the last one expects, if no turn says more."""
+    """Return every turn as it was played, those of a simulated user too; the sample's target is that of the last turn unless turns have their own."""
     turns = turns_of(sample, trajectory)
     references = [turn.reference for turn in turns]
     if references and sample.target is not None and all(one is None for one in references):

@@ -17,7 +17,7 @@ MOST_CHARACTERS = 200_000
 
 
 class JudgeOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What can be set for every judge.
+    """The options of every judge.
 
     Attributes:
         rubric: the name of a rubric, or a file.

@@ -38,12 +38,12 @@ class RubricJudgement(Judgement, frozen=True, kw_only=True):
 
     @property
     def unknown(self) -> list[str]:
-        """The dimensions that the judge could not tell."""
+        """The dimensions that the judge could not decide."""
         return [name for name, points in self.points.items() if points is None]
 
 
 class PairJudgement(Judgement, frozen=True, kw_only=True):
-    """Which of two texts a judge named; `A` is the one shown first."""
+    """Which of two texts a judge prefers; `A` is the one shown first."""
 
     winner: Winner
 

@@ -79,7 +79,7 @@ class Seat(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class JuryOptions(RubricOptions, frozen=True, kw_only=True):
-    """What can be set for a jury; other options are those of all its models.
+    """The options of a jury; other options apply to all its models.
 
     Attributes:
         judges: at least three; else those that the run names, with commas between them.

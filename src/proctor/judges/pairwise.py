@@ -48,7 +48,7 @@ LEANING = 0.1  # how far from a half the share of verdicts for the text shown fi
 
 
 class PairwiseOptions(JudgeOptions, frozen=True, kw_only=True):
-    """What can be set for a judge of pairs; other options are those of its model.
+    """The options of a judge of pairs; other options apply to its model.
 
     Attributes:
         rubric: whose dimensions say what is better; its scale does not matter here.

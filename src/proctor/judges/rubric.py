@@ -43,7 +43,7 @@ __all__ = ["Rubric", "RubricJudge", "RubricOptions", "known", "made", "make", "r
 
 
 class RubricOptions(JudgeOptions, frozen=True, kw_only=True):
-    """What can be set for a judge; other options are those of its model, such as temperature (0 unless set) or seed.
+    """The options of a judge; other options apply to its model, such as temperature (0 unless set) or seed.
 
     Attributes:
         repeats: judgements of each item; their mean counts, and how far they are apart is reported.

@@ -41,7 +41,7 @@ Lang = Literal["en", "zh"]
 
 
 class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a dimension asks, in one language; `anchors` say what points of the scale mean."""
+    """The question of a dimension in one language; `anchors` describe points of the scale."""
 
     text: str
     title: str = ""
@@ -49,7 +49,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Heading(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the judge is and does, in one language."""
+    """The role and the task of the judge, in one language."""
 
     task: str
     title: str = ""
@@ -71,7 +71,7 @@ class Dimension(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Example(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A judged item, to show the judge what points mean; `lang` where it is for prompts in one language only."""
+    """A judged item that shows the judge what points mean; `lang` if it is for prompts in one language only."""
 
     text: str
     scores: Mapping[str, float | str]
@@ -80,7 +80,7 @@ class Example(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Rubric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"passing": "pass"}):
-    """What a judge is given.
+    """The criteria of a judge: dimensions, scales, wording and examples.
 
     Attributes:
         scale: the lowest and the highest points.
@@ -117,7 +117,7 @@ class Rubric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @property
     def whole_points(self) -> list[int]:
-        """Every point of a scale of few whole numbers, which a schema can list; empty for others."""
+        """Every point of a scale with few whole numbers, so that a schema can list them; empty for others."""
         low, high = self.scale
         return (
             list(range(int(low), int(high) + 1)) if low == int(low) and high == int(high) and high - low <= 20 else []

@@ -33,7 +33,7 @@ def address_and_key(base: str = "", key: str = "") -> tuple[str, str]:
 
 
 def judge_model(name: str, base: str = "", key: str = "") -> Any:
-    """DeepEval's object for an OpenAI-compatible judge.
+    """Return DeepEval's object for an OpenAI-compatible judge.
 
     Raises:
         MissingExtra: DeepEval is not installed.

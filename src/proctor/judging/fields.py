@@ -66,7 +66,7 @@ class Items(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def roles(self) -> list[str]:
-        """What can be judged of its items."""
+        """The fields of its items that can be judged."""
         return [role for role in JUDGED if role in self.fields.roles]
 
 

@@ -58,7 +58,7 @@ def task(
     seed: int = 0,
     store: str | None = None,
 ) -> Task:
-    """Pairs of items of two or more sets.
+    """Return a task of pairs of items from two or more sets.
 
     Args:
         sets: files of items, or stored runs.

@@ -1,4 +1,4 @@
-"""What a probe of a judge found: a number with its interval for each probe, and a plain verdict.
+"""Define the findings of a probe: a number with its interval for each bias, and a plain verdict.
 
 One margin divides three zones: a judge is biased where the interval lies beyond the margin, fine where it lies within, and
 unclear where it crosses. So many probes would accuse an unbiased judge by chance, so "biased" has to outlast Holm's correction

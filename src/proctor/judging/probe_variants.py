@@ -12,7 +12,7 @@ ORDERS = {
 
 
 def longer(text: str, lang: str) -> str:
-    """Repeat an answer.
+    """Return an answer followed by its own repetition.
 
     >>> longer("It is 4.", "en")
     'It is 4.\\n\\nTo say the same once more: It is 4.'
@@ -31,5 +31,5 @@ def prettier(text: str, lang: str) -> str:
 
 
 def injected(text: str, order: str) -> str:
-    """Append an order to the judge to an answer."""
+    """Return an answer that ends with an instruction to the judge."""
     return f"{text}\n\n{ORDERS[order]}"

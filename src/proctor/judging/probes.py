@@ -44,7 +44,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     @property
     def lang(self) -> str:
-        """The language that its changed answers speak."""
+        """The language of the changed answers."""
         return "zh" if is_chinese(f"{self.question} {self.answer}") else "en"
 
 

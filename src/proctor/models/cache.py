@@ -209,7 +209,7 @@ _seen: ContextVar[list[Place] | None] = ContextVar("proctor_cache_places", defau
 
 @contextmanager
 def opened(cache: Cache | None = None, *, agents: bool, warn: Warn | None = None) -> Iterator[Cache]:
-    """Offer a cache, that of the user if None, to the judges inside; with `agents` every model uses it."""
+    """Open a cache, the user's own if None, for the judges called inside; with `agents` for every model."""
     cache = cache or Cache(warn=warn)
     tokens = _offered.set(cache), _current.set(cache if agents else None)
     try:
@@ -222,7 +222,7 @@ def opened(cache: Cache | None = None, *, agents: bool, warn: Warn | None = None
 
 @contextmanager
 def used() -> Iterator[list[Place]]:
-    """Models called inside use the cache that is offered; this is how judges ask.
+    """Let models called inside use the open cache; judges ask in this way.
 
     Yields where their answers are kept, so that those that turn out to be of no use can be forgotten.
     """

@@ -130,7 +130,7 @@ Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """What can be set for a local model.
+    """The options of a local model.
 
     Attributes:
         threads: of the server; more than one is slower where the cores are shared.

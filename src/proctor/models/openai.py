@@ -47,7 +47,7 @@ Positive = Annotated[float, msgspec.Meta(gt=0)]
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What can be set for a model.
+    """The options of a chat model.
 
     Attributes:
         model: the name of the model; else LLM_MODEL_ID.

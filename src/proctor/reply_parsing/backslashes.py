@@ -63,7 +63,7 @@ class Run(msgspec.Struct, frozen=True):
 
 
 class Habits(msgspec.Struct):
-    """How a reply writes its backslashes, as far as that is beyond doubt.
+    """How a reply writes its backslashes, as far as that is certain.
 
     Attributes:
         single: a command has one, where JSON has no such escape or only one that nobody means.

@@ -61,7 +61,7 @@ class ComparedSample(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def pair_samples(first: Side, second: Side, *, characters: int | None = None) -> Iterator[SamplePair]:
-    """Pair the samples of two runs by the first scorer they have in common: broken ones first, then the other groups.
+    """Pair the samples of two runs by the first scorer they share: newly failed ones first, then the other groups.
 
     Texts are cut to `characters`, or so that all of them fit on a page.
     """
@@ -94,7 +94,7 @@ def listing_of_both(found: Iterable[SamplePair], total: int, words: Words) -> Li
 
 
 def compared_samples(found: Iterable[SamplePair]) -> Iterator[ComparedSample]:
-    """Yield the samples for programs."""
+    """Yield the paired samples as data, for JSON output."""
     for one in found:
         known = one.any_story
         sides = [

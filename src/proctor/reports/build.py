@@ -60,7 +60,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ErrorCount(msgspec.Struct, frozen=True, kw_only=True):
-    """How many trials went wrong in one way."""
+    """The number of trials with one kind of error."""
 
     error_class: str
     error_type: str
@@ -113,7 +113,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, failures: int = 50) -> Report:
-    """Gather a report. Only `failures` failed trials are kept, spread over the kinds of error."""
+    """Gather the data of a report. Only `failures` failed trials are kept, spread over the kinds of error."""
     outcomes: dict[str, int] = {name: count for name in OUTCOMES if (count := store.outcomes(record.id).get(name, 0))}
     if (left := record.planned - sum(outcomes.values())) > 0:
         outcomes["not_run"] = left

@@ -1,4 +1,4 @@
-"""What the terminal shows, as a text: for `print(run)`, and for notebooks."""
+"""Return what the terminal shows as a text, for `print(run)` and notebooks."""
 
 from collections.abc import Callable
 from io import StringIO

@@ -1,4 +1,4 @@
-"""The samples of a run, one after another: answer, reference answer and scores, read from the store as they are asked for."""
+"""Read the samples of a run from the store one by one: answer, reference answer and scores."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ LINE_CHARACTERS = 160  # of a question or an answer on a terminal
 
 
 class SampleFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which samples of a run are asked for; what is None asks for nothing."""
+    """Which samples of a run to show; None does not filter."""
 
     outcome: Outcome | None = None
     scorer: str | None = None

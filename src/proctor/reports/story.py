@@ -44,7 +44,7 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """What one scorer said; `value` is None when it gave no score, and `why` says why.
+    """The verdict of one scorer; `value` is None if there is no score, and `why` is the reason.
 
     `passed`: full marks, or what a scorer with a pass mark of its own lets pass. `marks`: what a judge gave by dimension.
     """
@@ -125,7 +125,7 @@ def stored_story(store: Store, run_id: str, sample_id: str, attempt: int, *, cha
 
 
 def finding(verdict: Verdict) -> Finding:
-    """Flatten a verdict."""
+    """Flatten a verdict for a page."""
     result, known = verdict.result, verdict.result.known
     found = Finding(scorer=verdict.scorer, version=verdict.scorer_version, reason=short_reason(result.reason))
     if isinstance(result, Unscored):

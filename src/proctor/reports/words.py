@@ -192,14 +192,14 @@ class Words:
         return self.t(_KINDS[name]) if name in _KINDS else _spaced(name)
 
     def call(self, kind: str) -> str:
-        """Name what a scorer found of a call."""
+        """Return the words for a scorer's finding about a call."""
         return self.t(_CALLS[kind]) if kind in _CALLS else _spaced(kind)
 
     def section(self, key: str) -> str:
         return self.t(_SECTIONS[key]) if key in _SECTIONS else self.t("By {key}", key=key)
 
     def metric(self, name: str) -> str:
-        """Name a metric, with its scorer: `exact.accuracy` is 'exact · accuracy'."""
+        """Return the words for a metric, with its scorer: `exact.accuracy` is 'exact · accuracy'."""
         scorer, _, metric = name.rpartition(".")
         if metric.startswith("official_"):
             said = self.t("{name}, official tool", name=self.metric(metric.removeprefix("official_")))

@@ -1,1 +1,1 @@
-"""Human labels: who reviews what, and what they said; the pages for it are in `web`."""
+"""Collect human labels: who reviews which item, and the labels; the pages are in `web`."""

@@ -1,4 +1,4 @@
-"""What is scored, and on which scale."""
+"""Define the dimensions that reviewers score, and their scales."""
 
 from collections.abc import Mapping
 
@@ -24,7 +24,7 @@ ASKS = {
 
 
 class Words(msgspec.Struct, frozen=True, kw_only=True):
-    """What a dimension is called, what it asks, and what points mean, in one language."""
+    """The name and the question of a dimension, and the meaning of points, in one language."""
 
     title: str
     asks: str = ""
@@ -41,7 +41,7 @@ class Dimension(msgspec.Struct, frozen=True, kw_only=True):
     words_by_lang: Mapping[str, Words] = {}
 
     def words(self, lang: str) -> Words:
-        """Its words in a language, as its rubric or the catalogue has them."""
+        """Return the words of a dimension in a language, from its rubric or the catalogue."""
         if (found := self.words_by_lang.get(lang)) is not None:
             return found
         title = TITLES.get(self.name)

@@ -23,7 +23,7 @@ FIELDS = {"problem": say("Problem"), "answer": say("Answer"), "solution": say("S
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
-    """One item: its place in the file from 1, what is judged, and the other columns; '' where a field is missing."""
+    """One item: its number in the file from 1, the texts to judge, and the other columns; '' for a missing field."""
 
     number: int
     id: str
@@ -36,7 +36,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def lacks(self) -> tuple[str, ...]:
-        """The fields that are judged and not there."""
+        """The fields to judge that the item lacks."""
         return tuple(name for name in FIELDS if not getattr(self, name))
 
 

@@ -28,7 +28,7 @@ MOST_BYTES = 200_000_000
 
 
 class Label(msgspec.Struct, frozen=True, kw_only=True):
-    """What one person said of one item; `when` is ISO time, `reviewer` '' in a file that names nobody."""
+    """The label of one person for one item; `when` is ISO time, `reviewer` '' in a file that names nobody."""
 
     item: str
     reviewer: str
@@ -77,7 +77,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """Every label; a record without any, as the source writes it, is one that names nobody."""
+        """Every label; a record without any, as older files have it, is one of an unnamed reviewer."""
         return self.reviews or (
             Entry(scores=self.scores, status=self.status, comments=self.comments, verified_at=self.verified_at),
         )
@@ -91,12 +91,12 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def decision(self) -> Entry | None:
-        """What an adjudicator decided, while no label is newer."""
+        """The adjudicator's decision; None if a label is newer."""
         return self.entries[-1] if self.entries[-1].decides else None
 
     @property
     def verdict(self) -> Entry:
-        """The adjudicator's decision, else what the reviewers say together."""
+        """The adjudicator's decision, else the joint verdict of the reviewers."""
         return self.decision or joint(self.current)
 
 
@@ -134,7 +134,7 @@ def read(path: str | Path) -> list[Label]:
 
 
 def verdicts(path: str | Path) -> list[Label]:
-    """One label an item: the adjudicator's decision, else what its reviewers say together (see `joint`)."""
+    """Return one label for each item: the adjudicator's decision, else the joint verdict of its reviewers (see `joint`)."""
     return [_label(item, one.verdict) for item, one in records(Path(path)).items()]
 
 
@@ -200,7 +200,7 @@ def joint(entries: Sequence[Entry]) -> Entry:
 
 
 def differ(entries: Iterable[Entry], distance: float) -> tuple[str, ...]:
-    """On what reviewers disagree: 'status', and every dimension whose scores lie more than `distance` apart.
+    """Return what reviewers disagree on: 'status', and every dimension whose scores are more than `distance` apart.
 
     >>> differ([Entry(scores={"a": 5, "b": 1}, status="approved"), Entry(scores={"a": 4, "b": 3}, status="approved")], 1)
     ('b',)

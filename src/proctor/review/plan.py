@@ -62,7 +62,7 @@ def assign(
     seed: int,
     done: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, tuple[str, ...]]:
-    """`each` different reviewers for every item: at random with the seed, and nobody has more than one item more.
+    """Assign `each` different reviewers to every item, at random with the seed; nobody gets more than one item more than another.
 
     Who is `done` with an item keeps it, so that a reviewer who comes later takes over only what nobody began.
 

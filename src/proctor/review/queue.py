@@ -1,4 +1,4 @@
-"""Review a data file: what is to do for whom, what they said, what they disagree on, how far they are.
+"""Review a data file: open items by reviewer, their labels, disagreements and progress.
 
 Reviewers are blind: what a method says about a reviewer's items holds their own labels only. Every label is on disk,
 as a whole, when `label` returns; several processes may review one file at once.
@@ -35,7 +35,7 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a review is; `mean` is that of the verdicts, None when there are none."""
+    """The progress of a review; `mean` is that of the verdicts, None without any."""
 
     total: int
     done: int
@@ -120,7 +120,7 @@ class Review:
         return _own(self.records().get(item.id), reviewer)
 
     def states(self, reviewer: str) -> dict[int, State]:
-        """Return what a reviewer said of each item of theirs, by its number; 'changed' when its text is another one now."""
+        """Return the status that a reviewer gave to each item of theirs, by its number; 'changed' if its text has changed since."""
         records = self.records()
         return {item.number: _state(item, _own(records.get(item.id), reviewer)) for item in self.queue(reviewer)}
 
@@ -226,12 +226,12 @@ class Review:
         )
 
     def people(self) -> list[str]:
-        """Everybody who is named or has a label, in that order."""
+        """Return everybody who is assigned or has a label, in that order."""
         said = (entry.reviewer for record in self.records().values() for entry in record.entries if not entry.decides)
         return [*dict.fromkeys([*self.reviewers, *self.plan.reviewers, *said])]
 
     def agreement(self) -> dict[str, Estimate]:
-        """Krippendorff's alpha of the reviewers, by dimension (ordinal) and of the status (nominal)."""
+        """Return Krippendorff's alpha of the reviewers, by dimension (ordinal) and of the status (nominal)."""
         from proctor.stats.agreement import krippendorff_alpha
 
         people = self.people()
@@ -250,7 +250,7 @@ class Review:
 
     @property
     def plan(self) -> Plan:
-        """The current plan: who reviews what."""
+        """The current plan: who reviews which items."""
         return self._plan.now()
 
     def item(self, item: str) -> Item:

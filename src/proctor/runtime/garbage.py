@@ -1,4 +1,4 @@
-"""Keep the garbage collector from searching what is no garbage: imports, and what is under way.
+"""Keep the garbage collector from scanning imports and data in flight, which are not garbage.
 
 Searching both takes a tenth of the CPU of a run.
 """

@@ -53,7 +53,7 @@ class Caught(msgspec.Struct, frozen=True, kw_only=True):
 def search(
     pattern: str, text: str, *, flags: int = 0, which: Which = "first", group: bool = False, seconds: float = SECONDS
 ) -> Caught | None:
-    """Return the first or last match of a pattern, or its match of the whole text; None where there is none.
+    """Return the first or last match of a pattern, or its match of the whole text; None without a match.
 
     With `group`, return only what its first group matched, where it has one.
 

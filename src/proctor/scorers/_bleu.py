@@ -1,4 +1,4 @@
-"""What BLEU and chrF share: the package, how a text is cut into words, and a score out of a number."""
+"""Share what BLEU and chrF need: the package, the tokenizer for a text, and a score from a number."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ NO_BLANKS = re.compile("[\u3040-\u30ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 
 
 def tokenizer_for(text: str) -> str:
-    """Return the way of cutting that fits a text: `zh`, `char` for other writing without blanks, else `13a`.
+    """Return the tokenizer for a text: `zh`, `char` for other scripts without spaces, else `13a`.
 
     >>> tokenizer_for("The cat"), tokenizer_for("那只猫"), tokenizer_for("ねこがいる")
     ('13a', 'zh', 'char')

@@ -1,4 +1,4 @@
-"""The answer and what it is compared with as texts, cut to a length that every scorer can afford."""
+"""Read the answer and the target as texts, cut to a length that every scorer can afford."""
 
 import json
 from typing import Any
@@ -27,7 +27,7 @@ def targets_of(sample: Sample) -> tuple[str, ...]:
 
 
 def as_text(value: Any) -> str:
-    """Return a target as a person would write it: text as it is, all else as JSON."""
+    """Return a target as text: a text unchanged, all else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 

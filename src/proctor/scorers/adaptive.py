@@ -38,7 +38,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Threshold:
-    """A threshold that moves with what it has seen.
+    """A threshold that adapts to the similarities seen so far.
 
     >>> threshold = Threshold(Options())
     >>> [threshold.after(1.0) for _ in range(12)][9:]

@@ -137,7 +137,7 @@ def _null_fault(expected: expectation.ExpectedCall, made: ToolCall) -> Fault | N
 
 
 def made_call(call: ToolCall) -> AdkCall:
-    """Return a call as ADK would have recorded it: nothing given is an empty object, `null` none at all."""
+    """Return a call as ADK would have recorded it: missing arguments are an empty object, `null` arguments are none."""
     if call.raw is None:
         return AdkCall(call.name, call.arguments)
     if not call.raw.strip():

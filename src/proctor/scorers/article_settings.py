@@ -57,14 +57,14 @@ class Multiple(_Strict, frozen=True, kw_only=True):
 
 
 class Blanks(_Strict, frozen=True, kw_only=True):
-    """What parts alternatives, and whether punctuation counts."""
+    """The separator of alternatives, and whether punctuation counts."""
 
     alternative_separator: str = "或"
     ignore_punctuation: bool = False
 
 
 class Open(_Strict, frozen=True, kw_only=True):
-    """Which ROUGE, and the similarity below which it is 0."""
+    """The kind of ROUGE, and the similarity below which the score is 0."""
 
     rouge_type: Literal["rouge-1", "rouge-2", "rouge-l"] = "rouge-l"
     min_similarity: float = 0.0

@@ -92,7 +92,7 @@ _PUNCTUATION = re.compile(r"[^\w+\-/=<>√π°%]")
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What `meta["blanks"]` may hold.
+    """The options in `meta["blanks"]`.
 
     Attributes:
         any_order: groups of blanks, counted from 0, whose answers may be swapped: `[[0, 1]]`, or true for all.

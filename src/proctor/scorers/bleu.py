@@ -21,7 +21,7 @@ Tokenize = Literal["auto", "13a", "zh", "char", "intl", "none"]
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """How to cut (`auto`: by the script of the target), and whether upper and lower case are the same."""
+    """The tokenizer (`auto` chooses by the script of the target), and whether case matters."""
 
     tokenize: Tokenize = "auto"
     lowercase: bool = False

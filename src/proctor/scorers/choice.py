@@ -24,7 +24,7 @@ from proctor.core.trajectory import Trajectory
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What `meta["choice"]` may hold.
+    """The options in `meta["choice"]`.
 
     Attributes:
         letters: the options there are; default A to H, or further where the target is.

@@ -39,7 +39,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The parts. When one of them gives no score there is none (`unscored`), or the others decide (`left_out`)."""
+    """The parts. If one of them gives no score, there is none (`unscored`), or the others decide (`left_out`)."""
 
     parts: tuple[Part, ...]
     missing: Literal["unscored", "left_out"] = "unscored"

@@ -20,7 +20,7 @@ Result = Score | Unscored
 
 
 class Composite(Opened):
-    """A scorer made of others: as quick as the slowest, open while they are, judged by those among them that ask a model.
+    """A scorer made of others: it runs inline if all of them do, opens them with the run, and lists the judges that they ask.
 
     Attributes:
         judge: what is recorded of the models behind it; None where no part asks one.
@@ -51,7 +51,7 @@ def judged_by(parts: Sequence[Scorer]) -> JudgeInfo | None:
 
 
 def recorded_judge(scorer: object) -> JudgeInfo | None:
-    """Return what is recorded of the model behind a scorer; a user's scorer may call something else `judge`."""
+    """Return what is recorded of the model that a scorer asks; a user's scorer may use the name `judge` for something else."""
     judge = declared(ScorerInfo, scorer).judge
     return judge if isinstance(judge, JudgeInfo) else None
 

@@ -31,7 +31,7 @@ NOTHING = object()
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """What counts as right.
+    """The options of the scorer: what counts as right.
 
     schema, schema_file: a JSON schema that the answer must fit; the target, where there is one, must be equal
     too. any_order: lists are equal in any order. tolerance: the relative difference that numbers may have.

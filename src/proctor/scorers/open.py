@@ -31,7 +31,7 @@ _SCORERS: dict[str, Callable[[Sample, Trajectory], Score | Unscored]] = {
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What `meta["open"]` may hold: the measure, and the similarity below which nothing is given."""
+    """The options in `meta["open"]`: the measure, and the similarity below which the score is 0."""
 
     measure: Literal["rouge-1", "rouge-2", "rouge-l"] = "rouge-l"
     min_similarity: float = 0.0

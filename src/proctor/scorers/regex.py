@@ -24,7 +24,7 @@ from proctor.scorers._texts import answer_of, no_target, targets_of
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """How to search.
+    """The pattern, and how to search for it.
 
     pattern: the expression; without it each target is one, and any of them may fit. extract: compare what was
     caught with the target. which: the first or last place where it fits, or the whole answer. ignore_case,

@@ -1,4 +1,4 @@
-"""How near the final response of each turn is to its reference, in any script.
+"""Compare the final response of each turn with its reference, in any script.
 
 The same text always gives 1, also one of signs alone; Chinese and other scripts without blanks are compared by
 characters and pairs of them, so that the same characters in another order are not the same answer. A turn without a
@@ -42,7 +42,7 @@ def response(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 
 
 def similarity(answer: str, reference: str) -> float:
-    """F of the tokens in common, half of it of neighbouring pairs where a script has no blanks.
+    """Return the token F1 of two texts; for scripts without spaces, the mean of that of single characters and pairs.
 
     >>> similarity("我爱你", "你爱我") < 1.0, similarity("…", "…"), similarity("Bye", "Hi")
     (True, 1.0, 0.0)

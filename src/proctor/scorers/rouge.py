@@ -1,4 +1,4 @@
-"""How much of a reference text is in the answer, and the other way round: ROUGE, in every script.
+"""Compute ROUGE in every script: how much of a reference text is in the answer, and how much of the answer in the reference.
 
 The target is the reference, or a list of references of which the closest counts. Words are compared in lower case
 and without punctuation; the same text always gives 1. Words of Chinese need the extra `zh`.
@@ -35,7 +35,7 @@ _TOKEN = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])\w)+")
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """Which figures.
+    """The measure, and the package whose figures to reproduce.
 
     package: `rouge-score` 0.1.2 (without a stemmer), `rouge` 1.0.1 or `rouge-chinese` 1.0.3 (after jieba); else our
     own. measure: `rouge-1`, `rouge-2` or `rouge-l`.

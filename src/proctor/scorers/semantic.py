@@ -1,4 +1,4 @@
-"""How near the answer is to the target in meaning, by a packaged sentence encoder; nothing is fetched.
+"""Compare answer and target by meaning, with a packaged sentence encoder; nothing is downloaded.
 
 It hardly sees negation and numbers: "is / is not the capital" 0.93, "42 / 43 dollars" 0.95. So it should never
 decide alone; `combine` it with numbers, keywords or a judge. A threshold wants calibration, for each language.

@@ -29,7 +29,7 @@ class Fit(msgspec.Struct, frozen=True):
 
 
 def fit(rows: Sequence[Row], systems: int, styles: int) -> Fit:
-    """Maximise the likelihood by Newton's method from equal strengths; the strengths sum to 0."""
+    """Maximise the likelihood by Newton's method, starting from equal strengths; the strengths sum to 0."""
     merged = Counter[Row]()
     for row in rows:
         merged[row] += 1

@@ -31,7 +31,7 @@ class Jackknife(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def draws(items: Sequence[T], *, resamples: int = RESAMPLES, seed: int = 0) -> list[Counter[T]]:
-    """Draw resamples of as many items, with replacement; the same seed draws the same.
+    """Yield resamples of the same size, drawn with replacement; the same seed draws the same.
 
     >>> [drawn.total() for drawn in draws("abc", resamples=2)]
     [3, 3]

@@ -58,7 +58,7 @@ class Confusion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Labelled(msgspec.Struct, frozen=True, kw_only=True):
-    """One item with the value people gave it and the one the judge gave it; '' where it is a cluster of its own."""
+    """One item with the value from people and the value from the judge; the cluster is '' for an item on its own."""
 
     human: float
     judge: float

@@ -24,7 +24,7 @@ _encoder = msgspec.json.Encoder(order="deterministic", enc_hook=_as_text)
 
 
 def encode(value: object) -> bytes:
-    """Encode one of our types as JSON, the same bytes for the same value.
+    """Encode one of our types as JSON; equal values give equal bytes.
 
     >>> encode({"text": "a\\ud800b"}).decode()
     '{"text":"a�b"}'

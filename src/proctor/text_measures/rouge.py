@@ -19,7 +19,7 @@ class Rouge(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def rouge_n(made: Sequence[str], expected: Sequence[str], n: int) -> Rouge:
-    """Counted n-grams; all 0 where one side has none.
+    """Return ROUGE of n-grams; all 0 if one side has none.
 
     >>> rouge_n("the cat sat".split(), "the cat".split(), 2).recall
     1.0
@@ -38,7 +38,7 @@ def rouge_l(made: Sequence[str], expected: Sequence[str]) -> Rouge:
 
 
 def figures(common: int, made: int, expected: int) -> Rouge:
-    """Precision, recall and F of what is common."""
+    """Return precision, recall and F of the overlap."""
     if not common:
         return Rouge()
     precision, recall = common / made, common / expected

@@ -32,13 +32,13 @@ def tokens(text: str) -> list[str]:
 
 
 def distinct_n(made: Sequence[str], expected: Sequence[str], n: int) -> Rouge:
-    """ROUGE-N of `rouge` and `rouge_chinese`, from the tokens of all sentences."""
+    """Return ROUGE-N as `rouge` and `rouge_chinese` compute it, from the tokens of all sentences."""
     ours, theirs = _distinct(made, n), _distinct(expected, n)
     return _almost(len(ours & theirs), len(ours), len(theirs))
 
 
 def chinese_l(made: Sequence[str], expected: Sequence[str]) -> Rouge:
-    """ROUGE-L of `rouge_chinese`, from the tokens of all sentences.
+    """Return ROUGE-L as `rouge_chinese` computes it, from the tokens of all sentences.
 
     >>> chinese_l(["发展"], ["发展"]).f
     0.999999995
@@ -47,7 +47,7 @@ def chinese_l(made: Sequence[str], expected: Sequence[str]) -> Rouge:
 
 
 def sentences_l(made: Sequence[Sequence[str]], expected: Sequence[Sequence[str]]) -> Rouge:
-    """ROUGE-L of `rouge`, from the tokens of each sentence."""
+    """Return ROUGE-L as `rouge` computes it, from the tokens of each sentence."""
     common = {token for theirs in expected for ours in made for token in _one_common(theirs, ours)}
     ours, theirs = ({token for sentence in side for token in sentence} for side in (made, expected))
     return _almost(len(common), len(ours), len(theirs))

@@ -11,7 +11,7 @@ _loading = threading.Lock()  # it is loaded once: 2 seconds, 150 MB
 
 
 def embedded(texts: Sequence[str]) -> Any:
-    """One row of length 1 for each text; the same on every machine, in one thread.
+    """Return one vector of length 1 for each text; the same on every machine, in one thread.
 
     Raises:
         MissingExtra: the extra `semantic` is not installed.

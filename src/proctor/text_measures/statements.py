@@ -30,7 +30,7 @@ _LOGIC: Mapping[str, re.Pattern[str]] = {
 
 
 def stated_share(text: str, reference: str) -> float | None:
-    """Return the share of the clauses of `reference` that `text` states; None where it has none.
+    """Return the share of the clauses of `reference` that `text` states; None if it has none.
 
     A clause is stated by one with at least 80 % of its words, all of its numbers, and as many denials.
 

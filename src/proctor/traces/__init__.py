@@ -26,7 +26,7 @@ __all__ = ["Conversation", "Traces", "conversations", "is_trace", "read"]
 
 
 class Conversation(msgspec.Struct, frozen=True, kw_only=True):
-    """What was said and done; `turns` are the words of the user.
+    """The messages and calls of a conversation; `turns` are the user's messages.
 
     Attributes:
         id: that of the conversation where one is recorded, else of its first trace.

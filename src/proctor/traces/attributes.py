@@ -82,7 +82,7 @@ def tree(attributes: Mapping[str, Any]) -> dict[str, object]:
 
 
 def at(branch: object, path: str) -> Any:
-    """Return what is at a dotted path; the value itself where it is also a branch; None where there is nothing."""
+    """Return the value at a dotted path, the value itself if it is also a branch; None if there is none."""
     for step in path.split("."):
         if not isinstance(branch, dict):
             return None

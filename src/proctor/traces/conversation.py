@@ -63,11 +63,11 @@ class Dialogue:
 
     @property
     def trajectory(self) -> Trajectory:
-        """What the agent did. Without a call of a model or a tool in it, nobody knows whether tools were called."""
+        """The agent's steps. Without a call of a model or a tool in the trace, it is unknown whether tools were called."""
         return Trajectory(steps=tuple(self.steps), tools="native" if self.seen else "text")
 
     def end(self) -> str:
-        """Return a digest of all that was said, for a trace that continues from there; '' where nothing is known."""
+        """Return a digest of all messages, by which a later trace continues this one; '' without messages."""
         if self._last is None:
             return ""
         node, reply = self._last

@@ -23,7 +23,7 @@ ROLES: Mapping[str, Role] = {
 
 
 def message_list(value: object, role: Role = "user") -> list[object]:
-    """Return the messages of a list unchanged, for `message`; of one text, a message of that role."""
+    """Return a list of messages unchanged, and a single text as a message of that role."""
     found = decode_json(value)
     if isinstance(found, dict) and any(key in found for key in ("role", "content", "parts", "message")):
         return [found]

@@ -48,7 +48,7 @@ class Node:
 
     @cached_property
     def prompt(self) -> list[Message]:
-        """What a model was sent, without system messages."""
+        """The messages sent to a model, without system messages."""
         read = (message(one) for one in self.raw_prompt)
         return join_replies(one for one in read if one is not None and one.role != "system")
 
@@ -74,7 +74,7 @@ class Node:
 
 
 def place_spans(spans: Sequence[Span]) -> list[Node]:
-    """Place the spans of one trace; of a span that came twice the first counts."""
+    """Add the spans of one trace to the tree; of a span that occurs twice, the first counts."""
     by_id: dict[str, Node] = {}
     nodes: list[Node] = []
     for order, span in enumerate(spans):

@@ -89,7 +89,7 @@ def rouge_1(response: str, reference: str) -> float:
 
 
 def rouge_1_ascii(response: str, reference: str) -> float:
-    """Return the same as google-adk 1.x gave it: only ASCII letters and digits are read, so Chinese text gives 0."""
+    """Return ROUGE-1 as google-adk 1.x computes it: only ASCII letters and digits count, so Chinese text gives 0."""
     return _f(response, reference, _plain)
 
 

@@ -49,7 +49,7 @@ def _functions(value: object, *, in_match: bool = False) -> Iterator[str]:
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
-    """How arguments are compared.
+    """Rules for comparing arguments.
 
     policy: `equal`; `subset`, some may be left out; `superset`, others may be added; `ignore`, only names count.
     ignore: arguments that never count, as `argument` or `tool.argument`. tolerance: the relative difference that numbers
@@ -72,7 +72,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
         return call.policy or self.policy_of.get(call.name, self.policy)
 
     def matcher_for(self, call: ExpectedCall, key: str) -> Any:
-        """Return the matcher of an argument; "ignore" where it never counts, and None where it has to be equal."""
+        """Return the matcher of an argument: "ignore" if it never counts, None if it has to be equal."""
         if self.ignore and (key in self.ignore or f"{call.name}.{key}" in self.ignore):
             return "ignore"
         return call.match.get(key, self.match.get(f"{call.name}.{key}", self.match.get(key)))
@@ -184,7 +184,7 @@ def right(expected: object, got: object, matcher: object, tolerance: float) -> b
 
 
 def same(one: object, other: object, tolerance: float = 0.0) -> bool:
-    """Equal as JSON; numbers may differ by a relative tolerance."""
+    """True if two values are equal as JSON; numbers may differ by a relative tolerance."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, int | float) and isinstance(other, int | float):

@@ -17,7 +17,7 @@ MOST_PAIRS = 4_000_000
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """How the calls of a turn compare.
+    """The comparison of the calls of a turn with the expected ones.
 
     matched: the sum of the similarities of matched pairs, which is their number unless partial credit is given.
     required, optional: expected calls that have to be made; that were made without having to.

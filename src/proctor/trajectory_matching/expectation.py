@@ -1,4 +1,4 @@
-"""What a turn expects of an agent, out of a reference in plain JSON.
+"""Read what a turn expects of an agent from a reference in plain JSON.
 
 A reference is a list of calls, or an object:
 
@@ -37,7 +37,7 @@ class ExpectedCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 class Expected(msgspec.Struct, frozen=True, kw_only=True):
-    """What one turn expects. `calls` is None where nothing is said of calls, which is not the same as none.
+    """The calls that one turn expects. `calls` is None if the reference does not mention calls, () if it expects none.
 
     groups: for each call the number of its group; in order, a group comes after all those before it.
     before: pairs of labels or tool names; every expected call of the first comes before every one of the second.
@@ -70,7 +70,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def turns(sample: Sample, trajectory: Trajectory) -> list[Turn]:
-    """Each turn that says what it expects; the whole conversation where only the sample does.
+    """Return each turn with its reference; the whole conversation as one if only the sample has a reference.
 
     Raises:
         BadInput: a reference that cannot be understood; names the turn.

@@ -33,7 +33,7 @@ CLASSES = {
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """An entry with its calls as code; None where it has none."""
+    """An entry with its calls as code; None if it has none."""
 
     entry: Entry
     expected: str | None
@@ -46,7 +46,7 @@ def shown(found: Comparison) -> list[Shown | int]:
 
 
 def diff(rows: Sequence[Shown | int]) -> list[str]:
-    """One line for each call.
+    """Return one line for each call.
 
     = search(q="A")
     ~ book(day=3)   day: expected 4, got 3

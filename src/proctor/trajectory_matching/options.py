@@ -21,7 +21,7 @@ Measure = Literal["f1", "precision", "recall", "passed", "efficiency"]
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """How calls are compared; what a reference says itself goes before.
+    """The options for comparing calls; those of a reference take precedence.
 
     measure: what the points are. order: `any_order`, `in_order` or `exact`. arguments: `equal`, `subset` (some may be
     left out), `superset` (others may be added) or `ignore`, for all tools or by tool. ignore: arguments that never count.

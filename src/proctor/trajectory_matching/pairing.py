@@ -1,4 +1,4 @@
-"""Which made call stands for which expected one, and what the calls that are left over have in common."""
+"""Pair expected calls with made calls, and classify the calls left over."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -29,7 +29,7 @@ Kind = Literal[
 
 
 class How(msgspec.Struct, frozen=True, kw_only=True):
-    """How to compare, where the expectation itself does not say.
+    """The options of a comparison, unless the expectation has its own.
 
     partial: calls that are nearly right count by their share of right arguments. pure: tools (with `*`) whose repeated
     equal calls are redundant. The rest as in `Expected`.

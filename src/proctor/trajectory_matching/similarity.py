@@ -1,4 +1,4 @@
-"""How near every expected call is to every made one: a table for each set of tools that may replace each other.
+"""Compute the similarity of every expected call to every made one: a table for each set of tools that may replace each other.
 
 A cell is the similarity that `closeness` gives for the pair. It is counted argument by argument: each value that is expected is
 compared once with each different value that was given, so that 1,000 calls against 1,000 take well under a second.

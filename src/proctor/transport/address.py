@@ -35,13 +35,13 @@ class Address(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def authority(self) -> str:
-        """The host, and the port where it is not that of the scheme."""
+        """The host, and the port unless it is the scheme's default."""
         host = f"[{self.host.partition('%')[0]}]" if ":" in self.host else self.host
         return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def target(self) -> str:
-        """What the first line of a request names."""
+        """The path and query, as the first line of a request has them."""
         return (self.path or "/") + self.query
 
     def __str__(self) -> str:

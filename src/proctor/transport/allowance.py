@@ -1,4 +1,4 @@
-"""How many requests a run may send: each is counted before it leaves, so that no bound of requests is ever passed."""
+"""Limit how many requests a run may send: each is counted before it leaves, so that the limit is never exceeded."""
 
 from proctor.core.errors import BudgetSpent
 

@@ -139,7 +139,7 @@ class Client:
 
     @property
     def places(self) -> int:
-        """How many requests may be in flight now at all endpoints that were called; 0 before the first call."""
+        """How many requests may be in flight now, at all endpoints called so far; 0 before the first call."""
         return sum(endpoint.limit for endpoint in set(self._endpoints.values()))
 
     def post(self, target: Target, body: bytes | None, decode: Callable[[bytes], T]) -> Coroutine[object, object, T]:

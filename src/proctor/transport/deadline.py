@@ -18,7 +18,7 @@ PAUSES_KEPT = 100
 
 
 class Timed(Protocol):
-    """What has a time limit; known by its identity."""
+    """An object with a time limit, compared by identity."""
 
     def time_is_up(self) -> None: ...
 
@@ -79,7 +79,7 @@ _here = _Here()  # a thread runs one loop at a time
 
 
 def alarms() -> Alarms:
-    """Those of the running loop."""
+    """Return the alarms of the running loop."""
     loop = asyncio.get_running_loop()
     found = _here.alarms
     if found is None or found.loop is not loop:

@@ -1,4 +1,4 @@
-"""What went wrong with a request: a short kind to count by, whether to send it again, and the error for people."""
+"""Classify what went wrong with a request: a short kind to count by, whether to send it again, and the error for people."""
 
 import json
 import re

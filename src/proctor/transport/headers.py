@@ -1,4 +1,4 @@
-"""What the headers of a reply say about when to come back.
+"""Read from the headers of a reply when to send the next request.
 
 `Retry-After` is that of RFC 9110, section 10.2.3: seconds, or a date. The names of the others are those that
 OpenAI, Azure, Anthropic, GitHub and the draft of the IETF for rate limit headers use.
@@ -25,7 +25,7 @@ _UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def asked_seconds(headers: Mapping[str, str]) -> float | None:
-    """Return how long a refused request is asked to wait; None when nothing is said.
+    """Return how long the server asks to wait before a refused request is sent again; None if it does not say.
 
     >>> asked_seconds({"Retry-After": "2"}), asked_seconds({"retry-after-ms": "150"}), asked_seconds({})
     (2.0, 0.15, None)

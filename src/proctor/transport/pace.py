@@ -1,4 +1,4 @@
-"""How many requests are in flight at an endpoint, and how many go out a minute.
+"""Decide how many requests are in flight at an endpoint, and how many are sent per minute.
 
 Without a fixed number the pace adapts. It grows slowly while all places are taken, and shrinks at most once a
 second, and only when more in flight makes things worse: a larger share of 429 and 503, or a latency that rises as
@@ -226,7 +226,7 @@ class Bucket:
         self._at = time.monotonic()
 
     def wait(self, now: float, amount: float) -> float:
-        """Seconds until so many may go; what is above the burst waits for a full bucket only."""
+        """Return the seconds until that many may go; more than the burst waits for a full bucket only."""
         self._left = min(self._most, self._left + (now - self._at) * self.per_second)
         self._at = now
         return max(0.0, (min(amount, self._most) - self._left) / self.per_second)

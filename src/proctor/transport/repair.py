@@ -46,5 +46,5 @@ def without_surrogates(text: str) -> str:
 
 
 def strict(value: Any) -> Any:
-    """JSON data with U+FFFD for every lone surrogate in it; for requests, whose texts are not ours."""
+    """Return JSON data with U+FFFD for every lone surrogate, for requests with the user's texts."""
     return json.loads(without_surrogates(json.dumps(value, ensure_ascii=False)))

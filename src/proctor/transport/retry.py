@@ -77,7 +77,7 @@ def keep(call: Call) -> None:
 
 @contextmanager
 def clock_stopped(already: float = 0.0) -> Iterator[None]:
-    """Waiting for an endpoint is not the agent's time: stop the time limit of the attempt (`clock`) meanwhile.
+    """Stop the time limit of the attempt (`clock`) inside: waiting for an endpoint is not the agent's time.
 
     `already` are seconds lost before, in a request that failed.
     """

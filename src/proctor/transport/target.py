@@ -1,4 +1,4 @@
-"""Where requests go: the address, and what all requests to it share."""
+"""Define the destination of requests: the address, and what all requests to it share."""
 
 from collections.abc import Iterator, Mapping
 
@@ -20,7 +20,7 @@ _OPEN_HEADERS = ("accept", "accept-encoding", "accept-language", "content-type",
 
 
 class Target:
-    """Where requests go, and what all of them share; made once, used often.
+    """The destination of requests and what they share; made once, used often.
 
     Args:
         url: the complete address.

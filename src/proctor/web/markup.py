@@ -87,7 +87,7 @@ MATH_CLASSES = {tag: set(CLASS_BY_STYLE.values()) for tag in MATH_TAGS}
 
 
 class Formula(NamedTuple):
-    """A piece of mathematics: as it was written, its LaTeX, and whether it stands on a line of its own."""
+    """A formula: its source, its LaTeX, and whether it is on a line of its own."""
 
     written: str
     latex: str

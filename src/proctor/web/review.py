@@ -30,7 +30,7 @@ STATES = {**SHOWS, "changed": say("Changed since")}
 
 
 class Place(NamedTuple):
-    """Where a reviewer is among the items they chose to see: numbers of items, None at an end."""
+    """The position of a reviewer among the selected items: numbers of items, None at an end."""
 
     show: str
     states: Mapping[int, State]
@@ -66,7 +66,7 @@ class Pages:
         ]
 
     def home(self, request: Request) -> Response:
-        """Redirect to the first item that is to do."""
+        """Redirect to the first item that is not reviewed yet."""
         person = session_of(request).person
         if not person.reviews:
             return RedirectResponse("/conflicts", 303)

@@ -79,7 +79,7 @@ def _own_address(family: int) -> str:
 
 
 def serve(app: "ASGIApp", on: socket.socket) -> None:
-    """Serve until Ctrl-C or SIGTERM; what is being answered is finished."""
+    """Serve until Ctrl-C or SIGTERM; requests under way are finished."""
     with suppress(KeyboardInterrupt):  # uvicorn raises it again after a clean end
         make_server(app).run(sockets=[on])
 

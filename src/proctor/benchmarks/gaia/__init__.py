@@ -34,7 +34,7 @@ def task(
     fallback: Fallback = "none",
     partial_match: bool = False,
 ) -> Task:
-    """GAIA, or a set in its layout.
+    """Return the task GAIA, or that of a set in its layout.
 
     Args:
         split: `validation`, or `test` (which runs and exports, but has no answers to score).

@@ -26,14 +26,14 @@ JOINED = re.compile(r"\d[^\w\s]\d")
 
 
 class SetFinding(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wrong with a record, or (a warning) what may not be meant."""
+    """An error in a record, or a warning about what may be a mistake."""
 
     sentence: Sentence
     wrong: bool
 
 
 class SetCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """How many records were read, and what was found."""
+    """The result of checking a set: how many records were read, and the findings."""
 
     records: int
     findings: tuple[SetFinding, ...]

@@ -1,4 +1,4 @@
-"""What an agent is shown: the official system prompt, the question, and the attachment as a part or a note."""
+"""Make the prompt of a question: the official system prompt, the question, and the attachment as a part or a note."""
 
 from functools import cache
 from importlib.resources import files

@@ -53,7 +53,7 @@ def question_score(answer: str | None, truth: str) -> Match:
 
 @scorer(version=VERSION)
 def gaia(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
-    """The official verdict on the answer behind the last `FINAL ANSWER:`.
+    """The official verdict on the answer after the last `FINAL ANSWER:`.
 
     The target is the ground truth; samples of the test split have none and stay unscored.
     """
@@ -73,7 +73,7 @@ def gaia(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 
 @scorer(version=f"{VERSION}, partial 2")
 def partial(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
-    """An extra of the HelloAgents course, not official: 1 exact, 0.5 when one contains the other or 70 % of the words are there.
+    """An unofficial extra of the HelloAgents course: 1 for an exact answer, 0.5 if one text contains the other or 70 % of the words agree.
 
     Whole words count, so that `13` does not contain `3`; a number is right or wrong, and never half of it.
     """

@@ -1,4 +1,4 @@
-"""What is in a set: questions by level, attachments by type, annotated steps, answers by the branch of the rule."""
+"""Count what a set contains: questions by level, attachments by type, annotated steps, answers by the branch of the rule."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ NO_SUFFIX = "-"
 
 
 class Level(msgspec.Struct, frozen=True, kw_only=True):
-    """The questions of one level; `steps` is the mean of the annotators' numbers of steps, None where there are none."""
+    """The questions of one level; `steps` is the mean number of annotated steps, None if there are no annotations."""
 
     questions: int
     attachments: int

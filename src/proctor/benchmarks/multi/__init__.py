@@ -25,7 +25,7 @@ Names = str | int | list[str | int] | None
 
 
 class MultiOptions(Style, frozen=True, kw_only=True):
-    """What of MULTI is asked, from which files, and how it is put and scored.
+    """The options of MULTI: which questions, from which files, how they are asked and scored.
 
     Attributes:
         data: a folder with `problem_*.json`, or that file; `sample` is the set that comes with Proctor;
@@ -56,7 +56,7 @@ class MultiOptions(Style, frozen=True, kw_only=True):
 
 
 def task(category: str | int | Sequence[str | int] | None = None, **options: object) -> Task:
-    """MULTI, or a set in its layout. All files are read and checked here, images included.
+    """Return the task MULTI, or that of a set in its layout. All files are read and checked here, images included.
 
     Args:
         category: question types (`SA`, `0` or `单选`, several with commas, `all`); without one SA, MA and FB, or all

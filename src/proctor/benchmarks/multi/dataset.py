@@ -63,22 +63,22 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def topic(self) -> str:
-        """What the prompt calls the knowledge that is asked for."""
+        """The name of the subject, as the prompt writes it."""
         return self.knowledge[0] if self.knowledge else self.subject
 
     @property
     def image_number(self) -> int:
-        """How many image tokens are in the text."""
+        """The number of image tokens in the text."""
         return len(tokens_in(self.text))
 
     @property
     def level(self) -> str:
-        """The code of its education level; two subjects are levels of their own."""
+        """The code of the education level; two subjects are levels of their own."""
         return BY_SUBJECT.get(self.subject) or EDUCATION.get(self.education, "Other")
 
 
 class Files(msgspec.Struct, frozen=True, kw_only=True):
-    """Where everything is; `images` is the folder that image paths start from."""
+    """The paths of all files of the set; `images` is the folder that image paths are relative to."""
 
     problems: Path
     images: Path
@@ -150,7 +150,7 @@ def knowledge(path: Path) -> Mapping[str, Piece]:
 
 
 def captions(path: Path) -> Mapping[str, str]:
-    """Captions by image path: the first comma of a line parts them, quotes mean nothing.
+    """Read captions by image path, which ends at the first comma of a line; quotes have no meaning.
 
     Raises:
         BadInput: a line without a comma, or no text file.

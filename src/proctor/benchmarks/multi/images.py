@@ -33,7 +33,7 @@ def tokens_in(text: str) -> list[str]:
 
 
 def renumber(text: str, images: Sequence[str], *, first: int = 1, where: str = "") -> NumberedText:
-    """Number the tokens from `first` in their order, all at once, so that none is replaced twice.
+    """Number image tokens in their order, beginning with `first`; all at once, so that none is replaced twice.
 
     >>> renumber("x[IMAGE_2]y[IMAGE_1]", ["a.png", "b.png"])
     NumberedText(text='x[IMAGE_1]y[IMAGE_2]', images=('b.png', 'a.png'))

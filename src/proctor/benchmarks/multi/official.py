@@ -63,7 +63,7 @@ def multiple(prediction: str, label: str, position: Position = "start") -> Marks
 
 
 def blanks(prediction: str, label: str, position: Position = "start") -> Marks:  # noqa: ARG001 - one signature for all
-    """Line against line; a label line with `或` accepts each of its parts.
+    """Score line by line; a label line with `或` accepts each of its alternatives.
 
     >>> blanks("5；京", "5\\n北京或京")
     Marks(score=2, total=2)
@@ -75,7 +75,7 @@ def blanks(prediction: str, label: str, position: Position = "start") -> Marks: 
 
 
 def discussion(prediction: str, label: str, position: Position = "start") -> Marks:  # noqa: ARG001 - one signature for all
-    """ROUGE-L of jieba's words, as `rouge_chinese` has it; nothing of nothing for an empty label.
+    """Return ROUGE-L of jieba's words, as `rouge_chinese` computes it; 0 of 0 points for an empty label.
 
     Raises:
         ValueError: one of the texts is white space only; `clean` never leaves such a prediction.
@@ -128,7 +128,7 @@ def is_rejection(prediction: str) -> bool:
 
 
 def image_class(images: int) -> str:
-    """NI, SI or MI.
+    """Return NI, SI or MI: no image, a single one, or several.
 
     >>> image_class(0), image_class(1), image_class(5)
     ('NI', 'SI', 'MI')

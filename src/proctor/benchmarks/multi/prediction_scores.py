@@ -17,7 +17,7 @@ Evaluate = Callable[[str, str, str], tuple[float, float, float]]  # type, reply,
 
 
 class PredictionReport(msgspec.Struct, kw_only=True):
-    """What scoring a file gave."""
+    """The scores of a file of predictions."""
 
     rows: list[Scored]
     details: dict[str, dict[str, Any]]

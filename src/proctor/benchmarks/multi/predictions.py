@@ -90,5 +90,5 @@ def _objects(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def count(value: Any) -> int:
-    """Return a number of tokens; 0 for what is none."""
+    """Return a number of tokens; 0 for a value that is no number."""
     return int(value) if type(value) in (int, float) and 0 <= value < 1e12 else 0

@@ -21,7 +21,7 @@ Place = Literal["inline", "before", "after"]
 
 
 class Style(msgspec.Struct, frozen=True, kw_only=True):
-    """How questions are put; the names are those of the original's flags.
+    """How questions are asked; fields are named like the original's flags.
 
     Attributes:
         input_type: 0 text, 1 captions in place of images, 2 text with images, 3 images without the text.
@@ -49,7 +49,7 @@ class Style(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Material(msgspec.Struct, frozen=True, kw_only=True):
-    """What questions draw on: the folder of images, captions by path, knowledge by key."""
+    """What prompts draw on: the folder of images, captions by path, knowledge by key."""
 
     root: Path
     captions: Mapping[str, str] = {}

@@ -22,7 +22,7 @@ VERSION = "MULTI aa40c5b / 2"
 
 @scorer(version=VERSION)
 def multi(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
-    """The official verdict: the reply is cleaned as upstream, then the function of its type scores it.
+    """The official verdict: the reply is cleaned as upstream does, then scored by the function of its question type.
 
     `sample.meta` holds `type` and `answer_position`, the target is the label. A reply that says an image is missing is 0.
     A type without a function, and a label that is worth nothing, are not scored: upstream they are 0 of 0.
@@ -57,7 +57,7 @@ def multi(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 
 @scorer(version=VERSION)
 def fair(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
-    """What the answer is worth when it is read as a person would: `choice`, `choice:partial`, `blanks` or `open` by type."""
+    """A lenient score, as a reader would give it: `choice`, `choice:partial`, `blanks` or `open`, by question type."""
     scorer = FAIR.get(str(sample.meta.get("type")))
     if scorer is None:
         reason = say("MULTI has no official scoring for questions of type '{type}'.", type=str(sample.meta.get("type")))
@@ -80,7 +80,7 @@ def rejected(sample: Sample, trajectory: Trajectory) -> Score:  # noqa: ARG001 -
 
 @scorer(version=VERSION)
 def improvement(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
-    """The points that a reference model earned beyond these: max(0, its score - this one)."""
+    """The points that a reference model earned more than the agent: max(0, its score - this one)."""
     other = sample.meta.get("reference_answer")
     if not isinstance(other, str):
         return Unscored(why="not_applicable", reason=say("The reference model did not answer this question."))

@@ -1,4 +1,4 @@
-"""Which questions are asked: by type, image class, subject, a list of ids; shuffled with a seed; the first n."""
+"""Select questions by type, image class, subject or ids; shuffle them with a seed, and take the first n."""
 
 import random
 from collections import Counter
@@ -16,7 +16,7 @@ USUAL = "SA,MA,FB"  # without discussion, as upstream
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
-    """What is wanted; None is everything."""
+    """Which questions to select; None selects everything."""
 
     types: frozenset[str] | None = None
     classes: frozenset[str] | None = None
@@ -25,7 +25,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def types_of(given: str | int | Sequence[str | int] | None) -> frozenset[str] | None:
-    """Question types in any spelling: `SA`, `0`, `单选`; several with commas; `all`.
+    """Return the question types named in any spelling: `SA`, `0`, `单选`; several with commas; `all`.
 
     >>> sorted(types_of("SA,3,单选"))
     ['单选', '解答']
@@ -41,7 +41,7 @@ def classes_of(given: str | int | Sequence[str | int] | None) -> frozenset[str] 
 
 
 def subjects_of(given: str | Sequence[str] | None) -> frozenset[str] | None:
-    """Subjects: their names, or what problem ids begin with; several with commas."""
+    """Return the subjects that are named, or that problem ids begin with; several with commas."""
     if given is None:
         return None
     parts = given.split(",") if isinstance(given, str) else given

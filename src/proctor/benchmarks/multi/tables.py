@@ -46,7 +46,7 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def percent(self) -> float:
-        """Points earned of 100."""
+        """The percentage of points earned."""
         return round(self.score / self.total * 100, 1) if self.total else 0.0
 
     @property
@@ -56,7 +56,7 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def sums(rows: Iterable[Scored]) -> Sums:
-    """Added up; full marks are exactly all points, as upstream."""
+    """Add up points; full marks are exactly all points, as upstream."""
     found = list(rows)
     return Sums(
         count=len(found),
@@ -67,7 +67,7 @@ def sums(rows: Iterable[Scored]) -> Sums:
 
 
 def statistics(rows: Sequence[Scored]) -> str:
-    """statistics.csv: every type and image class of each subject, zeros included."""
+    """Return the rows of statistics.csv: every question type and image class of each subject, zeros included."""
     lines = [_COLUMNS]
     subjects = dict.fromkeys((row.education, row.subject) for row in rows)
     for education, subject in sorted(subjects, key=lambda pair: _rank(pair[0])):
@@ -83,7 +83,7 @@ def statistics(rows: Sequence[Scored]) -> str:
 
 
 def summary(rows: Sequence[Scored], *, pictures: bool = False) -> str:
-    """summary.md: the official tables and JSON block; below them intervals and rejections, which are ours.
+    """Return summary.md: the official tables and JSON block, then intervals and rejected replies, which upstream does not have.
 
     Args:
         pictures: the four pictures are next to it; else a line says how to get them.
@@ -136,7 +136,7 @@ def leaderboard(rows: Sequence[Scored], model: str, *, elite: bool = False) -> d
 
 
 def leaderboard_file(rows: Sequence[Scored], model: str) -> str:
-    """leaderboard.json: the entry, then the published rows for guessing, the most frequent answer, and people."""
+    """Return leaderboard.json: this model's entry, then the published rows for guessing, the most frequent answer, and people."""
     data = [leaderboard(rows, model), *baselines.rows(_MODEL)]
     return json.dumps({"data": data, "baselines": baselines.SOURCE}, ensure_ascii=False, indent=4) + "\n"
 

@@ -37,7 +37,7 @@ Dict = dict[str, Any]
 
 
 class JudgingEvaluator:
-    """What both evaluators are given: a judge, other names of fields, and the run that they left.
+    """The base of both evaluators that ask a judge: its model, renamed fields, and the run they made.
 
     Attributes:
         field_mapping: standard names of fields with those of the data.
@@ -104,7 +104,7 @@ def mean(values: Sequence[float], planned: int, low: float = 0.0, high: float = 
 
 
 def from_cache(runs: Iterable[Run]) -> int:
-    """Count the replies of the judge that came from the reply cache, and say so where there are any."""
+    """Count the replies of the judge that came from the reply cache, and tell the user if there are any."""
     count = sum(verdict.result.known.replies_from_cache for run in runs for verdict in run.verdicts())
     if count:
         tell(say("ℹ️ {count} replies of the judge came from the reply cache: it was not asked again.", count=count))

@@ -31,7 +31,7 @@ class InvokedModel:
         *,
         response_format: Mapping[str, object] | None = None,
     ) -> Step:
-        """Return what it says; a schema is not handed on, since the prompt asks for the same."""
+        """Return the reply of the user's model; a schema is not passed on, as the prompt asks for the same form."""
         started = time.time()
         said = await call_function(self._invoke, to_messages(messages, {}))
         text = said if isinstance(said, str) else getattr(said, "content", None)

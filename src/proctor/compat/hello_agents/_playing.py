@@ -33,12 +33,12 @@ class PlayedSample(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def counts(self) -> bool:
-        """Whether it is in the mean: a provider that failed says nothing about the agent."""
+        """True if it is in the mean: the failure of a provider says nothing about the agent."""
         return self.trial.outcome in IN_THE_MEAN
 
     @property
     def error(self) -> str | None:
-        """Why there is no score, if there is none."""
+        """The reason why there is no score; None if there is one."""
         return str(self.trial.failure.reason) if self.trial.failure is not None else None
 
 
@@ -52,7 +52,7 @@ def play(task: Task, agent: Any, *, concurrency: int = 1) -> tuple[Run, list[Pla
 
 
 def agent_or_model(agent: object) -> Any:
-    """Return the agent; the model of `LLM_MODEL_ID` when there is none, as a tool that an agent calls is given none.
+    """Return the agent, or the model of `LLM_MODEL_ID` without one: an agent that calls a tool cannot pass an agent.
 
     Raises:
         BadInput: neither.

@@ -75,7 +75,7 @@ def model_id() -> str | None:
 
 
 def judge_model(name: str | None) -> str:
-    """Return the model that judges where there is no llm: the one that is named, else that of `LLM_MODEL_ID`."""
+    """Return the judge's model where the caller passed no llm: the one named, else `LLM_MODEL_ID`."""
     return name or model_id() or USUAL_JUDGE
 
 

@@ -1,4 +1,4 @@
-"""What a tool of HelloAgents is, so that an agent of theirs can call an evaluation; the library itself is not needed."""
+"""Define the interface of HelloAgents tools, so that their agents can call an evaluation; the library itself is not needed."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What the compatibility tools print and write into reports, in the reader's language."""
+"""Print and write the texts of the compatibility tools in the reader's language."""
 
 from functools import cache
 from typing import TYPE_CHECKING

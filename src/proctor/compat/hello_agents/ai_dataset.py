@@ -46,7 +46,7 @@ class AIDataset:
         self.problems: list[dict[str, object]] = []
 
     def load(self) -> list[dict[str, object]]:
-        """Read the problems: of the file, or of the year (2025 when none is said) from the hub.
+        """Read the problems of the file, or of a year (2025 by default) from the hub.
 
         Raises:
             BadInput: no such file, set or year, nothing in it, or an id twice.

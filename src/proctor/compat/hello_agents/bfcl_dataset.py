@@ -102,7 +102,7 @@ class BFCLDataset(Questions):
         return self.data
 
     def get_ground_truth(self, sample_id: str) -> Any:
-        """Return the answer of a question; [] where there is none."""
+        """Return the answer of a question; [] if it has none."""
         self._loaded()
         return self.ground_truth.get(sample_id, [])
 

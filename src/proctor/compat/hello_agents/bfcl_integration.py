@@ -104,7 +104,7 @@ class BFCLIntegration:
                 shutil.copy(table, kept)
 
     def parse_results(self, model_name: str, category: str) -> dict[str, object] | None:
-        """Return the first line of a score file (`accuracy`, `correct_count`, `total_count`); None where there is none."""
+        """Return the first line of a score file (`accuracy`, `correct_count`, `total_count`); None without a readable file."""
         group = CATEGORIES[category].group if category in CATEGORIES else "*"
         name = result_folder(self.project_root, model_name).name
         for folder in ("score", UNREGISTERED):

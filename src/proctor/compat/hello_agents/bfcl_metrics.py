@@ -14,7 +14,7 @@ class BFCLMetrics:
 
     @staticmethod
     def calculate_accuracy(predictions: Sequence[object], references: Sequence[object]) -> float:
-        """Return the share of the references that the prediction at the same place equals; 0 for none.
+        """Return the share of references that equal the prediction at the same index; 0 without references.
 
         >>> BFCLMetrics.calculate_accuracy([1], [1, 2, 3, 4])
         0.25
@@ -25,7 +25,7 @@ class BFCLMetrics:
 
     @staticmethod
     def calculate_ast_match(predicted: object, reference: object) -> float:
-        """1 when the calls are the same, whatever the order of calls and parameters and however values are written, else 0.
+        """Return 1 if the calls are the same, however calls and parameters are ordered and values are written, else 0.
 
         >>> BFCLMetrics.calculate_ast_match("f(a=2+3, s='x')", 'f(s="x", a=5)')
         1.0
@@ -66,7 +66,7 @@ class BFCLMetrics:
 
     @staticmethod
     def calculate_f1_score(precision: float, recall: float) -> float:
-        """2PR / (P + R); 0 where both are 0."""
+        """Return 2PR / (P + R); 0 if both are 0."""
         return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
     @staticmethod

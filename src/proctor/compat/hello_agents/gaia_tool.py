@@ -89,7 +89,7 @@ class GAIAEvaluationTool(EvaluationTool):
         return results
 
     def get_dataset_info(self, level: int | str | None = None) -> dict[str, Any]:
-        """Return what is in the data; `error` where there is none."""
+        """Return a summary of the data; `error` if there is none."""
         try:
             dataset = GAIADataset(level=level, local_data_dir=self.local_data_path)
             items = dataset.load()

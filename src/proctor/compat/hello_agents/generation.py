@@ -58,7 +58,7 @@ class AIMEGenerator:
             self._load(reference_dataset)
 
     def generate_single(self, max_retries: int = 3) -> Dict:
-        """One problem: problem, answer, solution, topic.
+        """Generate one problem: problem, answer, solution, topic.
 
         Raises:
             AgentFailed: none of the tries gave one.
@@ -78,7 +78,7 @@ class AIMEGenerator:
         return self._batch(num_problems, Path(checkpoint_path) if checkpoint_path else None)[0]
 
     def generate_and_save(self, num_problems: int = 30, output_dir: str | Path = GENERATED) -> str:
-        """Return the same, saved as `aime_generated_<ts>.json` with `generation_report_<ts>.md`; gives back the path.
+        """Generate problems, save them as `aime_generated_<ts>.json` with `generation_report_<ts>.md`, and return the path.
 
         A call that was stopped is resumed from its checkpoint.
 

@@ -35,7 +35,7 @@ class EvaluationDimension(msgspec.Struct):
 
 
 class EvaluationConfig:
-    """What is judged: the dimensions of a template, some by name, or one's own."""
+    """Which dimensions to judge: those of a template, some by name, or custom ones."""
 
     def __init__(self, dimensions: Sequence[EvaluationDimension] | None = None) -> None:
         self.dimensions = list(dimensions) if dimensions is not None else _of_template("math", STANDARD)
@@ -57,7 +57,7 @@ class EvaluationConfig:
 
     @classmethod
     def custom(cls, **kwargs: str) -> "EvaluationConfig":
-        """One's own dimensions: name and what it asks."""
+        """Return a configuration with custom dimensions: the name of each, and the question it asks."""
         return cls([EvaluationDimension(name, text) for name, text in kwargs.items()])
 
     def get_dimension_names(self) -> list[str]:
@@ -148,7 +148,7 @@ class UniversalDataset:
 
 
 class UniversalLLMJudgeEvaluator(LLMJudgeEvaluator):
-    """`LLMJudgeEvaluator` with dimensions and fields of one's own."""
+    """`LLMJudgeEvaluator` with custom dimensions and fields."""
 
     def __init__(
         self,

@@ -31,7 +31,7 @@ class HumanVerificationUI:
 
     @property
     def verifications(self) -> dict[str, object]:
-        """What was said so far, by id: problem_id, scores, total_score, status, comments, verified_at."""
+        """The labels so far, by id: problem_id, scores, total_score, status, comments, verified_at."""
         return {
             id: {
                 "problem_id": record.problem_id,
@@ -45,7 +45,7 @@ class HumanVerificationUI:
         }
 
     def get_current_problem(self) -> Shown:
-        """Its place, problem, answer, solution, topic, and the comment that was given on it."""
+        """Return the index, problem, answer, solution and topic, and the comment on it."""
         item = self.problems[self.current_index]
         said = self._review.own(item, self._reviewer)
         return (
@@ -87,7 +87,7 @@ class HumanVerificationUI:
         return self.get_current_problem()
 
     def get_statistics(self) -> str:
-        """Total, verified, how many of each status, and the mean score."""
+        """Return the total, the number verified, the number of each status, and the mean score."""
         progress = self._review.progress()
         lines = [
             say("Problems: {total}, verified: {done}", total=progress.total, done=progress.done),

@@ -72,7 +72,7 @@ class WinRateEvaluator(JudgingEvaluator):
         reference_problems: Sequence[Problem],
         num_comparisons: int | None = None,
     ) -> Dict:
-        """Win, loss and tie rates, which sum to 1, with every comparison.
+        """Return the win, loss and tie rates, which sum to 1, with every comparison.
 
         Args:
             num_comparisons: how many pairs are drawn (with a seed); every problem once before any comes again. All

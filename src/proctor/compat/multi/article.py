@@ -66,7 +66,7 @@ class CustomMetrics:
 
     @staticmethod
     def semantic_similarity(pred: str, label: str) -> Marks:
-        """Cosine of the packaged sentence encoder.
+        """Return the cosine similarity by the packaged sentence encoder.
 
         Raises:
             MissingExtra: the extra `semantic` is not installed.
@@ -94,7 +94,7 @@ class CustomMetrics:
 
 
 def image_text_assertion(pred_text: str, image_path: str, expected_description: str, args: object = None) -> Marks:
-    """0.6 of how well text and image fit, and 0.4 of how near the text is to the expected description.
+    """Return 0.6 of how well text and image fit plus 0.4 of how near the text is to the expected description.
 
     `args.multimodal_similarity(pred_text, image_path, expected_description)` gives the first, from 0 to 1: a model of
     yours, because none comes along.
@@ -126,7 +126,7 @@ class AdaptiveThresholdAssertion:
         self._threshold_by_type: dict[str, adaptive.Threshold] = {}
 
     def adaptive_threshold_eval(self, pred: str, label: str, question_type: str, args: object = None) -> Marks:
-        """(similarity or 0, 1); `args.similarity` is a function (pred, label) in place of `basic_similarity`."""
+        """Return (similarity or 0, 1); `args.similarity` is a function (pred, label) that replaces `basic_similarity`."""
         similarity = float((getattr(args, "similarity", None) or basic_similarity)(pred, label))
         threshold = self.calculate_adaptive_threshold(question_type)
         score = similarity if similarity >= threshold else 0.0

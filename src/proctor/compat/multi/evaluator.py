@@ -36,7 +36,7 @@ class MultiAssertionEvaluator:
     def evaluate(
         self, prediction: str, label: str, question_type: str, config: Mapping[str, object] | str | Path | None = None
     ) -> tuple[float, float]:
-        """(score, total) of one answer; types without a function are 0 of 0, and counted in `unknown_types`."""
+        """Return (score, total) of one answer; types without a function get 0 of 0, and are counted in `unknown_types`."""
         chosen = settings_of(config) if config is not None else self.config
         if question_type not in EvaluateFuncDict:
             self.unknown_types[question_type] = self.unknown_types.get(question_type, 0) + 1

@@ -12,22 +12,22 @@ Marks = tuple[float, float]
 
 
 def SingleAnswerChoiceEval(pred: str, label: str, args: object = None) -> Marks:  # noqa: N802 - a name of the original
-    """(score, total) of a single choice; `args.answer_position` is start, end, middle or all."""
+    """Return (score, total) of a single choice; `args.answer_position` is start, end, middle or all."""
     return _marks(official.single(pred or "", label, _position(args)))
 
 
 def MultipleAnswersChoiceEval(pred: str, label: str, args: object = None) -> Marks:  # noqa: N802 - a name of the original
-    """(score, total) of a multiple choice."""
+    """Return (score, total) of a multiple choice."""
     return _marks(official.multiple(pred or "", label, _position(args)))
 
 
 def FillInTheBlankEval(pred: str, label: str, args: object = None) -> Marks:  # noqa: N802, ARG001 - as in the original
-    """(score, total) of blanks, line against line."""
+    """Return (score, total) of fill-in blanks, compared line by line."""
     return _marks(official.blanks(pred or "", label))
 
 
 def OpenendQuestionEval(pred: str, label: str, args: object = None) -> Marks:  # noqa: N802, ARG001 - as in the original
-    """(score, total) of a discussion, by ROUGE-L over jieba's words.
+    """Return (score, total) of a discussion, by ROUGE-L over jieba's words.
 
     Raises:
         ValueError: a text is white space only, as in the original.
@@ -45,7 +45,7 @@ EvaluateFuncDict: dict[str, Callable[..., Any]] = {
 
 
 def evaluate_question(question_type: str, pred: str, label: str, args: object = None) -> tuple[float, float, float]:
-    """(score, total, improvement) by the registered function of a type; a function may give two values or three.
+    """Return (score, total, improvement) by the registered function of a type, which may return two or three values.
 
     A function with a fourth argument `config` gets `args.config`, else an empty one. An unknown type is 0 of 0; whoever
     counts must say so.
@@ -86,7 +86,7 @@ def position_sensitive_extraction(text: str, position: str = "end") -> str | lis
 def reference_comparison_assertion(
     prediction: str, label: str, reference_answer: str, args: Any = None, question_type: str | None = None
 ) -> tuple[float, float, float]:
-    """(score, total, improvement): how much better the reference did, at least 0.
+    """Return (score, total, improvement); the improvement is how much better the reference did, at least 0.
 
     The type is `question_type`, else `args.question_type`, else single choice.
     """

@@ -83,7 +83,7 @@ def generate_evaluation_report(results: Sequence[Mapping[str, Any]]) -> str:
 
 
 def debug_assertion(pred: str, label: str, question_type: str, args: Any = None) -> tuple[float, float]:
-    """Print what an assertion got and made of it, with the reasons where it earned nothing; returns (score, total)."""
+    """Print the input and the result of an assertion, with the reasons if it earned nothing; return (score, total)."""
     print(f"题目类型: {question_type}\n预测答案: {pred!r}\n标准答案: {label!r}")
     if question_type not in EvaluateFuncDict:
         print(f"错误: 未知题目类型 {question_type!r}")

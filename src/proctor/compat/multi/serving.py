@@ -21,7 +21,7 @@ def add_flags(flags: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> tuple[str, int]:
-    """Serve until stopped.
+    """Serve until it is stopped.
 
     Raises:
         BadInput: no label files in the folder, or the address is taken.

@@ -65,7 +65,7 @@ __all__ = [
 
 
 class EvalStatus(Enum):
-    """How an evaluation ended."""
+    """The status in which an evaluation ended."""
 
     PASSED = 1
     FAILED = 2
@@ -81,7 +81,7 @@ class EvalMetric(msgspec.Struct, kw_only=True):
 
 
 class RubricScore(Record, kw_only=True):
-    """What one property is worth."""
+    """The score of one property of a rubric."""
 
     rubric_id: str
     rationale: str | None = None
@@ -89,7 +89,7 @@ class RubricScore(Record, kw_only=True):
 
 
 class PerInvocationResult(Record, kw_only=True):
-    """What one turn scored."""
+    """The result of one turn."""
 
     actual_invocation: Any
     expected_invocation: Any = None
@@ -99,7 +99,7 @@ class PerInvocationResult(Record, kw_only=True):
 
 
 class EvaluationResult(Record, kw_only=True):
-    """What a case scored: the mean of its turns, against the threshold."""
+    """The result of a case: the mean of its turns, compared with the threshold."""
 
     overall_score: float | None = None
     overall_eval_status: EvalStatus = EvalStatus.NOT_EVALUATED

@@ -109,7 +109,7 @@ class AgentEvaluator:
 
     @staticmethod
     def find_config_for_test_file(test_file: str | Path, *, allow_code: bool = False) -> Criteria:
-        """Return the criteria of the `test_config.json` next to a file; those of ADK where there is none."""
+        """Return the criteria of the `test_config.json` next to a file, or ADK's defaults without one."""
         return criteria_next_to(Path(test_file), allow_code=allow_code)
 
     @staticmethod

@@ -68,7 +68,7 @@ class BaseEvaluator:
         raise NotImplementedError(f"{type(self).__name__} has to say how it evaluates")
 
     def get_eval_set_information(self) -> list[list[dict[str, Any]]]:
-        """For each case its turns: input, expected and actual output and tools, score and reason of the case, latency."""
+        """Return the turns of each case: input, expected and actual output and tools, score and reason of the case, latency."""
         return [
             [
                 {

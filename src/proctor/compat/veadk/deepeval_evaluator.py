@@ -61,7 +61,7 @@ class DeepevalEvaluator(BaseEvaluator):
 
     @cached_property
     def judge_model(self) -> Any:
-        """DeepEval's object of the judge; where DeepEval is not installed, one for our own metrics of its names."""
+        """The judge as an object of DeepEval; without DeepEval one for Proctor's own metrics of the same names."""
         if find_spec("deepeval") is None:
             return endpoint(self.judge_model_name, *address_and_key(self._base, self._key))
         return judge_model(self.judge_model_name, self._base, self._key)

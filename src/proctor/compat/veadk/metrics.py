@@ -30,7 +30,7 @@ from proctor.trajectory_matching.call_order import in_sequence
 
 
 class LLMTestCaseParams(StrEnum):
-    """What of a turn a judge is shown."""
+    """The fields of a turn that a judge sees."""
 
     INPUT = "input"
     ACTUAL_OUTPUT = "actual_output"
@@ -43,7 +43,7 @@ SingleTurnParams = LLMTestCaseParams
 
 
 class ToolCallParams(StrEnum):
-    """What of a call is compared besides its name."""
+    """The fields of a call that are compared in addition to its name."""
 
     INPUT_PARAMETERS = "input_parameters"
 

@@ -14,7 +14,7 @@ from proctor.exports.prometheus import PASSWORD_VARIABLE, URL_VARIABLE, USERNAME
 
 @dataclass
 class PrometheusPushgatewayConfig:
-    """Where to push; what is not given comes from the environment when the object is made.
+    """The address and credentials of a push gateway; fields left out are read from the environment when the object is made.
 
     >>> PrometheusPushgatewayConfig(url="http://gateway:9091", username="u", password="p").url
     'http://gateway:9091'

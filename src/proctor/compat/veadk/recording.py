@@ -66,7 +66,7 @@ class EvalSetRecorder:
         return str(self._path(app_name, self.eval_set_id))
 
     def get_eval_set(self, app_name: str, eval_set_id: str) -> EvalSet | None:
-        """Return a set; None where there is none."""
+        """Return a set; None if it does not exist."""
         path = self._path(app_name, eval_set_id)
         return read(path).eval_set if path.exists() else None
 
@@ -94,7 +94,7 @@ class EvalSetRecorder:
         return made
 
     def get_eval_case(self, app_name: str, eval_set_id: str, eval_case_id: str) -> EvalCase | None:
-        """Return a case; None where there is none."""
+        """Return a case; None if it does not exist."""
         found = self.get_eval_set(app_name, eval_set_id)
         all_cases = found.eval_cases if found is not None else []
         return next((case for case in all_cases if case.eval_id == eval_case_id), None)

@@ -1,4 +1,4 @@
-"""What VeADK's evaluators keep: cases with what was expected and done, and what metrics said.
+"""Define what VeADK's evaluators keep: cases with expected and actual outputs, and the results of metrics.
 
 Source: volcengine/veadk-python, veadk/evaluation/base_evaluator.py and types.py, release 1.1.19.
 """
@@ -18,7 +18,7 @@ class Record(msgspec.Struct, kw_only=True):
     """Made with keywords and changed at will, as there."""
 
     def model_dump(self, **_: object) -> dict[str, object]:
-        """Plain data."""
+        """Return the fields as plain data."""
         plain: dict[str, object] = msgspec.to_builtins(self, enc_hook=_foreign)
         return plain
 
@@ -67,7 +67,7 @@ class EvalTestCase(Record, kw_only=True):
 
 
 class MetricResult(Record, kw_only=True):
-    """What one metric said of a case; `score` is None where it could not be measured."""
+    """The result of one metric for a case; `score` is None if it could not be measured."""
 
     metric_type: str
     success: bool
@@ -76,7 +76,7 @@ class MetricResult(Record, kw_only=True):
 
 
 class EvalResultData(Record, kw_only=True):
-    """What all metrics said of a case.
+    """The results of all metrics for a case.
 
     >>> result = EvalResultData(metric_results=[MetricResult(metric_type="m", success=True, score=1.0, reason="fine")])
     >>> result.call_before_append()
@@ -89,12 +89,12 @@ class EvalResultData(Record, kw_only=True):
     total_reason: str = ""
 
     def calculate_average_score(self) -> None:
-        """The mean of the scores that there are; 0.0 when there is none."""
+        """Return the mean of the scores that exist; 0.0 without any."""
         scores = [result.score for result in self.metric_results if result.score is not None]
         self.average_score = sum(scores) / len(scores) if scores else 0.0
 
     def generate_total_reason(self) -> None:
-        """One line `type:reason` for each metric."""
+        """Return one line `type:reason` for each metric."""
         self.total_reason = "\n".join(f"{result.metric_type}:{result.reason}" for result in self.metric_results)
 
     def call_before_append(self) -> None:
