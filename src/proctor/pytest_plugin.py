@@ -125,7 +125,7 @@ class Proctor:
         return self._good(evaluate(task, **given), wanted)
 
     async def evaluate_async(self, task: Any, *, agent: object, **how: object) -> "Run":
-        """Return the same in an async test."""
+        """Evaluate in an async test, and return the run."""
         from proctor import evaluate_async
 
         task, given, wanted = _arguments(task, agent, how, self._item.path.parent)

@@ -14,7 +14,7 @@ from proctor.core.errors import BadInput
 
 
 def load(folder: Path) -> Any:
-    """Return the `App` called `app`, which says more than its agent, or what is called `root_agent`.
+    """Return the `App` called `app`, as it has more settings than its agent; else the agent called `root_agent`.
 
     Variables of an `.env` in the folder, or in the one above it, are set before.
 

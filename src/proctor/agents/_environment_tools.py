@@ -1,4 +1,4 @@
-"""Offer the tools of a sample's environment to an agent of another library, which makes tools of its own kind of them."""
+"""Offer the tools of a sample's environment to an agent of another library, as tools of that library's kind."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -55,7 +55,7 @@ class EnvironmentTools:
         return self.tools != before
 
     def has(self, name: str) -> bool:
-        """True if a tool of the environment has this name; one of the agent's own gives way to it."""
+        """True if a tool of the environment has this name; it replaces the agent's own tool of that name."""
         return any(tool.name == name for tool in self.tools)
 
     async def call(self, name: str, arguments: Mapping[str, Any] | str, id: str = "") -> ToolResult:
@@ -79,12 +79,12 @@ class EnvironmentTools:
         return result
 
     def call_in_thread(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
-        """Do the same for a library that calls its tools in a thread."""
+        """Call a tool of the environment for a library that calls its tools in a thread."""
         return asyncio.run_coroutine_threadsafe(self.call(name, arguments), self._loop).result()
 
     @contextmanager
     def ended(self) -> Iterator[None]:
-        """Raise what ended the sample inside a tool, in place of what the library made of it."""
+        """Raise the error that ended the sample inside a tool, instead of the library's own error."""
         try:
             yield
         except BaseException as error:

@@ -31,7 +31,7 @@ class StepLimitReached(Exception):
 
 
 class Reply(msgspec.Struct, kw_only=True):
-    """One call of a model: when, how long, and what it used."""
+    """One call of a model: its start, its duration and its usage."""
 
     started: float
     clock: float
@@ -161,7 +161,7 @@ class Record:
             self._reply_by_run[run] = Reply(started=time.time(), clock=time.perf_counter())
 
     def end_reply(self, run: Any, message: Any, *, joins: bool) -> None:
-        """Note the reply of a model; with `joins` it is a step of its own, as no state will have it."""
+        """Note the reply of a model; with `joins` it becomes a step, as no state of a graph will hold it."""
         with self._lock:
             reply = self._reply_by_run.get(run)
             if reply is None:

@@ -52,7 +52,7 @@ class LibraryOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FrameworkAgent:
-    """An agent of a library, with a session of its own for each sample. It has its own tools, and those of the environment."""
+    """An agent of a library, with a session of its own for each sample, its own tools and those of the environment."""
 
     tools: ToolStyle = "text"
 

@@ -92,7 +92,7 @@ def make(argument: str, options: Mapping[str, object]) -> "AdkAgent":
 
 
 def wrap(target: object, *, name: str | None = None) -> "AdkAgent":
-    """Return the agent made of an agent, workflow, app or runner of google-adk or VeADK.
+    """Return an agent that runs an agent, workflow, app or runner of google-adk or VeADK.
 
     Raises:
         BadInput: it is something else.

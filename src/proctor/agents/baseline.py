@@ -69,7 +69,7 @@ class Baseline:
         self._seed = options.seed
 
     def with_oracle(self, oracle: Oracle | None) -> Self:
-        """Return the same agent, with a task's own right answers."""
+        """Return the same agent, with the task's function for right answers."""
         made = copy.copy(self)
         made.oracle = oracle
         return made

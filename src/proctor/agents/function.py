@@ -1,4 +1,4 @@
-"""The user's own agent: a function, an object with `.run(text)`, a class of such objects, or an `Agent` as it is.
+"""Use the user's own agent: a function, an object with `.run(text)`, a class of such objects, or an `Agent` unchanged.
 
 One parameter: the text of the question comes in, an answer as text goes out. Two parameters, or one called
 `messages`: the whole conversation (and the tools) as the plain dicts of chat completions come in; text, a message or
@@ -54,7 +54,7 @@ def make(argument: str, options: Mapping[str, object]) -> Agent:
 
 
 def wrap(target: object, *, name: str | None = None) -> Agent:
-    """Return an agent made of the user's object.
+    """Return an agent that calls the user's object.
 
     A class is made anew for each sample, so that its objects may remember the turns of one conversation; an object
     or a function is shared by all samples.
@@ -99,7 +99,7 @@ def qualified_name(target: object) -> str:
 
 
 def source_digest(target: object) -> str | None:
-    """Return a digest of the source of a function or class (of its class, for an object); None where there is none."""
+    """Return a digest of the source of a function or class, or of an object's class; None if there is no source."""
     owner: Any = _unwrapped(target)
     owner = owner if hasattr(owner, "__qualname__") else type(owner)
     try:
@@ -109,7 +109,7 @@ def source_digest(target: object) -> str | None:
 
 
 def continuable(target: object) -> bool:
-    """True if another process finds the same object by `identity`: not in `__main__`, no lambda, no inner function."""
+    """True if another process can find the object by `identity`: it is not in `__main__`, no lambda and no inner function."""
     module, _, path = qualified_name(target).partition(":")
     if module == "__main__":
         return False

@@ -38,7 +38,7 @@ def make(argument: str, options: Mapping[str, object]) -> "ChatAgent":
 
 
 class ChatAgent(Opened):
-    """A chat model as a system under test; `async with` it, so that a model with a server of its own ends with the run.
+    """A chat model as an agent; use it in `async with`, so that a server started for the model stops with the run.
 
     Args:
         tools: "native" offers tools as the model's API does, "text" describes them in words.

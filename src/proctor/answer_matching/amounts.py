@@ -1,4 +1,4 @@
-"""Find the amounts and dates of a sentence, and the only one of a kind that it gives as its answer."""
+"""Find the amounts and dates in a sentence, and the single one of a kind that is its answer."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -111,7 +111,7 @@ def the_amount(reply: str, target: str = "", question: str = "") -> str | None:
 
 
 def without_asked_unit(text: str, question: str) -> str:
-    """Return an amount without a unit that the question names: `5` of `5 km`, asked for kilometres.
+    """Return an amount without the unit that the question asks for: `5` for `5 km`, where it asks for kilometres.
 
     >>> without_asked_unit("5 km", "How many kilometres is it?"), without_asked_unit("5 km", "How far?")
     ('5', '5 km')
@@ -139,7 +139,7 @@ def without_unit(text: str) -> str:
 
 
 def amount_in(sentences: Sequence[str], target: str, question: str) -> str | None:
-    """Return the only amount of the target's kind in the last of the answering sentences that has one; None when it is not outright."""
+    """Return the amount of the target's kind in the last answering sentence that has one; None if it has several, or hedges."""
     asked = {span for sentence in split(question) for span, _ in _spans(sentence)} if question else set()
     question = interrogative(question)
     answering = chosen(sentences, question)

@@ -1,4 +1,4 @@
-"""Find what a sentence gives as its answer: `The capital of France is Paris.`, `It was founded in 1985 by …`, `法国的首都是巴黎。`
+"""Find the answer that a sentence states: `The capital of France is Paris.`, `It was founded in 1985 by …`, `法国的首都是巴黎。`
 
 The rules look at the form of the sentence (what follows the last `is`, the only number or name of the kind that is asked for,
 what a reply adds to the words of the question), and refuse what takes its own words back: negations, alternatives, guesses,

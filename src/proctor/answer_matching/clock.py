@@ -49,7 +49,7 @@ class Time(msgspec.Struct, frozen=True):
 
 
 def find_time(text: str) -> tuple[Time, str] | None:
-    """Return the time in a lower-case text and what is left of the text without it; None when there is no valid one.
+    """Return the time in a lower-case text, and the rest of the text; None without a valid time.
 
     >>> find_time("3:30 pm")[0] == find_time("15:30")[0] == find_time("下午三点半")[0]
     True

@@ -51,7 +51,7 @@ COMPARES = compile_later(
 
 
 def about_another(sentence: str, question: str) -> bool:
-    """True if a sentence is about another numbered or lettered item than the question: option A, asked about option B.
+    """True if a sentence is about another numbered or lettered item than the question, such as option A instead of option B.
 
     >>> about_another("Team B scored 20", "How many did team A score?"), about_another("It was 5 in Q3", "What in Q3?")
     (True, False)

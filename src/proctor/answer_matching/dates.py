@@ -89,7 +89,7 @@ class Moment(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=4096)
 def read_moments(text: str) -> tuple[Moment, ...]:
-    """Return every reading of a tidy text as a date, a time or both; none when it is something else.
+    """Return every reading of a normalized text as a date, a time or both; none if it is neither.
 
     >>> read_moments("May 3, 2024") == read_moments("2024年5月3日") == read_moments("3 May 2024")
     True

@@ -1,4 +1,4 @@
-"""The rule for names and abbreviations: a small table, the order of a person's names, titles, accents."""
+"""Compare names and abbreviations: a small table, the order of the parts of a name, titles, accents."""
 
 import unicodedata
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ INITIALS = compile_later(r"\b([a-z]) (?=[a-z]\b)")
 
 
 def names(answer: str, target: str) -> Match | None:
-    """Return the same name in another form; never a guess: `Smith` is not `John Smith`, `J. Smith` is not `John Smith`."""
+    """Compare two names in different forms, without guessing: neither `Smith` nor `J. Smith` equals `John Smith`."""
     if max(len(answer), len(target)) > LONGEST:
         return None
     if len(negations(answer)) != len(negations(target)) and _key(target) not in _aliases():

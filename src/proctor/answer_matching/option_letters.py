@@ -1,4 +1,4 @@
-"""Read the letters of the options that a reply gives as its answer."""
+"""Read the letters of the options that a reply chooses."""
 
 import re
 

@@ -32,7 +32,7 @@ EMPTY_WORDS = NOT_A_NAME | frozenset(WORDS_OF_QUESTIONS.split())
 
 
 def interrogative(question: str) -> str:
-    """Return the clause of a question that asks, and what follows it; all of it when that names nothing.
+    """Return the clause that asks the question, and what follows; the whole text if no clause names what is asked.
 
     >>> interrogative("Ann has 5 apples. If she eats 2, how many apples are left?"), interrogative("甲有3个，乙有几个？")
     ('how many apples are left?', '乙有几个？')

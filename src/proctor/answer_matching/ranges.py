@@ -36,7 +36,7 @@ PREFIX = compile_later(r"([^\d\s.+-]+\s?)[\d,.]+.*")
 
 
 class Span(msgspec.Struct, frozen=True):
-    """Two ends as texts, and what they are to each other."""
+    """The two ends of a range as texts, and how they are related."""
 
     kind: str
     first: str
@@ -74,7 +74,7 @@ def _multiple(one: Span, other: Span) -> bool:
 
 
 def read_span(text: str) -> Span | None:
-    """Return the two ends of a range; a unit that stands once counts for both.
+    """Return the two ends of a range; a unit that is written once applies to both.
 
     >>> read_span("3-5 km"), read_span("between 3 and 5").second, read_span("well-known")
     (Span(kind='range', first='3 km', second='5 km'), '5', None)

@@ -124,7 +124,7 @@ def _exact(tree: Tree) -> Fraction:
 
 
 def exact_power(base: Fraction, exponent: Fraction) -> Fraction:
-    """Return a whole power; its size is known before it is computed.
+    """Return a power with a whole exponent; its size is checked before it is computed.
 
     Raises:
         OutOfReach, Undefined: too large; a power that is not whole, or a division by zero.

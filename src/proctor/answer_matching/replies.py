@@ -1,4 +1,4 @@
-"""Match a reply with its targets: as a whole, and by what its sentences give as their answer."""
+"""Match a reply with its targets: as a whole, then by the answers that its sentences state."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -54,7 +54,7 @@ def _is_value(given: str, target: str, verdict: Match) -> bool:
 
 
 def stated_match(reply: str, targets: Sequence[str], options: AnswerOptions, question: str) -> Match | None:
-    """Return the verdict on what the sentences of a reply give as its answer; None when that is no target."""
+    """Return the verdict on the answers that the sentences of a reply state; None if none of them matches a target."""
     plain = msgspec.structs.replace(options, semantic=None, judge=None)
     reply = without_guessing(reply) if options.guesses else reply
     for target in targets if options.sentences else ():

@@ -130,7 +130,7 @@ CLAUSE = compile_later(
 
 
 def statements(reply: str) -> list[str]:
-    """Return the sentences of a reply but for questions, slips and explanations; of a list none, as no item is more than the others."""
+    """Return the sentences of a reply without questions, slips and explanations; none for a list, as its items are equal."""
     lines = [line for line in reply[-MOST_CHARACTERS:].splitlines() if line.strip()]
     if len(lines) > 1 and all(map(ITEM.match, lines)):
         return []
@@ -155,7 +155,7 @@ def corrected(reply: str) -> str:
 
 
 def split(text: str) -> list[str]:
-    """Return the sentences of a text, without marks of a list or emphasis; an initial or `Dr.` ends none."""
+    """Return the sentences of a text, without list marks and emphasis; initials and `Dr.` end no sentence."""
     pieces, start = [], 0
     for found in SENTENCE_END.finditer(text):
         if found[0][0] == "." and SHORTENED.search(text[max(start, found.start() - 6) : found.start()]):

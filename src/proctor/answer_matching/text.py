@@ -91,9 +91,9 @@ def tidy(text: str) -> str:
 
 
 def quasi_exact(answer: str, target: str) -> Match | None:
-    """Return the same text but for case, quotes, light punctuation and a leading article.
+    """Accept the same text in spite of case, quotes, light punctuation and a leading article.
 
-    Case stays where it can mean something: beside digits and signs, as in `5 mW`.
+    Case stays where it can mean something: next to digits and symbols, as in `5 mW`.
     """
     if answer == target:
         return accept(RULE, say("The texts are the same."))

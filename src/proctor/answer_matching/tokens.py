@@ -1,4 +1,4 @@
-"""Cut mathematics, LaTeX or plain, into the signs that `syntax.py` reads."""
+"""Split mathematics, LaTeX or plain, into the tokens that `syntax.py` parses."""
 
 import re
 
@@ -55,7 +55,7 @@ ENUMERATIONS = (("(", ")"), ("[", "]"), ("\\{", "\\}"))
 
 
 def tokens_of(text: str) -> list[str]:
-    """Return the signs of a text, each in one spelling.
+    """Return the tokens of a text, each in one spelling.
 
     Raises:
         NotMathematics: it holds words, codes such as H2O, or too much of everything.

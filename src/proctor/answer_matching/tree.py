@@ -32,7 +32,7 @@ class Tree(msgspec.Struct, frozen=True):
         return {node.name for node in self.nodes() if node.op == "name"}
 
     def variables(self) -> set[str]:
-        """Return the names that stand for a value: not π, e, i and ∞."""
+        """Return the names of its variables, without the constants π, e, i and ∞."""
         return self.names() - CONSTANTS
 
 

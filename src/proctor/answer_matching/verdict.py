@@ -99,7 +99,7 @@ def refuse(rule: str, reason: Sentence, *, ambiguous: bool = False) -> Match:
 
 
 def differ(rule: str, answer: str, target: str) -> Match:
-    """Return the usual refusal: both were read, and are not the same."""
+    """Return the usual refusal: both texts could be read, and differ."""
     return refuse(rule, say("'{answer}' is not '{target}'.", answer=shown(answer), target=shown(target)))
 
 

@@ -80,7 +80,7 @@ def evaluate(task: TaskLike, options: RunOptions) -> Run:
 
 @keywords(RunOptions)
 async def evaluate_async(task: TaskLike, options: RunOptions) -> Run:
-    """Do the same as `evaluate` in the running event loop; `RunOptions` lists the keyword arguments.
+    """Evaluate as `evaluate` does, in the running event loop; `RunOptions` lists the keyword arguments.
 
     Cancelling it keeps what was finished.
     """

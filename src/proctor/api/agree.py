@@ -73,7 +73,7 @@ def agree(
     store: str | Store | None = None,
     keep: bool = True,
 ) -> Agreement:
-    """Return the agreement of everybody who rated the same items.
+    """Return the agreement of all raters of the same items.
 
     Args:
         sources: verification files, and runs (or their ids) whose scorers take part.

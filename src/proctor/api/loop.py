@@ -12,7 +12,7 @@ SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP"
 
 
 def run_in_loop(make: Callable[[asyncio.Event], Coroutine[object, object, T]]) -> T:
-    """Run a coroutine to its end in a new event loop; in a thread of its own when a loop is running here.
+    """Run a coroutine to its end in a new event loop; in a new thread if this thread already runs a loop.
 
     The first Ctrl-C, SIGTERM or SIGHUP sets its event; a second one cancels the coroutine, and a third stops waiting for
     blocked threads. Until the loop is closed, signals are handled in it: an interrupt anywhere else would leave it half

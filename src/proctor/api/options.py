@@ -129,7 +129,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def usual(cls, found: Settings) -> Self:
-        """Return the options that the settings of a project give."""
+        """Return the options in the settings of the project."""
         same = {name: getattr(found, name) for name in found.__struct_fields__ if name in cls.__struct_fields__}
         return cls(**{**same, "store": None, "judge": None}, options=found.task_options)
 
@@ -175,7 +175,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         _check_one_of("target", self.target, get_args(Target))
 
     def spec(self, task: str, agent: str, *, stored: RunSpec | None) -> RunSpec:
-        """Return the specification of the run; what was not given is that of the stored run, where there is one.
+        """Return the specification of the run; options that were not given are those of the stored run.
 
         Raises:
             BadInput: a limit or a bound of the budget is out of its range.
@@ -221,7 +221,7 @@ def keywords(
 def judge_of(
     asked: str | None, options: Mapping[str, object] | None, stored: RunRecord | None
 ) -> tuple[str | None, Mapping[str, object]]:
-    """Return the judge and its options: the one asked for, else that of the stored run, else that of the settings."""
+    """Return the judge and its options: the user's, else those of the stored run, else those of the settings."""
     if asked is not None:
         return asked, options or {}
     if stored is not None and stored.spec.judge is not None:
@@ -231,12 +231,12 @@ def judge_of(
 
 
 def budget_of(given: Budget | Mapping[str, object] | None) -> Budget:
-    """Return the bounds of a run; none where nothing is given."""
+    """Return the bounds of a run; none if no option sets one."""
     return given if isinstance(given, Budget) else converted(given or {}, Budget, "budget")
 
 
 def limits_over(usual: Limits, given: Limits | Mapping[str, object] | None) -> Limits:
-    """Return the bounds of an attempt, where a mapping changes only what it names.
+    """Return the limits of an attempt, with those replaced that a mapping names.
 
     Raises:
         BadInput: a bound is not above 0, or not finite.

@@ -285,7 +285,7 @@ def _processes(workers: int | None, record: RunRecord) -> int:
 
 
 def check_money(budget: Budget, judges: Mapping[str, JudgeInfo], unpriced: Sequence[str] = ()) -> None:
-    """Refuse a budget in money where it is not known what a judge costs, or one of the other models."""
+    """Refuse a budget in money if the price of a judge or of another model is unknown."""
     if budget.money is None:
         return
     for model in (*unpriced, *(one for about in judges.values() for one in about.unpriced)):

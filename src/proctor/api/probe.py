@@ -19,7 +19,7 @@ TASK = "judge-probes"
 
 
 class Probed(msgspec.Struct, frozen=True, kw_only=True):
-    """A probed judge: what it is called, its rubric, the run that was made, and what was found."""
+    """A probed judge: its name, its rubric, the run, and the findings."""
 
     judge: str
     rubric: str

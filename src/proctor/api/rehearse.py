@@ -81,7 +81,7 @@ def tools_of(make: object, sample: Sample) -> list[Tool]:
 
 
 def rehearse(task: TaskLike, options: RunOptions) -> Rehearsal:
-    """Return what the judges of a run would be asked, of answers that come with the samples.
+    """Return the requests that the judges of a run would get, for answers that come with the samples.
 
     Raises:
         BadInput: whatever `run_task` would refuse, or no scorer that asks a judge.
@@ -100,7 +100,7 @@ def rehearse_again(
     judge: str | None = None,
     judge_options: Mapping[str, object] | None = None,
 ) -> Rehearsal:
-    """Return what the judges among the scorers would be asked of the stored answers of a run.
+    """Return the requests that the judges among the scorers would get for the stored answers of a run.
 
     Raises:
         BadInput: no such scorer, or none that asks a judge.

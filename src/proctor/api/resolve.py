@@ -226,7 +226,7 @@ def judges_of(bound: Sequence[BoundScorer]) -> dict[str, JudgeInfo]:
 
 
 def files_of_scorers(bound: Sequence[BoundScorer]) -> dict[str, str]:
-    """Return the user's files that scorers are made of, such as code and rubrics, with their digests."""
+    """Return the user's files that scorers use, such as code and rubrics, with their digests."""
     found: dict[str, str] = {}
     for scorer in bound:
         is_path = registry.is_path(scorer.reference) or "." in scorer.reference.partition(":")[0]
@@ -251,12 +251,12 @@ def _names_file(text: str) -> bool:
 
 
 def with_oracle(agent: Agent, task: Task) -> Agent:
-    """Give the agent the function by which the task makes right answers, where it asks for it (`baseline:oracle`)."""
+    """Give an agent that asks for it (`baseline:oracle`) the function by which the task makes right answers."""
     return agent.with_oracle(task.oracle) if task.oracle is not None and isinstance(agent, TakesOracle) else agent
 
 
 def benchmark(name: str) -> BenchmarkPart | None:
-    """Return what the benchmark declares that a task's name begins with; None where it is the name of no benchmark."""
+    """Return the declaration of the benchmark that the name of a task begins with; None if there is none."""
     folder = name.partition("/")[0]
     return registry.BENCHMARKS.find(folder) if registry.BENCHMARKS.knows(folder) else None
 
@@ -267,7 +267,7 @@ def benchmarks() -> Iterator[tuple[str, BenchmarkPart]]:
 
 
 def is_file_of_samples(name: str) -> bool:
-    """True if the name of a task means an eval set, a folder of them, or a data file; a benchmark goes before a folder."""
+    """True if the name of a task is an eval set, a folder of them, or a data file; a benchmark takes precedence over a folder."""
     if _is_plain_benchmark(name):
         return False
     from proctor.datasets import files

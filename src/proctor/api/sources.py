@@ -1,4 +1,4 @@
-"""Find the files of the user that a run is made of: its code, what that imports, and the data that the code names.
+"""Find the user's files that a run uses: its code, the modules it imports, and the data files that the code names.
 
 Only what belongs to the project counts: not the standard library, no installed package, nothing of Proctor. Imports
 are read from the source, without running it, so that one inside a function counts too. A file that the code names in

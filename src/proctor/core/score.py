@@ -16,7 +16,7 @@ FROM_CACHE = "replies_from_cache"  # among the details: how many replies of its 
 
 
 class Score(msgspec.Struct, frozen=True, kw_only=True, tag="score"):
-    """Points out of a maximum, with the answer that was judged and the reason.
+    """Points out of a maximum, with the scored answer and the reason.
 
     `details` holds what a report can count or show: a rule, an error class, parameters.
 

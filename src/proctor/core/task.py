@@ -32,7 +32,7 @@ class Environment(Protocol):
         ...
 
     def state(self) -> Mapping[str, object] | Awaitable[Mapping[str, object]]:
-        """Return the state as JSON values: what a scorer should know, and what is shown as changed by a turn."""
+        """Return the state as JSON values, for scorers and for showing what a turn changed."""
         ...
 
 
@@ -46,7 +46,7 @@ class CallsTogether(Protocol):
 
 
 class ToolWording(Protocol):
-    """How calls and their results are worded for agents without native tool calls, where a benchmark has rules for that."""
+    """How calls and results are worded for agents without native tool calls, in benchmarks with rules for that."""
 
     def read_calls(self, message: Message) -> Message:
         """Return the message with the calls that its text makes, if any."""
@@ -116,7 +116,7 @@ class User(Protocol):
 
 @runtime_checkable
 class TakesSample(Protocol):
-    """A user that remembers what it said or acts on the environment itself, so that one is made for each attempt."""
+    """A user with a state of its own (what it said, or what it did in the environment), so that each attempt gets a new one."""
 
     def open(self, sample: Sample, environment: Environment | None) -> User: ...
 

@@ -12,7 +12,7 @@ ToolStyle = Literal["native", "text"]
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
-    """Tokens and money; `cost` is in the currency of the price table, None when no price is known.
+    """Tokens and money; `cost` is in the currency of the price table, None without a price.
 
     >>> (Usage(input_tokens=3) + Usage(input_tokens=2, output_tokens=1)).input_tokens
     5
@@ -93,7 +93,7 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def answer(self) -> str:
-        """Return the text of the last assistant message that has text; '' when there is none."""
+        """Return the text of the last assistant message that has text; '' without one."""
         for step in reversed(self.steps):
             if step.message.role == "assistant" and (text := step.message.text):
                 return text

@@ -60,7 +60,7 @@ _CHOICE = re.compile(r"^Invalid (?:enum )?value (.+)$")
 
 
 def in_words(error: Exception) -> Sentence | str:
-    """Return what is wrong, with the path in the value; an unknown text stays unchanged.
+    """Return the error of a validation in words, with the path in the value; an unknown message stays unchanged.
 
     >>> import msgspec
     >>> try:
@@ -91,7 +91,7 @@ def in_words(error: Exception) -> Sentence | str:
 
 
 def describe_malformed(error: json.JSONDecodeError) -> Sentence | str:
-    """Return what is wrong with a JSON text, without line and column."""
+    """Return why a text is not JSON, without line and column."""
     return say(MALFORMED_BY_JSON[error.msg]) if error.msg in MALFORMED_BY_JSON else error.msg
 
 

@@ -22,7 +22,7 @@ def is_data_folder(path: Path) -> bool:
 
 
 def files_in(path: Path, reading: Reading) -> Sequence[Path]:
-    """Return the file itself, or the files of a folder that belong to the split asked for, in the order of their names.
+    """Return the file itself, or the files of a folder that belong to the split, ordered by name.
 
     Raises:
         BadInput: there is none, or several splits or formats, of which the user has to name one.
@@ -37,12 +37,12 @@ def files_in(path: Path, reading: Reading) -> Sequence[Path]:
 
 
 def known_kinds() -> str:
-    """Name the formats of data files, for a message."""
+    """List the formats of data files, for a message."""
     return f"{', '.join(READERS)} ({', '.join(PACKED)} also with .gz)"
 
 
 def split_of(name: str) -> str:
-    """Return the split that a file's path names, '' for none.
+    """Return the split in a file's path; '' if it names none.
 
     >>> split_of("data/train-00000-of-00002.parquet"), split_of("dev.jsonl"), split_of("contest.csv")
     ('train', 'validation', '')

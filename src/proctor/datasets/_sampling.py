@@ -158,7 +158,7 @@ def _last_boxed(text: str) -> str | None:
 
 
 def fields_of(template: str) -> list[str]:
-    """Name the columns that a template asks for.
+    """Return the columns that a template uses.
 
     >>> fields_of("{context}\\n\\n{question} {{as is}}")
     ['context', 'question']

@@ -26,7 +26,7 @@ def is_on_hub(name: str) -> bool:
 
 
 def fetch_files(name: str, split: str | None) -> hub.DataSet:
-    """Fetch the files of one configuration and split; what is in the cache is not fetched again.
+    """Fetch the files of one configuration and split, unless they are in the cache.
 
     Raises:
         BadInput: no such set, configuration or split; several, of which the user has to name one; no network.

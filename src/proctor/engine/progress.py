@@ -46,7 +46,7 @@ class Progress:
         self.status = status
 
     def added(self, trial: Trial, verdicts: Sequence[Verdict]) -> None:
-        """Notice a trial that is on disk."""
+        """Observe a trial that is on disk."""
 
     def tell(self, sentence: Sentence) -> None:
         """Show the user a sentence."""

@@ -40,7 +40,7 @@ def group_replies(
 
 
 async def score_recorded(work: Work, replies: Replies, sample: Sample, attempt: int) -> tuple[Trial, list[Verdict]]:
-    """Score a recorded reply; returns the same as `run_trial`."""
+    """Score a recorded reply, and return the same as `run_trial`."""
     cache.begin(attempt)
     calls = retry.record_calls()
     reply = replies[sample.id][attempt]

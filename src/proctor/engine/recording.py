@@ -51,7 +51,7 @@ class OpenRun:
         self._started = time.monotonic()
 
     async def plan(self) -> None:
-        """Write the plan of a new run, and count what is done of an old one."""
+        """Write the plan of a new run, and count the finished trials of an old one."""
         job, store, status = self.job, self._store, self._status
         if not self.record.planned:
             samples = await store.plan(self.record.id, job.samples())
@@ -178,7 +178,7 @@ async def _ended_in_any_case(run: OpenRun, store: Store, status: RunStatus, stop
 def state_at_the_end(
     record: RunRecord, store: Store, status: RunStatus, spent: Sentence | None
 ) -> tuple[RunState, Sentence | None]:
-    """Return how a run ended, and why where it is inconclusive."""
+    """Return how a run ended, and why if it is inconclusive."""
     if spent is not None:
         return "inconclusive", spent
     if not status.is_complete:

@@ -43,7 +43,7 @@ class Played(NamedTuple):
 
 
 class Refusals:
-    """Holds refused trials until it is known what the refusals mean.
+    """Holds refused trials until the meaning of the refusals is known.
 
     Args:
         answered: True if the endpoint has answered in this run before.
@@ -113,7 +113,7 @@ class Refusals:
         return self.reason is None
 
     def rest(self) -> Sequence[Played]:
-        """Return the held trials that can be kept at the end: none where there is a `reason`."""
+        """Return the held trials to keep at the end; none if there is a `reason`."""
         return () if self.reason is not None else self.held
 
     def _most(self, in_flight: int) -> int:
@@ -125,7 +125,7 @@ class Refusals:
 
 
 def refusal_in(trial: Trial, verdicts: Sequence[Verdict]) -> Failure | None:
-    """Return the refusal by the endpoint of the agent's model or of a judge; None where there was none."""
+    """Return the refusal by the endpoint of the agent's model or of a judge; None without one."""
     if trial.outcome == "provider_failed" and trial.failure is not None and trial.failure.kind in KINDS:
         return trial.failure
     return _first_of_judges(verdicts)

@@ -186,7 +186,7 @@ def trace_of(error: BaseException) -> str:
 
 
 def reason_with_line(failure: Failure) -> Sentence | str:
-    """Return the reason of a failure, with the line of the user's own code that raised it, where that is known."""
+    """Return the reason of a failure, with the line of the user's own code that raised it if that is known."""
     frame = FRAME.search(failure.detail)
     if frame is None:
         return failure.reason

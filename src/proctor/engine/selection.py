@@ -25,7 +25,7 @@ MOST_STRATA = 1_000  # values of a tag beyond which they are no strata
 
 
 class Chosen(msgspec.Struct, frozen=True, kw_only=True):
-    """The chosen samples of a run. Both functions read them as often as they are called.
+    """The chosen samples of a run; each call of its functions reads them again.
 
     Attributes:
         read: in the order of the task.

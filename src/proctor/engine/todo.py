@@ -1,4 +1,4 @@
-"""Hand out what is left of a run; a sample that starts in the last state of another one waits until that one is stored."""
+"""Hand out the unfinished trials of a run; a sample that starts in the last state of another one waits until that one is stored."""
 
 import asyncio
 from collections import deque

@@ -36,7 +36,7 @@ class Do(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Granted(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """To a worker: the slot it asked for is granted, or no request may be sent any more, and why."""
+    """To a worker: it may send a request, or no request may be sent any more, and why."""
 
     number: int
     spent: Sentence | None = None
@@ -74,7 +74,7 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class GiveBack(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """From a worker: it returns a slot at an endpoint, after a good reply, a refusal (`asked` to wait), or neither."""
+    """From a worker: it returns a permit of an endpoint, after a good reply, a refusal (`asked` to wait), or neither."""
 
     origin: str
     seconds: float | None = None
@@ -87,7 +87,7 @@ class NeverLeft(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """From a worker: the endpoint asked for a pause, or tokens were spent there."""
+    """From a worker: the endpoint asked for a pause, or tokens were used there."""
 
     origin: str
     pause: float = 0.0

@@ -153,7 +153,7 @@ def change_first_turn(
 
 
 def of_scenarios(scenarios: Sequence[ConversationScenario], session: SessionInput | None) -> list[EvalCase]:
-    """Return a case for each scenario, under the id that `adk eval_set add_eval_case` gives it; equal ones are one."""
+    """Return a case for each scenario, with the id that `adk eval_set add_eval_case` gives it; equal scenarios are one case."""
     found: dict[str, EvalCase] = {}
     for scenario in scenarios:
         plain = {"user_persona": None, **as_json(scenario)}

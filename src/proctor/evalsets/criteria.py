@@ -59,7 +59,7 @@ DEFAULT = {"tool_trajectory_avg_score": 1.0, "response_match_score": 0.8}
 
 
 class Criteria(msgspec.Struct, frozen=True, kw_only=True):
-    """Thresholds by metric, how trajectories are matched, and what a judge is asked. The default is ADK's.
+    """Thresholds by metric, how trajectories are matched, and the criteria of judges. The defaults are ADK's.
 
     ignore_args: calls are compared by their names alone (google-adk 2.13).
     count_thoughts: what a model thought is part of its answer and of the reference, as ADK has it.
@@ -77,7 +77,7 @@ class Criteria(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def as_first(criteria: Criteria) -> bytes:
-    """Return criteria as JSON for the version of a task, which stays what it was in the first release that had them.
+    """Return criteria as JSON for the version of a task, unchanged since the first release: newer fields are in it only where they are set.
 
     So what later releases added is only in it where it is set.
     """

@@ -33,7 +33,7 @@ SAME = 1e-9  # a mean of turns that differs by no more is the score of the case
 
 
 class CustomMetric(msgspec.Struct, frozen=True, kw_only=True):
-    """The function by its dotted path, the criterion as the file has it, and the least and the most that it gives."""
+    """A function by its dotted path, the criterion as the file has it, and the lowest and highest value."""
 
     function: str
     threshold: float
@@ -66,7 +66,7 @@ class CustomScorer:
 
 
 def scorer_of(name: str, path: str, folder: Path) -> CustomScorer:
-    """Load the function of a metric; beside what Python finds anyway, it may be in the folder of the set, or next to it.
+    """Load the function of a metric; it may also be in the folder of the set, or next to it.
 
     Raises:
         BadInput: there is no such module or function, or the code raises; `MissingExtra` without google-adk.

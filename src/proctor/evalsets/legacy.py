@@ -39,7 +39,7 @@ def cases(value: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
 
 
 def case(name: str, turns: Sequence[object], session: object = None, at: Path = ("eval_cases", 0)) -> dict[str, object]:
-    """Return one case out of its turns; a session that is empty is none.
+    """Return one case of the oldest form from its turns; an empty session counts as none.
 
     Raises:
         Invalid: as above.

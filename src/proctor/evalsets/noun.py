@@ -109,7 +109,7 @@ def convert(value: object, kind: type[N]) -> N:
 
 
 def as_json(noun: Noun) -> Any:
-    """Return plain JSON data of a noun as it is in a file; what was under `extra` is among the other keys again."""
+    """Return plain JSON data as a file has it; keys under `extra` are among the others again."""
     return _merge_extra(msgspec.to_builtins(noun, enc_hook=_dump_foreign), ("noun", type(noun)))
 
 

@@ -30,7 +30,7 @@ Shape = Literal["current", "mixed", "nested list", "flat list", "spans"]
 
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True):
-    """A file as it was read: the set, the shape it had, what is odd in it, and a digest of its bytes."""
+    """A file as it was read: the set, its original form, its oddities, and a digest of its bytes."""
 
     eval_set: EvalSet
     shape: Shape
@@ -92,7 +92,7 @@ def case_of(text: str) -> EvalCase:
 
 
 def read_session(path: FilePath | str) -> SessionInput:
-    """Return a session as a file of its own, as the oldest shape had it: `app_name`, `user_id`, `state`.
+    """Return a session from a file of its own, as the oldest form had it: `app_name`, `user_id`, `state`.
 
     Raises:
         BadInput: it is none.
@@ -126,7 +126,7 @@ def read_scenarios(path: FilePath | str) -> list[ConversationScenario]:
 
 
 def set_id(path: FilePath) -> str:
-    """Return the id of a set whose file has none: the name of the file.
+    """Return the id of a set whose file has none, from the name of the file.
 
     >>> set_id(FilePath("dir/shop.evalset.json"))
     'shop'

@@ -148,7 +148,7 @@ class Heard:
 def save_case(
     path: Path, case: EvalCase, *, eval_set_id: str | None = None, named: bool = False, instead_of: str | None = None
 ) -> str:
-    """Put a case into a file, and say under which id: one that is taken gets a number behind it, unless it was `named`.
+    """Add a case to a file and return its id; an id that is taken gets a number appended, unless it was `named`.
 
     Args:
         instead_of: the case that it takes the place of, if that is still there.

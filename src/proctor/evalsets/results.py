@@ -34,7 +34,7 @@ STATUSES: Mapping[Status, int] = {"passed": PASSED, "failed": FAILED, "not_evalu
 def write(
     record: RunRecord, store: Store, folder: Path, app: str = "", cases: Sequence[CaseOutcome] | None = None
 ) -> list[Path]:
-    """Write a file for each eval set of a run, with a result for each trial: what all metrics of the run said.
+    """Write a file for each eval set of a run, with the results of all metrics for each trial.
 
     Args:
         app: the app they are results of; that of the first case of a set if ''.
@@ -81,7 +81,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def case_result(sample: Sample, trial: Trial, case: CaseOutcome) -> dict[str, Any]:
-    """Return an `EvalCaseResult` as JSON data: what each metric said of one attempt, and of each of its turns."""
+    """Return an `EvalCaseResult` as JSON data: the results of each metric for one attempt, and for each of its turns."""
     results = _metrics(sample, trial, case)
     overall = [one.overall for one in results]
     played = enumerate(turns_of(sample, trial.trajectory))

@@ -1,4 +1,4 @@
-"""The simulated user of cases that are no conversation but the scenario of one; see `users/adk.py`, where it is."""
+"""Import the simulated user of cases with a conversation scenario from `users/adk.py`, for code that finds it here."""
 
 from proctor.users.adk import MAX_TURNS, PERSONAS, STOP, ScenarioUser, user_of
 

@@ -16,7 +16,7 @@ PERSONAS = ("EXPERT", "NOVICE", "EVALUATOR")  # those that ADK knows by name
 
 
 class FunctionCall(Noun, frozen=True, kw_only=True):
-    """A call; `args` may be missing, which ADK does not take as empty. A call without a name is read, and none is like it."""
+    """A call; `args` may be missing, which ADK does not treat as empty. A call without a name is read, and equals no other."""
 
     name: str = ""
     args: dict[str, Any] | None = None
@@ -63,7 +63,7 @@ class FileData(Noun, frozen=True, kw_only=True):
 
 
 class Part(Noun, frozen=True, kw_only=True):
-    """One part of a message; what an evaluator does not meet is kept as it is."""
+    """One part of a message; fields that no evaluator reads are kept unchanged."""
 
     text: str | None = None
     function_call: FunctionCall | None = None
@@ -170,7 +170,7 @@ class AppDetails(Noun, frozen=True, kw_only=True):
 
 
 class Invocation(Noun, frozen=True, kw_only=True):
-    """One turn: what the user says, and what is expected."""
+    """One turn: the user's message, and the expected response and calls."""
 
     invocation_id: str = ""
     user_content: Content

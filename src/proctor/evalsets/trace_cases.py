@@ -1,4 +1,4 @@
-"""Conversations out of traces as eval cases: what was called and answered becomes what is expected."""
+"""Turn conversations in traces into eval cases: the recorded calls and answers become the expected ones."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""A run of eval sets as the result files of ADK, one for each set, in a folder: all that its metrics said."""
+"""Write a run of eval sets as ADK's result files, one for each set, with the results of all metrics."""
 
 from pathlib import Path
 

@@ -35,7 +35,7 @@ NO_RIGHTS = (401, 403, 4100, 4101)  # codes of the API that come with status 200
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
-    """One turn of a case as it is sent."""
+    """One turn of a case, in the form in which it is uploaded."""
 
     key: str
     case: str
@@ -107,7 +107,7 @@ def body_of(items: Sequence[Item], workspace_id: str) -> dict[str, Any]:
 
 
 async def upload(items: Sequence[Item], to: Destination, uploaded: "UploadState") -> list[Rejected]:
-    """Send what was not taken before, in order; what is taken is noted at once.
+    """Upload the items that were not accepted before, in order; each accepted one is noted at once.
 
     A batch that fails after all retries ends the upload; what was not sent is among the rejected.
 

@@ -78,7 +78,7 @@ def check_installed() -> None:
 
 
 def push(figures: Figures, gateway: Gateway) -> None:
-    """Put the figures in the place of those pushed under the same test name.
+    """Push the figures, replacing those pushed under the same test name.
 
     Raises:
         BadInput: the gateway cannot be reached or refuses; `MissingExtra`.

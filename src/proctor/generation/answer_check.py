@@ -28,7 +28,7 @@ NAME = "answer_confirmed"
 
 
 class AnswerDoubt(msgspec.Struct, frozen=True, kw_only=True):
-    """An item whose stated answer is not the one that was found; '' where none was found."""
+    """An item whose stated answer differs from the one found; '' if none was found."""
 
     id: str
     stated: str

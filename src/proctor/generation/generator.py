@@ -1,4 +1,4 @@
-"""A generator: a prompt, the schema of what it asks for, and what matters in it. One TOML file each.
+"""Read generators, one TOML file each: a prompt, the schema of its reply, and the properties that matter.
 
 main = ["problem"]                 # the text that has to be new
 answer = "answer"                  # what a solver's answer is compared with; left out where nothing can be solved

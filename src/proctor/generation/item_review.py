@@ -13,7 +13,7 @@ SCORER = "accepted"
 
 
 class ItemReview:
-    """Decides about replies. The simulated user and the scorer ask about the same reply; it is decided once."""
+    """Decides about replies. The simulated user and the scorer ask about the same reply, which is decided once."""
 
     def __init__(self, kind: Generator, novelty: Novelty) -> None:
         self._kind = kind

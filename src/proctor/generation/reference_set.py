@@ -42,7 +42,7 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
     source: Mapping[str, str] = {}
 
     def told(self) -> dict[str, object]:
-        """Return what is recorded of it with a run."""
+        """Return what a run records of the reference set."""
         return {"name": self.name, "digest": self.digest, "items": len(self.items), **self.source}
 
 
@@ -71,7 +71,7 @@ def load(name: str) -> Reference:
 
 
 def located(name: str, folder: Path | None = None) -> tuple[Path, dict[str, str]]:
-    """Return the file of a reference set, and where it came from; one of the hub is fetched when it is not there yet.
+    """Return the file of a reference set and its source; a set on the hub is fetched first.
 
     Args:
         folder: where sets of the hub are kept; the cache when None.

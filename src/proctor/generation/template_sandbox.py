@@ -25,7 +25,7 @@ class BoundedEnvironment(SandboxedEnvironment):
         return attr not in PADDING and super().is_safe_attribute(obj, attr, value)
 
     def wrap_str_format(self, value: object) -> None:
-        """Nothing: with it `format` would be let through, whose widths have no bound."""
+        """Wrap nothing, as `format` would be allowed then, whose widths have no bound."""
 
     def call_binop(self, context: Context, operator: str, left: object, right: object) -> Any:
         if operator == "%" and isinstance(left, str):

@@ -16,7 +16,7 @@ from proctor.judges.rubric_score import ROUNDING
 
 
 class Control(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An item with a known verdict: that it passes or fails, or points by dimension, `within` so many points."""
+    """An item with a known verdict: whether it passes, or its points by dimension, `within` that distance."""
 
     answer: str
     expect: Literal["pass", "fail"] | Mapping[str, float]

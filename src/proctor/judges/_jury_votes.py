@@ -1,4 +1,4 @@
-"""The votes of a jury on one item: what each judge said, how they are combined, how far they lie apart."""
+"""Combine the votes of a jury on one item, and measure how far they are apart."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -37,14 +37,14 @@ class Ballot(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def vote(self) -> Vote | None:
-        """Return its vote on the whole; None where it abstained or failed."""
+        """Return its vote on the whole item; None if it abstained or failed."""
         if self.judgement is None or self.judgement.mean is None:
             return None
         return Vote(points=self.judgement.mean, weight=self.weight)
 
 
 def combine(votes: Sequence[Vote], rule: Rule, *, trim: float = 0.2) -> float:
-    """Combine the points of several judges; `majority` gives the median, as its votes are on passing only.
+    """Combine the points of several judges; `majority` takes their median, as it votes on passing only.
 
     >>> votes = [Vote(points=1), Vote(points=4), Vote(points=5), Vote(points=5)]
     >>> combine(votes, "mean"), combine(votes, "median"), combine(votes, "trimmed")
@@ -149,7 +149,7 @@ def no_quorum(said: Sequence[Ballot], details: dict[str, Any]) -> Unscored:
 
 
 def decide_by_vote(result: Score | Unscored, vote: bool | None) -> Score | Unscored:
-    """Return the score of a vote: all points for passing, none for failing."""
+    """Return the score of a vote: full points for a pass, none for a fail."""
     if isinstance(result, Unscored) or vote is None:
         return result
     details = {**result.details, "passed": vote}

@@ -62,7 +62,7 @@ _listed: ContextVar[list[JudgeRequest] | None] = ContextVar("proctor_judges_rehe
 
 @contextmanager
 def rehearsing() -> Iterator[list[JudgeRequest]]:
-    """List the requests that judges would make inside; none is sent, and each fails."""
+    """Collect the requests that judges make inside, without sending them; each fails."""
     asked: list[JudgeRequest] = []
     token = _listed.set(asked)
     try:
@@ -72,7 +72,7 @@ def rehearsing() -> Iterator[list[JudgeRequest]]:
 
 
 class Asker(Opened):
-    """A model that is asked for judgements; `async with` it, where it holds a server.
+    """A model that is asked for judgements; use it in `async with`, as it may need a server.
 
     Args:
         name: what it is called in verdicts, such as `openai:gpt-x`.

@@ -41,7 +41,7 @@ REASON_CHARACTERS = 2_000
 
 
 class Played(msgspec.Struct, frozen=True, kw_only=True):
-    """One turn: what was said, done and expected; None where nothing is expected."""
+    """One turn: its input, its output, and the expected output or None."""
 
     asked: str
     answer: str
@@ -113,7 +113,7 @@ def quiet() -> None:
 
 
 class DeepEvalScorer:
-    """Measures each turn, or the whole conversation, with a copy of the metric, as metrics keep what they measured.
+    """Measures each turn, or the whole conversation, with a copy of the metric, as metrics keep their results.
 
     `details` of the score has for each turn `turns`, `passed_turns` and `reasons`, and `threshold` and `passed`.
     """

@@ -77,7 +77,7 @@ def shown(sample: Sample, trajectory: Trajectory, whole: bool) -> Shown:
 
 
 def language(asked: str, rubric: Rubric, texts: Sequence[str]) -> Lang:
-    """Return the language of the prompt: the one asked for, else that of the item, if the rubric has it."""
+    """Return the language of the prompt: the judge's option, else that of the item if the rubric has it."""
     if asked in ("en", "zh"):
         return "zh" if asked == "zh" else "en"
     if not rubric.has("en"):

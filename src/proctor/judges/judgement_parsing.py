@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"([+-]?\d+(?:\.\d+)?)(?:\s*(?:/|out of)\s*(\d+(?:\.\d+)?)|
 
 
 class RubricJudgement(Judgement, frozen=True, kw_only=True):
-    """The points that a judge, over its repeats, or a jury gives an item.
+    """The points of an item from a judge, over its repeats, or from a jury.
 
     Attributes:
         points: the mean of each dimension on the scale; None where no repeat could tell.
@@ -82,7 +82,7 @@ def read_judgement(value: Any, rubric: Rubric, dimensions: Sequence[Dimension]) 
 
 
 def read_points(given: Any, rubric: Rubric, name: str) -> float | None:
-    """Read the points of one dimension; None for `unknown`. A text is taken where it can mean one number only.
+    """Read the points of one dimension; None for `unknown`. A text is accepted if it can mean one number only.
 
     Raises:
         Unread: no number, or none on the scale.

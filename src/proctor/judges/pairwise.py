@@ -65,7 +65,7 @@ class PairwiseOptions(JudgeOptions, frozen=True, kw_only=True):
 
 
 class PairComparison(msgspec.Struct, frozen=True, kw_only=True):
-    """One pair, judged in both orders.
+    """The judgement of one pair in both orders.
 
     Attributes:
         result: of the item, against its rival.

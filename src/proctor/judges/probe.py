@@ -170,7 +170,7 @@ class Probe(Opened):
 
 
 def turned(criteria: Rubric) -> Rubric:
-    """Return the same rubric with the scale turned round: the lowest points are the best."""
+    """Return the rubric with its scale reversed: the lowest points are the best."""
 
     def heading(words: Heading | None, lang: str) -> Heading | None:
         more = TURNED[lang].format(low=criteria.low, high=criteria.high)

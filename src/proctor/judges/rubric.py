@@ -70,7 +70,7 @@ def make(argument: str, options: Mapping[str, Any], chosen: JudgeChoice = NOT_CH
 
 
 class RubricJudge(Opened):
-    """A scorer that gives each item points in the dimensions of a rubric; `async with` it, for the length of a run.
+    """A scorer that gives each item points in the dimensions of a rubric; use it in `async with` for the length of a run.
 
     Attributes:
         judge: what is recorded of it with a run.
@@ -108,7 +108,7 @@ class RubricJudge(Opened):
         return nothing or to_score(await self.ask(shown), self.rubric, self.asker.name)
 
     async def ask(self, shown: judge_prompt.Shown, others: Sequence[str] = ()) -> RubricJudgement:
-        """Ask the judge for its points, and show it what `others` said before.
+        """Ask the judge for its points, and show it the judgements of `others` first.
 
         Raises:
             JudgeFailed: half of the repeats, or more, gave no usable reply.

@@ -56,7 +56,7 @@ class Heading(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Dimension(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One thing to look at; without weights all count the same, and a weight of 0 is reported but not counted."""
+    """A dimension to judge; without weights all count the same, and one of weight 0 is reported but not counted."""
 
     name: str
     weight: float | None = None
@@ -160,7 +160,7 @@ def known() -> list[str]:
 
 
 def made(**values: Any) -> Rubric:
-    """Make a rubric from Python values, with the same checks; `passing` is `pass`, and its name is given as `name`."""
+    """Make a rubric from Python values, with the same checks; `passing` is `pass` in a file, and `name` its name."""
     if "passing" in values:
         values["pass"] = values.pop("passing")
     where = Path(str(values.get("name") or "rubric"))

@@ -1,4 +1,4 @@
-"""The score and the figures of an item that was judged by a rubric."""
+"""Compute the score and the numbers of an item from a judgement by a rubric."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ ROUNDING = 1e-9
 
 
 def unjudged(shown: Shown, rubric: Rubric, characters: int) -> Score | Unscored | None:
-    """Return the verdict on an item that no judge needs to see: the lowest score if empty, none if too long; else None."""
+    """Return the verdict on an item that no judge needs to see: the lowest score if it is empty, unscored if it is too long; else None."""
     if shown.is_empty:
         low = RubricJudgement(points={one.name: rubric.low for one in rubric.dimensions}, mean=rubric.low)
         score = to_score(low, rubric, "")
@@ -35,7 +35,7 @@ def unjudged(shown: Shown, rubric: Rubric, characters: int) -> Score | Unscored 
 
 
 def to_score(judgement: RubricJudgement, rubric: Rubric, judge: str, **more: Any) -> Score | Unscored:
-    """Return the score of a judgement; none where a dimension that counts is unknown, unless the rubric leaves it out."""
+    """Return the score of a judgement; unscored if a counted dimension is unknown, unless the rubric allows that."""
     details = {
         "judge": judge,
         "rubric": rubric.name,
@@ -68,7 +68,7 @@ def to_score(judgement: RubricJudgement, rubric: Rubric, judge: str, **more: Any
 
 
 def figures(rubric: Rubric, *, repeats: int = 1) -> tuple[Figure, ...]:
-    """Return the numbers of a run judged by a rubric, besides its score."""
+    """Return the numbers of a run that was judged by a rubric, in addition to its score."""
     low, high = rubric.scale
     found = [Figure(name="average", low=low, high=high)]
     if rubric.passing is not None:

@@ -1,4 +1,4 @@
-"""Items out of a data file: which column is what, and every row checked before a model is asked."""
+"""Read the items to judge from a data file: the role of each column, and every row checked before a model is asked."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -22,7 +22,7 @@ TITLES = {"answer": "Answer", "solution": "Solution"}
 
 
 class Fields(msgspec.Struct, frozen=True, kw_only=True):
-    """The columns of a file by what they are."""
+    """The columns of a file by their role."""
 
     roles: Mapping[str, str]
     tags: Mapping[str, str]

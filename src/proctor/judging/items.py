@@ -1,4 +1,4 @@
-"""Items of a data file as a task: `judged-items:FILE` with the agent `recorded:`, so that judging is a run like any other."""
+"""Make a task of the items of a data file: `judged-items:FILE` with the agent `recorded:`, so that judging is a run like any other."""
 
 import random
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Sets of items against each other: `judged-pairs:` with the scorer `pairwise` and the agent `recorded:`.
+"""Make a task that compares sets of items: `judged-pairs:` with the scorer `pairwise` and the agent `recorded:`.
 
 Items with the same id are compared with each other; where the sets share no ids, each item of the first is compared with
 items drawn from the second. With more than two sets every pair of them is compared on the items that all have, and their

@@ -1,4 +1,4 @@
-"""The task that probes a judge: `judge-probes`, or `judge-probes:FILE` with items of one's own.
+"""Make the task that probes a judge: `judge-probes`, or `judge-probes:FILE` with the user's own items.
 
 An item has a `question` and an `answer`; `other` is an answer of the same quality, and `own` with `other` are answers by the
 judge's model and by another, of which `human` may say which people find better (`own`, `other` or `tie`). Each item gives a

@@ -52,7 +52,7 @@ class CacheFile:
         return bytes(data)
 
     def put(self, key: str, data: bytes) -> None:
-        """Keep the data, and remove what was used least recently where there is no room."""
+        """Keep the data, and remove the least recently used if there is no room."""
         if len(data) > self._most_bytes // 10:
             return
         self._db.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", (key, int(time.time()), data))

@@ -1,4 +1,4 @@
-"""Replies kept from one run to the next, so that the same request is paid for once.
+"""Keep replies from one run to the next, so that the same request is paid for once.
 
 The key is a digest of the request, the endpoint, the model and the number of the attempt, and of how often the same was
 asked in this attempt before: a model that is asked five times at temperature 1 gives five replies, this time and the next.
@@ -62,7 +62,7 @@ class Use:
         self._times_by_request: dict[str, int] = {}
 
     def key(self, request: str) -> str:
-        """Return the key of a request, another one each time it is asked."""
+        """Return the key of a request, a new one each time it is repeated."""
         times = self._times_by_request[request] = self._times_by_request.get(request, 0) + 1
         return f"{request}-{self.attempt}-{times}"
 

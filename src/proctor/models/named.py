@@ -16,7 +16,7 @@ from proctor.core.task import Model
 
 
 def model(name: str, options: Mapping[str, object] = {}, *, defaults: Mapping[str, object] = {}) -> Model:
-    """Return the model with a name; nothing is started or asked yet.
+    """Return the model with a name, without starting or asking anything.
 
     Args:
         options: those of its kind, such as temperature, max_tokens, base_url.
@@ -39,7 +39,7 @@ def model(name: str, options: Mapping[str, object] = {}, *, defaults: Mapping[st
 
 
 class Opened:
-    """Models, or what holds them, with their servers started for as long as it is entered."""
+    """Starts the servers of models, or of objects that hold models, for as long as it is entered."""
 
     def __init__(self, parts: Sequence[object]) -> None:
         self._parts = [part for part in parts if isinstance(part, AbstractAsyncContextManager)]

@@ -1,4 +1,4 @@
-r"""What a backslash means in the strings of JSON that a model wrote: an escape, or the start of a LaTeX command.
+r"""Decide what a backslash means in JSON strings that a model wrote: an escape, or the start of a LaTeX command.
 
 `\f` in `"\frac"` is legal JSON for a form feed, and is meant as a command. What is meant is read from the names of
 commands, and from how the same reply writes its other backslashes: as JSON wants it (`\\frac`), as they are (`\frac`),
@@ -34,7 +34,7 @@ HALF = re.compile("[\ud800-\udfff]")
 
 
 class TwoWays(ValueError):
-    """A text that can be read in two ways, or in none."""
+    """A text that can be read in two ways, or not at all."""
 
     def __init__(self, reason: Sentence) -> None:
         self.reason = reason

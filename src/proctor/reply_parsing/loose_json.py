@@ -38,7 +38,7 @@ FENCE_AHEAD = 40
 
 
 class Unreadable(ValueError):
-    """No JSON, or JSON that cannot be read without guessing; `reason` can be told to the model."""
+    """There is no JSON, or it cannot be read without guessing; `reason` can be sent to the model."""
 
     def __init__(self, reason: Sentence) -> None:
         self.reason = reason

@@ -35,7 +35,7 @@ class SamplePair(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def any_story(self) -> Story | None:
-        """Return the story of either run, for what both share: tags, question, what is expected."""
+        """Return the story of either run, for what both share: tags, question and expected answer."""
         return self.stories[0] or self.stories[1]
 
 
@@ -116,7 +116,7 @@ def compared_samples(found: Iterable[SamplePair]) -> Iterator[ComparedSample]:
 
 
 def expected_text(one: Story) -> str:
-    """Return what is expected as one text, calls included."""
+    """Return the expected answer and calls as one text."""
     return one.expected or "\n".join(
         _call(pair.expected, [(row.parameter, row.expected) for row in pair.rows], pair.kind)
         for pair in one.pairs

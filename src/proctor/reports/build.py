@@ -103,12 +103,12 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def has_times(self) -> bool:
-        """True if the time of a trial is known."""
+        """True if the duration of a trial is known."""
         return self.median_seconds is not None
 
     @property
     def has_usage(self) -> bool:
-        """True if a model was asked, as far as the agent tells."""
+        """True if a model was asked, according to the agent."""
         return self.usage != Usage()
 
 

@@ -40,7 +40,7 @@ def summary(cases: Sequence[CaseOutcome], lang: str, console: "Console") -> None
 
 
 def as_data(cases: Sequence[CaseOutcome], lang: str) -> dict[str, object]:
-    """Return the same as plain data: the counts, and each case with its metrics."""
+    """Return the outcome as plain data: the counts, and each case with its metrics."""
     statuses = [case.status for case in cases]
     return {
         **{status: statuses.count(status) for status in WORDS},

@@ -1,4 +1,4 @@
-"""Two runs on the same samples: what differs, by how much, and whether that could be chance."""
+"""Compare two runs on the same samples: what differs, by how much, and whether it could be chance."""
 
 import math
 from collections import Counter

@@ -27,7 +27,7 @@ Key = tuple[str, int]
 
 
 class DetailMean(msgspec.Struct, frozen=True, kw_only=True):
-    """The mean of a number that a scorer returns next to its verdict; `of_calls` where it compared tool calls."""
+    """The mean of a number that a scorer returns with its verdict; `of_calls` if it compared tool calls."""
 
     scorer: str
     name: str

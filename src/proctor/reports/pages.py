@@ -25,7 +25,7 @@ INTERVAL = re.compile(r" \[([^\[\],]+), ([^\[\],]+)\]$")
 
 
 class Paragraph(msgspec.Struct, frozen=True, tag=True):
-    """A paragraph; `strong` where it says what the rest leads to."""
+    """A paragraph; `strong` for a conclusion."""
 
     text: Phrase
     strong: bool = False

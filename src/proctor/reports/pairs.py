@@ -15,7 +15,7 @@ EITHER = " | "
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One parameter on both sides; None where a side does not give it. `marked` is where the scorer found the error."""
+    """One parameter on both sides; None if a side does not give it. `marked` if the scorer found the error there."""
 
     parameter: str
     expected: str | None = None
@@ -97,7 +97,7 @@ def pairs(
 
 
 def pairs_of_sides(sides: object) -> tuple[Pair, ...]:
-    """Return the pairs in `details["sides"]` of a scorer of trajectories; none if these are something else.
+    """Return the pairs in `details["sides"]` of a scorer of trajectories; none if it has another form.
 
     >>> pairs_of_sides([{"kind": "missing", "expected": "pay()"}])[0].expected
     'pay()'

@@ -1,4 +1,4 @@
-"""Estimates as plots: an SVG row for pages, a line of signs for terminals. The axis is 0 to 100 %.
+"""Draw estimates as plots: an SVG row for pages, a line of characters for terminals. The axis is 0 to 100 %.
 
 An estimate that is no share has no place on it, and gets no plot.
 """

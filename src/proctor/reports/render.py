@@ -48,7 +48,7 @@ def html(report: Report, lang: str, stories: Iterable[Story] = ()) -> str:
 
 
 def script_values(found: Listing, name: str) -> dict[str, object]:
-    """Return what the base page needs to list samples by a script; no script if none are listed."""
+    """Return the values that the base page needs to list samples by a script; no script if none are listed."""
     from markupsafe import Markup
 
     if not found.listed:

@@ -39,7 +39,7 @@ class SampleFilter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def select_samples(record: RunRecord, store: Store, wanted: SampleFilter) -> Iterator[Story]:
-    """Yield the trials that were asked for, in the order of the plan; one at a time is in memory."""
+    """Yield the trials that the filter selects, in the order of the plan; one at a time is in memory."""
     pairs: Iterable[tuple[Trial, Sequence[Verdict]]] = trials_with_verdicts(store, record.id)
     if wanted.is_narrow:  # few are left, and their verdicts are looked up
         trials = store.trials(record.id, outcome=wanted.outcome, scorer=wanted.scorer, max_value=wanted.max_score)

@@ -1,4 +1,4 @@
-"""One trial as a story: what was asked, what was expected, what came, and the verdicts."""
+"""Gather the story of one trial: the question, the expected answer, the agent's steps, and the verdicts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
@@ -35,7 +35,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """The points a judge gave in one dimension, on its scale; None where it could not tell."""
+    """The points that a judge gave in one dimension, on its scale; None if it could not decide."""
 
     name: str
     points: float | None
@@ -63,7 +63,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Story(msgspec.Struct, frozen=True, kw_only=True):
-    """A trial with its sample and verdicts. `expected` and `made` hold what `pairs` does not: text, or no call at all."""
+    """A trial with its sample and verdicts. `expected` and `made` are what is not in `pairs`, such as text."""
 
     sample_id: str
     attempt: int

@@ -123,7 +123,7 @@ def failure(one: Story, lang: str, console: "Console", *, with_attempt: bool = F
 
 
 def explain(record: RunRecord, store: Store, sample_id: str, attempt: int, lang: str, console: "Console") -> None:
-    """Print the whole story of one trial: what was asked and came, every verdict, time, tokens, repeated requests.
+    """Print the whole story of one trial: question, answer, every verdict, time, tokens, repeated requests.
 
     Raises:
         BadInput: the run has no such trial.

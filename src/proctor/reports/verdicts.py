@@ -44,7 +44,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Untested(msgspec.Struct, frozen=True, kw_only=True):
-    """A row before it is known which others there are."""
+    """A row before it is compared with others."""
 
     metric: str
     slice: str

@@ -48,7 +48,7 @@ def as_json(comparison: Comparison, samples: Iterable[SamplePair] = ()) -> str:
 
 
 def terminal(comparison: Comparison, lang: str, console: "Console") -> None:
-    """Print the differences, what they mean, and which samples moved."""
+    """Print the differences, their meaning, and the samples that changed."""
     words = Words(lang)
     console.print(styled(headline(comparison, words), "bold"))
     for letter, record in (("A", comparison.first), ("B", comparison.second)):

@@ -29,7 +29,7 @@ def visible(text: str) -> str:
 
 
 def visible_json(text: str) -> str:
-    """Return the same JSON with control, bidi and invisible characters escaped: it steers no terminal.
+    """Return the JSON with control, bidi and invisible characters escaped, so that it cannot control a terminal.
 
     >>> visible_json('["\\x9b\\u202e"]')
     '["\\\\u009b\\\\u202e"]'

@@ -177,7 +177,7 @@ class Words:
         return self.unscored(why) if why in _UNSCORED else self.outcome(why)
 
     def detail(self, name: str, *, of_calls: bool = False) -> str:
-        """Name a number that a scorer gives next to its verdict; `of_calls` if it compared tool calls."""
+        """Return the words for a number that a scorer returns with its verdict; `of_calls` if it compared tool calls."""
         if of_calls and name in _DETAILS_OF_CALLS:
             return self.t(_DETAILS_OF_CALLS[name])
         return self.t(_DETAILS[name]) if name in _DETAILS else _spaced(name)

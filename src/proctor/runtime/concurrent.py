@@ -1,4 +1,4 @@
-"""Run several coroutines at once, so that none of them outlives the others.
+"""Run several coroutines at once, and leave none running after the others.
 
 `asyncio.gather` is banned in this project: after a failure it leaves the siblings running, and what they spend is counted nowhere.
 """

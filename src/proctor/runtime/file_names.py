@@ -1,11 +1,11 @@
-"""Check file names found in data: what no file can be called is refused before the system is asked."""
+"""Check file names found in data: impossible names are refused before the system is asked."""
 
 MOST_BYTES = 255  # of one part of a path, on all systems that we know
 MOST_PATH_BYTES = 4_000
 
 
 def can_be_a_file(name: str) -> bool:
-    """True if a file can have this name; others make the system raise instead of saying that there is none.
+    """True if a file can have this name; for others the system would raise instead of reporting that there is none.
 
     >>> can_be_a_file("data/a.txt"), can_be_a_file("a\\0"), can_be_a_file("a" * 5000)
     (True, False, False)

@@ -12,7 +12,7 @@ RELAXED_THRESHOLD = 10_000  # objects created, less those freed, before the youn
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Pause the collector in the block, then move every object into the oldest generation: imports and data stay."""
+    """Pause the collector in the block, then move every object into the oldest generation, as imports and data stay."""
     if not gc.isenabled():
         yield
         return

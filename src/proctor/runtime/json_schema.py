@@ -49,7 +49,7 @@ def check(schema: object, path: str = "$") -> None:
 
 
 def fault(schema: object, value: object) -> Sentence | None:
-    """Return why a value does not fit a checked schema; None where it does.
+    """Return why a value does not fit a checked schema; None if it does.
 
     Raises:
         TooSlow: a `pattern` took too long on a text.

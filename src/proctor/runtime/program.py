@@ -98,7 +98,7 @@ class Program:
         raise LineTooLong
 
     async def ends(self, seconds: float = GRACE_SECONDS) -> bool:
-        """Return True if it ends within a moment; then what it said last on standard error is known."""
+        """True if it ends within a moment; then its last words on standard error are known."""
         for _ in range(round(seconds / POLL_SECONDS)):  # to wait for it would be to wait for all that have its pipes
             if not self.alive:
                 break
@@ -109,7 +109,7 @@ class Program:
 
     @property
     def said(self) -> str:
-        """What it wrote last on standard error."""
+        """The end of what it wrote to standard error."""
         return self._tail.decode("utf-8", "replace").strip()
 
     async def end(self, *, at_once: bool = False) -> None:

@@ -14,7 +14,7 @@ from proctor.core.errors import EnvironmentFailed
 
 
 def is_async(function: object) -> bool:
-    """True if a call returns something to await: a coroutine function, or an object that says so (`is_async`)."""
+    """True if a call returns an awaitable: of a coroutine function, or of an object with `is_async`."""
     return (
         inspect.iscoroutinefunction(function)
         or (callable(function) and inspect.iscoroutinefunction(type(function).__call__))
@@ -36,7 +36,7 @@ async def in_thread(function: Callable[[], Any]) -> Any:
 
 
 class OwnThread:
-    """Runs functions one after the other in a daemon thread of its own, for objects that belong to the thread they were made in."""
+    """Runs functions one after another in a daemon thread of its own, for objects that may only be used in the thread that made them."""
 
     def __init__(self) -> None:
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
@@ -56,7 +56,7 @@ class OwnThread:
         return await job.result()
 
     def close(self) -> None:
-        """Let the thread end once what it runs is done."""
+        """Let the thread end after the function that it runs."""
         self._jobs.put(None)
 
     def _work(self) -> None:

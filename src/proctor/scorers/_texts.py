@@ -12,7 +12,7 @@ ANSWER_CHARACTERS = 1_000_000
 
 
 def answer_of(trajectory: Trajectory, characters: int = ANSWER_CHARACTERS) -> str:
-    """Return the answer without blanks around it; of an endless one the first part."""
+    """Return the answer without surrounding whitespace; only the first part of an extremely long one."""
     return trajectory.answer[: characters * 2].strip()[:characters]
 
 

@@ -69,7 +69,7 @@ class Threshold:
 
 
 def make(options: Mapping[str, Any], find: Find = find_scorer) -> Scorer:
-    """Make a scorer with `Options`, and a history of its own."""
+    """Make a scorer with `Options` and its own history."""
     chosen = converted(options, Options, "adaptive")
     similarity = find(chosen.scorer) if isinstance(chosen.scorer, str) else chosen.scorer
     threshold_by_type: dict[str, Threshold] = {}

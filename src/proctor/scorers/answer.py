@@ -82,7 +82,7 @@ def _judged(sample: Sample, trajectory: Trajectory, options: AnswerOptions) -> S
 
 
 def undecided(verdict: Match) -> Unscored:
-    """Return the score of what a missing extra leaves open: none."""
+    """Return the result for a reply that a missing extra leaves undecided."""
     return Unscored(why="scorer_failed", reason=verdict.reason, details={"rule": verdict.rule})
 
 

@@ -51,7 +51,7 @@ Result = Score | Unscored | Awaitable[Score | Unscored]
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """Scorers by kind, in front of the usual ones; `default` is for a kind that nobody knows, or none."""
+    """Scorers by question type, which replace the usual ones; `default` is for samples without a known type."""
 
     types: Mapping[str, Any] = {}
 

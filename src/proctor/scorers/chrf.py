@@ -15,7 +15,7 @@ from proctor.scorers import _bleu
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """`word_order` 2 makes chrF++; `lowercase` makes upper and lower case the same."""
+    """`word_order` 2 makes chrF++; `lowercase` ignores case."""
 
     word_order: int = 0
     lowercase: bool = False

@@ -1,4 +1,4 @@
-"""Scorers made of other scorers: call the parts, wait for those that must be waited for, and put them together."""
+"""Build scorers from other scorers: call the parts, await those that are async, and combine the results."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
@@ -39,7 +39,7 @@ class Composite(Opened):
 
 
 def judged_by(parts: Sequence[Scorer]) -> JudgeInfo | None:
-    """Return the models that parts of a scorer ask, as one record; None where none does."""
+    """Return the models that parts of a scorer ask, as one record; None if no part asks one."""
     judges = [judge for part in parts if (judge := recorded_judge(part)) is not None]
     if not judges:
         return None

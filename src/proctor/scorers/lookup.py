@@ -16,13 +16,13 @@ from proctor.core.trajectory import Trajectory
 
 
 class Make(Protocol):
-    """Makes a scorer by name; `find` is where one that is made of others looks these up."""
+    """Makes a scorer by name; `find` looks up the parts of one that is made of others."""
 
     def __call__(self, name: str, options: Mapping[str, Any] | None = None, *, find: Find | None = None) -> Scorer: ...
 
 
 def find_scorer(name: str, options: Mapping[str, Any] | None = None, *, find: Find | None = None) -> Scorer:
-    """Return the scorer `file` or `file:function`, with options where it takes some.
+    """Return the scorer `file` or `file:function`, with its options.
 
     Options of a file that does not make scorers are put into `sample.meta["file"]`, below what the sample itself says.
     `find` is where `combine` and the like look their parts up.

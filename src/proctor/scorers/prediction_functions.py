@@ -55,7 +55,7 @@ def takes_prediction(function: object) -> bool:
 
 
 def adapted(function: Callable[..., Any], arguments: Mapping[str, Any] | None = None) -> Scorer:
-    """Return a scorer that gives the function the answer, the target as text, and its arguments."""
+    """Return a scorer that calls the function with the answer, the target as text, and its arguments."""
     count = min(len(_placed(function)), 4)
     given = Arguments(arguments or {})
 

@@ -152,7 +152,7 @@ _OF_OTHERS = re.compile(
 
 
 def refusal_in(reply: str) -> str | None:
-    """Return the phrase with which a reply declines to answer; None when it does not, or answers all the same.
+    """Return the phrase with which a reply declines to answer; None if it does not, or answers nevertheless.
 
     >>> refusal_in("I'm sorry, but I can't help with that."), refusal_in("It is 4.")
     ("i can't help", None)

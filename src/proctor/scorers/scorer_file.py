@@ -1,4 +1,4 @@
-"""Scorers out of a file: tables `[scorers.NAME]` in TOML (or the same in YAML), or the article's settings.
+"""Read scorers from a file: tables `[scorers.NAME]` in TOML (or the same in YAML), or the article's settings.
 
 [scorers.year]
 kind = "regex"              # a scorer's name, or ./mine.py:function

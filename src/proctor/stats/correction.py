@@ -153,7 +153,7 @@ def ppi(
     tuned: bool = True,
     level: float = 0.95,
 ) -> Estimate:
-    """Estimate the mean of values in 0 to 1 by human standard; `judged` are the judge's values of the items without a label.
+    """Estimate the mean value (0 to 1) that people would give; `judged` are the judge's values of the items without a label.
 
     `clusters` are those of the judged items; items of one cluster, with or without a label, move together.
 
@@ -172,7 +172,7 @@ def ppi(
 
 
 def stratified_ppi(strata: Mapping[str, Stratum], *, tuned: bool = True, level: float = 0.95) -> Estimate:
-    """Estimate the same where items were drawn for labelling within strata, weighted by their numbers of items.
+    """Estimate the same mean if items were drawn for labelling within strata, weighted by the size of the strata.
 
     Strata where fewer than two items are labelled are laid together with all the others.
     """

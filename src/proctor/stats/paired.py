@@ -164,7 +164,7 @@ def compare(pairs: Sequence[Pair], *, level: float = 0.95, single: bool = True, 
 
 
 def at_level(difference: Difference, pairs: Sequence[Pair], level: float) -> Difference:
-    """Return the same difference with its interval at another level, without testing again."""
+    """Return the difference with its interval at another level, without testing again."""
     checked_level(level)
     sums = _sums_by_cluster(pairs)
     independent = len(sums) == len(pairs)

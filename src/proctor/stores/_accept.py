@@ -1,4 +1,4 @@
-"""Write trials and verdicts: new trials together, a trial of a known key after reading what is stored."""
+"""Write trials and verdicts: new trials in groups, and single ones after reading what is stored under their key."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -65,7 +65,7 @@ def accept(db: sqlite3.Connection, additions: Sequence[Addition]) -> list[BadInp
 
 
 def accept_one(db: sqlite3.Connection, addition: Addition) -> BadInput | None:
-    """Write a trial, in a transaction, after reading what is stored; return why it was not accepted, or None."""
+    """Write a trial, in a transaction, after reading what is stored; return the error if it was not accepted."""
     row = db.execute(
         "SELECT samples.id, trials.outcome FROM samples LEFT JOIN trials"
         " ON trials.sample = samples.id AND trials.attempt = ? WHERE samples.run = ? AND samples.name = ?",
@@ -119,7 +119,7 @@ def append_verdict(db: sqlite3.Connection, sample: int, attempt: int, verdict: V
 
 
 def number_of(db: sqlite3.Connection, table: Literal["scorers", "tag_sets"], text: str) -> int:
-    """Return the number of a scorer or of a set of tags; it gets one when it is first seen."""
+    """Return the number of a scorer or of a set of tags; a new one gets the next number."""
     column = {"scorers": "name", "tag_sets": "tags"}[table]
     row = db.execute(f"SELECT id FROM {table} WHERE {column} = ?", (text,)).fetchone()  # noqa: S608 - constants
     if row is None:

@@ -29,7 +29,7 @@ class VerdictRow(NamedTuple):
 
 
 class Addition(NamedTuple):
-    """A trial in the form in which it is stored, with its verdicts and, unless it is known to be stored, its sample."""
+    """A trial in its stored form, with its verdicts and, unless it is stored already, its sample."""
 
     run: int
     name: str
@@ -80,7 +80,7 @@ def prepare(db: sqlite3.Connection) -> None:
 
 
 def arrive(db: sqlite3.Connection, additions: Sequence[Addition]) -> None:
-    """Write new trials; a few are one statement, which is a transaction of its own where none is open.
+    """Write new trials; a small group is one statement, which is its own transaction if none is open.
 
     Raises:
         sqlite3.IntegrityError: one of them is not new; nothing was written.

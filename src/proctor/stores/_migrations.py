@@ -26,7 +26,7 @@ CHUNK = 500
 
 
 def migrate(db: sqlite3.Connection, path: Path, version: int) -> None:
-    """Bring a store to this version; belongs in a transaction, so that all of it happens or nothing.
+    """Bring a store to this version; call it in a transaction, so that it happens as a whole or not at all.
 
     Raises:
         BadInput: it holds something that its version did not write.

@@ -15,7 +15,7 @@ from proctor.stores.schema import APPLICATION_ID, VERSION, create
 
 
 def connect(path: Path, busy_seconds: float) -> sqlite3.Connection:
-    """Connect without implicit transactions; the caller makes sure that only one thread uses the connection at a time."""
+    """Connect without implicit transactions; the caller ensures that only one thread uses the connection at a time."""
     db = sqlite3.connect(
         path, timeout=busy_seconds, isolation_level=None, check_same_thread=False, cached_statements=256
     )

@@ -1,4 +1,4 @@
-"""Write to a database from one thread: what waits goes into one transaction, and each caller wakes when it is on disk."""
+"""Write to a database from one thread: waiting trials share a transaction, and each caller wakes when it is on disk."""
 
 import asyncio
 import sqlite3

@@ -37,7 +37,7 @@ def words(text: str) -> list[str]:
 
 @cache
 def cutter() -> Callable[[str], list[str]]:
-    """Return the segmenter behind `words`; the first call loads its dictionary (0.1 s).
+    """Return the segmenter of `words`; the first call loads its dictionary (0.1 s).
 
     Raises:
         MissingExtra: the extra `zh` is not installed.

@@ -63,7 +63,7 @@ def common_length(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def places_of(tokens: Sequence[str]) -> dict[str, int]:
-    """Return where each token stands, as bits."""
+    """Return the positions of each token as the bits of a number."""
     places: dict[str, int] = {}
     for place, token in enumerate(tokens):
         places[token] = places.get(token, 0) | 1 << place

@@ -45,7 +45,7 @@ def stated_share(text: str, reference: str) -> float | None:
 
 
 def contradicts_none(text: str, others: Iterable[str]) -> bool:
-    """Return False when a clause of `text` denies one of the others: the same words, with and without a 'not'."""
+    """True unless a clause of `text` denies another one: the same words, with and without a 'not'."""
     earlier = [clause for other in others for clause in _statements(other)]
     return not any(
         _same_words(one, other) and one.denied != other.denied for one in _statements(text) for other in earlier
@@ -53,7 +53,7 @@ def contradicts_none(text: str, others: Iterable[str]) -> bool:
 
 
 def structure_f1(text: str, reference: str) -> float:
-    """Return how far both have the same marks of reasoning (because, so, if, but, all, some, not): F1 of their counts.
+    """Return how far both texts use the same words of reasoning (because, so, if, but, all, some, not), as F1 of their counts.
 
     It sees words that mark a structure, not whether the reasoning holds. Two texts without any are alike; an empty text is 0.
 

@@ -41,7 +41,7 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Traces(msgspec.Struct, frozen=True, kw_only=True):
-    """The conversations of span files in the order of time; those that are incomplete with what is missing."""
+    """The conversations of span files in the order of time, and those that are incomplete, with what they lack."""
 
     whole: tuple[Conversation, ...] = ()
     broken: tuple[tuple[Conversation, Sentence], ...] = ()

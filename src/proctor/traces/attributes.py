@@ -97,7 +97,7 @@ def leaf(branch: object, path: str) -> Any:
 
 
 def first_leaf(branch: object, *paths: str) -> Any:
-    """Return the value at the first of the paths that has one; None where none has."""
+    """Return the value at the first of the paths that has one; None if none has."""
     return next((value for path in paths if (value := leaf(branch, path)) is not None), None)
 
 
@@ -107,7 +107,7 @@ def text(branch: object, *paths: str) -> str:
 
 
 def identity(branch: object, *paths: str) -> str:
-    """Return the first id at one of the paths; `<unknown_user_id>` and the like are none."""
+    """Return the first id at one of the paths; `<unknown_user_id>` and the like count as missing."""
     ids = (text(branch, path) for path in paths)
     return next((clean(one) for one in ids if one and not (one.startswith("<") and one.endswith(">"))), "")
 

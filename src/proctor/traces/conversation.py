@@ -1,4 +1,4 @@
-"""Rebuild one conversation from its spans: whose turn it was, which calls were made, what they returned.
+"""Rebuild one conversation from its spans: turns, calls and their results.
 
 The prompt of a model call holds all that was said before it, so messages that are not yet known are taken from there: the words
 of the user, results of tools, and turns whose own spans were lost. A turn begins with words of the user; within one run of an
@@ -34,7 +34,7 @@ class _Call:
 
 
 class Dialogue:
-    """A conversation as it is put together; `users` holds None for a turn whose question is not known."""
+    """A conversation while it is rebuilt; `users` holds None for a turn whose question is unknown."""
 
     def __init__(self) -> None:
         self.users: list[Message | None] = []

@@ -145,7 +145,7 @@ def tool_run_of(span: Span) -> ToolRun | None:
 
 
 def question_of(span: Span) -> str:
-    """Return what an agent was asked, in the user's words."""
+    """Return the question that an agent got, in the user's words."""
     if words := _words(leaf(span.attributes, "input.value"), QUESTION_KEYS, "user").strip():
         return words
     for attributes in _message_holders(span):

@@ -76,7 +76,7 @@ def join_replies(found: Iterable[Message]) -> list[Message]:
 
 
 def split_at_known(sent: Sequence[object], is_known: Callable[[Message], bool]) -> tuple[Message | None, list[Message]]:
-    """Return the last known message of the assistant, and all after it; read from the end, as what is old may be long."""
+    """Return the last known assistant message, and all messages after it; searched from the end, as histories can be long."""
     newest: list[Message] = []  # in reverse
     parts: tuple[Part, ...] = ()  # of messages of the assistant that follow each other
     for one in (*reversed(sent), None):

@@ -1,1 +1,1 @@
-"""Compare the tool calls that an agent made with those expected: the rules behind the scorer `trajectory` and those of ADK."""
+"""Compare the tool calls that an agent made with those expected: the rules of the scorer `trajectory` and of ADK."""

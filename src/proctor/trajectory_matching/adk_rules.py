@@ -24,7 +24,7 @@ _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")  # Thai, Lao
 
 
 class AdkCall(msgspec.Struct, frozen=True):
-    """A call as ADK compares it; `args` may be missing, which is not the same as empty."""
+    """A call as ADK compares it; missing `args` are not the same as empty ones."""
 
     name: str | None = None
     args: Mapping[str, object] | None = None
@@ -80,7 +80,7 @@ def joined(parts: Iterable[str | None]) -> str:
 
 
 def rouge_1(response: str, reference: str) -> float:
-    """ROUGE-1 F of a response; two texts without a word give 0.
+    """Return ROUGE-1 F of a response; 0 for two texts without a word.
 
     >>> rouge_1("It costs 100.", "it costs 100"), rouge_1("你好", "你坏"), rouge_1("", "")
     (1.0, 0.5, 0.0)

@@ -101,7 +101,7 @@ def closeness(call: ExpectedCall, made: ToolCall, rules: Rules) -> Closeness:
 
 
 def key_of(name: str, arguments: Mapping[str, object], rules: Rules) -> Hashable:
-    """Return the same for two calls exactly when they are equal under plain rules."""
+    """Return a key that two calls share exactly if they are equal under plain rules."""
     full = {**rules.defaults.get(name, {}), **arguments} if rules.defaults else arguments
     return name, frozenset((key, canonical(full[key])) for key in full if not _ignored(name, key, rules))
 

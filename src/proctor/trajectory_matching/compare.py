@@ -1,4 +1,4 @@
-"""Compare the calls of one turn with those expected: pairs, what is missing, extra, out of order, forbidden, repeated."""
+"""Compare the calls of one turn with the expected ones: matched, missing, extra, out of order, forbidden, repeated."""
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence

@@ -24,7 +24,7 @@ Policy = Literal["equal", "subset", "superset", "ignore"]
 
 
 class ExpectedCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A call that is expected; arguments that are None are those of ADK files that have none."""
+    """An expected call; `arguments` is None in ADK files that have none."""
 
     name: str
     arguments: Mapping[str, object] | None = None
@@ -98,7 +98,7 @@ def turns(sample: Sample, trajectory: Trajectory) -> list[Turn]:
 
 
 def expected_of(reference: object, where: str = "reference") -> Expected:
-    """Return a reference as what it says; a text is an answer, and None expects nothing.
+    """Return what a reference expects; a text is an answer, and None expects nothing.
 
     Raises:
         BadInput: it cannot be understood.

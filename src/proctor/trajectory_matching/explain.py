@@ -66,7 +66,7 @@ def sides(rows: Sequence[Shown | int], turn: int | None = None) -> list[dict[str
 
 
 def summarize(found: Comparison) -> Sentence:
-    """Return the same in one sentence: how many, and the first few differences."""
+    """Return the comparison in one sentence: the counts, and the first few differences."""
     full = sum(entry.kind == "matched" for entry in found.entries)
     head = say(
         "{full} of {expected} expected calls, {made} made", full=full, expected=len(found.calls), made=len(found.made)

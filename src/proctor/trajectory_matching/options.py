@@ -1,4 +1,4 @@
-"""The options of the scorer of trajectories, and what they make of a sample."""
+"""Define the options of the scorer of trajectories, and apply them to a sample."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
@@ -58,7 +58,7 @@ def options_of(sample: Sample, **fixed: Any) -> Options:
 
 
 def how_of(options: Options, defaults: Mapping[str, Mapping[str, object]]) -> How:
-    """Return the options as rules of comparing; `defaults` are those of the schemas of tools."""
+    """Return the options in the form that comparisons use; `defaults` are those in the schemas of tools."""
     by_tool = options.arguments if isinstance(options.arguments, dict) else {}
     rules = Rules(
         policy="equal" if isinstance(options.arguments, dict) else options.arguments,

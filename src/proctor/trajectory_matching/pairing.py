@@ -57,7 +57,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pairing:
-    """The best pairs of one expectation, and what is left over."""
+    """The best pairs of expected and made calls, and the calls left over."""
 
     def __init__(self, expected: Expected, made: tuple[ToolCall, ...], how: How) -> None:
         self.calls, self.made, self.how = expected.calls or (), made, how
@@ -79,7 +79,7 @@ class Pairing:
         self.similarity = {place: self.weights[place][to] if self.weights else 1.0 for place, to in self.pairs.items()}
 
     def entries(self, repeated: Mapping[int, int]) -> list[Entry]:
-        """Return every pair and everything left over, in the order of the calls made; what is missing comes in its place."""
+        """Return every pair and every call left over, in the order of the made calls; missing ones are placed where they were expected."""
         found = [
             self._entry("matched" if self.similarity[one] >= 1 else "partly", one, to) for one, to in self.pairs.items()
         ]

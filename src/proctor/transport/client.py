@@ -125,7 +125,7 @@ class Client:
             self._pool = None
 
     def endpoint(self, target: Target) -> Endpoint:
-        """Return the pace of a target's address; targets at the same scheme, host and port share it."""
+        """Return the pace of a target's address; targets with the same scheme, host and port share it."""
         found = self._endpoints.get(target.key)
         if found is None:
             found = self._endpoints[target.key] = self.endpoint_at(target.key.partition(" ")[0], target.bounds)

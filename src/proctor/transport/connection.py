@@ -91,7 +91,7 @@ class Connection(asyncio.Protocol):
         self.transport.abort()
 
     def is_quiet(self) -> bool:
-        """True if nothing waits that the event loop has not read yet: a reply nobody asked for, or the end."""
+        """True if nothing is waiting to be read: neither bytes that nobody requested, nor the end of the connection."""
         if not self._is_readable():
             return True
         is_plain = self.transport.get_extra_info("sslcontext") is None  # TLS sends messages of its own

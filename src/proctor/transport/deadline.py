@@ -34,13 +34,13 @@ class Alarms:
         self._pauses: deque[tuple[float, float]] = deque(maxlen=PAUSES_KEPT)  # when each ended, and how long it was
 
     def set(self, timed: Timed, when: float) -> None:
-        """Call `timed.time_is_up()` at this time of the loop; an earlier limit of the same is forgotten."""
+        """Call `timed.time_is_up()` at this time of the loop; an earlier limit of the same object is replaced."""
         self._when[timed] = when
         if when < self._next:
             self._arm(when)
 
     def clear(self, timed: Timed) -> None:
-        """Do not; nothing happens if there was no limit. The timer stays, and looks again when it is up."""
+        """Remove the time limit of an object, if it has one. The timer stays, and is set again when it is up."""
         self._when.pop(timed, None)
 
     def when(self, timed: Timed) -> float | None:

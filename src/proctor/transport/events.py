@@ -35,7 +35,7 @@ class Splitter:
             self._line = [following]
 
     def end(self) -> Iterator[bytes]:
-        """Yield what is left at the end of the body; the standard would drop it, but it may be the answer."""
+        """Yield the rest at the end of the body; the standard drops it, but it may be the answer."""
         yield from self._take(b"".join(self._line))
         yield from self._take(b"")
 
@@ -56,7 +56,7 @@ class Splitter:
 
 
 def are_events(start: bytes, content_type: str) -> bool | None:
-    """True if a body that begins like this is a stream of events; None while that cannot be said.
+    """True if a body that begins like this is a stream of events; None while it is too short to say.
 
     What is sent counts more than what the server calls it.
 

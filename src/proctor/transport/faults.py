@@ -106,7 +106,7 @@ def fault_of(error: Exception) -> Fault | None:
 
 
 def without_traces(error: BaseException | None) -> None:
-    """Let go of the frames that an error, and those before it, went through: they hold what was being read.
+    """Drop the frames of an error and of those that caused it, as they keep what was being read in memory.
 
     The error would keep itself alive by them, until the garbage collector looks: with a large reply for every attempt.
     """

@@ -39,7 +39,7 @@ class SocketAddress(NamedTuple):
 
 
 class Opener:
-    """Opens connections; keeps what it looked up, and the TLS contexts, for all of them."""
+    """Opens connections; all of them share resolved names and TLS contexts."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()

@@ -37,7 +37,7 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Endpoint:
-    """The pace of one address, shared by all who call it in a run.
+    """The pace of one address, shared by all callers in a run.
 
     A caller takes a place (`in_flight += 1` while `in_flight < room`, else `enter`) and gives it back (`leave`).
 
@@ -76,7 +76,7 @@ class Endpoint:
         self._set_room()
 
     async def enter(self) -> None:
-        """Wait for a place, in the order of coming; the time limit of the attempt stands still meanwhile."""
+        """Wait for a slot, first come first served; the time limit of the attempt is stopped meanwhile."""
         place = asyncio.get_running_loop().create_future()
         self._waiting.append(place)
         self._pump()
@@ -103,14 +103,14 @@ class Endpoint:
         self.leave()
 
     def refused(self, asked: float | None) -> None:
-        """Give a place back after a 429 or 503; `asked` is how long the server wants us to wait."""
+        """Give a slot back after a 429 or 503; `asked` is how long the server wants us to wait."""
         if self.adaptive:
             self._window.note(self.in_flight, None, asked or 0.0)
             self._review()
         self.leave()
 
     def pause(self, seconds: float) -> None:
-        """Let no new request out for so long; who asks for hours is not waited for, and may refuse what is sent."""
+        """Send no new request for that long; a pause of hours is ignored, and the server may refuse requests."""
         if seconds > LONGEST_PAUSE_SECONDS:
             return
         self._open_at = max(self._open_at, time.monotonic() + seconds)
@@ -232,7 +232,7 @@ class Bucket:
         return max(0.0, (min(amount, self._most) - self._left) / self.per_second)
 
     def take(self, amount: float) -> None:
-        """Take so many; more than there is makes the next one wait longer."""
+        """Take that many; taking more than there are makes the next caller wait longer."""
         self._left -= amount
 
 

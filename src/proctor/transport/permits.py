@@ -1,4 +1,4 @@
-"""The pace of an endpoint as a worker process sees it: every place is asked of the parent."""
+"""Show a worker process the pace of an endpoint: every slot is requested from the parent process."""
 
 from collections.abc import Awaitable
 from typing import Protocol
@@ -25,7 +25,7 @@ class Parent(Protocol):
 
 
 class RemoteEndpoint(Endpoint):
-    """Has no room of its own, so that every call waits in `enter` for the parent's word."""
+    """An endpoint without slots of its own, so that every call waits in `enter` for the parent process."""
 
     def __init__(self, origin: str, parent: Parent) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Keep open connections for the next request, and never one on which anything has come that nobody asked for."""
+"""Keep open connections for the next request, except those on which unrequested bytes arrived."""
 
 import asyncio
 
@@ -7,7 +7,7 @@ from proctor.transport.opening import Opener, Route
 
 
 class Pool:
-    """All connections of a client, by what they lead to.
+    """All connections of a client, by their destination.
 
     Args:
         keep_seconds: how long a connection is used again after it was used.
@@ -72,7 +72,7 @@ class Lane:
         self._idle.append(connection)
 
     def distrust(self) -> None:
-        """Use no connection twice from now on: a reply came that nobody had asked for.
+        """Use no connection twice from now on: a reply arrived that nobody had requested.
 
         HTTP cannot tell whose reply it is once there is one too many.
         """

@@ -10,7 +10,7 @@ _LONE = re.compile(r"[\ud800-\udfff]")
 
 
 def repaired(data: bytes, charset: str | None = None) -> bytes:
-    r"""Return the same JSON in UTF-8, with U+FFFD for lone surrogates and null for what is no number that fits.
+    r"""Return the JSON in UTF-8, with U+FFFD for lone surrogates and null for numbers out of range.
 
     Raises:
         ValueError: it is no JSON, or no text in its charset: a guess at the characters would change the answer.

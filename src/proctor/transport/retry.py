@@ -52,7 +52,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Wait(msgspec.Struct, frozen=True, kw_only=True):
-    """A request that waits to be sent again: to where, why, until when (monotonic), and how long the server asked for."""
+    """A request that waits to be sent again: the host, the cause, until when (monotonic), and how long the server asked for."""
 
     host: str
     cause: str

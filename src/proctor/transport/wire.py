@@ -1,4 +1,4 @@
-"""Send a request in one write of bytes, most of which were made before, and read its reply."""
+"""Send a request in one write of mostly prepared bytes, and read its reply."""
 
 import asyncio
 import re
@@ -19,7 +19,7 @@ _OWN = ("content-length", "transfer-encoding")  # `send` writes them for each re
 
 
 class Sender:
-    """Sends requests to one address; what they share is made once.
+    """Sends requests to one address; their common parts are prepared once.
 
     Args:
         seconds: from sending a request to the end of its reply.

@@ -89,7 +89,7 @@ class Access:
         return name in self._hosts or (self._is_open and name == server)
 
     def link(self, person: Person) -> str:
-        """Return a path that lets a browser in, once."""
+        """Return a path that signs a browser in, once."""
         token = secrets.token_urlsafe(24)
         self._person_by_link[token] = person
         return f"/enter?token={token}"
@@ -229,7 +229,7 @@ class Guard:
 
 
 def accepted_language(header: str) -> str:
-    """Return the language, of those we speak, that a browser prefers; '' for none.
+    """Return the supported language that a browser prefers; '' for none.
 
     >>> accepted_language("zh-CN,zh;q=0.9,en;q=0.8"), accepted_language("fr, en;q=0.2, zh;q=0.1"), accepted_language("de")
     ('zh', 'en', '')

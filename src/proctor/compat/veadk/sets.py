@@ -67,7 +67,7 @@ vars(test_files)["__test__"] = False  # pytest would take it for a test
 
 
 def plain(value: object) -> Any:
-    """Return a set as plain data; our objects and ADK's know how to become that."""
+    """Return a set as plain data, from an object of ours or of ADK's."""
     dump = getattr(value, "model_dump", None)
     if dump is not None:
         return dump(mode="json", exclude_none=True)
