@@ -206,7 +206,7 @@ def with_stop(steps: Sequence[Step], stop: Stop) -> list[Step]:
     """Return the steps with the reason why no more came in the last one.
 
     Raises:
-        AgentFailed: there is none.
+        AgentFailed: it does not exist.
     """
     if not steps:
         raise AgentFailed("The agent stopped ({stop}) before its first reply.", kind=stop, stop=stop)

@@ -46,10 +46,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     Attributes:
         body: the request; `{question}`, `{messages}`, `{tools}` and `{session}` in it are filled in, as JSON where
-            a text is nothing else. With GET they stand in the address.
-        reply: where the answer stands in the reply, such as `data.answer` or `$.choices[0].text`; without it
+            a text is nothing else. With GET they are in the address.
+        reply: the path of the answer in the reply, such as `data.answer` or `$.choices[0].text`; without it
             answer, output, text, response or content is taken, or the reply itself where that is a text.
-        calls: where a list of tool calls stands, each with name and arguments.
+        calls: the path of a list of tool calls, each with name and arguments.
         headers: a value `env:NAME` is read from the environment, so that no key is stored with the run.
         timeout, client_certificate, retries, retry_seconds, concurrency, requests_per_minute: as for `openai:`.
     """
@@ -135,7 +135,7 @@ class HttpSession:
         return [step]
 
     async def ask(self, messages: Sequence[Message], tools: Sequence[Tool]) -> Sequence[Step]:
-        """Return the reply to a conversation in which calls are run."""
+        """Return the reply to a whole conversation, with the results of its tool calls."""
         return [await self._exchange(messages, tools, newest(messages))]
 
     async def _exchange(self, messages: Sequence[Message], tools: Sequence[Tool], new: Sequence[Message]) -> Step:

@@ -1,6 +1,6 @@
 """`langgraph:./agent.py:graph`: a compiled graph of LangGraph, or any runnable of LangChain.
 
-A graph with `messages` in its state gets the messages of a turn, and what joins its state is what it did: replies with
+A graph with `messages` in its state gets the messages of a turn, and the messages added to its state are its steps: replies with
 their calls, results, the agents that spoke, those of graphs inside it too. A checkpointer keeps the state from turn to
 turn under a thread of the sample's own; without one the state goes in again. Any other runnable gets the text or the
 messages, whichever its input schema asks for, and callbacks tell which models and tools it called.

@@ -30,15 +30,15 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """The options of the matcher: of one sample in its `meta` (`{"unit": "km"}`), or of all samples in a table.
 
     Attributes:
-        ordered: whether the order of a list counts; None infers it, and in doubt it counts.
+        ordered: True if the order of a list counts; None infers it, and in doubt it counts.
         tolerance: how far a number may be off, in the unit of the target (or `unit`).
         relative_tolerance: how far it may be off as a share of the target.
-        unit: the unit of numbers that stand alone, such as `km`, `%` or `USD`.
+        unit: the unit of numbers without one, such as `km`, `%` or `USD`.
         similarity: the share of words that must agree, in order; numbers and negations must agree anyway.
         semantic_threshold: the similarity of meaning that is enough, where it is asked for.
         sentences: the answer may be stated in a sentence; False: the whole reply, or what it marks as its answer, is compared.
             Only in a table named like the scorer, as is `guesses`.
-        guesses: what is said with `probably`, `perhaps` or 可能 counts as said.
+        guesses: statements with `probably`, `perhaps` or 可能 count as answers.
     """
 
     ordered: bool | None = None

@@ -76,7 +76,7 @@ def read_case(path: FilePath | str) -> EvalCase:
     """Return one case out of a file that holds nothing else.
 
     Raises:
-        BadInput: it is none.
+        BadInput: it is not valid.
     """
     path = FilePath(path).expanduser()
     return _case(_bytes(path), path)
@@ -86,7 +86,7 @@ def case_of(text: str) -> EvalCase:
     """Return one case out of a text.
 
     Raises:
-        BadInput: it is none.
+        BadInput: it is not valid.
     """
     return _case(text.encode("utf-8", "surrogatepass"), FilePath("case.json"))
 
@@ -95,7 +95,7 @@ def read_session(path: FilePath | str) -> SessionInput:
     """Return a session from a file of its own, as the oldest form had it: `app_name`, `user_id`, `state`.
 
     Raises:
-        BadInput: it is none.
+        BadInput: it is not valid.
     """
     path = FilePath(path).expanduser()
     text, value, _ = _json(_bytes(path), path)

@@ -249,7 +249,7 @@ def inline(data: str) -> bytes:
     """Return the bytes of inline data, which is base64 in either alphabet.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not valid.
 
     >>> inline("aGk")
     b'hi'

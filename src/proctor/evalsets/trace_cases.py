@@ -44,13 +44,12 @@ class RecordedSet(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def record_cases(traces: Traces, set_id: str, patterns: Sequence[Pattern] = ()) -> RecordedSet:
-    """Return a set with a case for each conversation that is whole and not there yet.
+    """Return a set with a case for each complete conversation, without duplicates.
 
-    Two conversations are the same when the user says the same in each turn and the same calls are made; what was taken out
-    does not make them different.
+    Two conversations are duplicates if the user's messages and the calls are the same, redacted texts aside.
 
     Raises:
-        BadInput: no conversation is whole.
+        BadInput: no conversation is complete.
     """
     cases: dict[str, EvalCase] = {}
     ids: set[str] = set()

@@ -84,7 +84,7 @@ def wrap(metric: Any, *, name: str | None = None) -> "DeepEvalScorer":
     """Return a scorer out of a metric.
 
     Raises:
-        BadInput: it is none.
+        BadInput: it is not valid.
     """
     quiet()
     if not is_metric(metric):

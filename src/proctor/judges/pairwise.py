@@ -69,9 +69,9 @@ class PairComparison(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         result: of the item, against its rival.
-        consistent: whether both orders said the same of the two texts.
-        said: whom the judge named, first with the item as A, then with the item as B.
-        replies: the same as the model wrote it.
+        consistent: True if both orders gave the same verdict.
+        said: the text that the judge named, first with the item as A, then with the item as B.
+        replies: the model's replies to both orders, unchanged.
         lengths: characters of the item and of its rival.
     """
 

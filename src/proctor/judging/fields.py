@@ -53,7 +53,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Items(msgspec.Struct, frozen=True, kw_only=True):
-    """A file of items that was read through and found in order; the items themselves are read when they are needed."""
+    """A file of items whose rows have all been checked; each iteration reads the items again."""
 
     path: Path
     fields: Fields

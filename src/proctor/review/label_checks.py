@@ -51,7 +51,7 @@ def checked_status(text: str) -> Status:
     """Return the status of that name.
 
     Raises:
-        BadInput: there is none.
+        BadInput: it does not exist.
     """
     for status in STATUSES:
         if text == status:

@@ -257,7 +257,7 @@ class Review:
         """Return the item of that id.
 
         Raises:
-            BadInput: there is none.
+            BadInput: it does not exist.
         """
         try:
             return self._by_id[item]

@@ -98,7 +98,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         any_order: groups of blanks, counted from 0, whose answers may be swapped: `[[0, 1]]`, or true for all.
         separator: what parts alternatives in a text.
         case_sensitive, ignore_punctuation: how texts are compared.
-        min_similarity: also right is what is at least so similar, letter by letter (ROUGE-L); 1 means the same. Texts with
+        min_similarity: accept answers that are at least this similar, letter by letter (ROUGE-L); 1 means the same. Texts with
             other digits, negations or opposites (前 and 后) are not similar.
     """
 

@@ -23,8 +23,8 @@ class Composite(Opened):
     """A scorer made of others: it runs inline if all of them do, opens them with the run, and lists the judges that they ask.
 
     Attributes:
-        judge: what is recorded of the models behind it; None where no part asks one.
-        is_async: whether any part waits for something.
+        judge: what is recorded of the models that its parts ask; None if no part asks one.
+        is_async: True if any part is async.
     """
 
     def __init__(self, score: Callable[[Sample, Trajectory], Any], parts: Sequence[Scorer]) -> None:

@@ -6,7 +6,7 @@ narrow and say what counts; they point to `records`, where rows are only added. 
 retried trial (as scorer 0) or an earlier verdict, is kept in `superseded`. A trial whose agent failed has a
 score of scorer 0: no point of one, whoever scores. `points` is null, and `why` says why, where there is no score.
 
-`contents` are whole samples, once for each digest in all runs; the name stands first in their index because
+`contents` are whole samples, once for each digest in all runs; the name comes first in their index because
 names in the order of the plan touch few pages, and digests many. `cluster` is null for a sample on its own.
 """
 

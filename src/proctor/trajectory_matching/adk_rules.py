@@ -34,7 +34,7 @@ def match_type(value: object) -> MatchType:
     """Return the match type for any spelling that ADK accepts.
 
     Raises:
-        BadInput: it is none.
+        BadInput: it is not valid.
 
     >>> match_type("in-order"), match_type(2)
     ('IN_ORDER', 'ANY_ORDER')

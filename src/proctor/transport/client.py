@@ -3,7 +3,7 @@
     async with Client(concurrency=8):      # is `current` for everything called inside
         ...
 
-On the way of a call that succeeds stands as little as possible: the parts of a request that do not change are
+A call that succeeds costs as little as possible: the parts of a request that do not change are
 made once, in a `Target`. Proxies come from the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY), as do certificate
 authorities (SSL_CERT_FILE, SSL_CERT_DIR). Redirects are not followed: a key goes where it was meant to go.
 """
@@ -77,7 +77,7 @@ class Client:
     """One pool of connections with the pace of every endpoint; open inside `async with`, and then `current`.
 
     Args:
-        concurrency: so many requests in flight at each endpoint, from the start; None adapts.
+        concurrency: requests in flight at each endpoint, from the start; None adapts to the endpoint.
         policy: how often to send again.
         allowance: how many requests may be sent.
     """

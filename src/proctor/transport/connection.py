@@ -22,7 +22,7 @@ class Connection(asyncio.Protocol):
 
     Attributes:
         is_open: neither side has closed it.
-        on_stray: called when bytes come that nobody asked for; they end the connection in any case.
+        on_stray: called when unrequested bytes arrive, which end the connection in any case.
         idle_since: the time of the loop when it was last used.
     """
 
@@ -46,7 +46,7 @@ class Connection(asyncio.Protocol):
 
         Args:
             seconds: the longest time until the end of the reply.
-            silence_seconds: the longest time between two parts of it.
+            silence_seconds: the longest time between two parts of the reply.
 
         Raises:
             Fault: the connection has ended, or the server spoke first.

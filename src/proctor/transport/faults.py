@@ -50,7 +50,7 @@ class Fault(Exception):
         kind: connect, dns, tls, timeout, reset, truncated, not_http, not_json, no_reply, too_large, or http_<status>.
         text: what was seen, short and without keys; `code` is the error code the server gave.
         status: of the reply; 0 without one.
-        again: whether sending it again can help.
+        again: True if sending the request again can help.
         asked: how many seconds the server wants us to wait.
     """
 

@@ -50,7 +50,7 @@ class Opener:
         """Return a new connection that is ready for a request.
 
         Raises:
-            Fault: there is none within that time.
+            Fault: no connection was made within that time.
         """
         try:
             with Deadline(seconds):

@@ -39,12 +39,12 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
 class Endpoint:
     """The pace of one address, shared by all callers in a run.
 
-    A caller takes a place (`in_flight += 1` while `in_flight < room`, else `enter`) and gives it back (`leave`).
+    A caller takes a slot (`in_flight += 1` while `in_flight < room`, else `enter`) and gives it back (`leave`).
 
     Attributes:
         limit: how many may be in flight.
-        room: the same while nobody has to wait, else 0: the one number the quick path looks at.
-        seen: whether there ever was a connection.
+        room: `limit` while nobody has to wait, else 0: the only number that the quick path reads.
+        seen: True once a connection was made.
     """
 
     def __init__(self, concurrency: int | None = None) -> None:

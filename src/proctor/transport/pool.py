@@ -58,7 +58,7 @@ class Lane:
         """Return a new connection.
 
         Raises:
-            Fault: there is none within that time.
+            Fault: no connection was made within that time.
         """
         return await self._opener.open(self._route, seconds)
 

@@ -123,7 +123,7 @@ class Access:
 
 
 class Guard:
-    """Stands before the whole app: everything that is refused is refused here, and every answer gets the headers."""
+    """Wraps the whole app: it refuses what may not pass, and adds the security headers to every response."""
 
     def __init__(self, app: "ASGIApp", access: Access, lang: str, *, follows_browser: bool = False) -> None:
         self._app = app

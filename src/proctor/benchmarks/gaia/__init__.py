@@ -42,7 +42,7 @@ def task(
         data: a folder in either published layout, or `example` for ten questions on finance that come with Proctor;
             `PROCTOR_GAIA_DATA`, the cache, or the hub with HF_TOKEN, when None.
         revision: a commit or tag of the set on the hub; the one that was fetched first, or is the newest, when None.
-        fallback: what may count as an answer when a reply has no `FINAL ANSWER:`.
+        fallback: what to take as the answer of a reply without `FINAL ANSWER:`.
         partial_match: report the course's partial match in addition to the official verdict.
 
     Raises:

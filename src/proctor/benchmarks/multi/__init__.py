@@ -33,8 +33,8 @@ class MultiOptions(Style, frozen=True, kw_only=True):
         knowledge: background material: true for the folder's, or a file.
         captions: a csv file, `ocr` for the recognised text of the folder.
         subset: a file with a JSON list of question ids. subject, image_type: only these.
-        random, seed, eval_num: shuffle with the seed; only the first so many.
-        answer_position: which letter counts as the answer: `start`, `end`, `middle` or `all`.
+        random, seed, eval_num: shuffle with the seed; ask only the first `eval_num`.
+        answer_position: the letter that counts as the answer: `start`, `end`, `middle` or `all`.
         scoring: by the official functions, the fair ones, or both.
         rejections: report how often a missing image was claimed.
         reference: a prediction file of another model, for `improvement`.

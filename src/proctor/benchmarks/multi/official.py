@@ -140,7 +140,7 @@ def checked_position(given: str) -> Position:
     """Return an answer position.
 
     Raises:
-        BadInput: there is none of that name.
+        BadInput: none has that name.
     """
     for position in POSITIONS:
         if position == given:

@@ -231,7 +231,7 @@ def whole(name: str, value: Any) -> int:
     """Return a whole number, however an agent writes it.
 
     Raises:
-        BadInput: it is none.
+        BadInput: it is not valid.
 
     >>> whole("max_samples", "2"), whole("max_samples", 2.0)
     (2, 2)

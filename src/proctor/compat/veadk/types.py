@@ -27,7 +27,7 @@ class Record(msgspec.Struct, kw_only=True):
         """Return plain data, or an object of the class, as one.
 
         Raises:
-            ValueError: it is none.
+            ValueError: it is not valid.
         """
         return msgspec.convert(value, cls, from_attributes=True)
 
