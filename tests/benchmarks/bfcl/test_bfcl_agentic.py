@@ -208,3 +208,74 @@ def test_what_an_official_class_lacks_is_said_before_a_model_is_asked(
     with pytest.raises(BadInput, match="sentence-transformers faiss-cpu"):
         proctor.evaluate(bfcl.task("memory_vector"), agent=ChatAgent(model), limit=1, store=str(tmp_path / "a.db"))
     assert not model.asked
+
+
+ENCODER = """
+import numpy
+
+class SentenceTransformer:
+    def __init__(self, name, device=None):
+        assert name == "all-MiniLM-L6-v2"
+    def get_sentence_embedding_dimension(self):
+        return 26
+    def encode(self, texts, normalize_embeddings):
+        found = [[1 + text.lower().count(chr(97 + n)) for n in range(26)] for text in texts]
+        vectors = numpy.array(found, dtype=float)
+        return vectors / numpy.linalg.norm(vectors, axis=1, keepdims=True)
+"""
+INDEX = """
+import numpy
+
+class IndexFlatIP:
+    def __init__(self, size):
+        pass
+
+class IndexIDMap:
+    def __init__(self, index):
+        self.vectors = {}
+    def reset(self):
+        self.vectors = {}
+    def add_with_ids(self, vectors, ids):
+        self.vectors.update(zip(map(int, ids), vectors))
+    def remove_ids(self, ids):
+        for id in ids:
+            del self.vectors[int(id)]
+    def search(self, queries, count):
+        scores = sorted(((float(queries[0] @ vector), id) for id, vector in self.vectors.items()), reverse=True)[:count]
+        return numpy.array([[score for score, _ in scores]]), numpy.array([[id for _, id in scores]])
+"""
+
+
+class Embedding(Writer):
+    """A model that adds what it is asked first to its core memory, and answers what it sees there."""
+
+    async def complete(
+        self, messages: Sequence[Message], tools: Sequence[Tool] = (), *, response_format: object = None
+    ) -> Step:
+        step = await super().complete(messages, tools)
+        text = step.message.text
+        if text.startswith("[core_memory_add("):
+            text = f"[core_memory_add(text={messages[-1].text[:40]!r})]"
+        return Step(message=Message(role="assistant", parts=(Text(text=text),)))
+
+
+def test_memory_by_meaning_is_the_official_class_with_the_packages_that_are_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The encoder and the index are small ones of the test, in place of gigabytes; the class is the official one."""
+    (tmp_path / "sentence_transformers.py").write_text(ENCODER)
+    (tmp_path / "faiss.py").write_text(INDEX)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    task = bfcl.task("memory_vector", mode="prompt")
+    run = proctor.evaluate(
+        task, agent=ChatAgent(Embedding()), ids=["memory_vector_55-finance-0"], store=str(tmp_path / "a.db")
+    )
+    assert run.outcomes == {"scored": 8}
+    trials = {trial.sample_id: trial for trial in run.trials()}
+    last = trials["memory_vector_prereq_21-finance-6"].trajectory.state
+    assert last is not None
+    assert last["MemoryAPI_vector"]["core_memory"]["next_id"] == 7
+    assert '"6":' in trials["memory_vector_55-finance-0"].trajectory.answer
+    (tmp_path / "faiss.py").write_text("raise OSError('no model')")
+    with pytest.raises(BadInput, match="cannot be loaded: OSError: no model"):
+        proctor.evaluate(task, agent=ChatAgent(Embedding()), limit=1, store=str(tmp_path / "a.db"))
