@@ -5,15 +5,23 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
 from bench.bfcl import results_of
 from bench.figure import Figure, cpu_of, in_turn, seconds_of
+from proctor import evaluate
+from proctor.agents.openai import conversation_with
+from proctor.core.sample import Message, Sample, Tool
+from proctor.core.task import Environment, Session
+from proctor.core.trajectory import Step, ToolStyle
 
 BATCH = 25  # as in `proctor parity`
+PLAYED, AT_ONCE, REPLY_SECONDS = 200, 64, 0.05
 OFFICIAL = """
 import json, sys, time, types
 sys.path += json.loads(sys.stdin.readline())
@@ -44,9 +52,9 @@ for model in sys.stdin:  # it goes on with used instances for a model that it ha
 
 
 def measure() -> Iterator[Figure]:
-    """All 800 with right answers, from the text of the replies to the verdicts."""
-    from proctor.benchmarks.bfcl import dataset, dataset_turns, prompt
-    from proctor.benchmarks.bfcl.environment import workers_for
+    """All 800 with right answers, from the text of the replies to the verdicts; then conversations that are played."""
+    from proctor.benchmarks.bfcl import dataset, dataset_turns, prompt, turns
+    from proctor.benchmarks.bfcl.environment import described, workers_for
     from proctor.benchmarks.bfcl.turn_scorer import check_all
     from proctor.isolation import find_packages
 
@@ -57,8 +65,7 @@ def measure() -> Iterator[Figure]:
     for name, entry in entries:
         # one step with all calls of the turn, and the words that end it
         replies = [[f"[{', '.join(turn)}]", "Done."] if turn else ["Which one?"] for turn in entry.answers]
-        described = {"id": entry.id, "classes": entry.classes, "config": entry.config, "answers": entry.answers}
-        items.append((described, replies, "prompt"))
+        items.append((described(turns.sample_of(entry, name)), replies, "prompt"))
         official_entry = {"id": entry.id, "involved_classes": entry.classes, "initial_config": entry.config}
         lines.append((replies, entry.answers, official_entry, name))
     paths = [str(path) for path in (prompt.package(folder).parent, *find_packages("mpmath", "tenacity", "filelock"))]
@@ -101,6 +108,65 @@ def measure() -> Iterator[Figure]:
         (cpu,) = in_turn(lambda: cpu_of([*command, f"{results}/{next(rounds)}.db"]), rounds=3)
     yield Figure(what="CPU of scoring them from result files, all in", value=cpu, unit="s", at_most=3)
     yield Figure(what="the official checker on the same ones, of ours", value=theirs / ours, at_least=3)
+    with tempfile.TemporaryDirectory() as folder_of_runs:
+        taken = [_played(Path(folder_of_runs, f"{number}.db")) for number in range(3)]
+    yield Figure(what="200 conversations, 64 at once, of replies of 50 ms alone", value=min(taken), at_most=1.25)
+
+
+class Waits:
+    """A model that takes its time, and says what is right."""
+
+    name = "waits"
+    concurrency = AT_ONCE
+
+    def __init__(self, replies: Sequence[str]) -> None:
+        self._replies = iter(replies)
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[Tool] = ()) -> Step:
+        await asyncio.sleep(REPLY_SECONDS)
+        return Step(message=Message.of("assistant", next(self._replies)))
+
+
+class Agent:
+    """The tool loop of a chat model, with a model for each sample."""
+
+    name = "waits"
+    tools: ToolStyle = "text"
+    concurrency = AT_ONCE
+
+    def __init__(self, replies: Mapping[str, Sequence[str]]) -> None:
+        self._replies = replies
+
+    def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
+        return nullcontext(conversation_with(Waits(self._replies[sample.id]), "text", environment))
+
+
+def _played(store: Path) -> float:
+    """Return how much longer a run takes than the replies alone, as many at once."""
+    from proctor.benchmarks import bfcl
+
+    task = bfcl.task("multi_turn_base", mode="prompt")
+    assert isinstance(task.samples, list)
+    assert task.oracle is not None
+    replies = {sample.id: [step.message.text for step in task.oracle(sample).steps] for sample in task.samples[:PLAYED]}
+
+    async def wait_for(waiting: Iterator[Sequence[str]]) -> None:
+        for several in waiting:
+            for _ in several:
+                await asyncio.sleep(REPLY_SECONDS)
+
+    async def alone() -> None:
+        waiting = iter(replies.values())
+        async with asyncio.TaskGroup() as group:
+            for _ in range(AT_ONCE):
+                group.create_task(wait_for(waiting))
+
+    bare = seconds_of(lambda: asyncio.run(alone()))
+    started = time.perf_counter()
+    run = evaluate(task, agent=Agent(replies), concurrency=AT_ONCE, store=str(store))
+    seconds = time.perf_counter() - started
+    assert run.estimate("accuracy").value == 1
+    return seconds / bare
 
 
 def _write(process: "subprocess.Popen[str]", line: str) -> None:

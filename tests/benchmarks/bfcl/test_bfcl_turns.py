@@ -174,7 +174,7 @@ def test_code_in_the_name_of_a_native_call_is_not_run(evil: str, tmp_path: Path)
 def test_a_call_that_computes_for_ever_is_a_result_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(FOLDER.parents[1]))
     monkeypatch.setattr(worker_program, "CALL_SECONDS", 0.2)
-    instances = worker_program.Instances(["MathAPI"], {}, "multi_turn_base_0")
+    instances = worker_program.Instances(["MathAPI"], "{}", "multi_turn_base_0")
     assert instances.run(["power(base=7,exponent=900000000)", "power(base=7,exponent=2)"]) == [
         "Error during execution: the call took longer than 0.2 seconds",
         '{"result": 49}',

@@ -14,6 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import msgspec
+
 from proctor.benchmarks.bfcl import prompt
 from proctor.benchmarks.bfcl.calls import Undecodable
 from proctor.benchmarks.bfcl.executable import Executable, executable, executable_or_none
@@ -222,7 +224,8 @@ class Wording:
 def described(sample: Sample) -> dict[str, Any]:
     """Return what a worker has to know of a sample."""
     meta = sample.meta
-    about = {"id": sample.id, "classes": meta["classes"], "config": meta["config"], "answers": sample.target}
+    config = msgspec.json.encode(meta["config"]).decode()
+    about = {"id": sample.id, "classes": meta["classes"], "config": config, "answers": sample.target}
     return {**about, "memory": _memory(sample)} if "scenario" in meta else about
 
 

@@ -8,7 +8,8 @@ Source: bfcl-eval 2026.3.23, `bfcl_eval/model_handler/utils.py` (`default_decode
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -16,7 +17,7 @@ import msgspec
 from proctor.benchmarks.bfcl import decode_python
 from proctor.benchmarks.bfcl.calls import Undecodable, show
 from proctor.benchmarks.bfcl.decode import Mode, in_brackets
-from proctor.core.sentence import say
+from proctor.core.sentence import Sentence, say
 
 _BREAKS = (AttributeError, LookupError, TypeError, ValueError, RecursionError)
 
@@ -32,7 +33,7 @@ class Executable(msgspec.Struct, frozen=True):
         return f"{self.name}({self.written})"
 
 
-def executable(output: object, mode: Mode) -> list[Executable]:
+def executable(output: object, mode: Mode) -> Sequence[Executable]:
     """Return the calls of one step; none where the step ends the turn.
 
     Raises:
@@ -44,12 +45,21 @@ def executable(output: object, mode: Mode) -> list[Executable]:
     ["mv(source='a',destination='b')"]
     """
     try:
-        return _of_native(output) if mode == "native" else _of_text(output)
+        if mode == "native":
+            return _of_native(output)
+        found = (
+            _of_text(output)
+            if isinstance(output, str)
+            else say("The output is {got}, expected text.", got=show(output, 80))
+        )
     except _BREAKS as error:
         raise Undecodable(say("The step is no call that can be run: {error}.", error=show(str(error)))) from None
+    if isinstance(found, Sentence):
+        raise Undecodable(found)
+    return found
 
 
-def executable_or_none(output: object, mode: Mode) -> list[Executable]:
+def executable_or_none(output: object, mode: Mode) -> Sequence[Executable]:
     """Return the calls of one step; none where it is no call."""
     try:
         return executable(output, mode)
@@ -57,11 +67,14 @@ def executable_or_none(output: object, mode: Mode) -> list[Executable]:
         return []
 
 
-def _of_text(output: object) -> list[Executable]:
-    if not isinstance(output, str):
-        raise TypeError("no text")
-    calls = decode_python.decode(in_brackets(output))
-    return [Executable(name, given, _arguments(given)) for call in calls for name, given in call.items()]
+@lru_cache(maxsize=4_096)
+def _of_text(output: str) -> Sequence[Executable] | Sentence:
+    """Return the calls, or why there are none; kept, as a reply is read when it is played, and again when it is scored."""
+    try:
+        calls = decode_python.decode(in_brackets(output))
+    except Undecodable as error:
+        return error.reason
+    return tuple(Executable(name, given, _arguments(given)) for call in calls for name, given in call.items())
 
 
 def _of_native(output: Any) -> list[Executable]:

@@ -76,7 +76,7 @@ class ScorerOfAll:
 async def check_all(workers: Workers, items: Sequence[tuple[Mapping[str, Any], object, Mode]]) -> list[TurnsResult]:
     """Return the verdicts on official results of samples, as `environment.described`; those that need it are run in a worker."""
     results: list[TurnsResult | None] = []
-    to_run = []
+    samples, to_run = {}, []
     for sample, output, mode in items:
         turns = len(sample["answers"])
         if not isinstance(output, list):
@@ -85,8 +85,9 @@ async def check_all(workers: Workers, items: Sequence[tuple[Mapping[str, Any], o
             results.append(TurnsResult(error_type="multi_turn:force_terminated", turn=len(output), turns=turns))
         else:
             results.append(None)
-            to_run.append((sample, [_calls(turn, mode) for turn in output]))
-    checked = iter(await workers.run("check_all", samples=to_run) if to_run else ())
+            samples[sample["id"]] = sample
+            to_run.append((sample["id"], [calls_of(turn, mode) for turn in output]))
+    checked = iter(await workers.run("check_all", samples=samples, items=to_run) if to_run else ())
     return [
         msgspec.convert({"turns": len(sample["answers"]), **next(checked)}, TurnsResult) if result is None else result
         for result, (sample, _, _) in zip(results, items, strict=True)
@@ -118,7 +119,8 @@ def _reply(step: Step, *, native: bool) -> Any:
     return "".join(texts) if texts else None
 
 
-def _calls(steps: object, mode: Mode) -> list[list[str]]:
+def calls_of(steps: object, mode: Mode) -> list[list[str]]:
+    """Return the calls of each step of a turn that has any, as they are run."""
     if not isinstance(steps, list | str | dict):
         return []
     decoded = (executable_or_none(step, mode) for step in steps)

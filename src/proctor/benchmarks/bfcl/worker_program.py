@@ -16,12 +16,13 @@ import inspect
 import json
 import math
 import os
+import pickle
 import re
 import signal
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from types import FrameType
@@ -46,7 +47,7 @@ MEMORY = "MemoryAPI_"
 REFUSED = ("kill", "exit", "quit", "remove", "unlink", "popen", "Popen", "run")
 CALL_SECONDS = 10.0
 MOST_DIFFERENCES = 20
-MOST_PARSED = 4_096
+MOST_KEPT = 64  # samples of which the way of the answer is kept
 SHOWN_CHARACTERS = 2_000  # of one text in a state or a result that is shown to people
 
 _HARMLESS = frozenset(
@@ -76,10 +77,6 @@ Json = Any
 warnings.simplefilter("ignore")  # calls may hold texts such as "\d", which Python warns of
 
 
-class _NotPlain(Exception):
-    """The call is to be read in the usual way."""
-
-
 class Refused(Exception):
     """The call is more than a call of a known function with literal arguments, and is not run."""
 
@@ -89,6 +86,7 @@ class Instances:
 
     Args:
         memory: what a class of memory begins with: its `scenario`, and the snapshot at its `start`, None where there is none.
+        config: how the classes begin, as JSON text.
         side: part of the names that instances have inside calls, as upstream names them by model, sample and class.
         exact: hand calls to `eval` as upstream does; for calls that are trusted, such as those of a test.
     """
@@ -96,7 +94,7 @@ class Instances:
     def __init__(
         self,
         classes: Sequence[str],
-        config: Mapping[str, Json],
+        config: str,
         sample_id: str,
         side: str = "model",
         *,
@@ -105,34 +103,37 @@ class Instances:
     ) -> None:
         self._exact = exact
         self._files = tempfile.TemporaryDirectory() if memory is not None else None  # removed with the instances
-        self.by_class: dict[str, Any] = {}
+        self.by_class: dict[str, Any]
+        if memory is None:
+            self.by_class = pickle.loads(_loaded(tuple(classes), config, sample_id))  # noqa: S301
+        else:
+            [name] = classes
+            self.by_class = {name: _class(name)[0]()}
+            self.by_class[name]._load_scenario(self._memory_config(name, sample_id, **memory))
         self._by_name: dict[str, Any] = {}
         self._owners: dict[str, str] = {}  # by method; the later class has the word
-        long_context = "long_context" in sample_id.rpartition("_")[0]
-        for name in classes:
-            kind, methods = _class(name)
-            instance = kind()
-            if memory is not None:
-                instance._load_scenario(self._memory_config(name, sample_id, **memory))
-            elif name not in STATELESS:
-                instance._load_scenario(json.loads(json.dumps(config.get(name, {}))), long_context=long_context)
+        for name, instance in self.by_class.items():
             owner = _NOT_IN_A_NAME.sub("_", f"{side}_{sample_id}_{name}_instance")
-            self.by_class[name] = self._by_name[owner] = instance
-            self._owners.update(dict.fromkeys(methods, owner))
+            self._by_name[owner] = instance
+            self._owners.update(dict.fromkeys(_class(name)[1], owner))
 
     def run(self, calls: Sequence[str]) -> list[str]:
         """Return the result of each call, in order, as text; what a call raises is a result too."""
         _listen()
-        try:
-            return [self._result(call) for call in calls]
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+        return [self._result(call) for call in calls]
+
+    def attributes(self) -> dict[str, dict[str, Any]]:
+        """Return the public attributes of each instance."""
+        return {
+            name: {key: value for key, value in vars(instance).items() if not key.startswith("_")}
+            for name, instance in self.by_class.items()
+        }
 
     def state(self) -> dict[str, Json]:
         """Return the public attributes of each instance as JSON values, long texts cut; of memory its whole snapshot."""
         if any(name.startswith(MEMORY) for name in self.by_class):
             return {name: _snapshot(instance) for name, instance in self.by_class.items()}
-        return {name: shown(public(instance)) for name, instance in self.by_class.items() if name not in STATELESS}
+        return {name: shown(public(held)) for name, held in self.attributes().items() if name not in STATELESS}
 
     def _memory_config(self, name: str, sample_id: str, scenario: str, start: Json) -> dict[str, Json]:
         """Lay a snapshot where the class looks for it, in a folder of these instances alone."""
@@ -146,67 +147,51 @@ class Instances:
 
     def _result(self, call: str) -> str:
         try:
-            signal.setitimer(signal.ITIMER_REAL, CALL_SECONDS)
-            return _as_text(self._quickly(call))
-        except _NotPlain:
-            pass
+            with _IN_TIME:
+                plain = not self._exact and _is_plain(call, self._owners)
+                return _as_text(self._plain(call) if plain else self._odd(call))
         except MemoryError:
-            raise  # the worker ends
+            raise  # the worker ends, as nobody knows what it left undone
         except Exception as error:  # noqa: BLE001 - every error is a result, as upstream
             return f"Error during execution: {error!s}"
+
+    def _plain(self, call: str) -> object:
+        """Evaluate such a call without the name of its instance, so that it is parsed once for both sides."""
+        try:
+            node = _parse(call)
+        except SyntaxError:
+            return self._odd(call)
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            return self._odd(call)
+        owner = self._by_name[self._owners[node.func.id]]
+        return self._called(node, getattr(owner, node.func.id))
+
+    def _odd(self, call: str) -> object:
         text = _CALLED.sub(self._with_owner, call)
+        function = text.split("(")[0]
+        function = function.split(".")[1] if "." in function else function
+        if function in REFUSED:
+            raise Refused(f"Function call {function} is not allowed.")
+        if self._exact:  # for calls that a test wrote, to compare ours with
+            return eval(text, dict(self._by_name))  # noqa: S307
+        source = text.lstrip(" \t")  # as eval does
         try:
-            function = text.split("(")[0]
-            function = function.split(".")[1] if "." in function else function
-            if function in REFUSED:
-                raise Refused(f"Function call {function} is not allowed.")
-            # the exact mode is for calls that a test wrote, to compare ours with
-            value = eval(text, dict(self._by_name)) if self._exact else self._evaluated(text)  # noqa: S307
-            return _as_text(value)
-        except MemoryError:
-            raise
-        except Exception as error:  # noqa: BLE001 - every error is a result, as upstream
-            return f"Error during execution: {error!s}"
-
-    def _quickly(self, call: str) -> object:
-        """Run a text that is one call with plain arguments; nearly all are, and many come again.
-
-        Raises:
-            _NotPlain: it is not, or not known here.
-        """
-        name = call.partition("(")[0]
-        if self._exact or name not in self._owners or name in REFUSED:
-            raise _NotPlain
-        node = _parsed_call(call)
-        if node is None:
-            raise _NotPlain
-        try:
-            given = [self._value(argument) for argument in node.args]
-            named = {str(keyword.arg): self._value(keyword.value) for keyword in node.keywords}
+            return self._value(_parse(source))
         except Refused:
-            raise _NotPlain from None
-        return getattr(self._by_name[self._owners[name]], name)(*given, **named)
+            compile(source, "<string>", "eval")  # some errors of syntax are found only here, and would come first
+            raise
 
     def _with_owner(self, match: re.Match[str]) -> str:
         # also inside texts, as upstream
         name = match[1]
         return f"{self._owners[name]}.{name}" if name in self._owners else name
 
-    def _evaluated(self, text: str) -> object:
-        source = text.lstrip(" \t")  # as eval does
-        body = compile(source, "<string>", "eval", ast.PyCF_ONLY_AST).body  # type: ignore[attr-defined]  # an Expression
-        try:
-            return self._value(body)
-        except Refused:
-            compile(source, "<string>", "eval")  # some errors of syntax are found only here, and would come first
-            raise
-
     def _value(self, node: ast.expr) -> Any:
         match node:
             case ast.Constant(value=value):
                 return value
             case ast.Call():
-                return self._called(node)
+                return self._called(node, self._value(node.func))
             case ast.List(elts=items):
                 return [self._value(item) for item in items]
             case ast.Dict(keys=keys, values=values) if None not in keys:
@@ -237,8 +222,7 @@ class Instances:
             raise Refused(f"{name!r} is no function of this sample.")
         raise NameError(f"name {name!r} is not defined")
 
-    def _called(self, node: ast.Call) -> Any:
-        function = self._value(node.func)
+    def _called(self, node: ast.Call, function: Any) -> Any:
         if any(isinstance(argument, ast.Starred) for argument in node.args) or len(
             {keyword.arg for keyword in node.keywords} - {None}
         ) < len(node.keywords):
@@ -249,7 +233,7 @@ class Instances:
 
 def begin(sample: Mapping[str, Json], exact: bool = False) -> Instances:
     """Return fresh instances of the classes of a sample, which stay in the worker."""
-    _fresh_precision()
+    _reset_precision()
     return Instances(sample["classes"], sample["config"], sample["id"], memory=sample.get("memory"), exact=exact)
 
 
@@ -269,25 +253,28 @@ def check(sample: Mapping[str, Json], steps: Sequence[Sequence[Sequence[str]]], 
         `error_type`, None if all turns pass, else with the `turn`, the `differences` of the states by class and path, the
         `missing` results, and what both sides called in that turn with the results.
     """
-    _fresh_precision()
+    made = [[call for step in turn for call in step] for turn in steps]
+    methods = frozenset(method for name in sample["classes"] for method in _class(name)[1])
+    pairs = list(zip(made, sample["answers"], strict=True))
+    same = next((turn for turn, pair in enumerate(pairs) if exact or not _same(*pair, methods)), len(pairs))
+    if same == len(pairs):
+        return {"error_type": None}
+    _reset_precision()
     own = Instances(sample["classes"], sample["config"], sample["id"], exact=exact)
-    right = Instances(sample["classes"], sample["config"], sample["id"], "ground_truth", exact=exact)
     pool: list[str] = []
-    for turn, answers in enumerate(sample["answers"]):
-        calls = [call for step in steps[turn] for call in step]
+    for turn, ((calls, answers), (expected, right)) in enumerate(zip(pairs, _expected(sample, exact), strict=True)):
         results = own.run(calls)
-        expected = right.run(answers)
         pool += results
-        if not answers:
-            continue  # whatever is called in such a turn is not checked, as upstream
+        if turn < same or not answers:
+            continue  # whatever is called in a turn without an answer is not checked, as upstream
         differences: list[dict[str, Json]] = []
         missing: list[str] = []
         if not calls:
             error_type = "empty_turn_model_response"
-        elif differing := [name for name in own.by_class if _differ(own.by_class[name], right.by_class[name])]:
+        elif differing := [name for name in own.by_class if _differ(own.by_class[name], right[name])]:
             error_type = "instance_state_mismatch"
             for name in differing:
-                differences += _differences(name, public(own.by_class[name]), public(right.by_class[name]))
+                differences += _differences(name, public(own.by_class[name]), public(right[name]))
         elif missing := _missing(expected, pool):
             error_type = "execution_response_mismatch"
         else:
@@ -303,9 +290,40 @@ def check(sample: Mapping[str, Json], steps: Sequence[Sequence[Sequence[str]]], 
     return {"error_type": None}
 
 
-def check_all(samples: Sequence[tuple[Mapping[str, Json], Sequence[Sequence[Sequence[str]]]]]) -> list[dict[str, Json]]:
-    """Check several samples at once, which spares the way there and back for each."""
-    return [check(sample, steps) for sample, steps in samples]
+def _same(calls: Sequence[str], answers: Sequence[str], methods: frozenset[str]) -> bool:
+    """True if a turn makes the calls of its answer, so that it leads to the same state and results without being run."""
+    return len(calls) == len(answers) and all(
+        _is_plain(call, methods) and _tree(call) == _tree(answer) for call, answer in zip(calls, answers, strict=True)
+    )
+
+
+Expected = tuple[list[str], dict[str, dict[str, Any]]]
+_kept: dict[str, tuple[object, list[Expected] | None]] = {}
+
+
+def _expected(sample: Mapping[str, Json], exact: bool) -> Iterator[Expected]:
+    """Yield, for each turn, the results of the answer's calls and the public attributes of each class after them.
+
+    They are kept from the second time on that a sample is checked; once is not worth the copies.
+    """
+    of = (sample["config"], sample["answers"], exact)
+    known, turns = _kept.pop(sample["id"], (None, None))
+    again = known == of
+    if not again or turns is None:
+        right = Instances(sample["classes"], sample["config"], sample["id"], "ground_truth", exact=exact)
+        played = ((right.run(answers), right.attributes()) for answers in sample["answers"])
+        turns = [(results, pickle.loads(pickle.dumps(after))) for results, after in played] if again else None  # noqa: S301
+    _kept[sample["id"]] = (of, turns)
+    if len(_kept) > MOST_KEPT:
+        del _kept[next(iter(_kept))]
+    yield from played if turns is None else turns
+
+
+def check_all(
+    samples: Mapping[str, Mapping[str, Json]], items: Sequence[tuple[str, Sequence[Sequence[Sequence[str]]]]]
+) -> list[dict[str, Json]]:
+    """Check several results at once, each with the id of its sample, which spares the way there and back for each."""
+    return [check(samples[id], steps) for id, steps in items]
 
 
 def public(value: object) -> Json:
@@ -322,20 +340,16 @@ def shown(value: Json) -> Json:
     return [shown(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-@lru_cache(maxsize=MOST_PARSED)
-def _parsed_call(text: str) -> ast.Call | None:
-    """Return a text that is one call of a name with arguments given once; None for all others."""
-    if text.count("(") != 1:  # also in arguments: what looks like a call there is rewritten, as upstream
-        return None
-    try:
-        compile(text, "<string>", "eval")  # finds errors that parsing does not, such as arguments given twice
-        node = ast.parse(text, mode="eval").body
-    except Exception:  # noqa: BLE001 - said where it is evaluated
-        return None
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
-        return None
-    unpacked = [argument for argument in node.args if isinstance(argument, ast.Starred)]
-    return None if unpacked or any(keyword.arg is None for keyword in node.keywords) else node
+@lru_cache(maxsize=256)
+def _loaded(classes: Sequence[str], config: str, sample_id: str) -> bytes:
+    """Return fresh instances of the classes as bytes, of which copies are made quickly."""
+    instances = {}
+    configs, long_context = json.loads(config), "long_context" in sample_id.rpartition("_")[0]
+    for name in classes:
+        instances[name] = _class(name)[0]()
+        if name not in STATELESS:
+            instances[name]._load_scenario(configs.get(name, {}), long_context=long_context)
+    return pickle.dumps(instances, pickle.HIGHEST_PROTOCOL)
 
 
 @cache
@@ -354,6 +368,15 @@ def _snapshot(instance: Any) -> Json:
     return json.loads(Path(instance.latest_snapshot_file).read_text(encoding="utf-8"))
 
 
+@lru_cache(maxsize=10_000)
+def _tree(call: str) -> str:
+    """Return what two texts have in common that are the same call but for whitespace and quotes; the text where it is none."""
+    try:
+        return ast.dump(_parse(call))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return call
+
+
 def _as_text(value: object) -> str:
     if type(value) is str:
         return value
@@ -365,26 +388,51 @@ def _as_text(value: object) -> str:
     return str(value)
 
 
+def _is_plain(call: str, methods: Container[str]) -> bool:
+    """True for the usual call, whose text names one method, at its start."""
+    if call.partition("(")[0] not in methods:
+        return False
+    return all(match.start() == 0 or match[1] not in methods for match in _CALLED.finditer(call))
+
+
+class _InTime:
+    """Stops a call that computes for ever, such as a huge power: it is the model's fault, not that of the machine."""
+
+    def __enter__(self) -> None:
+        signal.setitimer(signal.ITIMER_REAL, CALL_SECONDS)
+
+    def __exit__(self, *_: object) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
 @cache
 def _listen() -> None:
-    """Stop a call that computes for ever, such as a huge power: it is the model's fault, not that of the machine."""
-
     def stop(_: int, __: FrameType | None) -> None:
         raise TimeoutError(f"the call took longer than {CALL_SECONDS:g} seconds")
 
     signal.signal(signal.SIGALRM, stop)
 
 
-def _fresh_precision() -> None:
-    """Undo what calls of `MathAPI` of other samples may have set for the whole process."""
+_IN_TIME = _InTime()
+
+
+@lru_cache(maxsize=10_000)
+def _parse(source: str) -> ast.expr:
+    """Return the tree of a call, which is only read; errors of syntax are those of `eval`."""
+    body: ast.expr = compile(source, "<string>", "eval", ast.PyCF_ONLY_AST).body  # type: ignore[attr-defined]  # an Expression
+    return body
+
+
+def _reset_precision() -> None:
+    """Undo what `MathAPI` may have set for the whole process."""
     decimal.setcontext(decimal.Context(prec=28))
     if (mpmath := sys.modules.get("mpmath")) is not None:
         mpmath.mp.dps = 15
 
 
-def _differ(own: object, right: object) -> bool:
-    """Compare public attributes by `==`; what starts with an underscore, such as the current directory, is ignored."""
-    return any(getattr(own, key) != value for key, value in vars(right).items() if not key.startswith("_"))
+def _differ(own: object, right: Mapping[str, Any]) -> bool:
+    """Compare the public attributes by `==`, as upstream; others, such as the current directory, do not count."""
+    return any(getattr(own, key) != value for key, value in right.items())
 
 
 def _differences(path: str, own: Json, right: Json) -> list[dict[str, Json]]:
