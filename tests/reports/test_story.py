@@ -63,6 +63,15 @@ def test_the_conversation_is_in_order_with_every_kind_of_part() -> None:
     ]
 
 
+def test_calls_on_the_way_to_an_expected_state_are_neither_right_nor_wrong() -> None:
+    sample = Sample.ask("s", "Close T1!", target={"tickets": {"T1": "closed"}})
+    call = ToolCall(name="close", arguments={"number": "T1"}, id="1")
+    done = Message(role="tool", parts=(ToolResult(name="close", content="ok", id="1"),))
+    steps = (Step(message=Message(role="assistant", parts=(call,))), Step(message=done, author="tool"))
+    trial = Trial(run_id="r", sample_id="s", attempt=0, outcome="scored", trajectory=Trajectory(steps=steps))
+    assert [(pair.kind, pair.marked) for pair in story(trial, sample, []).pairs] == [("free", False)]
+
+
 def test_what_a_turn_changed_in_the_environment_follows_its_steps() -> None:
     change = StateChange(turn=0, path="$.cart[0]", after="苹果")
     trajectory = msgspec.structs.replace(Trajectory.of("Bought."), changes=(change,))

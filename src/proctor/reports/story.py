@@ -216,9 +216,16 @@ def _sides(
         calls,
         function=details.function,
         parameter=details.parameter,
-        free=not (wanted or expected or _is_expected(sample)) and details.error_class not in NO_CALL_IS_RIGHT,
+        free=not wanted
+        and (_acted(trajectory) or not (expected or _is_expected(sample)))
+        and details.error_class not in NO_CALL_IS_RIGHT,
     )
     return found, expected, made
+
+
+def _acted(trajectory: Trajectory) -> bool:
+    """True if calls were run on the way to what is expected, which is something else than calls."""
+    return any(step.message.role == "tool" for step in trajectory.steps)
 
 
 def _is_expected(sample: Sample | None) -> bool:
