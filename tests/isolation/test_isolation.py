@@ -4,6 +4,7 @@ import asyncio
 import os
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -166,3 +167,32 @@ def test_there_are_as_many_workers_as_cores_and_as_memory_allows(monkeypatch: py
     monkeypatch.setenv("PROCTOR_ISOLATED_WORKERS", "0")
     with pytest.raises(BadInput, match="PROCTOR_ISOLATED_WORKERS has to be a number from 1, not '0'"):
         default_size(Limits())
+
+
+WITHOUT = """
+import asyncio, logging, subprocess, sys, tempfile
+from pathlib import Path
+from proctor.isolation import Workers, confine
+
+logging.basicConfig(format="%(message)s")
+
+async def main():
+    for _ in range(2):
+        async with Workers(Path(sys.argv[1]), size=1) as workers:
+            assert await workers.run("echo", a=1) == {"a": 1}
+            assert "OPENAI_API_KEY" not in (await workers.run("looks_around"))["environment"]
+
+asyncio.run(main())
+done = subprocess.run(confine(["echo", "ran"], tempfile.mkdtemp()), capture_output=True, text=True)
+assert (done.returncode, done.stdout) == (1, "")
+assert "gives no namespaces" in done.stderr
+"""
+
+
+def test_where_there_are_no_namespaces_workers_work_and_it_is_said_once(confined: None) -> None:
+    forbid = 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$@"'
+    command = ["unshare", "--user", "--map-root-user", "sh", "-c", forbid, "sh", sys.executable, "-c", WITHOUT]
+    done = subprocess.run([*command, str(PROGRAM)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("This machine gives worker processes no namespaces of their own") == 1
+    assert "can use the network" in done.stderr

@@ -62,7 +62,7 @@ def looks_around() -> dict[str, Any]:
     """Return all that can be seen of the environments of processes, and what is loaded."""
     environments = []
     for entry in Path("/proc").glob("[0-9]*/environ"):
-        with suppress(PermissionError):
+        with suppress(OSError):  # its owner is another, or it is gone
             environments.append(entry.read_text(encoding="utf-8", errors="replace"))
     return {
         "environment": dict(os.environ),

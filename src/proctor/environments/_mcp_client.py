@@ -48,11 +48,19 @@ class Connection:
         broken: nothing more can be asked of it.
     """
 
-    def __init__(self, server: Sequence[str] | str, variables: Sequence[str], headers: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        server: Sequence[str] | str,
+        variables: Sequence[str],
+        headers: Mapping[str, str],
+        *,
+        confined: bool = False,
+    ) -> None:
         self.tools: tuple[Tool, ...] = ()
         self.broken = False
         self._server = server
         self._variables = variables
+        self._confined = confined
         self._headers = headers
         self._program: Program | None = None
         self._client: Client | None = None
@@ -136,7 +144,7 @@ class Connection:
             async with httpx2.AsyncClient(headers=dict(self._headers), timeout=timeout, transport=_Bounded()) as http:
                 yield streamable_http_client(self._server, http_client=http, max_sse_event_size=_programs.LINE_BYTES)
         else:
-            async with _programs.started(self._server, self._variables) as program:
+            async with _programs.started(self._server, self._variables, confined=self._confined) as program:
                 self._program = program
                 yield _lines(program)
 

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 
 from proctor.core.errors import BadInput, EnvironmentFailed
 from proctor.core.run import limits_now
+from proctor.isolation import confine
 from proctor.runtime.program import Program
 from proctor.transport.redact import redact
 
@@ -45,12 +46,15 @@ def check_variables(names: Sequence[str], what: str) -> None:
 
 
 @asynccontextmanager
-async def started(command: Sequence[str], variables: Sequence[str] = ()) -> AsyncIterator[Program]:
+async def started(
+    command: Sequence[str], variables: Sequence[str] = (), *, confined: bool = False
+) -> AsyncIterator[Program]:
     """Run a program, and end it and all it started.
 
     Args:
         variables: what else it is given: the names of variables of our environment, and `NAME=value`, in which `{folder}` is
             its temporary folder.
+        confined: without network, other processes, and files that it can write but those of its temporary folder.
 
     Raises:
         EnvironmentFailed: it cannot be started.
@@ -61,7 +65,9 @@ async def started(command: Sequence[str], variables: Sequence[str] = ()) -> Asyn
         given |= {name: value.replace("{folder}", folder) for name, _, value in set_here}
         try:
             program = await Program.start(
-                command, variables=given | dict.fromkeys(OF_TEMPORARY, folder), line_bytes=LINE_BYTES
+                confine(command, folder) if confined else command,
+                variables=given | dict.fromkeys(OF_TEMPORARY, folder),
+                line_bytes=LINE_BYTES,
             )
         except OSError as error:
             raise EnvironmentFailed(

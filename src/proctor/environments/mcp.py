@@ -45,6 +45,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         start_seconds: how long a server may take to start.
         variables: names of environment variables that a server is given, such as that of a key, and `NAME=value`, in which
             `{folder}` is its temporary folder.
+        confined: without network, other processes, and files that it can write but those of its temporary folder; the machine has to
+            allow it.
         headers: sent to a server over HTTP; a value `env:NAME` is read from the environment.
     """
 
@@ -55,6 +57,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     seconds: Annotated[float, msgspec.Meta(gt=0)] | None = None
     start_seconds: Annotated[float, msgspec.Meta(gt=0)] = 60.0
     variables: tuple[str, ...] = ()
+    confined: bool = False
     headers: Mapping[str, str] = {}
 
 
@@ -72,6 +75,8 @@ def make(argument: str, options: Mapping[str, object]) -> Callable[[Sample], Env
     is_url = argument.startswith(("http://", "https://"))
     if is_url:
         headers = {key: header_value(key, value) for key, value in chosen.headers.items()}
+        if chosen.confined:
+            raise BadInput("{name} is an address: what runs there cannot be confined from here.", name=name)
         return Servers(argument, msgspec.structs.replace(chosen, headers=headers))
     if chosen.headers:
         raise BadInput("{name} is no address, so it takes no headers.", name=name)
@@ -114,7 +119,7 @@ class Servers:
             if self._waiting:
                 connection = self._waiting.pop()
             else:
-                connection = Connection(self._server, options.variables, options.headers)
+                connection = Connection(self._server, options.variables, options.headers, confined=options.confined)
                 await connection.open(options.start_seconds)
             try:
                 yield connection

@@ -45,12 +45,15 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         seconds: how long one answer may take; half of the time limit of a sample if None.
         variables: names of environment variables that the program is given, such as that of a key, and `NAME=value`, in which
             `{folder}` is its temporary folder.
+        confined: without network, other processes, and files that it can write but those of its temporary folder; the machine has to
+            allow it.
         start: what `environment` holds for every sample.
     """
 
     reuse: bool = False
     seconds: Annotated[float, msgspec.Meta(gt=0)] | None = None
     variables: tuple[str, ...] = ()
+    confined: bool = False
     start: Mapping[str, Any] = {}
 
 
@@ -105,7 +108,9 @@ class Programs:
                 return program, stack
             await stack.aclose()
         stack = AsyncExitStack()
-        return await stack.enter_async_context(_programs.started(self._command, self.options.variables)), stack
+        options = self.options
+        started = _programs.started(self._command, options.variables, confined=options.confined)
+        return await stack.enter_async_context(started), stack
 
     async def give_back(self, program: Program, stack: AsyncExitStack) -> None:
         """Keep a program for the next sample, or end it."""

@@ -2,6 +2,7 @@
 
 from proctor.isolation.limits import Limits, WorkerRaised
 from proctor.isolation.packages import find_packages
+from proctor.isolation.process import confine
 from proctor.isolation.workers import Instance, Workers
 
-__all__ = ["Instance", "Limits", "WorkerRaised", "Workers", "find_packages"]
+__all__ = ["Instance", "Limits", "WorkerRaised", "Workers", "confine", "find_packages"]

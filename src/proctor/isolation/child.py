@@ -24,6 +24,7 @@ from typing import Any, BinaryIO, NoReturn
 
 OUT_OF_MEMORY = 86  # the exit code of a worker that met its limit
 MESSAGE_CHARACTERS = 2_000
+FILE_BYTES = 1 << 28  # of all that a command writes into its folder
 
 # from <linux/sched.h>, <linux/prctl.h>, <linux/mount.h>; mount_setattr has one number on all architectures but alpha
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = (
@@ -40,10 +41,16 @@ CAPABILITIES_VERSION_3 = 0x20080522
 
 
 def main() -> None:
-    """Serve the parent: settings are the first line of standard input, requests the others, replies go to standard output."""
+    """Serve the parent, or with arguments run a command: `child.py FOLDER COMMAND ...`.
+
+    Settings are the first line of standard input, requests the others; replies go to standard output.
+    """
+    if len(sys.argv) > 1:
+        _guard(sys.argv[1], (0, 1), lambda fault: _execute(sys.argv[1], sys.argv[2:], fault))
     requests, replies = _take_pipes()
     settings = json.loads(requests.readline())
-    _guard(settings, requests, replies)
+    pipes = (requests.fileno(), replies.fileno())
+    _guard(settings["folder"], pipes, lambda fault: _work(settings, requests, replies, fault), settings["confined"])
 
 
 def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
@@ -56,23 +63,24 @@ def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
     return requests, replies
 
 
-def _guard(settings: Mapping[str, Any], requests: BinaryIO, replies: BinaryIO) -> NoReturn:
+def _guard(folder: str, pipes: Sequence[int], work: Callable[[str], object], confined: bool = True) -> NoReturn:
+    """Run `work` in a process of its own, which is given why there are no namespaces, and remove all that it leaves."""
     code, children = 1, []
     try:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-        fault = _leave_namespaces() if settings["confined"] else "not asked for"
+        fault = _leave_namespaces() if confined else "not asked for"
         _control(PR_SET_CHILD_SUBREAPER, 1)  # what the worker leaves becomes our child
         _control(PR_SET_PDEATHSIG, signal.SIGTERM)  # after the change of user, which resets it
         if not fault:
-            children.append(_fork(lambda: _hold_namespace(requests, replies)))
-        children.append(_fork(lambda: _work(settings, requests, replies, fault)))
-        requests.close()
-        replies.close()
+            children.append(_fork(_hold_namespace))
+        children.append(_fork(lambda: work(fault)))
+        for descriptor in pipes:
+            os.close(descriptor)
         code = os.waitstatus_to_exitcode(os.waitpid(children[-1], 0)[1])
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         _end_children(children)
-        shutil.rmtree(settings["folder"], ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
         os._exit(code if code >= 0 else 128 - code)
 
 
@@ -91,11 +99,10 @@ def _fork(work: Callable[[], object]) -> int:
         os._exit(1)
 
 
-def _hold_namespace(requests: BinaryIO, replies: BinaryIO) -> None:
+def _hold_namespace() -> None:
     """Be the first process of the namespace; the kernel removes its children when they end, as their ends are ignored."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    for descriptor in (requests.fileno(), replies.fileno(), 1, 2):
-        os.close(descriptor)
+    os.closerange(0, 100)
     while True:
         signal.pause()
 
@@ -167,6 +174,19 @@ def _call(name: str, *arguments: object) -> None:
     if getattr(ctypes.CDLL(None, use_errno=True), name)(*arguments):
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")
+
+
+# ── a command ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _execute(folder: str, command: Sequence[str], fault: str) -> NoReturn:
+    if fault := fault or _close_files(folder, FILE_BYTES):
+        sys.stderr.write(f"This machine gives no namespaces ({fault}).\n")
+        os._exit(1)
+    _drop_rights()
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores, and a program inherits
+        signal.signal(number, signal.SIG_DFL)
+    os.execvp(command[0], list(command))  # noqa: S606 - the user's command, and no shell
 
 
 # ── the worker ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -310,6 +310,14 @@ class Process(asyncio.SubprocessProtocol):
         return self._program.path.name
 
 
+def confine(command: Sequence[str], folder: str) -> list[str]:
+    """Return the command that runs a command without network, other processes, and files that can be written but `folder`.
+
+    Its end is that of all that it started. Where the machine has no namespaces, it fails and says so on standard error.
+    """
+    return [sys.executable, "-I", "-S", str(Path(child.__file__)), folder, *command]
+
+
 @cache
 def warn_once(namespaces: str, files: str) -> None:
     """Say what this machine does not allow and why, where it is not ''; once, as it is the same for all workers."""
