@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from proctor.agents.baseline import Baseline, make
 from proctor.core.errors import AgentFailed, BadInput
-from proctor.core.sample import Message, Sample, Tool, ToolCall, Turn
+from proctor.core.sample import Message, Sample, Tool, ToolCall, ToolResult, Turn
 from proctor.core.task import Agent
 from proctor.core.trajectory import Step, Trajectory
 
@@ -135,3 +135,28 @@ async def test_random_calls_a_tool_as_its_schema_wants(name: str) -> None:
 def test_a_misspelt_baseline_or_option_is_told(argument: str, options: dict[str, Any], words: str) -> None:
     with pytest.raises(BadInput, match=words):
         make(argument, options)
+
+
+class Shop:
+    """An environment that answers every call."""
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        return ToolResult(name=call.name, content="booked", id=call.id)
+
+    def state(self) -> dict[str, object]:
+        return {}
+
+
+async def test_the_oracle_makes_the_calls_of_its_answer_in_the_environment() -> None:
+    call = Message(role="assistant", parts=(ToolCall(name="book", id="1"),))
+    known = Trajectory(steps=(Step(message=call), Step(message=Message.of("assistant", "Done."))), tools="native")
+    agent = Baseline("oracle").with_oracle(lambda _: known)
+    async with agent.open(SAMPLE, Shop()) as session:
+        steps = await session.send(SAMPLE.turns[0])
+    assert [step.message.role for step in steps] == ["assistant", "tool", "assistant"]
+
+
+async def test_random_makes_its_call_in_the_environment_and_then_says_something() -> None:
+    async with make("random", {}).open(SAMPLE, Shop()) as session:
+        steps = await session.send(Turn(messages=(Message.of("user", "Go"),), tools=(TOOL,)))
+    assert [step.message.role for step in steps] == ["assistant", "tool", "assistant"]

@@ -9,14 +9,17 @@ import pytest
 
 from proctor import Sample, Task
 from proctor.agents.function import wrap
+from proctor.agents.openai import ChatAgent
 from proctor.core.errors import EnvironmentFailed, EpisodeOver, UserFailed
 from proctor.core.run import Limits
-from proctor.core.sample import FreshTurn, Message, Tool, ToolCall, ToolResult, Turn
+from proctor.core.sample import FreshTurn, Message, Text, Tool, ToolCall, ToolResult, Turn
 from proctor.core.task import Environment
 from proctor.core.trajectory import StateChange, Step, Trajectory
 from proctor.core.trial import Trial
-from proctor.engine.acting import STATE_BYTES, Acting, changes, kept
+from proctor.engine.acting import STATE_BYTES, Acting, changes, entered, kept
+from proctor.engine.episode import Episode
 from proctor.engine.trial import Work, run_trial
+from proctor.models.scripted import ScriptedModel
 
 CALL = ToolCall(name="look", id="7")
 SAMPLE = Sample.ask("s", "Go!")
@@ -211,3 +214,55 @@ async def test_calls_of_a_plain_function_go_through_the_environment() -> None:
 
 
 CALL_JSON = {"id": "1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+
+
+async def _played(environment: Environment, replies: Sequence[Message]) -> Trajectory:
+    async with entered(lambda _: environment, SAMPLE) as acting:
+        return await Episode(ChatAgent(ScriptedModel(replies))).play(SAMPLE, acting)
+
+
+async def test_results_of_calls_that_end_the_conversation_are_kept() -> None:
+    class Last:
+        async def call(self, call: ToolCall) -> ToolResult:
+            raise EpisodeOver("enough", results=[ToolResult(name=call.name, content="done", id=call.id)])
+
+        def state(self) -> dict[str, object]:
+            return {}
+
+    call = Message(role="assistant", parts=(ToolCall(name="f", id="1"),))
+    trajectory = await _played(Last(), [call])
+    assert trajectory.stop == "task_limit"
+    assert [step.message.role for step in trajectory.steps] == ["assistant", "tool"]
+
+
+async def test_an_environment_may_look_at_a_reply_before_its_calls_are_run() -> None:
+    class Strict:
+        made = 0
+
+        async def call(self, call: ToolCall) -> ToolResult:
+            self.made += 1
+            return ToolResult(name=call.name, content="")
+
+        def state(self) -> dict[str, object]:
+            return {"made": self.made}
+
+        def check(self, message: Message) -> None:
+            if message.text:
+                raise EpisodeOver("text next to calls")
+
+    both = Message(role="assistant", parts=(Text(text="Let me see."), ToolCall(name="f", id="1")))
+    environment = Strict()
+    trajectory = await _played(environment, [both])
+    assert (trajectory.stop, environment.made, len(trajectory.steps)) == ("task_limit", 0, 1)
+
+
+async def test_a_user_that_stops_at_once_ends_a_conversation_that_is_scored() -> None:
+    class Brief:
+        steps = (Step(message=Message.of("user", "Never mind."), author="user"),)
+
+        async def reply(self, sample: Sample, trajectory: Trajectory) -> Turn | None:
+            return None
+
+    agent = ChatAgent(ScriptedModel([]))
+    trajectory = await Episode(agent, Brief()).play(Sample(id="a", turns=()))
+    assert [step.message.text for step in trajectory.steps] == ["Never mind."]

@@ -7,9 +7,10 @@ from msgspec.structs import replace
 
 from proctor.chat.prompted_tools import describe_tools, read_calls, results_message
 from proctor.core.declared import EnvironmentInfo, declared
+from proctor.core.errors import EpisodeOver
 from proctor.core.run import limits_now
 from proctor.core.sample import Message, Tool, ToolCall, ToolResult, Turn
-from proctor.core.task import CallsTogether, Environment
+from proctor.core.task import CallsTogether, Environment, Session
 from proctor.core.trajectory import Step, Stop, Trajectory
 
 Ask = Callable[[Sequence[Message], Sequence[Tool]], Awaitable[Sequence[Step]]]
@@ -78,6 +79,8 @@ class Conversation:
             last = steps[-1]
             if self._environment is None or not calls or last.message.role == "tool" or last.stop != "done":
                 break
+            if self._about.check is not None:
+                self._about.check(last.message)
             is_offered_all = self._tools == tuple(self._environment_tools())
             if not await self._run(self._environment, calls):
                 break
@@ -109,11 +112,15 @@ class Conversation:
         batches = [calls] if isinstance(environment, CallsTogether) else [[call] for call in calls]
         for batch in batches:
             clock = Clock()
-            given = await _call(environment, batch)
+            try:
+                given = await _call(environment, batch)
+            except EpisodeOver as over:
+                self.received.extend(clock.split(_steps(over.results)))
+                raise
             if given is None:
                 return False
             results.extend(given)
-            self.received.extend(clock.split([Step(message=_of_tool([one]), author="tool") for one in given]))
+            self.received.extend(clock.split(_steps(given)))
         if self._about.wording is not None and not self._tools:
             self._messages.extend(self._about.wording.results(calls, results))
         else:
@@ -145,6 +152,35 @@ def newest(messages: Sequence[Message]) -> Sequence[Message]:
     """Return the messages since the agent's last one."""
     replies = [index for index, message in enumerate(messages) if message.role in ("assistant", "tool")]
     return messages[replies[-1] + 1 :] if replies else messages
+
+
+class Performed:
+    """Makes the calls that another session only names, and adds what they return."""
+
+    def __init__(self, session: Session, environment: Environment) -> None:
+        self.received: list[Step] = []
+        self._session = session
+        self._environment = environment
+
+    async def send(self, turn: Turn) -> Sequence[Step]:
+        self.received = []
+        for step in await self._session.send(turn):
+            self.received.append(step)
+            if not step.message.calls:
+                continue
+            try:
+                results = await _call(self._environment, step.message.calls)
+            except EpisodeOver as over:
+                self.received.extend(_steps(over.results))
+                raise
+            if results is None:
+                break
+            self.received.extend(_steps(results))
+        return self.received
+
+
+def _steps(results: Sequence[ToolResult]) -> list[Step]:
+    return [Step(message=_of_tool([one]), author="tool") for one in results]
 
 
 def _of_tool(results: Sequence[ToolResult]) -> Message:

@@ -16,7 +16,7 @@ from typing import Any, Literal, Self, get_args
 import msgspec
 
 from proctor import registry
-from proctor.agents._conversation import Recorded
+from proctor.agents._conversation import Performed, Recorded
 from proctor.chat.message_text import as_json, text_of
 from proctor.chat.tool_schema import bounded
 from proctor.config import converted
@@ -78,9 +78,13 @@ class Baseline:
     async def open(self, sample: Sample, environment: Environment | None) -> AsyncIterator[Session]:
         match self._kind:
             case "oracle":
-                yield Recorded(self.oracle(sample) if self.oracle is not None else _target(sample))
+                known = self.oracle(sample) if self.oracle is not None else _target(sample)
+                has_results = any(step.message.role == "tool" for step in known.steps)
+                recorded = Recorded(known)
+                yield recorded if environment is None or has_results else Performed(recorded, environment)
             case "random":
-                yield _Drawing(sample, random.Random(f"{self._seed} {sample.id}"))  # noqa: S311 (no secret)
+                drawing = _Drawing(sample, random.Random(f"{self._seed} {sample.id}"), environment is not None)  # noqa: S311 (no secret)
+                yield drawing if environment is None else Performed(drawing, environment)
             case _:
                 yield _Fixed(self._kind == "echo")
 
@@ -94,7 +98,8 @@ class _Fixed:
 
 
 class _Drawing:
-    def __init__(self, sample: Sample, draw: random.Random) -> None:
+    def __init__(self, sample: Sample, draw: random.Random, acts: bool) -> None:
+        self._acts = acts
         self._options = list(sample.known.options)
         self._letters = _letters_in(_asked(sample))
         self._draw = draw
@@ -103,7 +108,8 @@ class _Drawing:
         if self._options:
             return [_says(str(self._draw.choice(self._options)))]
         if turn.tools:
-            return [Step(message=Message(role="assistant", parts=(self._call(turn.tools),)))]
+            made = Step(message=Message(role="assistant", parts=(self._call(turn.tools),)))
+            return [made, _says("Done.")] if self._acts else [made]
         return [_says(self._draw.choice(self._letters or text_of(turn.messages).split() or [""]))]
 
     def _call(self, tools: Sequence[Tool]) -> ToolCall:

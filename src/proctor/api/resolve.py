@@ -22,7 +22,7 @@ from proctor.core.near import near
 from proctor.core.parts import BenchmarkPart, Find
 from proctor.core.run import RunSpec
 from proctor.core.sample import Sample
-from proctor.core.task import Agent, Environment, Scorer, Session, Summarise, TakesOracle, Task, User
+from proctor.core.task import Agent, Environment, Scorer, Session, Summarise, TakesJudge, TakesOracle, Task, User
 from proctor.core.trajectory import ToolStyle
 from proctor.engine.rescore import JUDGED_AT_ONCE
 from proctor.engine.scoring import BoundScorer
@@ -200,6 +200,7 @@ def scorers(given: Sequence[str | Scorer], judge: JudgeChoice = NOT_CHOSEN) -> l
         BadInput: there is no such scorer, or two that differ have one name.
     """
     found: dict[str, BoundScorer] = {}
+    given = [one.with_judge(judge) if isinstance(one, TakesJudge) else one for one in given]
     make = _maker(judge)
     for scorer in (scorer for one in given for scorer in _scorers(one, make)):
         before = found.setdefault(scorer.name, scorer)

@@ -93,11 +93,13 @@ class EnvironmentInfo(msgspec.Struct, frozen=True, kw_only=True):
         tools: what the agent is offered where its turn brings no tools.
         max_steps: replies at most in one turn by the rules of the task, which end the conversation.
         wording: a `core.task.ToolWording`, by which the calls and results of agents without native tool calls are worded.
+        check: is given each reply of a chat model before its calls are run; it may raise `EpisodeOver`.
     """
 
     tools: Sequence[Tool] = ()
     max_steps: Count | None = None
     wording: Any = None
+    check: Any = None
 
 
 class UserInfo(msgspec.Struct, frozen=True, kw_only=True):

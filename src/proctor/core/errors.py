@@ -13,7 +13,13 @@ ProctorError
     └── JudgeFailed       a judge refused, was unreachable or could not be parsed
 """
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from proctor.core.sentence import Sentence
+
+if TYPE_CHECKING:
+    from proctor.core.sample import ToolResult
 
 
 class ProctorError(Exception):
@@ -73,7 +79,15 @@ class BudgetSpent(ProctorError):
 
 
 class EpisodeOver(Exception):
-    """A rule of the task ends the conversation, and what was done until then is scored: raised by an environment or a user."""
+    """A rule of the task ends the conversation, and what was done until then is scored: raised by an environment or a user.
+
+    Attributes:
+        results: those of the calls that were still made, which belong to the conversation.
+    """
+
+    def __init__(self, *reason: str, results: "Sequence[ToolResult]" = ()) -> None:
+        super().__init__(*reason)
+        self.results = results
 
 
 class PartFailed(ProctorError):

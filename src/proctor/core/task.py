@@ -6,6 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
+from proctor.core.judge import JudgeChoice
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.sample import Message, Sample, Tool, ToolCall, ToolResult, Turn
 from proctor.core.score import Score, Unscored
@@ -125,6 +126,13 @@ class Scorer(Protocol):
     """A function (sample, trajectory) -> Score or Unscored; may be async. Optional attributes: `declared.ScorerInfo`."""
 
     def __call__(self, sample: Sample, trajectory: Trajectory, /) -> Score | Unscored | Awaitable[Score | Unscored]: ...
+
+
+@runtime_checkable
+class TakesJudge(Protocol):
+    """A scorer of a task that asks the judge of the run where one is named."""
+
+    def with_judge(self, judge: JudgeChoice) -> Scorer: ...
 
 
 Samples = Iterable[Sample] | Callable[[], Iterable[Sample]]

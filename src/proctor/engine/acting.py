@@ -1,7 +1,7 @@
 """Give an agent the environment of a sample: whatever breaks in it ends the sample as a failure of the environment."""
 
 import inspect
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from typing import Any
@@ -10,7 +10,7 @@ import msgspec
 
 from proctor.core.declared import EnvironmentInfo, checked, declared
 from proctor.core.errors import EnvironmentFailed, EpisodeOver, PartFailed, ProctorError
-from proctor.core.sample import Sample, Tool, ToolCall, ToolResult
+from proctor.core.sample import Message, Sample, Tool, ToolCall, ToolResult
 from proctor.core.task import CallsTogether, Environment, MakeEnvironment, ToolWording
 from proctor.core.trajectory import StateChange
 from proctor.transport.redact import quoted
@@ -28,7 +28,8 @@ class Acting:
     Attributes:
         ended: what ended the sample inside a call. A framework may turn an exception of a tool into words for its model, so it
             is kept here until the turn is over.
-        tools, wording: those that the environment declares.
+        tools, wording, check: those that the environment declares.
+        environment: itself, for a simulated user that is made for it.
         max_steps: replies at most in one turn by the rules of the task.
     """
 
@@ -36,13 +37,14 @@ class Acting:
         about = checked(EnvironmentInfo, environment, type(environment).__name__)
         self.ended: EpisodeOver | ProctorError | None = None
         self.wording: ToolWording | None = about.wording
+        self.check: Callable[[Message], None] | None = about.check
         self.max_steps = about.max_steps or sample.known.max_steps
-        self._environment = environment
+        self.environment = environment
 
     @property
     def tools(self) -> Sequence[Tool]:
         """Return the tools that it has now."""
-        return declared(EnvironmentInfo, self._environment).tools
+        return declared(EnvironmentInfo, self.environment).tools
 
     async def call(self, call: ToolCall) -> ToolResult:
         """Return the result of a call, with the id of that call.
@@ -52,13 +54,13 @@ class Acting:
             EpisodeOver: a rule of the task ends the conversation.
         """
         with _Blamed(self, call.name):
-            result = await self._environment.call(call)
+            result = await self.environment.call(call)
         return result if result.id == call.id else msgspec.structs.replace(result, id=call.id)
 
     async def state(self) -> State:
         """Return a copy of the state, as JSON values."""
         with _Blamed(self):
-            state = self._environment.state()
+            state = self.environment.state()
             if inspect.isawaitable(state):
                 state = await state
             return _plain(state)
@@ -69,9 +71,9 @@ class ActingTogether(Acting):
 
     async def call_all(self, calls: Sequence[ToolCall]) -> Sequence[ToolResult] | None:
         """Return the results in the order of the calls; None if the calls may not be run, which ends the turn."""
-        assert isinstance(self._environment, CallsTogether)
+        assert isinstance(self.environment, CallsTogether)
         with _Blamed(self, calls[0].name):
-            return await self._environment.call_all(calls)
+            return await self.environment.call_all(calls)
 
 
 class _Blamed:

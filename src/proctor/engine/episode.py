@@ -45,7 +45,7 @@ class Episode:
         if self._user is not None and isinstance(self._user, TakesSample):
             self._user = self._user.open(sample, environment)
         turn = sample.turns[0] if sample.turns else await self._next(sample)
-        if turn is None and self._user is not None:
+        if turn is None and self._user is not None and not self._steps:  # one that stops at once has said so
             raise UserFailed("The simulated user said nothing.", kind="empty")
         while True:
             async with self._agent.open(sample, environment) as session:
