@@ -12,6 +12,7 @@ from pathlib import Path
 import proctor
 from proctor.benchmarks.agentdojo import official as agentdojo
 from proctor.benchmarks.bfcl import environment as bfcl
+from proctor.benchmarks.tau2 import upstream as tau2
 
 SOURCE = Path(proctor.__file__).parent
 PROJECT = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -22,6 +23,7 @@ OF_OTHERS = {
     "pytest",
     "google",
     "agentdojo",
+    "tau2",
 }  # systems whose faces we wear, and who runs us
 
 
@@ -90,7 +92,11 @@ def test_the_core_needs_msgspec_and_the_standard_library_only() -> None:
 
 def test_what_is_declared_is_imported() -> None:
     distributions = packages_distributions()
-    official = {*agentdojo.NEEDS, *chain.from_iterable(bfcl.NEEDS.values())}  # what official code in a worker imports
+    official = {
+        *agentdojo.NEEDS,
+        *tau2.NEEDED,
+        *chain.from_iterable(bfcl.NEEDS.values()),
+    }  # what official code in a worker imports
     modules = {module for module, _ in imported()} | official
     used = {_name(one) for module in modules for one in distributions.get(module, [module])}
     assert not declared() - used - OF_OTHERS

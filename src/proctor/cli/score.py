@@ -24,6 +24,7 @@ from proctor.core.errors import BadInput
     metavar="ID",
     help=t("With a task: the name of the new run. Without: the stored run to score again."),
 )
+@click.option("--attempts", type=options.AT_LEAST_ONE, help=t("How many replies each sample has (default 1)."))
 @options.task_set
 @options.scorer
 @options.judge
@@ -36,6 +37,7 @@ def command(
     /,
     task: str | None,
     replies: str | None,
+    attempts: int | None,
     scorers: tuple[str, ...],
     judge: str | None,
     as_json: bool,
@@ -51,7 +53,14 @@ def command(
     how = options.judging(judge, given)
     with output.watching(progress, quiet=quiet), redirect_stdout(sys.stderr):  # a scorer may print; results stay alone
         if task is not None and replies is not None:
-            how = replace(how, replies=replies, options=given["options"], scorers=scorers or None, progress=progress)
+            how = replace(
+                how,
+                attempts=attempts,
+                replies=replies,
+                options=given["options"],
+                scorers=scorers or None,
+                progress=progress,
+            )
             run = api.run_task(task, how)
         elif task is None and how.run_id is not None and scorers:
             same = {name: getattr(how, name) for name in ("judge", "judge_options", "store", "budget", "concurrency")}
