@@ -36,8 +36,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     task_options: Mapping[str, Any] = {}
     judge: str | None = None
     judge_options: Mapping[str, Any] = {}
-    user: str | None = None
-    user_options: Mapping[str, Any] = {}
     least_agreement: Annotated[float, msgspec.Meta(ge=0, le=1)] = (
         2 / 3
     )  # the least that Krippendorff draws conclusions from

@@ -207,3 +207,10 @@ def test_kill_9_in_the_middle_of_conversations_loses_none_and_plays_whole_ones()
     assert said() == {str(number): ["A room in rome.", "For two."] for number in range(count)}
     begun = heard.read_text(encoding="utf-8").count("A room in rome.") - before
     assert begun == count - kept  # what was whole is not played again, what was cut off begins again
+
+
+def test_recorded_replies_are_scored_without_a_user() -> None:
+    write("replies.json", {"id": "rome", "answer": "A room in rome."}, {"id": "oslo", "answer": "none"})
+    Path("replies.json").rename("recorded.jsonl")
+    command = ("score", "trips.jsonl", "--replies", "recorded.jsonl", "--scorer", "exact:contains", "--json")
+    assert json.loads(proctor(*command).stdout)["outcomes"] == {"scored": 2}

@@ -78,7 +78,12 @@ def prepare(task: resolve.TaskLike, options: RunOptions) -> Prepared:
 def _resolve(task: resolve.TaskLike, options: RunOptions) -> _Parts:
     """Find task, agent, scorers and judges by their names, once."""
     made_task, named_task, named_user = resolve.task_with_user(
-        task, options.options or {}, options.user, options.user_options or {}, seed=options.seed or 0
+        task,
+        options.options or {},
+        options.user,
+        options.user_options or {},
+        seed=options.seed or 0,
+        talked_with=options.replies is None,
     )
     agent = options.agent if options.replies is None else resolve.Recorded(Path(options.replies))
     made_agent, named_agent = resolve.agent(agent, options.agent_options or {})

@@ -87,8 +87,12 @@ def task_with_user(
     user_options: Mapping[str, object] = {},
     *,
     seed: int = 0,
+    talked_with: bool = True,
 ) -> tuple[Task, Named, Named | None]:
     """Make the task and its simulated user: the one that is given, else that of the task.
+
+    Args:
+        talked_with: False where replies were recorded, so that nobody has to talk.
 
     Raises:
         BadInput: as `task`; no such user; a user for a task that has one of its own; options that nothing takes.
@@ -96,7 +100,7 @@ def task_with_user(
     made_user, named_user = (None, None) if user is None else _user(user, user_options, seed)
     made, named = task(given, options, user=made_user)
     if isinstance(made.user, str):
-        if made_user is None:
+        if made_user is None and talked_with:
             made_user, named_user = _user(made.user, user_options, seed)
         return msgspec.structs.replace(made, user=made_user), named, named_user
     if made_user is not None and made.user is not None and made.user is not made_user:
