@@ -10,7 +10,7 @@ from acting import Follows, Shop
 import proctor
 from proctor.agents import function, langgraph
 from proctor.core.errors import BadInput
-from proctor.core.sample import Message, Sample, Tool, ToolResult, Turn
+from proctor.core.sample import Message, Sample, Tool, ToolCall, ToolResult, Turn
 from proctor.core.scenario import Line
 from proctor.core.score import Score
 from proctor.core.task import Task
@@ -157,6 +157,19 @@ async def test_samples_side_by_side_have_environments_of_their_own(kind: str) ->
     trials = list(run.trials())
     assert [trial.outcome for trial in trials] == ["scored"] * 4
     assert all(trial.trajectory.state == {"cart": ["apple"]} for trial in trials)
+
+
+async def test_tools_that_a_call_adds_are_offered_at_once_where_the_library_asks_for_them() -> None:
+    class Growing(Shop):
+        async def call(self, call: ToolCall) -> ToolResult:
+            self.tools = (*acting.TOOLS, Tool(name="wrap", parameters=acting.ITEM))
+            return await super().call(call)
+
+    follows = Follows([[("add", {"item": "apple"})], [("wrap", {"item": "apple"})], "Done."])
+    task = Task(name="shop", samples=[BUY], scorers=[always], environment=lambda sample: Growing())
+    run = await proctor.evaluate_async(task, agent=agent_of("adk", follows), store=":memory:")
+    assert run.outcomes == {"scored": 1}
+    assert ["wrap" in offered for offered in follows.offered] == [False, True, True]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -99,7 +99,7 @@ def tool_giver() -> "BasePlugin":
                 declared = getattr(own, "function_declarations", None)
                 if declared:
                     own.function_declarations = [one for one in declared if not tools.has(one.name)]
-            llm_request.append_tools([Given(tool, tools) for tool in tools.tools])
+            llm_request.append_tools([Given(tool, tools) for tool in tools.now()])
 
     return Giver(name=GIVER)
 

@@ -40,6 +40,7 @@ class EnvironmentTools:
         self.tools: Sequence[Tool] = ()
         self.style: ToolStyle | None = None if environment is None else "native"
         self._environment = environment
+        self._offers_all = False
         self._ended: BaseException | None = None
         self._failed: set[tuple[str, str]] = set()
         self._in_order = (
@@ -52,11 +53,16 @@ class EnvironmentTools:
         before = self.tools
         if self._environment is not None and turn.tools:
             self.tools = turn.tools
+            self._offers_all = turn.tools == tuple(declared(EnvironmentInfo, self._environment).tools)
         return self.tools != before
+
+    def now(self) -> Sequence[Tool]:
+        """Return the tools at this moment: a call may add some, or take some away, where all are offered."""
+        return declared(EnvironmentInfo, self._environment).tools if self._offers_all else self.tools
 
     def has(self, name: str) -> bool:
         """True if a tool of the environment has this name; it replaces the agent's own tool of that name."""
-        return any(tool.name == name for tool in self.tools)
+        return any(tool.name == name for tool in self.now())
 
     async def call(self, name: str, arguments: Mapping[str, Any] | str, id: str = "") -> ToolResult:
         """Return the result of a call; the text of one that failed is for the model, too."""

@@ -215,7 +215,7 @@ def _equip(agent: Any, name: str) -> None:
 
 def _build_schemas(original: Callable[[], list[Any]], tools: EnvironmentTools) -> list[Any]:
     own = [one for one in original() if not tools.has(one["function"]["name"])]
-    return [*own, *to_tools(tools.tools, {})]
+    return [*own, *to_tools(tools.now(), {})]
 
 
 def _copy_agent(agent: Any, model: _Model, tools: EnvironmentTools) -> Any:
