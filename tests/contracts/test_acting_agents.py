@@ -1,5 +1,6 @@
 """What every agent promises that is given the tools of an environment. A new one joins with one line in `fakes/acting.py`."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -157,6 +158,33 @@ async def test_samples_side_by_side_have_environments_of_their_own(kind: str) ->
     trials = list(run.trials())
     assert [trial.outcome for trial in trials] == ["scored"] * 4
     assert all(trial.trajectory.state == {"cart": ["apple"]} for trial in trials)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_time_limit_ends_the_call_under_way(kind: str) -> None:
+    script: acting.Script = [[("add", {"item": "apple"})], [("wait", {})], [("add", {"item": "late"})], "Never said."]
+    trial, follows, shop = await play(kind, script, limits={"seconds": 1.0})
+    assert trial.trajectory.stop == "time_limit"
+    assert trial.outcome == ("scored" if kind == "smolagents, code" else "agent_failed")  # its code is words, too
+    assert shop.was_left
+    await asyncio.sleep(0.2)  # a thread of the library may go on, but without the environment
+    assert shop.cart == ["apple"]
+    assert "added apple" in results(trial)[0][0]
+    assert len(follows.heard) <= 3
+
+
+async def test_a_plain_call_in_an_async_function_is_an_error_and_no_deadlock() -> None:
+    def agent(question: str, environment: Any) -> Any:
+        async def later() -> str:
+            return str(environment.call("add", item="apple"))
+
+        return later()
+
+    task = Task(name="shop", samples=[BUY], scorers=[always], environment=lambda sample: Shop())
+    run = await proctor.evaluate_async(task, agent=agent, store=":memory:")
+    [trial] = run.trials()
+    assert trial.failure is not None
+    assert "it has to be awaited" in str(trial.failure.reason)
 
 
 async def test_tools_that_a_call_adds_are_offered_at_once_where_the_library_asks_for_them() -> None:

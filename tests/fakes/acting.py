@@ -3,6 +3,7 @@
 A script is a list of replies: a text is the answer, a list holds calls, each `(tool, arguments)`.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ TOOLS = (
     Tool(name="add", description="Put an item into the cart.", parameters=ITEM),
     Tool(name="sell_out", description="Fails.", parameters=ITEM),
     Tool(name="crash", description="Breaks the shop.", parameters={"type": "object", "properties": {}}),
+    Tool(name="wait", description="Takes long.", parameters={"type": "object", "properties": {}}),
     Tool(name="close", description="Ends the conversation by a rule.", parameters={"type": "object", "properties": {}}),
 )
 
@@ -29,6 +31,7 @@ class Shop:
         self.tools = tools
         self.calls: list[ToolCall] = []
         self.cart: list[str] = []
+        self.was_left = False
 
     async def call(self, call: ToolCall) -> ToolResult:
         self.calls.append(call)
@@ -38,6 +41,11 @@ class Shop:
                 return ToolResult(
                     name="add", content=f"added {call.arguments['item']}, {len(self.cart)} in the cart", id=call.id
                 )
+            case "wait":
+                try:
+                    await asyncio.sleep(30)
+                finally:
+                    self.was_left = True
             case "close":
                 raise EpisodeOver("the shop closes")
             case "crash":

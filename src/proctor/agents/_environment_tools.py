@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from msgspec.structs import replace
@@ -43,9 +44,9 @@ class EnvironmentTools:
         self._offers_all = False
         self._ended: BaseException | None = None
         self._failed: set[tuple[str, str]] = set()
-        self._in_order = (
-            asyncio.Lock()
-        )  # libraries run the calls of one reply side by side; a state needs them in order
+        self._waiting: set[Future[ToolResult]] = set()  # calls of threads
+        # Libraries run the calls of one reply side by side, but a state needs them in order.
+        self._in_order = asyncio.Lock()
 
     def offer(self, turn: Turn) -> bool:
         """Take the tools of a turn; True if they are others than before."""
@@ -84,18 +85,31 @@ class EnvironmentTools:
             self._failed.add((name, clean(result.content)))
         return result
 
-    def call_in_thread(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
-        """Call a tool of the environment for a library that calls its tools in a thread."""
-        return asyncio.run_coroutine_threadsafe(self.call(name, arguments), self._loop).result()
+    def call_in_thread(self, name: str, arguments: Mapping[str, Any], id: str = "") -> ToolResult:
+        """Do the same for a library that calls its tools in a thread."""
+        with suppress(RuntimeError):
+            if asyncio.get_running_loop() is self._loop:
+                raise TypeError(f"The tool '{name}' is called in an async function: it has to be awaited.")
+        call = self.call(name, arguments, id)
+        waiting = asyncio.run_coroutine_threadsafe(call, self._loop)
+        self._waiting.add(waiting)
+        try:
+            return waiting.result()
+        finally:
+            self._waiting.discard(waiting)
 
     @contextmanager
     def ended(self) -> Iterator[None]:
-        """Raise the error that ended the sample inside a tool, instead of the library's own error."""
+        """Raise what ended the sample inside a tool, in place of what the library made of it."""
         try:
             yield
         except BaseException as error:
             task = asyncio.current_task()
             is_cancelled = isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling()
+            if is_cancelled:  # a thread may go on, but not with this environment
+                self._ended = self._ended or error
+                for waiting in [*self._waiting]:
+                    waiting.cancel()
             if self._ended is None or is_cancelled:
                 raise
         if self._ended is not None:

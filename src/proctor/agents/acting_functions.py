@@ -8,8 +8,7 @@ Each call and its result is a step of the trajectory. A plain function, which ru
 `AsyncTools`. Without an environment there are no tools, and a call is one of an unknown tool.
 """
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from proctor.agents._conversation import Clock
@@ -33,16 +32,20 @@ class AsyncTools:
 
     def __init__(self, offered: EnvironmentTools, keep: Keep) -> None:
         self.tools: list[dict[str, Any]] = to_tools(offered.tools, {})
-        self._offered = offered
-        self._keep = keep
+        self.offered = offered
+        self.keep = keep
         self._count = 0
+
+    def begin(self, name: str, arguments: Mapping[str, Any]) -> tuple[ToolCall, Clock]:
+        """Return a call with an id of its own, and a clock that measures it."""
+        self._count += 1
+        return ToolCall(name=name, arguments=arguments, id=f"call_{self._count}"), Clock()
 
     async def call(self, name: str, /, **arguments: Any) -> ToolResult:
         """Call a tool; `content` of the result is its text, `is_error` is true where the tool failed."""
-        self._count += 1
-        call, clock = ToolCall(name=name, arguments=arguments, id=f"call_{self._count}"), Clock()
-        result = await self._offered.call(name, arguments, call.id)
-        self._keep(call, result, clock)
+        call, clock = self.begin(name, arguments)
+        result = await self.offered.call(name, arguments, call.id)
+        self.keep(call, result, clock)
         return result
 
 
@@ -52,11 +55,13 @@ class Tools:
     def __init__(self, tools: AsyncTools) -> None:
         self.tools = tools.tools
         self._tools = tools
-        self._loop = asyncio.get_running_loop()
 
     def call(self, name: str, /, **arguments: Any) -> ToolResult:
         """Call a tool; see `AsyncTools`."""
-        return asyncio.run_coroutine_threadsafe(self._tools.call(name, **arguments), self._loop).result()
+        call, clock = self._tools.begin(name, arguments)
+        result = self._tools.offered.call_in_thread(name, arguments, call.id)
+        self._tools.keep(call, result, clock)
+        return result
 
 
 class ActingSession:
