@@ -61,7 +61,7 @@ class Room(Generic[P]):
         return sorted({*filter(self._own, public), *(point.name for point in _entry_points(self.name))})
 
     def knows(self, name: str) -> bool:
-        """Return True if the room answers to a name; quicker than to look for it in `names`."""
+        """Return True if there is a part of this name; quicker than a search in `names`."""
         return self._own(name) is not None or bool(_entry_points(self.name, name))
 
     def find(self, name: str) -> P:

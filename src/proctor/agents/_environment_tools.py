@@ -49,7 +49,7 @@ class EnvironmentTools:
         self._in_order = asyncio.Lock()
 
     def offer(self, turn: Turn) -> bool:
-        """Take the tools of a turn; True if they are others than before."""
+        """Take over the tools of a turn; True if they differ from those before."""
         self._loop = asyncio.get_running_loop()
         before = self.tools
         if self._environment is not None and turn.tools:

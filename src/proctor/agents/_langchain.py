@@ -135,7 +135,7 @@ class Record:
     # From callbacks. An agent that is a tool is one call: what it does inside is no step, but its tokens count.
 
     def note_parent(self, run: Any, parent: Any) -> None:
-        """Note which part of the agent runs another one."""
+        """Note which part of the agent started another one."""
         with self._lock:
             self._parents[run] = parent
 
@@ -151,7 +151,7 @@ class Record:
         return above is not None
 
     def begin_reply(self, run: Any, parent: Any) -> None:
-        """Note that a model is called, and by which run."""
+        """Note that a model is called, and in which run of LangChain."""
         with self._lock:
             self._parents[run] = parent
             self.has_begun = True

@@ -172,7 +172,7 @@ def as_text(value: object) -> str:
 
 
 def with_answer(steps: Sequence[Step], output: object, author: str = "agent") -> list[Step]:
-    """Return the steps of a turn with its answer as the last of them, added where the last text is another one."""
+    """Return the steps of a turn, with its answer appended unless it is the last text already."""
     text, made = as_text(output), list(steps)
     spoken = next((step for step in reversed(made) if step.message.role == "assistant"), None)
     words = spoken.message.text if spoken is not None else None
@@ -203,7 +203,7 @@ def with_usage(steps: Sequence[Step], total: Usage) -> list[Step]:
 
 
 def with_stop(steps: Sequence[Step], stop: Stop) -> list[Step]:
-    """Return the steps with the reason why no more came in the last one.
+    """Return the steps, with the reason for the stop in the last one.
 
     Raises:
         AgentFailed: it does not exist.

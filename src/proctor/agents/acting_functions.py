@@ -50,7 +50,7 @@ class AsyncTools:
 
 
 class Tools:
-    """The same for a plain function, which waits for the result."""
+    """The tools of a plain function, which waits for each result."""
 
     def __init__(self, tools: AsyncTools) -> None:
         self.tools = tools.tools

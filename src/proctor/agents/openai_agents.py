@@ -124,7 +124,7 @@ def _equip(agent: Any, tools: EnvironmentTools, equipped: dict[int, tuple[Any, A
 
 
 def usage_of(used: Any) -> Usage:
-    """Return what a reply or a whole run used."""
+    """Return the usage of a reply or of a whole run."""
     return Usage(
         input_tokens=used.input_tokens or 0,
         output_tokens=used.output_tokens or 0,

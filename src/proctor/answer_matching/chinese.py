@@ -26,7 +26,7 @@ LONGEST = 60
 
 
 def chinese_number(text: str) -> tuple[Value, bool] | None:
-    """Return the value and whether it is an ordinal; None when the text is no number as a whole.
+    """Return the value of a text that is a number, and whether it is an ordinal; None for other texts.
 
     >>> chinese_number("两万零三百"), chinese_number("百分之五十"), chinese_number("第三"), chinese_number("三国")
     ((20300, False), (Fraction(1, 2), False), (3, True), None)

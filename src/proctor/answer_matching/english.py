@@ -48,7 +48,7 @@ MOST_WORDS = 30
 
 
 def english_number(text: str) -> tuple[Value, bool] | None:
-    """Return the value and whether it is an ordinal; None when the text is no number as a whole.
+    """Return the value of a text that is a number, and whether it is an ordinal; None for other texts.
 
     >>> english_number("one hundred and twenty-three thousand"), english_number("two thirds"), english_number("3 dogs")
     ((123000, False), (Fraction(2, 3), False), None)

@@ -27,7 +27,7 @@ LOOSE_EMPHASIS = compile_later(r"\s*(?:\*\*|__|`)\s*\.?\s*$")
 
 
 def final_answer(reply: str) -> str | None:
-    """Return the answer after the last marker (`final answer is …`, `答案是…`, `\\boxed{…}`); a short reply as a whole.
+    r"""Return the answer after the last marker (`final answer is …`, `答案是…`, `\boxed{…}`); all of a short reply without one.
 
     None when a long reply has no marker, because any choice would be a guess.
 

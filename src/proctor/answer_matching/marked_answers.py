@@ -26,7 +26,7 @@ def without_thoughts(reply: str) -> str:
 
 
 def last_boxed(text: str) -> str | None:
-    """Return the bare content of the last `\\boxed{…}`; None without one.
+    r"""Return the content of the last `\boxed{…}`; None without one.
 
     >>> last_boxed(r"So \\boxed{\\text{AC}}."), last_boxed("none")
     ('AC', None)

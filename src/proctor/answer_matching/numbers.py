@@ -56,7 +56,7 @@ class Number(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=4096)
 def read_number(text: str) -> Number | None:
-    """Return the number a tidy text is, as a whole; None when it is something else.
+    """Return the number, if a normalized text is one; else None.
 
     >>> [read_number(text).value for text in ("4.2e1", "forty-two", "肆拾贰", "1.2万", "1,234")]
     [42, 42, 42, 12000, 1234]

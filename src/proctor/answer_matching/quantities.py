@@ -64,7 +64,7 @@ class Quantity(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=4096)
 def read_quantity(text: str) -> Quantity | None:
-    """Return the quantity a tidy text is, as a whole; None when it has no number or no unit we know.
+    """Return the quantity, if a normalized text is a number with a known unit; else None.
 
     >>> read_quantity("1 h 30 min").amount == read_quantity("一个半小时").amount == read_quantity("90分钟").amount
     True

@@ -22,7 +22,7 @@ class Undefined(Exception):
 
 
 def is_rational(tree: Tree) -> bool:
-    """True if it is built of numbers, names and the four operations, with whole constant powers."""
+    """True if it consists of numbers, names, the four operations and powers with whole constant exponents."""
     for node in tree.nodes():
         if node.op not in RATIONAL:
             return False

@@ -21,7 +21,7 @@ WHOLE_VALUES = frozenset(["numeric", "units", "dates and times", "ranges", "vers
 
 
 def best_match(given: str, targets: Sequence[str], options: AnswerOptions, question: str, *, announced: bool) -> Match:
-    """Return the verdict on the first target that fits; else an ambiguous one, which says what to look at."""
+    """Return the verdict on the first target that matches; else an ambiguous verdict, with the part of the reply to check."""
     verdicts = []
     if QUESTION.search(given) and not any(map(QUESTION.search, targets)):
         return refuse("sentences", say("The reply asks, and answers nothing."))

@@ -50,7 +50,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def decide(one: Estimate, least: float, *, by: By = "interval") -> Decision:
-    """Compare an estimate with the least value that is wanted.
+    """Compare an estimate with its threshold.
 
     By the interval it is met where that lies at or above the least value, missed where it lies below, else
     inconclusive; so is a number without an interval. What is missing counts as wrong for the one and as right for

@@ -22,7 +22,7 @@ MAIN = ("accuracy", "score", "win_rate")
 
 
 def estimates(record: RunRecord, store: Store) -> list[Estimate]:
-    """Compute the estimates of every scorer: of the whole run first, then of each slice."""
+    """Compute the estimates of every scorer: first of the whole run, then of each slice."""
     several = len(record.scorers) > 1
     return [one for name in record.scorers for one in _of_scorer(record, store, name, f"{name}." if several else "")]
 

@@ -190,7 +190,7 @@ class _Cases:
 
 
 def on_scale(one: Estimate, figure: Figure) -> Estimate:
-    """Put an estimate of shares on the scale of its figure; from 0 to 1 it stays a share.
+    """Convert an estimate of shares to the scale of its figure; on a scale from 0 to 1 it is unchanged.
 
     >>> on_scale(Estimate(name="average", value=0.5, low=0.25, high=0.75), Figure(name="average", low=1, high=5)).value
     3.0

@@ -95,7 +95,7 @@ def outliers(items: Sequence[_Item]) -> list[Outlier]:
 
 
 def outliers_of(verdicts: Iterable[Verdict], judge: JudgeInfo) -> list[Outlier]:
-    """Return the same, of stored verdicts."""
+    """Return the outliers among stored verdicts."""
     return outliers(_items(verdicts, judge)[0])
 
 

@@ -29,7 +29,7 @@ def file_note(file: File) -> str:
 
 
 def file_bytes(file: File) -> bytes:
-    """Return the content of a file that came with a sample, empty for one of an address.
+    """Return the content of a file that came with a sample; empty for a file that is only an address.
 
     Raises:
         BadInput: it cannot be read.

@@ -35,7 +35,7 @@ class Stream:
         self._whole: Reply | None = None
 
     def add(self, data: bytes) -> bool:
-        """Take one event; true at the last one."""
+        """Add one event; True at the last one."""
         if data == END:
             self._ended = True
             return True
@@ -50,7 +50,7 @@ class Stream:
         return False
 
     def whole(self, body: bytes) -> None:
-        """Take a reply that is no stream."""
+        """Add a reply that is not a stream."""
         self._whole = _decoded(body)
 
     def done(self) -> tuple[Reply, float | None]:

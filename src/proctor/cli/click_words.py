@@ -35,7 +35,7 @@ NAMES: "dict[type[click.types.ParamType[Any]], str]" = {  # of the kind of value
 
 
 def speak_as_click() -> None:
-    """Make click speak the language in force; calling it again does no harm."""
+    """Make click use the chosen language; calling it again does no harm."""
     for module in MODULES:
         for attribute, said in (("_", t), ("ngettext", _counted)):
             if attribute in vars(module):

@@ -49,7 +49,7 @@ def minima(texts: tuple[str, ...]) -> dict[str, float]:
 
 
 def print_compared(run: "Run", least: Mapping[str, float], by: "By", *, as_json: bool) -> int:
-    """Print the numbers of a run, and how they compare with the least that is wanted; the exit code that says so."""
+    """Print the numbers of a run compared with their thresholds; return the exit code."""
     from proctor.api.check import decide, describe_estimate, find_estimate
 
     found = {name: find_estimate(run, name) for name in least}
@@ -67,7 +67,7 @@ def print_compared(run: "Run", least: Mapping[str, float], by: "By", *, as_json:
 
 
 def nothing_measured(run: "Run") -> bool:
-    """Say why where every trial failed, or a scorer in all of them; True where that is so."""
+    """Print why every trial failed, or a scorer failed in all of them; True if that is so."""
     from proctor.core.score import Score, Unscored
     from proctor.engine.scoring import reason_with_line
 

@@ -125,7 +125,7 @@ def print_run(run: "Run", *, as_json: bool, more: Mapping[str, object] | None = 
 
 
 def look_closer(run: "Run") -> None:
-    """Say which commands show more of a run."""
+    """Print which commands show more of a run."""
     message(t("Run {run}. Look closer: proctor samples {run} · proctor report {run}", run=run.id))
 
 

@@ -29,7 +29,7 @@ def choose(asked: str | None) -> None:
 
 
 def lang() -> str:
-    """Return the language in force."""
+    """Return the chosen language."""
     if _chosen is None:
         _choose(None)
     return _chosen or "en"
@@ -41,7 +41,7 @@ def is_chosen() -> bool:
 
 
 def t(sentence: str | Sentence, /, **values: Any) -> str:
-    """Return a text in the language in force."""
+    """Return a text in the chosen language."""
     return speak(sentence, lang(), **values)
 
 

@@ -10,7 +10,7 @@ from proctor.core.sentence import Sentence
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True):
-    """A number that comes out of a run.
+    """A number of a run that a judge's verdicts hold.
 
     Attributes:
         low, high: the scale it is shown on; from 0 to 1 it is a share.

@@ -53,7 +53,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StateChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A value in the environment's state that a turn changed; None is a value that was not there, or is there no more.
+    """A value of the environment's state that a turn changed; None if it did not exist before, or does not after.
 
     >>> StateChange(turn=0, path="$.cart[1]", after="apple").before is None
     True

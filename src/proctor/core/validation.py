@@ -96,7 +96,7 @@ def describe_malformed(error: json.JSONDecodeError) -> Sentence | str:
 
 
 def mismatch(expected: str, value: object) -> Sentence:
-    """Say that JSON data should be of another kind: object, array, str, int, float, bool or null.
+    """Return "expected …, got …" for JSON data of the wrong kind: object, array, str, int, float, bool or null.
 
     >>> str(mismatch("object", [1]))
     'expected an object, got a list'

@@ -128,7 +128,7 @@ def plain_target(row: Row, shape: Shape) -> Any:
 
 
 def extract(text: str, form: str) -> str | None:
-    """Take the answer out of a solution; the last match counts, and of it the first group, if it has one.
+    """Extract the answer from a solution: the first group of the last match, or the match.
 
     >>> extract("6 * 7 = 42\\n#### 42", "gsm8k"), extract(r"so \\boxed{\\frac{1}{2}}.", "boxed")
     ('42', '\\\\frac{1}{2}')

@@ -20,7 +20,7 @@ def unpack(
     wanted: Callable[[str], bool] | None = None,
     flat: bool = False,
 ) -> int:
-    """Unpack the wanted files of a zip into a folder, without their own folders if `flat`; return how many they are.
+    """Unpack the selected files of a zip into a folder, without their own folders if `flat`; return their number.
 
     Raises:
         BadInput: they are too much, or one would leave the folder.

@@ -67,7 +67,7 @@ class Acting:
 
 
 class ActingTogether(Acting):
-    """The same for an environment that runs all calls of a message at once."""
+    """An acting environment that runs all calls of a message at once."""
 
     async def call_all(self, calls: Sequence[ToolCall]) -> Sequence[ToolResult] | None:
         """Return the results in the order of the calls; None if the calls may not be run, which ends the turn."""

@@ -329,5 +329,5 @@ def _kills_for_memory() -> int:
 
 
 def import_paths() -> tuple[str, ...]:
-    """Return where this process looks for modules; a worker looks there too."""
+    """Return the paths from which this process imports modules, for its workers."""
     return tuple(str(Path(path or ".").resolve()) for path in sys.path)

@@ -80,7 +80,7 @@ class Refusals:
         self.reason = self.reason or reason
 
     def take(self, played: Played, in_flight: int = 1) -> Sequence[Played]:
-        """Take a trial, and return those that can be kept now, in order."""
+        """Add a trial, and return those that can be kept now, in order."""
         failure = refusal_in(played.trial, played.verdicts)
         if failure is None:
             self._answered = True

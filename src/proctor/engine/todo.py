@@ -62,7 +62,7 @@ class Todo:
                 return given
 
     def settle(self, sample: Sample, attempt: int) -> None:
-        """Note that an attempt is stored, or was given up: what waited for it can be played."""
+        """Note that an attempt is stored, or was given up: trials that waited for it can be played."""
         self._out -= 1
         if self._done is not None:
             self._release((sample.id, attempt))

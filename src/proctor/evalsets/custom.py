@@ -43,7 +43,7 @@ class CustomMetric(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CustomScorer:
-    """Calls the function of a metric with a whole case; cases of sets that do not name the metric are left out."""
+    """Calls the function of a metric with a whole case; not applicable to cases whose set does not name the metric."""
 
     inline = False  # code of the user runs in a thread
 

@@ -73,7 +73,7 @@ def parse(data: bytes, path: FilePath) -> Loaded:
 
 
 def read_case(path: FilePath | str) -> EvalCase:
-    """Return one case out of a file that holds nothing else.
+    """Read one case from a file that holds nothing else.
 
     Raises:
         BadInput: it is not valid.
@@ -83,7 +83,7 @@ def read_case(path: FilePath | str) -> EvalCase:
 
 
 def case_of(text: str) -> EvalCase:
-    """Return one case out of a text.
+    """Read one case from a text.
 
     Raises:
         BadInput: it is not valid.

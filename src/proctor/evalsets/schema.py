@@ -147,7 +147,7 @@ class RubricContent(Noun, frozen=True, kw_only=True):
 
 
 class Rubric(Noun, frozen=True, kw_only=True):
-    """Something a judge is to look at."""
+    """A property for a judge to check."""
 
     rubric_id: str
     rubric_content: RubricContent

@@ -150,7 +150,7 @@ class UploadState:
         self.keys: set[str] = set(self._read().get(place, ()))
 
     def add(self, keys: Iterator[str]) -> None:
-        """Note what was taken.
+        """Note which items were accepted.
 
         Raises:
             BadInput: the file cannot be written.

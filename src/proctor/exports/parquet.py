@@ -29,7 +29,7 @@ NUMBERS = {
 
 
 def write(record: RunRecord, store: Store, path: Path, *, options: Options | None = None) -> list[Path]:
-    """Write the table and say where; memory does not grow with the run, and the file appears once it is whole.
+    """Write the table and return its path; memory does not grow with the run, and the file appears when it is complete.
 
     Raises:
         BadInput: the extra `parquet` is missing, or the file cannot be written.

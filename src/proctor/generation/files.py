@@ -39,7 +39,7 @@ def unused(path: Path) -> Path:
 
 
 def write(path: Path, text: str, *, replace: bool = False) -> Path:
-    """Write a text file whole; unless it may be replaced, the next free name is taken. Lone surrogates become `?`.
+    """Write a text file as a whole; unless it may be replaced, the next free name is used. Lone surrogates become `?`.
 
     Raises:
         BadInput: it cannot be written.

@@ -92,7 +92,7 @@ class Generator(msgspec.Struct, frozen=True, kw_only=True):
         return item
 
     def checked(self, item: Mapping[str, object]) -> dict[str, object]:
-        """Return an item that fits the schema: whole numbers as such, also where they came as text.
+        """Return an item that fits the schema, with whole numbers as such even if they were text.
 
         Raises:
             Rejected: it does not fit.

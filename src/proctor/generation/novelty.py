@@ -88,7 +88,7 @@ class Novelty:
         return self._count
 
     def add(self, id: str, text: str) -> None:
-        """Take a text in."""
+        """Add a text to those compared with."""
         words = words_of(text)
         masked = _masked(words)
         self._exact.setdefault(" ".join(words), id)
@@ -107,7 +107,7 @@ class Novelty:
             self._ids.append(id)
 
     def admit(self, id: str, text: str) -> Likeness | None:
-        """Take a text in if it is new, and return None; else return which text with another id it is a copy of."""
+        """Add a text if it is new, and return None; else return the text of another id that it copies."""
         copy = self.like(text)
         if copy is not None and copy.id != id:
             return copy
@@ -115,7 +115,7 @@ class Novelty:
         return None
 
     def extend(self, texts: Iterable[tuple[str, str]]) -> None:
-        """Take in several, each with its id."""
+        """Add several texts, each with its id."""
         for id, text in texts:
             self.add(id, text)
 

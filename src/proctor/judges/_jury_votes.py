@@ -102,7 +102,7 @@ def to_text(judgement: RubricJudgement) -> str:
 
 
 def join(said: Sequence[Ballot], rubric: Rubric, rule: Rule, trim: float) -> RubricJudgement:
-    """Return the joint judgement, of each dimension and of the whole; at least one judge has voted."""
+    """Return the joint judgement, by dimension and in total; at least one judge has voted."""
     points: dict[str, float | None] = {}
     for dimension in rubric.dimensions:
         told = [

@@ -81,7 +81,7 @@ def make(
 
 
 def wrap(metric: Any, *, name: str | None = None) -> "DeepEvalScorer":
-    """Return a scorer out of a metric.
+    """Return a scorer that runs a metric.
 
     Raises:
         BadInput: it is not valid.

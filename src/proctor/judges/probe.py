@@ -62,7 +62,7 @@ def make(argument: str, options: Mapping[str, Any], chosen: JudgeChoice = NOT_CH
 
 
 class Probe(Opened):
-    """A scorer of the samples of `judges/probes.py`: 0.5 where nothing sways the judge, 1 where all is for the changed text."""
+    """A scorer of the samples of `judges/probes.py`: 0.5 if nothing sways the judge, 1 if it always prefers the changed text."""
 
     def __init__(self, criteria: Rubric, judge: Asker | Model, options: JudgeOptions = JudgeOptions()) -> None:  # noqa: B008 - frozen
         self.rubric = criteria

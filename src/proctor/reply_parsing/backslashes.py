@@ -103,7 +103,7 @@ class Body:
         return before in (r"\n", r"\t") or before[-1:] in ("\n", "\t")
 
     def stands_alone(self, run: Run) -> bool:
-        """Return True if the last backslash of an odd run cannot be an escape, whatever the rest of the reply is like."""
+        """True if the last backslash of an odd run cannot be an escape, however the reply writes the others."""
         if run.sign in ('"', "/", "'"):
             return False
         if run.sign == "u":

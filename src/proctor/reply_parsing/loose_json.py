@@ -46,7 +46,7 @@ class Unreadable(ValueError):
 
 
 def read(text: str) -> Any:
-    r"""Return the JSON value in a reply, exactly as it was meant.
+    r"""Return the JSON value in a reply, exactly as the model meant it.
 
     Raises:
         Unreadable: there is none, or it could be meant in two ways.

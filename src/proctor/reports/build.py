@@ -53,7 +53,7 @@ PRIVATE = {"key", "token", "secret", "password", "authorization", "headers", "co
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True):
-    """Estimates that belong in one table: of the whole run (''), official aggregates ('official'), or of one tag."""
+    """Estimates that share a table: of the whole run (''), official aggregates ('official'), or of one tag."""
 
     key: str
     estimates: tuple[Estimate, ...]
@@ -75,7 +75,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a page shows, in no language yet."""
+    """All data of a page, before it is put into a language."""
 
     record: RunRecord
     target: Sentence | None = None

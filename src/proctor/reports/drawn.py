@@ -10,7 +10,7 @@ UNRECORDED = "This run was made by a version that did not record how many sample
 
 
 def target(record: RunRecord) -> Sentence:
-    """Say what the intervals of a run are about."""
+    """Return the sentence about what the intervals of a run are about."""
     if record.spec.target == "suite" and record.strata is not None:
         return say(
             "The intervals are about this suite: how this agent, as it ran, does on these very {total} samples.",
@@ -20,7 +20,7 @@ def target(record: RunRecord) -> Sentence:
 
 
 def part(record: RunRecord, outcomes: Mapping[str, int]) -> Iterator[Sentence]:
-    """Say what was drawn or visited of the task, where that is not all of it, and how the numbers account for it."""
+    """Return the sentence about the part of the task that was drawn or visited, and how the numbers account for it."""
     strata, selection = record.strata, record.spec.selection
     if selection.first is not None:
         yield say(

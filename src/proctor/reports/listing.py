@@ -81,7 +81,7 @@ def pack_rows(rows: Iterable[Mapping[str, Any]], tables: "Tables", total: int) -
 
 
 def state(one: Story) -> str:
-    """Say how a trial ended: passed, failed, unscored, or lost if nothing could be measured.
+    """Return how a trial ended: passed, failed, unscored, or lost if nothing could be measured.
 
     >>> state(Story(sample_id="a", attempt=0, outcome="provider_failed"))
     'lost'

@@ -63,7 +63,7 @@ class Section(msgspec.Struct, frozen=True):
 
 
 class Page(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole page; `facts` come below its title, `notes` are what a reader has to know first."""
+    """The whole page; `facts` are shown below its title, `notes` are what a reader has to know first."""
 
     title: Phrase
     facts: Mapping[str, Phrase] = {}

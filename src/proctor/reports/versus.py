@@ -98,7 +98,7 @@ def headline(comparison: Comparison, words: Words) -> str:
 
 
 def sentences(comparison: Comparison, words: Words) -> list[str]:
-    """Say what the numbers can and cannot show, how they were tested, and what was left out."""
+    """Return sentences on what the numbers can and cannot show, how they were tested, and what was left out."""
     row = comparison.rows[0]
     alpha = 1 - row.difference.level
     made = []

@@ -171,7 +171,7 @@ class Words:
         return self.t(_UNSCORED[name]) if name in _UNSCORED else _spaced(name)
 
     def left_out(self, why: str) -> str:
-        """Say why a sample is in no mean, or in no comparison."""
+        """Return why a sample is in no mean, or in no comparison."""
         if why in _NOT_COMPARABLE:
             return self.t(_NOT_COMPARABLE[why])
         return self.unscored(why) if why in _UNSCORED else self.outcome(why)

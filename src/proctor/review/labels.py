@@ -148,7 +148,7 @@ def records(path: Path) -> dict[str, Record]:
 
 
 def data_of(path: Path) -> bytes:
-    """Return the bytes of a verification file, without the mark that editors put in front.
+    """Return the bytes of a verification file, without a byte order mark.
 
     Raises:
         BadInput: there is no such file, or it is larger than any of ours.

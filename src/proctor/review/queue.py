@@ -171,7 +171,7 @@ class Review:
         return self._change(add)
 
     def undo(self, reviewer: str) -> Withdrawn | None:
-        """Take back the newest label of a reviewer, or decision of an adjudicator; None when there is nothing.
+        """Remove the newest label of a reviewer, or decision of an adjudicator, and return it; None without one.
 
         What the reviewer had said of the item before counts again; the label itself is kept in the file of the plan.
         """

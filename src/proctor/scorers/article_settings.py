@@ -71,7 +71,7 @@ class Open(_Strict, frozen=True, kw_only=True):
 
 
 class Settings(_Strict, frozen=True, kw_only=True):
-    """The whole file."""
+    """All settings of the file."""
 
     evaluation_settings: Common = Common()
     single_choice: Single = Single()

@@ -57,7 +57,7 @@ def recorded_judge(scorer: object) -> JudgeInfo | None:
 
 
 def together(results: Sequence[Any], put: Callable[[list[Result]], Result]) -> Result | Awaitable[Result]:
-    """Return what `put` makes of the results; something to await when one of them is."""
+    """Return `put` of the results; an awaitable if one of them is."""
     if any(inspect.isawaitable(result) for result in results):
         return _awaited(results, put)
     return put([_as_result(result) for result in results])

@@ -51,7 +51,7 @@ class Battle(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rating(msgspec.Struct, frozen=True, kw_only=True):
-    """A system's log-strength (0 on average), the same on the scale of Elo with its interval, and its battles."""
+    """A system's log-strength (0 on average), its Elo rating with an interval, and its battles."""
 
     name: str
     strength: float

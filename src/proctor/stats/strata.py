@@ -71,7 +71,7 @@ class Weighing(msgspec.Struct, frozen=True, kw_only=True):
 def metrics(
     strata: Sequence[Stratum], whole: Tally, *, slice: str = "", prefix: str = "", rate: bool, of_suite: bool = False
 ) -> list[Estimate]:
-    """Compute what `stats.estimate.metrics` does for a slice, with its strata weighted; `whole` is the tally of the slice."""
+    """Compute what `stats.estimate.metrics` does for a slice, with weighted strata; `whole` is the tally of the slice."""
     score = estimate(
         f"{prefix}{'accuracy' if rate else 'score'}", strata, slice=slice, clusters=whole.clusters, of_suite=of_suite
     )

@@ -20,7 +20,7 @@ _PIECE = re.compile(r"[a-zA-Z0-9]+(?:\.[0-9]+)?%?|[^a-zA-Z0-9]+")
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text; put together they are the text.
+    """Return the words of a text; joined, they are the text.
 
     Raises:
         MissingExtra: the extra `zh` is not installed.

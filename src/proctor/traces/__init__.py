@@ -60,7 +60,7 @@ def read(paths: Sequence[Path]) -> Traces:
 
 
 def conversations(spans: Iterable[Span], source: str) -> Traces:
-    """Put spans together as conversations; a message names where they are from.
+    """Assemble spans into conversations; a message names the files they are from.
 
     Raises:
         BadInput: no span is of a model, a tool or an agent.

@@ -75,7 +75,7 @@ def calls_match(
 
 
 def joined(parts: Iterable[str | None]) -> str:
-    """Return the text parts of an answer as ADK puts them together."""
+    """Return the text parts of an answer, joined as ADK does."""
     return "\n".join(part for part in parts if part)
 
 

@@ -76,7 +76,7 @@ class Connection(asyncio.Protocol):
         return self._waiter
 
     def finish(self) -> None:
-        """Let go of the reply; what comes from now on is stray."""
+        """Release the reply; bytes that arrive from now on are stray."""
         self._alarms.clear(self)
         if self._silence is not None:
             self._alarms.clear(self._silence)

@@ -125,7 +125,7 @@ class Deadline:
         return self._alarms.when(self)
 
     def move(self, when: float | None) -> None:
-        """Let it be up at another time, or not at all; nothing happens outside `with`, or after it was up."""
+        """Move the deadline to another time, or remove it; nothing happens outside `with`, or after it passed."""
         if self._task is None or self._expired:
             return
         if when is None:

@@ -217,7 +217,7 @@ class Endpoint:
 
 
 class Bucket:
-    """So many a minute, spread evenly; what was not used is kept for `burst_seconds`."""
+    """A limit per minute, spread evenly; what was not used is kept for `burst_seconds`."""
 
     def __init__(self, per_minute: float, *, burst_seconds: float) -> None:
         self.per_second = per_minute / 60.0

@@ -78,7 +78,7 @@ class Parser:
             raise _too_large()
 
     def end(self) -> None:
-        """Say that the connection has ended.
+        """Handle the end of the connection.
 
         Raises:
             Fault: the reply is not complete.
@@ -102,7 +102,7 @@ class Parser:
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def drop(self) -> None:
-        """Let go of the parser beneath, which refers back to this one."""
+        """Release the parser of httptools, which refers back to this one."""
         self._http = None
 
     # What follows is called by httptools, while it is fed.

@@ -86,7 +86,7 @@ def quoted(error: BaseException) -> str:
 
 
 def keys_of_the_environment() -> tuple[str, ...]:
-    """Return the keys in the environment that are taken out of replies too: long and random, so that no word is lost."""
+    """Return the keys in the environment that are removed from replies too: only long random ones, so that no word is lost."""
     return tuple(
         value
         for value in _of_the_environment()

@@ -122,7 +122,7 @@ def show(text: str) -> "Markup":
 
 
 def pieces(text: str) -> Iterator[str | Formula]:
-    """Cut the mathematics out of a text; code stays text, and so does a dollar that is money.
+    """Separate the mathematics from a text; code stays text, and so does a dollar sign before an amount.
 
     >>> [*pieces("Half is $\\\\frac12$, or $5 and $6.")]
     ['Half is ', Formula(written='$\\\\frac12$', latex='\\\\frac12', display=False), ', or ', '$', '5 and ', '$', '6.']

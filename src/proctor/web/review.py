@@ -110,7 +110,7 @@ class Pages:
         return RedirectResponse(f"{path}{place.query(saved=item.number)}", 303)
 
     def undo(self, request: Request) -> Response:
-        """Take the last label back, and show its item."""
+        """Remove the last label, and show its item."""
         taken = self._review.undo(session_of(request).person.name)
         if taken is None:
             return RedirectResponse("/", 303)

@@ -33,7 +33,7 @@ class AgenticResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def check_answer(output: object, answers: Sequence[str], mode: Mode) -> AgenticResult:
-    """Judge what is under `result` in an official result file; never raises on what a model can put out.
+    """Judge the value under `result` in an official result file; no output of a model makes it raise.
 
     >>> check_answer([["It is 1,234, Ann."]], ["1234"], "prompt").error_type
     >>> check_answer([["Michaels", "[f()]"]], ["Michael"], "prompt").error_type

@@ -65,7 +65,7 @@ def check(
     underscores: bool,
     form: Format = ORDINARY,
 ) -> Result:
-    """Judge an output; never raises on what a model can put out.
+    """Judge an output; no output of a model makes it raise.
 
     Args:
         functions: the function documents of the sample, as in the file.

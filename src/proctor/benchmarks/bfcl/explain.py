@@ -62,7 +62,7 @@ def explain(fault: Fault) -> Sentence:
 
 
 def nearest(near: Sequence[Near], answer: object) -> Near | None:
-    """Return the made call that comes nearest to an expected one: of the same function, and with the most values allowed."""
+    """Return the made call that is nearest to an expected one: of the same function, with the most allowed values."""
     return max(near, key=lambda one: _likeness(one, answer), default=None)
 
 

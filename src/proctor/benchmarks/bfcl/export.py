@@ -24,7 +24,7 @@ from proctor.runtime.files import write_whole
 
 
 def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> list[Path]:
-    """Write result files below `folder` and say which; files of the same categories and model are replaced.
+    """Write result files below `folder` and return their paths; files of the same categories and model are replaced.
 
     Raises:
         BadInput: a model name that is no folder name, a sample that is not of BFCL, or nothing to write.

@@ -56,7 +56,7 @@ Parts = Sequence[tuple[float, Estimate]]
 def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]:  # noqa: ARG001 - estimates say it all
     """Return every aggregate whose categories were all run, what `overall` lacks, and the numbers of the official tool.
 
-    Of `overall` nothing is said while all that was run is of one group: it would mostly be about what was not run.
+    `overall` is left out while only one group was run, as most of it would be about samples that were not.
 
     Args:
         estimates: those of the metric `accuracy`, whole and by slice; the slices `category=...`, `group=...` and

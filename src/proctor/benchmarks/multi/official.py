@@ -89,7 +89,7 @@ def discussion(prediction: str, label: str, position: Position = "start") -> Mar
 
 
 def discussion_of_tokens(prediction: list[str], label: list[str]) -> Marks:
-    """Return the same, from what the segmenter cut.
+    """Return ROUGE-L as `discussion` does, from tokens that are cut already.
 
     >>> discussion_of_tokens(["发展", "经济"], ["发展", "经济"])
     Marks(score=0.999999995, total=1)
@@ -105,7 +105,7 @@ RULES: Mapping[str, Rule] = {"单选": single, "多选": multiple, "填空": bla
 
 
 def clean(prediction: str) -> str:
-    """Return what the official scorer makes of a whole reply before it scores it.
+    """Return a reply after the official cleaning, which comes before scoring.
 
     >>> clean("想一想\\n\\n所以这道题的答案为：{AC}"), clean("甲\\n\\n丙"), clean(r"\\boxed{\\text{B}}")
     ('{AC}', '丙', 'B')

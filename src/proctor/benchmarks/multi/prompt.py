@@ -64,7 +64,7 @@ class Prompted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compose(question: Question, style: Style, material: Material) -> Prompted:
-    """Return the turns in which a question is put.
+    """Return the turns that ask a question.
 
     Raises:
         BadInput: an image that is missing, or a token without an image.

@@ -57,7 +57,7 @@ def select(questions: Iterable[Question], wanted: Filter) -> list[Question]:
 
 
 def draw(questions: Sequence[Question], *, shuffle: bool, seed: int, count: int) -> list[Question]:
-    """Return the first `count` (all if below 1), shuffled first with the seed if so wanted."""
+    """Return the first `count` questions (all if below 1), after shuffling with the seed if requested."""
     order = list(questions)
     if shuffle:
         random.Random(seed).shuffle(order)  # noqa: S311 - a draw that can be repeated

@@ -19,7 +19,7 @@ class WorkedExample(msgspec.Struct, frozen=True):
 
 
 class PromptWords(msgspec.Struct, frozen=True, kw_only=True):
-    """All sentences of one language; `format`, `types` and `examples` go by question type."""
+    """All sentences of one language; `format`, `types` and `examples` are keyed by question type."""
 
     role: str
     types: dict[str, str]

@@ -36,7 +36,7 @@ class ToolParameter(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.asdict(self)
 
     def model_dump(self) -> Any:
-        """Return the same, by its newer name."""
+        """Return the fields as a dict, by the newer name of `dict`."""
         return msgspec.structs.asdict(self)
 
 
@@ -228,7 +228,7 @@ def _is_interval(value: list[Any]) -> bool:
 
 
 def whole(name: str, value: Any) -> int:
-    """Return a whole number, however an agent writes it.
+    """Return a whole number from any form in which an agent writes it.
 
     Raises:
         BadInput: it is not valid.

@@ -25,7 +25,7 @@ def headline(sentence: Sentence) -> None:
 
 
 def page(template: str, **values: object) -> str:
-    """Return a report out of a template of this package."""
+    """Return a report made from a template of this package."""
     lang = language()
     return _environment().get_template(template).render(t=lambda text, **given: speak(text, lang, **given), **values)
 

@@ -30,7 +30,7 @@ BFCL_PROJECT_ROOT is the folder that holds result/ and score/"""
 
 
 class BFCLIntegration:
-    """Calls `bfcl evaluate`. Nothing is ever installed on its own.
+    """Calls `bfcl evaluate`. It never installs anything by itself.
 
     Attributes:
         project_root: holds `result/` and `score/`; `BFCL_PROJECT_ROOT`, else the working folder, when not given.
@@ -44,13 +44,13 @@ class BFCLIntegration:
         return shutil.which("bfcl") is not None or importlib.util.find_spec("bfcl_eval") is not None
 
     def install(self) -> bool:
-        """Say how to install it; whether it is there."""
+        """Print how to install it; True if it is installed."""
         if not self.is_installed():
             tell(say("The official tool is not installed. In an environment of its own: {command}", command=COMMAND))
         return self.is_installed()
 
     def prepare_result_file(self, source_file: str | Path, model_name: str, category: str) -> Path:
-        """Copy results to where the official tool looks for them.
+        """Copy results to the folder that the official tool reads.
 
         Raises:
             BadInput: no such file or category, or a model name that is no folder name.

@@ -55,7 +55,7 @@ class GAIAMetrics:
 
     @staticmethod
     def compare_results(results1: Results, results2: Results) -> dict[str, Any]:
-        """Return the second results less the first, over the whole and by level."""
+        """Return the second results minus the first, in total and by level."""
         one, other = (GAIAMetrics.compute_metrics(results) for results in (results1, results2))
         keys = ("exact_match_rate", "partial_match_rate", "average_execution_time")
         levels = sorted({*one["level_metrics"], *other["level_metrics"]})

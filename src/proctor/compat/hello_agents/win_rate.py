@@ -50,7 +50,7 @@ class WinRateEvaluator(JudgingEvaluator):
         label_a: str = "A",
         label_b: str = "B",
     ) -> Dict:
-        """Say which of two is better; `winner` is a label or "Tie", None with `error` where the judge gave no verdict."""
+        """Judge which of two is better; `winner` is a label or "Tie", None with `error` without a verdict."""
         started = time.perf_counter()
         one, other = self._item(problem_a), self._item(problem_b)
         roles = _shared_roles([one], [other])

@@ -14,7 +14,7 @@ from proctor.core.trajectory import Step, ToolStyle, Usage
 
 
 class Adapter:
-    """Asks an object that answers a whole question at once; the turns of a question become its list of contents."""
+    """Asks an object that answers a whole question at once; its input is the list of contents of all turns."""
 
     tools: ToolStyle = "text"
 

@@ -85,7 +85,7 @@ class CustomMetrics:
 
     @staticmethod
     def logical_consistency(pred: str, label: str) -> Marks:
-        """Return how far both have the same marks of reasoning; see `structure_f1`.
+        """Return how far both use the same words of reasoning; see `structure_f1`.
 
         >>> CustomMetrics.logical_consistency("因为下雨，所以地湿", "由于下雨，因此地面潮湿")
         (1.0, 1.0)
@@ -138,7 +138,7 @@ class AdaptiveThresholdAssertion:
         return self._followed(question_type).now()
 
     def update_performance_history(self, similarity: float, passed: bool, question_type: str = "") -> None:
-        """Note an answer, which the threshold of its type follows from then on."""
+        """Add an answer to the history that sets the threshold of its type."""
         self.performance_history.append(similarity)
         self.threshold_history.append(self._followed(question_type).after(similarity))
 

@@ -267,5 +267,5 @@ def _read_store(url: str) -> dict[str, Any]:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a file as the original does, whole; folders above it are made."""
+    """Write a file in the original's format, all at once; missing folders are made."""
     write(path, json.dumps(value, ensure_ascii=False, indent=4) + "\n", replace=True)

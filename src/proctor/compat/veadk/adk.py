@@ -161,7 +161,7 @@ class RougeEvaluator(_TurnEvaluator):
 
 
 class ResponseEvaluator(RougeEvaluator):
-    """The same under its other name; `response_evaluation_score` needs Google's judge and is not here."""
+    """The evaluator of responses under its other name; `response_evaluation_score` needs Google's judge and is not supported."""
 
     def __init__(
         self,

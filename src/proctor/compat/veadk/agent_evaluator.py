@@ -30,7 +30,7 @@ NUM_RUNS = 2
 
 
 class AgentEvaluator:
-    """Evaluates the agent of a module, meant for tests."""
+    """Evaluates the agent of a module, for use in tests."""
 
     @staticmethod
     async def evaluate(

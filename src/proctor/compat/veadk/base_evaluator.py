@@ -51,7 +51,7 @@ class BaseEvaluator:
         self._samples: list[Sample] = []
 
     def build_eval_set(self, eval_set: EvalSet | Any | None = None, file_path: str | Path | None = None) -> None:
-        """Take the cases of a set (ours, ADK's, or plain data), else of a file in any shape; results so far are dropped.
+        """Load the cases of a set (ours, ADK's, or plain data), or of a file in any layout; earlier results are dropped.
 
         Raises:
             UnusableEvalSet: a ValueError: neither is given, the file cannot be read, or a case has nothing to ask.
@@ -59,7 +59,7 @@ class BaseEvaluator:
         self._load([self._source(eval_set, file_path, Criteria())])
 
     async def generate_actual_outputs(self) -> None:
-        """Let the agent answer every case once; an agent that fails leaves `error` in the turn, and the others go on."""
+        """Let the agent answer every case once; if it fails, its turn has the `error`, and the other cases continue."""
         run = await self._run(())
         fill(self.invocation_list, list(outcomes(run.record, run.store)))
 
@@ -181,7 +181,7 @@ def _question_text(turn: Turn) -> str:
 
 
 def fill(cases: Sequence[EvalTestCase], found: Sequence[CaseOutcome], attempt: int = 0) -> None:
-    """Put what the agent did in one attempt into the cases."""
+    """Add what the agent did in one attempt to the cases."""
     for case, outcome in zip(cases, found, strict=True):
         turns = [turn for turn in outcome.turns if turn.attempt == attempt]
         for turn, made in zip(case.invocations, turns, strict=False):

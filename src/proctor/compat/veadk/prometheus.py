@@ -38,7 +38,7 @@ def push_to_prometheus(
     username: str = "",
     password: str = "",
 ) -> None:
-    """Push the gauges of an evaluation; they take the place of those pushed under the same test name.
+    """Push the gauges of an evaluation, replacing those pushed under the same test name.
 
     Raises:
         BadInput: no address, or the gateway cannot be reached or refuses.

@@ -98,7 +98,7 @@ class EvalResultData(Record, kw_only=True):
         self.total_reason = "\n".join(f"{result.metric_type}:{result.reason}" for result in self.metric_results)
 
     def call_before_append(self) -> None:
-        """Fill in average and reason; called before the result is put into `result_list`."""
+        """Compute average and reason; called before the result is appended to `result_list`."""
         self.calculate_average_score()
         self.generate_total_reason()
 
