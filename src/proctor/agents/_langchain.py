@@ -55,7 +55,7 @@ class ToolRun(msgspec.Struct, kw_only=True):
 
 
 class Joined(msgspec.Struct):
-    """A message of the agent's, and who it is of."""
+    """A message of the agent, and the name of its author."""
 
     message: Any
     author: str
@@ -67,7 +67,7 @@ class Record:
 
     Attributes:
         most: replies of models at most; `over` is set when one more was asked for.
-        state: the state of the outermost graph, as it was last; `questions` are what it asks a person.
+        state: the state of the outermost graph, at last; `questions` are those that it asks a person.
     """
 
     def __init__(self, most: int) -> None:

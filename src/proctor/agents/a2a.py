@@ -52,7 +52,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     Attributes:
         headers: a value `env:NAME` is read from the environment, so that no key is stored with the run.
         address: where messages go, in place of what the card says.
-        stream: whether the agent is asked for its events one by one, where its card offers that.
+        stream: True to ask for events one by one, if the agent's card offers that.
         timeout, retries, retry_seconds, concurrency, requests_per_minute: as for `openai:`.
     """
 

@@ -27,7 +27,7 @@ class AsyncTools:
     """The environment's tools, for an async function.
 
     Attributes:
-        tools: what they are, as chat completions describe them.
+        tools: their descriptions, as in chat completions.
     """
 
     def __init__(self, offered: EnvironmentTools, keep: Keep) -> None:

@@ -30,7 +30,7 @@ FILTERED = (
 def steps_of(event: "Event") -> Iterator[Step]:
     """Yield an event as the message of its author and the results of tools.
 
-    What says nothing is no step, except that the tokens it took are kept, and why it was cut or filtered.
+    An event without content is no step, but its tokens are kept, and why it was cut or filtered.
     """
     parts = [made for part in (event.content.parts if event.content else None) or () for made in _parts_of(part)]
     if not parts and (output := getattr(event, "output", None)) is not None:  # of a node of a workflow

@@ -44,7 +44,7 @@ def map_agent_errors(raised_by: Callable[[BaseException], RaisedBy] = lambda _: 
     """Turn what the user's agent raises inside into our errors; ours, and a cancellation from outside, pass through.
 
     Args:
-        raised_by: tells of an exception whether a tool or the model raised it, where that can be known.
+        raised_by: returns whether a tool or the model raised an exception, if that is known.
 
     Raises:
         AgentFailed: the agent raised; the cause is kept.

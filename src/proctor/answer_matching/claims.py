@@ -125,7 +125,7 @@ def claimed(reply: str, target: str, question: str = "", *, fits: Fits) -> str |
 
     Args:
         reply: a reply, or what follows its last announcement of an answer.
-        fits: whether a text means the target.
+        fits: returns True if a text means the target.
 
     >>> claimed("The capital of France is Paris.", "Paris", fits="Paris".__eq__)
     'Paris'

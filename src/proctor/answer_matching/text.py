@@ -1,7 +1,7 @@
 """Bring texts into one form, and compare them as texts: the first rule, 'quasi exact'.
 
 Like GAIA's rule it forgets case, quotes and light punctuation. Unlike it, it keeps what may carry meaning
-(`3/4` is not `34`, `no table` is not `notable`), because rules that understand come behind it.
+(`3/4` is not `34`, `no table` is not `notable`), as rules that know the meaning come after it.
 """
 
 import re

@@ -21,7 +21,7 @@ MONEY: dict[tuple[Dimensions, str], Callable[[Quantity, str], bool]] = {
 def units(answer: str, target: str, options: AnswerOptions) -> Match | None:
     """Compare two quantities after conversion. A bare number takes the unit `options.unit`, and is refused without one.
 
-    A conversion that was rounded counts when at least four digits of it were given.
+    A rounded conversion is right if it has at least four digits.
     """
     if options.unit in PER_CENT:
         return _percent(answer, target, options)

@@ -70,7 +70,7 @@ def same_sign(one: Tree, other: Tree) -> bool:
     """True if two expressions that are multiples of each other have the same sign.
 
     Raises:
-        OutOfReach, Undefined: one of them has no value where it was tried.
+        OutOfReach, Undefined: one of them has no value at a point that was tried.
     """
     names = one.variables() | other.variables()
     with _ONE_AT_A_TIME:

@@ -36,7 +36,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         unit: the unit of numbers without one, such as `km`, `%` or `USD`.
         similarity: the share of words that must agree, in order; numbers and negations must agree anyway.
         semantic_threshold: the similarity of meaning that is enough, where it is asked for.
-        sentences: the answer may be stated in a sentence; False: the whole reply, or what it marks as its answer, is compared.
+        sentences: the answer may be part of a sentence; if False, the whole reply, or its marked answer, is compared.
             Only in a table named like the scorer, as is `guesses`.
         guesses: statements with `probably`, `perhaps` or 可能 count as answers.
     """

@@ -33,7 +33,7 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         labels: items that both have rated; `judged` is how many it judged in all.
-        raw: its estimates unchanged; `corrected` what they would be if people had judged.
+        raw: its estimates unchanged; `corrected` estimates what they would be if people had judged.
         calibrated: the agreement was shown to be enough.
     """
 

@@ -38,7 +38,7 @@ class Trialled(msgspec.Struct, frozen=True, kw_only=True):
 class Check(msgspec.Struct, frozen=True, kw_only=True):
     """The thresholds a run was compared with, and the result.
 
-    trials: every trial. rate: the share of those that passed. faults: what is not good enough, a sentence each.
+    trials: every trial. rate: the share that passed. faults: a sentence for each unmet threshold.
     undecided: what cannot be told from so few trials. The run passes when there is neither.
     """
 
@@ -52,9 +52,9 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
 def decide(one: Estimate, least: float, *, by: By = "interval") -> Decision:
     """Compare an estimate with its threshold.
 
-    By the interval it is met where that lies at or above the least value, missed where it lies below, else
-    inconclusive; so is a number without an interval. What is missing counts as wrong for the one and as right for
-    the other. By the value, or where all has to be right (no interval can show that), only the value counts.
+    By the interval, the threshold is met if all of the interval is at or above it, missed if all is below, else
+    inconclusive; a number without an interval is inconclusive too. Missing samples count as wrong for the lower end, and
+    as right for the upper one. By the value, or if the threshold is 1 (no interval can show that), only the value counts.
     """
     if one.value is None:
         return "inconclusive"
@@ -75,14 +75,14 @@ def check(
 ) -> Check:
     """Compare a run with thresholds.
 
-    A trial passes when every scorer is content with it: by the threshold given for that scorer here, else by its own verdict
+    A trial passes if it passes every scorer: by the threshold given for that scorer here, else by its own verdict
     (`details["passed"]`, as by an eval set's criteria or a rubric), else with full points.
 
     Args:
         thresholds: the least mean of each number, by the name of the scorer or of the estimate; one number is for all.
         pass_rate: the least share of trials that pass; all of them where no thresholds are given either.
-        by: decide by the interval of a number, as samples stand for others; or by its value, where they are all that
-            matters.
+        by: decide by the interval of a number, if the samples represent others; or by its value, if only they
+            matter.
 
     Raises:
         BadInput: a threshold for a number that the run does not have, or one outside 0 to 1.

@@ -113,7 +113,7 @@ def conclude(record: RunRecord, store: Store, summarise: Summarise | None) -> Ru
 def summarise_again(record: RunRecord) -> Summarise | None:
     """Return what makes the official aggregates of a stored run, for use after its verdicts change.
 
-    The task is made where only that can tell, and where the run does not say that there are none.
+    The task is made only if it is needed to compute them, and the run does not record that there are none.
 
     Raises:
         BadInput: the task cannot be made.

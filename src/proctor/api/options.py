@@ -27,7 +27,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The options of a run: the keyword arguments of `evaluate`.
 
     What is None has its usual value. When a run is resumed, `limits`, `max_failed`, `concurrency` and `workers` that are
-    None stay those of the stored run, and all else has to be what it was.
+    Options that are None are those of the stored run; all others must be unchanged.
 
     Attributes:
         agent: the system under test: a name, a path, a function, or an object.

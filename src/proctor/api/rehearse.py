@@ -44,7 +44,7 @@ class Rehearsal(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         requests: to all judges together, where every reply can be read at once and none is in the cache.
         is_exact: the requests of all samples were counted; else they are estimated.
-        first: the first sample that a judge is asked about, '' for none; `asked` is what it is asked of it.
+        first: the first sample that a judge is asked about, '' for none; `asked` is the request about it.
     """
 
     samples: int

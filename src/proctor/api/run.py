@@ -19,7 +19,7 @@ class Run:
 
     Attributes:
         id: the name to continue, show or compare it by.
-        record: what was asked of it, and how it ended.
+        record: its specification, and how it ended.
         summarise: what makes its official aggregates again, where it was run from here.
     """
 

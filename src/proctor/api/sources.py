@@ -50,7 +50,7 @@ def files_of(name: str | None, *objects: object) -> dict[str, str]:
 
     Args:
         name: the part as it was named: a path, `kind:path`, `package.module:object`, a command; None for an object.
-        objects: what it turned out to be.
+        objects: the objects that the name resolved to.
     """
     starts = dict.fromkeys([*(_named(name) if name is not None else ()), *_modules(objects)])
     return _digests(list(starts))

@@ -1,6 +1,6 @@
 """Compare a judge with people: how far they agree, and what its numbers would be if people had judged.
 
-Everything is said in points on one scale, that of the people; the judge's shares are put on it. What people say of an item
+All numbers are points on the scale of the people, to which the judge's shares are converted. What people say of an item
 together is the mean of their points, and that it passes when all of them pass it.
 """
 

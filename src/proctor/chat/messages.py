@@ -1,6 +1,6 @@
 """Our messages as chat completions want them, and their replies as messages of ours.
 
-The form is that of OpenAI's chat completions, with what other servers make of it: content in parts, calls without
+The form is that of OpenAI's chat completions, with the variants of other servers: content in parts, calls without
 an id, arguments as an object, `reasoning_content` or `reasoning` besides the content, an error in a reply of 200.
 """
 

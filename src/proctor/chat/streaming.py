@@ -17,7 +17,7 @@ class Stream:
     """Folds the events of a stream into one reply, and keeps the time until the first token.
 
     Args:
-        secrets: what is hidden in the reply, once it is joined: an echo of a key may come in two pieces.
+        secrets: keys to remove from the joined reply: an echo of a key may come in two pieces.
     """
 
     def __init__(self, secrets: Sequence[str] = ()) -> None:

@@ -15,7 +15,7 @@ def choose(asked: str | None) -> None:
     """Set the language: that of the option, else of the environment or the project. Called before a command is loaded.
 
     Raises:
-        BadInput: the language asked for, or `PROCTOR_LANG`, is none that we speak.
+        BadInput: the language of the option, or of `PROCTOR_LANG`, is not supported.
     """
     for name, value in (("--lang", asked), ("PROCTOR_LANG", os.environ.get("PROCTOR_LANG"))):
         if value and not is_spoken(value):

@@ -106,7 +106,7 @@ class UserInfo(msgspec.Struct, frozen=True, kw_only=True):
     """The attributes by which a simulated user describes itself.
 
     Attributes:
-        steps: what it did since it was asked: its own tool calls with their results, or words that end the conversation.
+        steps: its steps since the request: its own tool calls with their results, or words that end the conversation.
         unpriced: the models it asks whose price is not known, so that no budget in money can bound them.
     """
 

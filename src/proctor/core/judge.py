@@ -14,7 +14,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         low, high: the scale it is shown on; from 0 to 1 it is a share.
-        failed: its share where the agent failed; None where that says nothing about it.
+        failed: its share if the agent failed; None if a failure says nothing about it.
         empty: its value when there are verdicts but none has it; None if it then has no value.
     """
 
@@ -32,7 +32,7 @@ class JudgeInfo(msgspec.Struct, frozen=True, kw_only=True):
         kind: the kind of judge, whose `JudgePart.concluded` has the last word on its estimates; other scorers that hold
             a judge, such as `combine`, have none.
         passing: the points from which an item passes.
-        main: what the mean of its values is called; '' leaves it as it is.
+        main: the name of the mean of its values; '' for the usual one.
         unpriced: its models whose price is not known.
         by: the tag by which alone its figures mean something, such as the pair of systems compared.
         calibration: how it was checked against people; '' where it was not.

@@ -33,14 +33,14 @@ class KnownDetails(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         passed: the scorer's own pass mark was reached.
         kind: of an `Unscored`: what went wrong, to count by.
-        error_class, error_type, function, parameter: what was wrong, to count by, and where.
+        error_class, error_type, function, parameter: the kind of error, to count by, and where it is.
         calls, sides: the calls that were read in a text, and the expected calls next to those that were made.
         figures: shares by name that become numbers of the run.
         dimensions, scale, mean: points by dimension, on a scale, and their mean.
-        replies, comparisons, judges, excluded, rubrics: what judges said; who was left out of a jury.
+        replies, comparisons, judges, excluded, rubrics: the judgements, and the judges excluded from a jury.
         first, second, consistent: of a probe: the verdicts with and without the change, and whether both orders agree.
         turns, passed_turns, reasons, threshold: values, verdicts and reasons by turn, and from where on a turn passes.
-        item: what was generated.
+        item: the generated item.
         rejected: the reply says that an image is missing.
         replies_from_cache: how many replies of its judge came from the reply cache.
     """
@@ -95,9 +95,9 @@ class KnownMeta(msgspec.Struct, frozen=True, kw_only=True):
         type: the kind of question, by which a scorer can be chosen.
         options: the texts of the options to choose from, in their order or by letter.
         recorded: a text that was written elsewhere, to be scored or judged in place of an agent's answer.
-        item: the fields of an item that is judged as a whole; `examples` of what it should be like.
+        item: the fields of an item that is judged as a whole; `examples` show what it should be like.
         rivals: what the answer is compared with.
-        eval_set_id, eval_id: the file and the case that the sample was made of.
+        eval_set_id, eval_id: the file and the case of the sample.
         invocations, rubrics, scenario, session, final_session_state: what the case says of its turns, and of the whole.
         adk: the criteria of the set for the scorers of the room `adk`.
         after: the id of the sample in whose last state this one starts; that one is played first.

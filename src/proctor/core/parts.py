@@ -141,7 +141,7 @@ class BenchmarkPart(msgspec.Struct, frozen=True, kw_only=True):
         evaluate: runs the official tool on such an export: the number of each category.
         check_corpus: compares our verdicts with recorded official ones.
         own: sets of the user's own in its layout.
-        statistics: counts what is in the samples.
+        statistics: counts the contents of the samples.
         pull_package: fetches the pinned package, or takes it from a file.
         pull_folder: fetches the pinned data set of the hub.
     """

@@ -165,7 +165,7 @@ def of_scenarios(scenarios: Sequence[ConversationScenario], session: SessionInpu
 
 
 def add_missing(eval_set: EvalSet, new: Sequence[EvalCase]) -> EvalSet:
-    """Return the set with those of the cases whose ids it does not have."""
+    """Return the set with the new cases added whose ids are not in it yet."""
     known = {case.eval_id for case in eval_set.eval_cases}
     return replace(eval_set, eval_cases=[*eval_set.eval_cases, *(case for case in new if case.eval_id not in known)])
 

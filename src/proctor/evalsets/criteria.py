@@ -77,10 +77,7 @@ class Criteria(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def as_first(criteria: Criteria) -> bytes:
-    """Return criteria as JSON for the version of a task, unchanged since the first release: newer fields are in it only where they are set.
-
-    So what later releases added is only in it where it is set.
-    """
+    """Return criteria as JSON for the version of a task, unchanged since the first release: newer fields are in it only where they are set."""
     usual, usual_judged = msgspec.to_builtins(Criteria()), msgspec.to_builtins(Criterion(threshold=0.0))
     found = msgspec.to_builtins(msgspec.structs.replace(criteria, notes=()), order="deterministic")
     kept = {key: value for key, value in found.items() if key in FIRST_KEYS or value != usual[key]}

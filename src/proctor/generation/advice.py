@@ -112,7 +112,7 @@ def threshold(check: Check) -> str:
 
 
 def reason(check: Check) -> Sentence:
-    """Return what one check says, and why."""
+    """Return the result of one check, and the reason."""
     values = {"name": check.name, "number": shown(check.number), "threshold": threshold(check)}
     match check.verdict:
         case "met" if check.is_counted:

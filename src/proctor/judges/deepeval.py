@@ -102,7 +102,7 @@ def is_metric(given: object) -> bool:
 
 
 def metric_name(metric: Any) -> str:
-    """Return what DeepEval calls a metric in its results."""
+    """Return the name of a metric in DeepEval's results."""
     return str(getattr(metric, "__name__", "") or type(metric).__name__)
 
 

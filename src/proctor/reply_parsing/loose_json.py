@@ -3,9 +3,9 @@ r"""Read the JSON in a model's reply: with LaTeX in its strings, fences and pros
 Accepted: commas at the end, comments (`//`, `/* */`), single and typographic quotes, full-width colons and commas,
 names as keys without quotes, True, False and None, line breaks inside strings, and objects whose last brackets are
 missing though their last value is complete. Refused, so that a model can be asked again: whatever could be read in two
-ways, an unfinished value or list, a key that stands twice, NaN, and what is larger or deeper than any honest reply.
+ways, an unfinished value or list, a repeated key, NaN, and anything larger or deeper than an honest reply.
 
-Which one: of several, the last; an object (or a list of objects) in a fence goes before one in prose. A plain list, a
+Of several values the last is taken; an object (or a list of objects) in a fence takes precedence over one in prose. A plain list, a
 string or a number counts only where nothing else is in the reply.
 """
 

@@ -2,7 +2,7 @@
 
 Ten thousand samples have to stay one file that opens in a moment. So every long text is kept once and named by its number,
 what is empty is left out, and the texts of a run share a budget: the more samples, the shorter each text, with the number of
-characters that are missing. `samples.js` reads what is written here.
+characters that are missing. `samples.js` reads this data.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

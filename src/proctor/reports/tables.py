@@ -45,7 +45,7 @@ def add_rows(table: "Table", rows: "Iterable[Sequence[str]]", style: str = "") -
 def print_table(table: "Table", console: "Console") -> None:
     """Print a table whose cells are texts; nothing of it is cut, and no word is broken while the terminal has room for it.
 
-    Columns give way down to their longest word, or to their longest line where the column does not wrap. Where that
+    Columns shrink down to their longest word, or to their longest line where the column does not wrap. Where that
     is still too wide each row becomes lines: its first cell, then each other cell after the title of its column.
     """
     heads = [_as_text(column.header) for column in table.columns]

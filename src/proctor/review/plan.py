@@ -64,7 +64,7 @@ def assign(
 ) -> dict[str, tuple[str, ...]]:
     """Assign `each` different reviewers to every item, at random with the seed; nobody gets more than one item more than another.
 
-    Who is `done` with an item keeps it, so that a reviewer who comes later takes over only what nobody began.
+    A reviewer who is `done` with an item keeps it, so that one who is added later gets only items that nobody began.
 
     Raises:
         BadInput: fewer reviewers than an item needs.

@@ -173,7 +173,7 @@ class Review:
     def undo(self, reviewer: str) -> Withdrawn | None:
         """Remove the newest label of a reviewer, or decision of an adjudicator, and return it; None without one.
 
-        What the reviewer had said of the item before counts again; the label itself is kept in the file of the plan.
+        The reviewer's previous label of the item counts again; the label itself is kept in the file of the plan.
         """
 
         def take_back(records: dict[str, Record]) -> Withdrawn | None:

@@ -1,6 +1,6 @@
 """Run several coroutines at once, and leave none running after the others.
 
-`asyncio.gather` is banned in this project: after a failure it leaves the siblings running, and what they spend is counted nowhere.
+`asyncio.gather` is banned in this project: after a failure it leaves the siblings running, and their usage is not counted.
 """
 
 import asyncio

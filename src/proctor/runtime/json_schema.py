@@ -35,7 +35,7 @@ def check(schema: object, path: str = "$") -> None:
     """Refuse a schema that cannot be followed to the letter.
 
     Raises:
-        BadInput: an unknown word, a pattern that is none, a part of the wrong kind; names the path.
+        BadInput: an unknown keyword, an invalid pattern, a part of the wrong kind; names the path.
     """
     _check_words(schema, path, 0)
     from jsonschema.exceptions import SchemaError

@@ -1,7 +1,7 @@
 """A matcher that understands: `42` is `forty-two`, `四十二` and `4.2e1`; `1.5 km` is `1500 m`; `5 mg` is not `5 g`.
 
-A cascade of rules, strict by default: the first rule that can tell decides and names itself in `details["rule"]`, and what
-may mean something else is not right. The files beside this one are the rules and what they need; the scorer is `answer`.
+A cascade of rules, strict by default: the first rule that applies decides, and is named in `details["rule"]`; an
+ambiguous answer is wrong. The rules are in `answer_matching`; the scorer is `answer`.
 """
 
 from importlib.util import find_spec

@@ -1,7 +1,7 @@
 """Score each sample by its own kind, `meta["type"]`: the name of a scorer, or one of the usual names of a question.
 
 `单选` and `single_choice` are scored by `choice`, `多选` by `choice:partial`, `填空` by `blanks`, `解答` by `open`. A kind that
-nobody knows gives no score, and says so: it is never a silent 0.
+is unknown is unscored with a reason, never a silent 0.
 
     [scorers.exam]
     kind = "by_type"

@@ -56,7 +56,7 @@ def make(options: Mapping[str, Any]) -> Scorer:
     """Make a scorer with `Options`.
 
     Raises:
-        BadInput: the schema is none, or uses what is not known here.
+        BadInput: the schema is invalid, or uses an unknown keyword.
     """
     chosen = converted(options, Options, "json")
     if chosen.schema_file is not None:

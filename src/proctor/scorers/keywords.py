@@ -26,7 +26,7 @@ SEPARATORS = re.compile("[,，、;；\n]")
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """The keywords to look for, and the share that is enough.
 
-    keywords: instead of the target. forbidden: any of these in the answer makes it 0. case_sensitive: letters
+    keywords: used instead of the target. forbidden: any of these in the answer makes it 0. case_sensitive: letters
     must agree in case. whole_words: `cat` is not in `category`; leave it off for Chinese. minimum: a share of
     the keywords below which the points are 0.
     """

@@ -1,6 +1,6 @@
 """Compare what two texts state, by words: clauses with their numbers and denials, and marks of reasoning.
 
-It is a comparison of words: what is said in other words is not found. Chinese and English.
+It compares words, so paraphrases are not found. Chinese and English.
 """
 
 import re

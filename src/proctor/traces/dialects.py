@@ -105,7 +105,7 @@ def kind_of(span: Span) -> Kind:
 def covers_run(span: Span) -> bool:
     """True for a span that holds one model call after the other, as OpenInference 1.0 leaves it on google-adk 2.13.
 
-    Its messages are those of all calls, one written over the other; what was sent and said last is whole.
+    Its messages are those of all calls, written over each other; only those of the last call are complete.
     """
     return span.name.startswith("invoke_agent") and text(span.attributes, "openinference.span.kind").upper() == "LLM"
 

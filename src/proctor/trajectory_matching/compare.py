@@ -22,7 +22,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     matched: the sum of the similarities of matched pairs, which is their number unless partial credit is given.
     required, optional: expected calls that have to be made; that were made without having to.
     violations: calls that are right but for their place, and broken rules of order. minimum: how many calls do.
-    broken: rules that make the turn worth nothing. unmet: tools called before what they need. best: False where a wide order kept the best pairs from being found.
+    broken: violated rules, for which the turn gets 0. unmet: tools called before those they need. best: False if the order was too wide to find the best pairs.
     """
 
     calls: tuple[ExpectedCall, ...]

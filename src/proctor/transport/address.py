@@ -80,7 +80,7 @@ def proxy_of(address: Address) -> Address | None:
     """Return the proxy that the environment names for an address; loopback addresses never have one.
 
     Raises:
-        BadInput: what is named is not the address of an HTTP proxy.
+        BadInput: it is not the address of an HTTP proxy.
     """
     if address.host in _LOOPBACK or not _may_have_proxies():
         return None

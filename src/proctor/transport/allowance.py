@@ -21,7 +21,7 @@ class Allowance:
         """Count a request that is about to leave.
 
         Raises:
-            BudgetSpent: there is none left.
+            BudgetSpent: no request is left.
         """
         if self.most is not None and self.sent >= self.most:
             raise BudgetSpent("The budget of the run does not hold another request.")

@@ -2,7 +2,7 @@
 
 A timer of the event loop for each, as `asyncio.timeout` has, costs three times as much, and is nearly always cancelled.
 
-Time in which the loop itself did not run is charged to nobody: a process that was stopped (Ctrl-Z), a machine that
+Time in which the loop itself did not run does not count: a process that was stopped (Ctrl-Z), a machine that
 slept, a clock that jumped. The timer looks twice a second; where it comes late, all limits move by as much.
 """
 

@@ -49,7 +49,7 @@ class Unpacker:
         """Refuse a body that ends before its compressed data do.
 
         Raises:
-            Fault: it does.
+            Fault: the compressed data are cut off.
         """
         if self._has_begun and not self._unzip.eof:
             raise Fault("truncated", say("the body of the reply breaks off"))

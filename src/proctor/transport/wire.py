@@ -132,7 +132,7 @@ class Reply:
         """Yield the body, unpacked, in pieces as they come.
 
         Raises:
-            Fault, TimeoutError: the rest does not come, or all of it is larger than that.
+            Fault, TimeoutError: the rest does not arrive, or the body is larger than the limit.
         """
         coding = self.headers.get("content-encoding", "identity").lower()
         unpacker = Unpacker(coding) if coding != "identity" else None

@@ -32,7 +32,7 @@ def app(routes: Sequence[BaseRoute], access: Access, lang: str, *, follows_brows
 
     Args:
         lang: the language until the user chooses another.
-        follows_browser: speak the language that a browser asks for, if nobody chose one.
+        follows_browser: use the language that a browser prefers, if none was chosen.
     """
     static = StaticFiles(directory=str(files("proctor.web").joinpath("static")))
     look = files("proctor.reports").joinpath("templates", "look.css")  # what these pages share with reports

@@ -1,6 +1,6 @@
 """Show a hostile text: Markdown without links, pictures and HTML, with its mathematics as MathML.
 
-Nothing of a text is hidden, and nothing in it is fetched, followed or run: what is no plain Markdown stands there as it was
+Nothing of a text is hidden, and nothing in it is fetched, followed or run: what is not plain Markdown is shown as it was
 written. LaTeX becomes MathML here, so that the page needs neither a script nor a connection for it.
 """
 

@@ -22,7 +22,7 @@ def listen(port: int, host: str = ADDRESS) -> socket.socket:
     """Open a socket on this port of an address of this machine, or on the next one that is free.
 
     Raises:
-        BadInput: none is free, or the address is none of this machine.
+        BadInput: no port is free, or the address is not one of this machine.
     """
     try:
         family, _, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]

@@ -71,7 +71,7 @@ def check(
         functions: the function documents of the sample, as in the file.
         answers: its `ground_truth`; None where the category asks only whether there is a call.
         category: a single-turn category, such as `simple_python`; of format sensitivity, the one that the question is of.
-        model_output: what is under `result` in an official result file.
+        model_output: the value under `result` in an official result file.
         mode: text (`prompt`) or native tool calls (`native`).
         underscores: names were offered with dots made underscores, as most endpoints want them.
         form: how calls were asked for in text.

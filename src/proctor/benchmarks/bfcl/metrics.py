@@ -45,7 +45,7 @@ def details(
     """Return what a report can count or show, flat.
 
     `error_type` (official), `error_class` (ours), `function` and `parameter` say where the first fault is.
-    `precision`, `recall` and `f1` count calls, each made one matched with at most one expected so that most fit;
+    `precision`, `recall` and `f1` count calls, each made call matched with at most one expected call, so that as many as possible match;
     `parameter_accuracy` is the share of the expected parameters that were given as allowed, or left out where that is
     allowed. They are there where calls are expected.
     """

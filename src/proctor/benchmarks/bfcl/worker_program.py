@@ -130,7 +130,7 @@ class Instances:
         }
 
     def state(self) -> dict[str, Json]:
-        """Return the public attributes of each instance as JSON values, long texts cut; of memory its whole snapshot."""
+        """Return the public attributes of each instance as JSON values, with long texts cut; a memory as its whole snapshot."""
         if any(name.startswith(MEMORY) for name in self.by_class):
             return {name: _snapshot(instance) for name, instance in self.by_class.items()}
         return {name: shown(public(held)) for name, held in self.attributes().items() if name not in STATELESS}

@@ -72,7 +72,7 @@ def split_folder(root: Path, split: Split) -> Path:
     """Return the folder with the metadata of a split: `<root>/2023/<split>`, `<root>/<split>` or the folder itself.
 
     Raises:
-        BadInput: there is none; says what was looked for.
+        BadInput: it does not exist; the message names the expected path.
     """
     for folder in (root / "2023" / split, root / split, root):
         if any((folder / name).is_file() for name in METADATA):

@@ -26,7 +26,7 @@ NAMES = tuple(_PUBLISHED)
 
 
 def rows(model_fields: tuple[str, ...]) -> list[dict[str, object]]:
-    """Return the published rows as leaderboard entries; what a model would say of itself is '-'.
+    """Return the published rows as leaderboard entries; fields about the model are '-'.
 
     >>> [(row["Model"], row["MULTI"]["Overall"], row["MULTI-Elite"]["Type"]["SA"]) for row in rows(("Date",))]
     [('random', 24.8, 28.0), ('most', 28.4, 26.4), ('expert', 86.1, 78.4)]

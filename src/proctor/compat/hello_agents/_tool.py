@@ -148,7 +148,7 @@ class EvaluationTool(Tool):
     """A tool that evaluates an agent: `run` gives a dict, and a call by an agent JSON text.
 
     Attributes:
-        benchmark: the name of what is asked; its reports and templates begin with it.
+        benchmark: the name of the benchmark; its reports and templates begin with it.
         empty: the results, besides those of every benchmark, where nothing could be evaluated.
     """
 

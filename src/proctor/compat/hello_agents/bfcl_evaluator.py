@@ -45,7 +45,7 @@ class BFCLEvaluator(QuestionEvaluator):
     """Asks an agent the questions of BFCL; see `evaluate`.
 
     Args:
-        dataset: the questions; made of `category` and `local_data_dir` where there is none.
+        dataset: the questions; if None those of `category` in `local_data_dir`.
         evaluation_mode: `ast`. `execution` is accepted, as nothing can be executed it is `ast` too, and reported as that.
     """
 

@@ -26,7 +26,7 @@ class GAIAEvaluator(QuestionEvaluator):
     """Asks an agent the questions of GAIA; see `evaluate`.
 
     Args:
-        dataset: the questions; made of `level` and `local_data_dir` where there is none.
+        dataset: the questions; if None those of `level` in `local_data_dir`.
         strict_mode: the official rule; else an answer that means the same counts too (`forty-two` for 42).
     """
 

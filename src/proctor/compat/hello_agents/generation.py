@@ -215,7 +215,7 @@ def generate_comprehensive_report(
     """Return the comprehensive report, in Markdown, of what both tools said; a result that is None is left out.
 
     Args:
-        reference_data_path: real problems to hold the data against, instead of those of 2025.
+        reference_data_path: real problems to compare the data with, instead of those of 2025.
     """
     found = _assess_results(generated_data_path, llm_judge_result, win_rate_result, reference_data_path)
     return markdown(comprehensive(found, language()), language())

@@ -42,7 +42,7 @@ def check_consistency(replies: Sequence[str]) -> float:
 def multi_turn_assertion(
     conversation_history: Sequence[str], expected_responses: Sequence[str], args: object = None
 ) -> Marks:
-    """Return every turn by the function of `args.question_type`, and a bonus from the second turn on for what is consistent.
+    """Score every turn by the function of `args.question_type`, with a bonus for consistency from the second turn on.
 
     `args.consistency` is a function of the replies up to a turn (`check_consistency` if there is none), and
     `args.consistency_bonus` (0.1) what its full marks add. The bonus never lifts the score above the maximum, and an

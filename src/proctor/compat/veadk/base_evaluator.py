@@ -34,7 +34,7 @@ class BaseEvaluator:
 
     Attributes:
         invocation_list: the cases of the last `build_eval_set`, with what the agent did after `generate_actual_outputs`.
-        result_list: for each case what the metrics said; a subclass fills it. Emptied by `build_eval_set`.
+        result_list: the results of the metrics for each case; a subclass fills it. Emptied by `build_eval_set`.
         agent_information_list: for each case `app_name`, `user_id`, `session_id` and `state` of its session; what is
             empty is chosen when the session begins.
         concurrency: how many cases at once; agents that share something that changes want 1.

@@ -100,7 +100,7 @@ class DeepevalEvaluator(BaseEvaluator):
         return _evaluation(found, thresholds)
 
     def export_results(self, eval_id: str, test_results: Any) -> None:
-        """Push what `evaluate` gave back to the gateway of `prometheus_config`, else that of the environment.
+        """Push the results of `evaluate` to the gateway of `prometheus_config`, else to that of the environment.
 
         Raises:
             BadInput: no address, or the gateway cannot be reached or refuses.
