@@ -84,6 +84,15 @@ async def test_options_that_do_not_fit_the_server_are_told() -> None:
             pass
 
 
+async def test_a_server_that_begins_with_nonsense_is_a_failure_in_its_own_words(tmp_path: Path) -> None:
+    answer = '{"jsonrpc": "2.0", "id": %s, "result": {"nonsense": true}}'
+    code = f"import json, sys\nfor line in sys.stdin: print({answer!r} % json.dumps(json.loads(line).get('id')), flush=True)"
+    (tmp_path / "odd.py").write_text(code, encoding="utf-8")
+    with pytest.raises(EnvironmentFailed, match="The MCP server failed: ValidationError"):
+        async with mcp.make(f"{sys.executable} {tmp_path / 'odd.py'}", {})(SAMPLE):  # type: ignore[attr-defined]
+            pass
+
+
 async def test_an_address_where_nobody_listens_is_a_failure() -> None:
     with pytest.raises(EnvironmentFailed, match="failed"):
         async with mcp.make("http://127.0.0.1:9/mcp", {"start_seconds": 5})(SAMPLE):  # type: ignore[attr-defined]
@@ -127,6 +136,7 @@ server.run("stdio")
 """
 
 
+@pytest.mark.slow
 async def test_a_server_made_with_the_sdk_works_by_its_newest_protocol(tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(SDK_SERVER, encoding="utf-8")
     async with mcp.make(f"{sys.executable} {tmp_path / 'server.py'}", {})(SAMPLE) as environment:  # type: ignore[attr-defined]
@@ -135,6 +145,7 @@ async def test_a_server_made_with_the_sdk_works_by_its_newest_protocol(tmp_path:
         assert "item" in (await call(environment, "buy")).content
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("domain", "read", "change", "arguments"), [
     ("airline", "get_reservation_details", "cancel_reservation", {"reservation_id": "NO6JO3"}),
     ("retail", "get_order_details", "cancel_pending_order", {"order_id": "#W4776164"}),

@@ -208,8 +208,10 @@ async def test_what_a_tool_returns_or_raises() -> None:
 async def test_a_tool_that_does_not_answer_is_a_failure_of_the_environment(kind: type, tool: str) -> None:
     limits_now.set(Limits(seconds=0.2))
     async with wrap(kind)(SAMPLE) as environment:  # type: ignore[attr-defined]
-        with pytest.raises(EnvironmentFailed, match=r"did not answer within 0\.1 seconds"):
+        with pytest.raises(EnvironmentFailed, match=r"within 0\.1 seconds"):
             await call(environment, tool)
+        with pytest.raises(EnvironmentFailed, match="failed earlier"):
+            await environment.state()
 
 
 async def test_tools_that_block_hold_up_nobody_else() -> None:
@@ -379,3 +381,58 @@ def test_types_that_no_json_can_be_and_unknown_names_are_refused(tmp_path: Path)
         make(f"{path}:Shopp", {})
     with pytest.raises(BadInput, match="takes no options"):
         make(f"{path}:Fine", {"x": 1})
+
+
+class Held(Ledger):
+    """Its tool holds the thread that it is left in."""
+
+    def note(self, text: str) -> int:
+        time.sleep(1)
+        return 0
+
+
+async def test_one_whose_thread_is_held_can_be_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proctor.environments.python.LEAVE_SECONDS", 0.1)
+    limits_now.set(Limits(seconds=0.2))
+    started = time.perf_counter()
+    environment: Any = await wrap(Held)(SAMPLE).__aenter__()  # type: ignore[attr-defined]
+    with pytest.raises(EnvironmentFailed, match="'note' within"):
+        await call(environment, "note", text="a")
+    with pytest.raises(TimeoutError):
+        await environment.__aexit__(None, None, None)
+    assert time.perf_counter() - started < 0.9
+
+
+async def test_one_that_cannot_be_made_leaves_no_thread() -> None:
+    class Broken(Counter):
+        def __init__(self) -> None:
+            raise RuntimeError("no table")
+
+    class Slow(Counter):
+        def __init__(self) -> None:
+            time.sleep(0.3)
+
+    limits_now.set(Limits(seconds=0.2))
+    for kind, error in ((Broken, RuntimeError), (Slow, EnvironmentFailed)):
+        with pytest.raises(error):
+            async with wrap(kind)(SAMPLE):  # type: ignore[attr-defined]
+                pass
+    for _ in range(100):
+        if not any(thread.name == "proctor-thread" for thread in threading.enumerate()):
+            return
+        await asyncio.sleep(0.02)
+    raise AssertionError("a thread is left over")
+
+
+async def test_lone_surrogates_are_replaced() -> None:
+    class Odd:
+        def __init__(self) -> None:
+            self.text = "a" + chr(0xD800)
+
+        def say(self) -> str:
+            """Say."""
+            return self.text
+
+    async with wrap(Odd)(SAMPLE) as environment:  # type: ignore[attr-defined]
+        assert (await call(environment, "say")).content == "a?"
+        assert await environment.state() == {"text": "a?"}

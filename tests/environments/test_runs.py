@@ -283,12 +283,14 @@ def test_options_that_belong_to_nothing_are_refused(folder: Path) -> None:
     assert "env:NAME" in keys.output
 
 
+@pytest.mark.slow
 def test_processes_of_workers_make_the_environment_too(folder: Path) -> None:
     done = command(*WORDS, *SHOP, "--workers", "2")
     assert done.exit_code == 0, done.output
     assert "100.0%" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["process", "mcp"])
 def test_a_killed_run_goes_on_and_leaves_no_program(kind: str, folder: Path) -> None:
     environment = f"{kind}:{sys.executable} {folder / 'shop.py'} {'lines' if kind == 'process' else 'stdio'}"

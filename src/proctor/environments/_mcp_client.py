@@ -21,7 +21,7 @@ from proctor.runtime.program import LineTooLong, Program
 from proctor.transport.redact import quoted
 
 MOST_PAGES = 100  # of the list of tools
-END_SECONDS = 10.0
+END_SECONDS = 5.0
 TOO_LONG = -32900  # the error code of a result that was not read, which is none of the protocol's
 BROKEN = (types.INTERNAL_ERROR, types.PARSE_ERROR, types.CONNECTION_CLOSED)  # other codes are about the call alone
 GONE = ("Session terminated", "server answered a request with 202 Accepted", "Redirect to ")  # in the SDK's words
@@ -131,11 +131,15 @@ class Connection:
             self._task.exception()  # it was reported when it was met
 
     async def _hold(self) -> None:
-        async with self._transport() as transport, Client(transport, message_handler=self._note) as client:
-            await self._list(client)
-            self._client = client
-            self._ready.set()
-            await self._leave.wait()
+        async with self._transport() as transport:
+            try:
+                async with Client(transport, message_handler=self._note) as client:
+                    await self._list(client)
+                    self._client = client
+                    self._ready.set()
+                    await self._leave.wait()
+            except Exception as error:
+                raise await self._failure(error) from error  # while it can be seen whether the server still runs
 
     @asynccontextmanager
     async def _transport(self) -> AsyncIterator[AbstractAsyncContextManager[Any]]:
@@ -219,7 +223,9 @@ async def _lines(program: Program) -> AsyncIterator[tuple[Any, Any]]:
         finally:
             for task in tasks:
                 task.cancel()
-            await asyncio.wait(tasks)
+            for task in (await asyncio.wait(tasks))[0]:
+                if not task.cancelled():
+                    task.exception()  # what they wrote to may be closed already
 
 
 class _Bounded(httpx2.AsyncHTTPTransport):

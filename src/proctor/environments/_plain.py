@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from proctor.chat.agent_replies import clean
 from proctor.core.sample import ToolCall, ToolResult
 from proctor.transport.redact import quoted
 
@@ -19,6 +20,7 @@ _CODE = (type, FunctionType, MethodType, BuiltinFunctionType, ModuleType)
 
 def result_of(call: ToolCall, content: str, *, is_error: bool = False) -> ToolResult:
     """Return the result of a call; of a very long one the beginning, with a note for the model that says so."""
+    content = clean(content)
     if len(content) > MOST_CHARACTERS:
         content = f"{content[:MOST_CHARACTERS]}\n[The result has {len(content)} characters; the rest is cut off.]"
     return ToolResult(name=call.name, content=content, id=call.id, is_error=is_error)
@@ -68,7 +70,8 @@ def _encode(value: object) -> object:
 def _plain(value: Any, within: tuple[int, ...]) -> Any:
     match value:
         case None | bool() | int() | float() | str():
-            return value.value if isinstance(value, Enum) else value
+            value = value.value if isinstance(value, Enum) else value
+            return clean(value) if isinstance(value, str) else value
         case Enum():
             return _plain(value.value, within)
     if isinstance(value, _CODE) or id(value) in within or len(within) > DEEPEST:

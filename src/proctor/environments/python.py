@@ -24,15 +24,15 @@ from proctor import registry
 from proctor.config import unknown_option
 from proctor.core.errors import BadInput, EnvironmentFailed, EpisodeOver, ProctorError
 from proctor.core.parts import EnvironmentPart
-from proctor.core.run import limits_now
 from proctor.core.sample import Sample, Tool, ToolCall, ToolResult
 from proctor.core.task import Environment
 from proctor.core.validation import in_words
+from proctor.environments import _programs
 from proctor.environments._plain import plain, raised, refusal, result_of, text_of_value
 from proctor.environments._signatures import Signature, signature_of
 from proctor.runtime.threads import OwnThread
 
-SHARE = 0.5  # of the time limit of a sample, that one call may take
+LEAVE_SECONDS = 5.0
 
 Made = Callable[..., Any]
 
@@ -99,18 +99,20 @@ class PythonEnvironment:
         self._thread = OwnThread() if in_thread else None
         self._target: Any = None
         self._signatures: Mapping[str, Signature] = {}
+        self._stuck = False
         self._left = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        if self._thread is not None:
-            self._left.callback(self._thread.close)
-        made = await self._run(self._make)
-        self._signatures = signatures(type(made))
-        _check_tools(self._signatures, type(made).__name__)
-        if self._thread is not None and _is_async(type(made)):  # known only now: a function made it
-            self._thread.close()
-            self._thread = None
-        self._target = await self._entered(made)
+        async with AsyncExitStack() as stack:
+            if self._thread is not None:
+                stack.callback(self._thread.close)
+            made = await self._within_limit("__init__", self._make)
+            self._signatures = signatures(type(made))
+            _check_tools(self._signatures, type(made).__name__)
+            if _is_async(type(made)):  # where a function makes the object, that is known only now
+                self._thread = None
+            self._target = await self._entered(made, stack)
+            self._left = stack.pop_all()
         self.tools = tuple(one.tool for one in self._signatures.values())
         return self
 
@@ -132,20 +134,11 @@ class PythonEnvironment:
         except msgspec.ValidationError as error:
             return refusal(call, f"The arguments do not fit: {in_words(error)}.")
         method = partial(getattr(self._target, call.name), *placed, **named)
-        limit = asyncio.timeout(SHARE * limits_now.get().seconds)
         try:
-            async with limit:
-                value = await self._run(method)
+            value = await self._within_limit(call.name, method)
         except (ProctorError, EpisodeOver):
             raise
-        except Exception as error:
-            if limit.expired():
-                raise EnvironmentFailed(
-                    "The tool '{name}' did not answer within {seconds} seconds.",
-                    kind="late",
-                    name=call.name,
-                    seconds=f"{SHARE * limits_now.get().seconds:g}",
-                ) from error
+        except Exception as error:  # noqa: BLE001 - the tool's own, which the model is shown
             return raised(call, error)
         except SystemExit as error:
             raise EnvironmentFailed("The tool '{name}' ended the program.", name=call.name) from error
@@ -154,26 +147,46 @@ class PythonEnvironment:
     async def state(self) -> Mapping[str, object]:
         """Return what the object's own `state()` says, or its public attributes."""
         is_own = isinstance(self._target, _HasState)
-        state = await self._run(self._target.state if is_own else partial(plain, self._target))
+        state = await self._within_limit("state", self._target.state if is_own else partial(plain, self._target))
         return plain(state) if isinstance(state, Mapping) else {"state": plain(state)}
+
+    async def _within_limit(self, name: str, function: Callable[[], Any]) -> Any:
+        """Return what a function of the object returns.
+
+        Raises:
+            EnvironmentFailed: it takes too long, or an earlier one did: a thread cannot be stopped.
+        """
+        if self._stuck:
+            raise EnvironmentFailed("The environment failed earlier in this sample.")
+        seconds = _programs.seconds_for_a_call(None)
+        limit = asyncio.timeout(seconds)
+        try:
+            async with limit:
+                return await self._run(function)
+        except TimeoutError:
+            self._stuck = limit.expired()
+            if not self._stuck:  # it is the tool's own
+                raise
+            raise _programs.too_late(name, seconds) from None
 
     async def _run(self, function: Callable[[], Any]) -> Any:
         value = function() if self._thread is None else await self._thread.run(function)
         return await value if inspect.isawaitable(value) else value
 
-    async def _entered(self, made: Any) -> Any:
+    async def _entered(self, made: Any, stack: AsyncExitStack) -> Any:
         """Enter an object that is a context manager; as with `with`, what that gives is the object."""
         if isinstance(made, AbstractAsyncContextManager):
-            return await self._left.enter_async_context(made)
-        if isinstance(made, AbstractContextManager):
-            within = await self._run(made.__enter__)
+            return await stack.enter_async_context(made)
+        if not isinstance(made, AbstractContextManager):
+            return made
+        within = await self._within_limit("__enter__", made.__enter__)
 
-            async def leave(*error: Any) -> None:
+        async def leave(*error: Any) -> None:
+            async with asyncio.timeout(LEAVE_SECONDS):  # a tool may still hold the thread
                 await self._run(partial(made.__exit__, *error))
 
-            self._left.push_async_exit(leave)
-            return within
-        return made
+        stack.push_async_exit(leave)
+        return within
 
 
 def signatures(kind: type) -> Mapping[str, Signature]:
