@@ -102,9 +102,11 @@ async def test_an_address_where_nobody_listens_is_a_failure() -> None:
 async def test_keys_go_to_an_address_in_headers_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BadInput, match="SHOP_KEY"):
         mcp.make("http://127.0.0.1:9/mcp", {"headers": {"X-Key": "env:SHOP_KEY"}})
+    with pytest.raises(BadInput, match="SHOP_KEY"):
+        mcp.make("http://127.0.0.1:9/mcp?key={env:SHOP_KEY}", {})
     monkeypatch.setenv("SHOP_KEY", "1")
     with http_server() as (url, _):
-        async with mcp.make(url, {"headers": {"X-Key": "env:SHOP_KEY"}})(SAMPLE) as environment:  # type: ignore[attr-defined]
+        async with mcp.make(url + "?key={env:SHOP_KEY}", {"headers": {"X-Key": "env:SHOP_KEY"}})(SAMPLE) as environment:  # type: ignore[attr-defined]
             assert not (await call(environment, "buy", item="tea")).is_error
 
 

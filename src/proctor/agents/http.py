@@ -26,7 +26,7 @@ from proctor.core.sentence import say
 from proctor.core.task import Environment, Session
 from proctor.core.trajectory import Step, Usage
 from proctor.core.validation import in_words
-from proctor.models.openai import Positive, header_value, policy_of
+from proctor.models.openai import Positive, fill_variables, header_value, policy_of
 from proctor.transport.client import Client, current
 from proctor.transport.faults import Fault, shown
 from proctor.transport.pace import CEILING, Bounds
@@ -36,7 +36,6 @@ from proctor.transport.target import Target
 ANSWERS = ("answer", "output", "text", "response", "content")
 PLACES = ("question", "messages", "tools", "session")
 _PLACE = re.compile(r"\{(\w+)\}")
-_VARIABLE = re.compile(r"\{env:(\w+)\}")
 _STEP = re.compile(r"\[(\d+)\]|\[['\"]([^'\"\]]+)['\"]\]|\.?([^.\[\]]+)")
 _encoder = msgspec.json.Encoder()
 
@@ -199,8 +198,7 @@ def _fill(template: object, values: Mapping[str, object]) -> Any:
 
 
 def _fill_url(url: str, values: Mapping[str, object]) -> str:
-    url = _VARIABLE.sub(lambda found: quote(header_value("http", f"env:{found[1]}"), safe=""), url)
-    return _PLACE.sub(lambda place: quote(_as_text(values.get(place[1], "")), safe=""), url)
+    return _PLACE.sub(lambda place: quote(_as_text(values.get(place[1], "")), safe=""), fill_variables(url))
 
 
 def _as_text(value: object) -> str:

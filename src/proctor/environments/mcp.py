@@ -26,7 +26,7 @@ from proctor.core.sample import Sample, Tool, ToolCall, ToolResult
 from proctor.core.task import Environment
 from proctor.environments import _programs
 from proctor.environments._plain import refusal, result_of, text_of_value
-from proctor.models.openai import header_value
+from proctor.models.openai import fill_variables, header_value
 from proctor.runtime.concurrent import run_to_the_end
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def make(argument: str, options: Mapping[str, object]) -> Callable[[Sample], Env
         headers = {key: header_value(key, value) for key, value in chosen.headers.items()}
         if chosen.confined:
             raise BadInput("{name} is an address: what runs there cannot be confined from here.", name=name)
-        return Servers(argument, msgspec.structs.replace(chosen, headers=headers))
+        return Servers(fill_variables(argument), msgspec.structs.replace(chosen, headers=headers))
     if chosen.headers:
         raise BadInput("{name} is no address, so it takes no headers.", name=name)
     _programs.check_variables(chosen.variables, name)

@@ -1,10 +1,12 @@
 """Chat models at any OpenAI-compatible endpoint."""
 
 import os
+import re
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
 import msgspec
 
@@ -44,6 +46,7 @@ _FILTERED = cache.Answer(
 _encoder = msgspec.json.Encoder()
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
+_VARIABLE = re.compile(r"\{env:(\w+)\}")
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -118,6 +121,15 @@ def policy_of(retries: int | None, retry_seconds: float | None) -> Policy | None
         attempts_at_first=usual.attempts_at_first if retries is None else attempts,
         budget_seconds=usual.budget_seconds if retry_seconds is None else retry_seconds,
     )
+
+
+def fill_variables(address: str) -> str:
+    """Return an address with each `{env:NAME}` in it replaced by that environment variable.
+
+    Raises:
+        BadInput: a variable is not set.
+    """
+    return _VARIABLE.sub(lambda found: quote(header_value("http", f"env:{found[1]}"), safe=""), address)
 
 
 def header_value(name: str, value: str) -> str:
