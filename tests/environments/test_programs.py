@@ -22,7 +22,7 @@ LINES = f"{sys.executable} {FILE} lines"
 STDIO = f"{sys.executable} {FILE} stdio"
 
 
-@pytest.fixture(params=["process", "mcp", "mcp http"])
+@pytest.fixture(params=["process", "mcp", "mcp http", "mcp events"])
 def kind(request: pytest.FixtureRequest) -> Iterator[Any]:
     """Give what enters an environment of a kind, with these options."""
 
@@ -32,8 +32,9 @@ def kind(request: pytest.FixtureRequest) -> Iterator[Any]:
             yield environment
 
     make: Any = process.make if request.param == "process" else mcp.make
-    if request.param == "mcp http":
-        with http_server() as (where, _):
+    if request.param in ("mcp http", "mcp events"):
+        with http_server() as (url, _):
+            where = url.replace("/mcp", "/events") if request.param == "mcp events" else url
             yield entered
     else:
         where = LINES if request.param == "process" else STDIO

@@ -222,8 +222,11 @@ def serve_http(port: int) -> None:
             message = json.loads(self.rfile.read(int(self.headers["content-length"])))
             answer = server.answer(message)
             body = b"" if answer is None else json.dumps(answer).encode()
+            as_events = self.path.startswith("/events") and answer is not None
+            if as_events:
+                body = b"event: message\ndata: " + body + b"\n\n"
             self.send_response(202 if answer is None else 200)
-            self.send_header("content-type", "application/json")
+            self.send_header("content-type", "text/event-stream" if as_events else "application/json")
             self.send_header("content-length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)

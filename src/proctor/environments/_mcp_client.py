@@ -24,7 +24,9 @@ MOST_PAGES = 100  # of the list of tools
 END_SECONDS = 5.0
 TOO_LONG = -32900  # the error code of a result that was not read, which is none of the protocol's
 BROKEN = (types.INTERNAL_ERROR, types.PARSE_ERROR, types.CONNECTION_CLOSED)  # other codes are about the call alone
-GONE = ("Session terminated", "server answered a request with 202 Accepted", "Redirect to ")  # in the SDK's words
+TOO_LONG_TEXT = f"The result has more than {_programs.LINE_BYTES} bytes."
+LONG_EVENT = "SSE stream failed: Server-sent event exceeded"  # in the SDK's words, as are the next ones
+GONE = ("Session terminated", "server answered a request with 202 Accepted", "Redirect to ")
 
 for _name in ("mcp", "client"):  # the SDK's loggers: what goes wrong is reported as a failure, not printed
     logging.getLogger(_name).addHandler(logging.NullHandler())
@@ -108,6 +110,9 @@ class Connection:
             except TimeoutError:
                 raise _programs.too_late(name, seconds) from None
             except MCPError as error:
+                if error.message.startswith(LONG_EVENT):
+                    self.broken = False
+                    return Answer(text=TOO_LONG_TEXT, is_error=True)
                 if error.code in BROKEN or error.message.startswith(GONE):
                     raise await self._failure(error) from error
                 self.broken = False
@@ -265,5 +270,4 @@ def _words_of(block: types.ContentBlock) -> str:
 
 
 def _too_long(id: types.RequestId | None) -> types.JSONRPCError:
-    text = f"The result has more than {_programs.LINE_BYTES} bytes."
-    return types.JSONRPCError(jsonrpc="2.0", id=id, error=types.ErrorData(code=TOO_LONG, message=text))
+    return types.JSONRPCError(jsonrpc="2.0", id=id, error=types.ErrorData(code=TOO_LONG, message=TOO_LONG_TEXT))
