@@ -4,7 +4,6 @@ import os
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
 from proctor.core.errors import BadInput
 from proctor.core.project import project_table
@@ -44,7 +43,7 @@ def is_spoken(asked: str) -> bool:
     return re.split(r"[-_.]", asked.lower())[0] in LANGUAGES
 
 
-def speak(sentence: Sentence | str, lang: str, /, **values: Any) -> str:
+def speak(sentence: Sentence | str, lang: str, /, **values: object) -> str:
     """Return the sentence in a language, with its values set in; a text that is in no catalogue stays English.
 
     Never raises: a stored sentence that lacks a value is returned with its braces.

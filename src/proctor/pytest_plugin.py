@@ -193,7 +193,7 @@ def _task_of(args: tuple[Any, ...], how: dict[str, Any]) -> Any:
     return given[0]
 
 
-def _fixture(item: pytest.Item, name: str) -> Any:
+def _fixture(item: pytest.Item, name: str) -> object:
     """Return the value of a fixture of the tests, for agents that need some setting up."""
     from proctor.core.errors import BadInput
 
@@ -245,7 +245,7 @@ def _resolve_task(task: Any, folder: Path) -> Any:
     return f"{path}{colon}{rest}" if head and path.exists() else str(task)
 
 
-def _resolve_agent(agent: Any, folder: Path) -> Any:
+def _resolve_agent(agent: object, folder: Path) -> object:
     if not isinstance(agent, str):
         return agent
     kind, colon, rest = agent.partition(":")
@@ -258,7 +258,9 @@ def _resolve_agent(agent: Any, folder: Path) -> Any:
 
 def _note(item: pytest.Item, run: "Run", found: "Check") -> None:
     """Numbers for JUnit and for `-rA`."""
-    noted: dict[str, Any] = {f"proctor.{one.name}": one.value for one in (found.rate, *run.estimates) if not one.slice}
+    noted: dict[str, object] = {
+        f"proctor.{one.name}": one.value for one in (found.rate, *run.estimates) if not one.slice
+    }
     if found.rate.low is not None:
         noted["proctor.pass_rate.interval"] = f"{found.rate.low:.4f} {found.rate.high:.4f}"
     tried: dict[str, list[bool | None]] = {}

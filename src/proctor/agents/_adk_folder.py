@@ -80,7 +80,7 @@ def _leads_to(folder: Path) -> bool:
     return bool(places) and Path(places[0]).resolve() == folder
 
 
-def _from_config(path: Path) -> Any:
+def _from_config(path: Path) -> object:
     from google.adk.agents import config_agent_utils
 
     try:

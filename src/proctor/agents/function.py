@@ -206,12 +206,12 @@ async def call_function(function: Callable[..., object], *arguments: object, is_
     return result
 
 
-def _collected(function: Callable[..., object], *arguments: object) -> Any:
+def _collected(function: Callable[..., object], *arguments: object) -> object:
     result = function(*arguments)
     return _pieces(result) if isinstance(result, GeneratorType) else result
 
 
-def _pieces(generator: Iterator[Any]) -> Any:
+def _pieces(generator: Iterator[object]) -> object:
     pieces: list[object] = []
     size = 0
     for piece in generator:
@@ -271,7 +271,7 @@ def _takes(function: Callable[..., object], name: str, *, acts: bool = False) ->
     return "messages" if names[:1] == ["messages"] else "text"
 
 
-def _run_of(kind: type, name: str) -> Callable[..., Any]:
+def _run_of(kind: type, name: str) -> Callable[..., object]:
     """Return the method `run` of a class as its objects will have it."""
     run = kind.run if isinstance(kind, _Runs) else None
     if not callable(run):

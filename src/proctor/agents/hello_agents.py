@@ -158,7 +158,7 @@ class _Model:
             raise
         self._after(Step(message=reply_message("".join(pieces)), usage=Usage(requests=1)), started)
 
-    def _before(self, messages: Any) -> float:
+    def _before(self, messages: object) -> float:
         """Note the results that only the messages to the model tell of, and that it is asked."""
         given = [one for one in messages if isinstance(one, Mapping)] if isinstance(messages, list) else []
         content_by_call = {one["tool_call_id"]: one.get("content") for one in given if "tool_call_id" in one}
@@ -192,7 +192,7 @@ class _Model:
             )
         )
 
-    def _keep_result(self, name: str, id: str, output: Any, started: float) -> None:
+    def _keep_result(self, name: str, id: str, output: object, started: float) -> None:
         is_error = isinstance(output, str) and output.startswith(FAILED)
         message = result_message(name, output, id=id, is_error=is_error)
         self.steps.append(Step(message=message, author="tool", started=started))

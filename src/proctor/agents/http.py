@@ -163,7 +163,7 @@ class HttpSession:
         return _message(reply, *agent.paths, number)
 
 
-def _template(options: Options) -> Any:
+def _template(options: Options) -> object:
     template = options.body
     if isinstance(template, str):  # as the command line gives it
         try:
@@ -183,7 +183,7 @@ def _check_places(template: object) -> None:
             )
 
 
-def _fill(template: object, values: Mapping[str, object]) -> Any:
+def _fill(template: object, values: Mapping[str, object]) -> object:
     """Fill in a template: a text that is one placeholder becomes its value, in others the value becomes text."""
     match template:
         case dict():
@@ -219,7 +219,7 @@ def _decode(data: bytes) -> Any:
     return reply
 
 
-def _decode_or_text(data: bytes) -> Any:
+def _decode_or_text(data: bytes) -> object:
     """Return JSON, or plain text where the address sends that; never a web page, nor JSON that broke off."""
     try:
         return _decode(data)
@@ -248,7 +248,7 @@ def _path(text: str | None) -> list[str | int] | None:
     return steps
 
 
-def _at(reply: object, path: Sequence[str | int]) -> Any:
+def _at(reply: object, path: Sequence[str | int]) -> object:
     """Return the value at a path; None where there is nothing."""
     for step in path:
         if isinstance(reply, list) and str(step).isdecimal() and int(step) < len(reply):
@@ -286,7 +286,7 @@ def _message(
     return Message(role="assistant", parts=tuple(parts))
 
 
-def _usual_answer(reply: object) -> Any:
+def _usual_answer(reply: object) -> object:
     if not isinstance(reply, dict):
         return reply if isinstance(reply, str) else None
     return next((reply[name] for name in ANSWERS if reply.get(name) is not None), None)

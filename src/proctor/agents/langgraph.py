@@ -87,7 +87,7 @@ class _Session(ABC):
     async def _play(self, turn: Turn, record: Record) -> Sequence[Step]: ...
 
     @abstractmethod
-    def go_on(self, before: Any) -> None:
+    def go_on(self, before: object) -> None:
         """Take over a conversation from a session with other tools."""
 
     def _config(self, record: Record) -> Any:
@@ -213,19 +213,19 @@ def _session(target: object, name: str, options: LibraryOptions, tools: Environm
     return (GraphSession if has_state else RunnableSession)(target, name, options, tools)
 
 
-def _takes_tools(target: object) -> TypeGuard[Callable[..., Any]]:
+def _takes_tools(target: object) -> TypeGuard[Callable[..., object]]:
     """True for a function that makes an agent of the tools it is given."""
     return inspect.isfunction(target) and [*inspect.signature(target).parameters] == ["tools"]
 
 
-def _structured_tools(tools: EnvironmentTools) -> list[Any]:
+def _structured_tools(tools: EnvironmentTools) -> list[object]:
     from langchain_core.tools import StructuredTool
 
-    def tool_of(tool: Tool) -> Any:
+    def tool_of(tool: Tool) -> object:
         async def invoke(**arguments: Any) -> str:
             return (await tools.call(tool.name, arguments)).content
 
-        def invoke_in_thread(**arguments: Any) -> str:
+        def invoke_in_thread(**arguments: object) -> str:
             return tools.call_in_thread(tool.name, arguments).content
 
         return StructuredTool(

@@ -99,7 +99,7 @@ def _equip(agent: Any, tools: EnvironmentTools, equipped: dict[int, tuple[Any, A
     def handing_over(handoff: Any) -> Any:
         original = handoff.on_invoke_handoff
 
-        async def hand_over(context: Any, arguments: str) -> Any:
+        async def hand_over(context: object, arguments: str) -> object:
             return _equip(await original(context, arguments), tools, equipped)
 
         return dataclasses.replace(handoff, on_invoke_handoff=hand_over)
@@ -187,7 +187,7 @@ def _hooks(received: list[Step]) -> Any:
             step = Step(message=message, author=agent.name, started=started, seconds=seconds, usage=usage)
             received.append(step)
 
-        async def on_tool_start(self, context: Any, agent: Any, tool: Any) -> None:
+        async def on_tool_start(self, context: object, agent: object, tool: object) -> None:
             self.begin(getattr(context, "tool_call_id", None) or id(tool))
 
         async def on_tool_end(self, context: Any, agent: Any, tool: Any, result: object) -> None:
@@ -243,7 +243,7 @@ def _with_results(steps: Sequence[Step], items: Sequence[Any]) -> list[Step]:
     return list(_fill_in(steps, output_by_call))
 
 
-def _fill_in(steps: Sequence[Step], output_by_call: Mapping[str, Any]) -> Iterator[Step]:
+def _fill_in(steps: Sequence[Step], output_by_call: Mapping[str, object]) -> Iterator[Step]:
     for step in steps:
         yield step
         for call in step.message.calls:

@@ -157,7 +157,7 @@ def _usage(used: Any, requests: int) -> Usage:
     )
 
 
-def _output_tools(agent: Any) -> frozenset[str]:
+def _output_tools(agent: object) -> frozenset[str]:
     """Return the names under which the model gives its answer where the answer has a type."""
     toolset = getattr(getattr(agent, "wrapped", agent), "_output_toolset", None)
     return frozenset((OUTPUT_TOOL, *getattr(toolset, "processors", ())))

@@ -112,7 +112,7 @@ def _equip(agent: Any, tools: EnvironmentTools, keep: Callable[[Step], None]) ->
             }
             super().__init__()
 
-        def forward(self, *args: Any, **kwargs: Any) -> str:
+        def forward(self, *args: object, **kwargs: object) -> str:
             given = dict(zip(self.inputs, args, strict=False)) | kwargs
             return tools.call_in_thread(self.name, given).content
 
@@ -156,7 +156,7 @@ def _copy_agent(agent: Any, keep: Callable[[Step], None], author: str) -> Any:
 
 
 @cache
-def _silent() -> Any:
+def _silent() -> object:
     from smolagents import AgentLogger, LogLevel
 
     return AgentLogger(level=LogLevel.OFF)

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -111,9 +111,9 @@ def rescore(
     *,
     scorers: Sequence[str | Scorer],
     judge: str | None = None,
-    judge_options: Mapping[str, Any] | None = None,
+    judge_options: Mapping[str, object] | None = None,
     store: str | Store | None = None,
-    budget: Budget | Mapping[str, Any] | None = None,
+    budget: Budget | Mapping[str, object] | None = None,
     concurrency: int | None = None,
     progress: Progress | None = None,
 ) -> Run:

@@ -191,7 +191,7 @@ def resumable(run_id: str, store: str | Store | None) -> tuple[str, RunOptions]:
     return record.spec.task, RunOptions.of_run(record, opened)
 
 
-def _stored_texts(spec: RunSpec) -> dict[str, Any]:
+def _stored_texts(spec: RunSpec) -> dict[str, object]:
     """Return what is stored with a run as it was given, by what it is."""
     return {
         "task": spec.task,
@@ -259,7 +259,7 @@ def _planned_ids(stored: RunRecord | None, store: Store) -> Collection[str] | No
     return [sample.id for sample in store.planned(stored.id)]
 
 
-def _provenance(parts: _Parts) -> dict[str, Any]:
+def _provenance(parts: _Parts) -> dict[str, object]:
     named_task, named_agent = parts.named_task, parts.named_agent
     found = {"python": platform.python_version(), "machine": platform.machine(), **parts.task.provenance}
     files = {

@@ -1,7 +1,6 @@
 """Probe a judge: run the probes as a task, and read what was found."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
 
@@ -48,7 +47,7 @@ def probe(
     limit: int | None = None,
     margin: float = MARGIN,
     level: float = 0.95,
-    **given: Any,
+    **given: object,
 ) -> Probed:
     """Probe a judge for biases: changes of an answer that must not change its judgement.
 
@@ -81,7 +80,7 @@ def how_to_probe(
     probes: Sequence[str] = (),
     kinds: Sequence[str] = (),
     limit: int | None = None,
-    **given: Any,
+    **given: object,
 ) -> tuple[str, RunOptions]:
     """Return the task and the options with which a judge is probed.
 

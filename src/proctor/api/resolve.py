@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -315,7 +314,7 @@ def _is_benchmark(name: str) -> bool:
     return Path(name).is_dir() and registry.BENCHMARKS.knows(name)
 
 
-def _task_by_name(name: str) -> tuple[Any, tuple[str, ...]]:
+def _task_by_name(name: str) -> tuple[object, tuple[str, ...]]:
     if _is_plain_benchmark(name):
         folder, slash, rest = name.partition("/")
         return registry.BENCHMARKS.find(folder).task, (rest,) if slash else ()

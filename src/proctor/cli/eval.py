@@ -163,7 +163,7 @@ def _set_keys(given: Mapping[str, Any]) -> None:
             os.environ[option.upper()] = given[option]
 
 
-def _gateway(given: Mapping[str, Any]) -> "Gateway | None":
+def _gateway(given: Mapping[str, object]) -> "Gateway | None":
     if given["test_name"] is None:
         return None
     from proctor.exports import prometheus

@@ -123,7 +123,7 @@ def command(
     ctx.exit(_exit(made, found))
 
 
-def _plan(generator: str | None, data: str | None, given: dict[str, Any]) -> "Plan | None":
+def _plan(generator: str | None, data: str | None, given: dict[str, object]) -> "Plan | None":
     from proctor.config import converted
     from proctor.generation.generator import known
     from proctor.generation.problems import Plan

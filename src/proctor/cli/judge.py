@@ -147,7 +147,7 @@ def _known() -> list[str]:
     return known()
 
 
-def _task_options(given: dict[str, Any], reference: str | None) -> dict[str, Any]:
+def _task_options(given: dict[str, object], reference: str | None) -> dict[str, object]:
     found: dict[str, object] = {}
     if given["columns"]:
         found["columns"] = given["columns"]

@@ -247,7 +247,7 @@ def nested(given: Mapping[str, Any]) -> dict[str, Any]:
     return flags
 
 
-def judge_options(judge: str | None, given: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def judge_options(judge: str | None, given: Mapping[str, object] | None) -> dict[str, object] | None:
     """Return what --judge-set says, over the settings of the project; None where neither it nor a judge is given."""
     from proctor.config import settings
 

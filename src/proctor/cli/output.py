@@ -7,7 +7,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from proctor.cli.encoding import writable_json
 from proctor.cli.words import lang, t
@@ -101,7 +101,7 @@ def write_page(path: str, title: str, sections: "Sequence[Section]") -> None:
     message(t("Wrote {path}.", path=write(Path(path), Page(title=title, sections=sections, numbered=False), lang())))
 
 
-def with_english(value: object) -> Any:
+def with_english(value: object) -> object:
     """Return a result as plain data for JSON, with every sentence as its English text."""
     import msgspec
 

@@ -2,7 +2,7 @@
 
 import sys
 from contextlib import redirect_stdout
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -67,7 +67,7 @@ def command(
     dry_run: bool,
     least: tuple[str, ...],
     min_by: "By",
-    **given: Any,
+    **given: object,
 ) -> None:
     from proctor.api import run_task
     from proctor.engine.progress import Progress
@@ -96,7 +96,7 @@ def command(
     ctx.exit(3 if code == 0 and run.record.state == "inconclusive" else code)
 
 
-def _check_columns(task: str, given: dict[str, Any]) -> None:
+def _check_columns(task: str, given: dict[str, object]) -> None:
     from proctor.datasets.files import is_data
 
     if given["columns"] and not is_data(task):

@@ -2,7 +2,6 @@
 
 import sys
 from contextlib import redirect_stdout
-from typing import Any
 
 import click
 
@@ -42,7 +41,7 @@ def command(
     judge: str | None,
     as_json: bool,
     quiet: bool,
-    **given: Any,
+    **given: object,
 ) -> None:
     from msgspec.structs import replace
 

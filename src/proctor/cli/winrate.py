@@ -89,8 +89,8 @@ def command(
     output.print_judged(ctx, run, as_json=as_json, reports=reports)
 
 
-def _task_options(sets: tuple[str, ...], given: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {"sets": list(sets), "seed": given["seed"] or 0}
+def _task_options(sets: tuple[str, ...], given: dict[str, object]) -> dict[str, object]:
+    found: dict[str, object] = {"sets": list(sets), "seed": given["seed"] or 0}
     if given["columns"]:
         found["columns"] = given["columns"]
     if given["references"] is not None:

@@ -93,5 +93,5 @@ def _parts(content: Sequence[Any], where: Sentence, column: str) -> list[Part]:
     return parts
 
 
-def _address(value: Any) -> Any:
+def _address(value: object) -> object:
     return value.get("url") if isinstance(value, Mapping) else value

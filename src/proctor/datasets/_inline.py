@@ -9,7 +9,6 @@ import hashlib
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from proctor.core.errors import BadInput
 from proctor.core.sample import File
@@ -32,7 +31,7 @@ SUFFIXES = {media_type: suffix for suffix, media_type in TYPES.items()}
 SHORTEST = 64  # characters of base64 without a data URL around them
 
 
-def file_of(value: Any) -> File | None:
+def file_of(value: object) -> File | None:
     """Return an attachment that a cell holds itself, or the address of one; None for a path.
 
     A cell may be bytes, `{"bytes": …}` as Hugging Face keeps images, a data URL, base64 of an image, or an address.

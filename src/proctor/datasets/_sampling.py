@@ -99,7 +99,7 @@ def options_in(row: Row, columns: Columns) -> Choices | None:
     return choices_of(["" if is_empty(value) else str(value) for value in values] or None, row.where, "A, B …")
 
 
-def plain_target(row: Row, shape: Shape) -> Any:
+def plain_target(row: Row, shape: Shape) -> object:
     """Return the answer as written in the file, or extracted from a solution if `form` says so; None if it is empty.
 
     Raises:
@@ -318,7 +318,7 @@ def _tag(value: object) -> str:
     return text.strip()[:TAG_CHARACTERS]
 
 
-def _plain(value: object, row: Row, column: str) -> Any:
+def _plain(value: object, row: Row, column: str) -> object:
     """Return a cell as JSON data: times and decimal numbers of Parquet become texts."""
     try:
         return msgspec.to_builtins(value.strip() if isinstance(value, str) else value, str_keys=True)

@@ -164,7 +164,7 @@ def _cells(values: tuple[object, ...], names: list[str], where: Sentence) -> dic
     return found
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     """Return a cell as a value of JSON; Excel keeps whole numbers and dates as floats and times."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)

@@ -140,7 +140,7 @@ def _rows_of_value(value: Any, path: Path, reading: Reading) -> Placed:
         yield where, cells if ids is None or "id" in cells else {"id": ids[number - 1], **cells}
 
 
-def _rows_of_object(value: Mapping[str, object], path: Path, reading: Reading) -> tuple[Any, list[str] | None]:
+def _rows_of_object(value: Mapping[str, object], path: Path, reading: Reading) -> tuple[object, list[str] | None]:
     """Return the rows in an object, and their ids where they are its keys.
 
     `{"data": [{…}]}`, `{"train": [{…}], "test": [{…}]}` with a split named, `{"id1": {…}, "id2": {…}}`, or columns

@@ -142,7 +142,7 @@ def kept(start: State | None, state: State) -> State:
     return {key: value for key, value in state.items() if key not in start or start[key] != value}
 
 
-def changes(turn: int, before: Any, after: Any) -> list[StateChange]:
+def changes(turn: int, before: object, after: object) -> list[StateChange]:
     """Return what differs between two states, by JSON path.
 
     >>> [(one.path, one.before, one.after) for one in changes(0, {"a": [1, 2]}, {"a": [1, 3], "b": 4})]
@@ -153,7 +153,7 @@ def changes(turn: int, before: Any, after: Any) -> list[StateChange]:
     return found
 
 
-def _compare(turn: int, path: str, before: Any, after: Any, depth: int, found: list[StateChange]) -> None:
+def _compare(turn: int, path: str, before: object, after: object, depth: int, found: list[StateChange]) -> None:
     if before == after or len(found) >= CHANGES_SHOWN:
         return
     if depth and isinstance(before, dict) and isinstance(after, dict):

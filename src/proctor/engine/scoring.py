@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Sequence
 from functools import partial
 from itertools import dropwhile
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -74,7 +73,7 @@ async def score_trial(trial: Trial, sample: Sample, scorers: Sequence[BoundScore
     verdicts = []
     for scorer in scorers:
         spent: _Spent | None = None
-        result: Any
+        result: object
         try:
             if scorer.inline or inspect.iscoroutinefunction(scorer.function):
                 result = scorer.function(sample, trial.trajectory)
@@ -120,7 +119,7 @@ class _Spent:
         return usage if usage != NOTHING else None
 
 
-async def _within_time(waited_for: Awaitable[Any]) -> Any:
+async def _within_time(waited_for: Awaitable[object]) -> object:
     limit = Deadline(MOST_SECONDS)
     retry.clock.set(limit)  # waiting for the endpoint of a judge does not count
     try:

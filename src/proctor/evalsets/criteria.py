@@ -328,7 +328,7 @@ def _threshold(value: Any, where: str) -> float:
         ) from None
 
 
-def _flag(value: Any, where: str, key: str) -> bool:
+def _flag(value: object, where: str, key: str) -> bool:
     if not isinstance(value, bool):
         raise BadInput("{where}: {key} is true or false, not {value}.", where=where, key=key, value=json.dumps(value))
     return value

@@ -116,7 +116,7 @@ def _arguments(name: str, metric: CustomMetric, sample: Sample, trajectory: Traj
     )
 
 
-def _scenario(given: Mapping[str, object] | None) -> Any:
+def _scenario(given: Mapping[str, object] | None) -> object:
     if given is None:
         return None
     from google.adk.evaluation.eval_case import ConversationScenario
@@ -124,7 +124,7 @@ def _scenario(given: Mapping[str, object] | None) -> Any:
     return ConversationScenario.model_validate(given)
 
 
-async def _score_later(result: Awaitable[Any], metric: CustomMetric, trajectory: Trajectory) -> Score | Unscored:
+async def _score_later(result: Awaitable[object], metric: CustomMetric, trajectory: Trajectory) -> Score | Unscored:
     return _score(await result, metric, trajectory)
 
 

@@ -217,7 +217,7 @@ def _shape(hint: Any) -> Any:
     return (word, inner) if inner else None
 
 
-def _dump_foreign(value: Any) -> Any:
+def _dump_foreign(value: object) -> object:
     """Return ADK's own objects inside ours as data."""
     dump = getattr(value, "model_dump", None)
     if dump is None:
@@ -225,7 +225,7 @@ def _dump_foreign(value: Any) -> Any:
     return dump(mode="json", exclude_none=True)
 
 
-def _merge_extra(value: Any, shape: Any) -> Any:
+def _merge_extra(value: object, shape: object) -> object:
     """Return JSON with what was under the `extra` of a noun among its other keys."""
     match shape:
         case ("noun", kind) if isinstance(value, dict):

@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -134,7 +134,7 @@ def set_id(path: FilePath) -> str:
     return next((path.name.removesuffix(end) for end in SUFFIXES if path.name.endswith(end)), path.name)
 
 
-def _without_generated(scenario: object) -> Any:
+def _without_generated(scenario: object) -> object:
     """Return a scenario without what `proctor generate scenario` writes beside it."""
     if not isinstance(scenario, Mapping):
         return scenario
@@ -247,7 +247,7 @@ def _bytes(path: FilePath) -> bytes:
         raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror or error) from None
 
 
-def _json(data: bytes, path: FilePath) -> tuple[str, Any, set[str]]:
+def _json(data: bytes, path: FilePath) -> tuple[str, object, set[str]]:
     """Return the text, the data, and the keys that occur twice in one object."""
     doubled: set[str] = set()
 

@@ -80,7 +80,7 @@ def read(path: Path) -> dict[str, Any]:
     return value
 
 
-def case_result(sample: Sample, trial: Trial, case: CaseOutcome) -> dict[str, Any]:
+def case_result(sample: Sample, trial: Trial, case: CaseOutcome) -> dict[str, object]:
     """Return an `EvalCaseResult` as JSON data: the results of each metric for one attempt, and for each of its turns."""
     results = _metrics(sample, trial, case)
     overall = [one.overall for one in results]
@@ -175,7 +175,7 @@ def _informational(trial: Trial, turns: Sequence[TurnOutcome]) -> Iterator[_Metr
         yield _Metric(_result(name, {}, average, NOT_EVALUATED), scores, [NOT_EVALUATED] * len(scores))
 
 
-def _details(points: Mapping[str, float]) -> dict[str, Any]:
+def _details(points: Mapping[str, float]) -> dict[str, object]:
     scores = [{"rubric_id": rubric_id, "score": score} for rubric_id, score in points.items()]
     return {"rubric_scores": scores} if scores else {}
 
@@ -197,13 +197,13 @@ def _result(
     }
 
 
-def _per_turn(sample: Sample, turn: Turn, trial: Trial, place: int, results: Sequence[_Metric]) -> dict[str, Any]:
+def _per_turn(sample: Sample, turn: Turn, trial: Trial, place: int, results: Sequence[_Metric]) -> dict[str, object]:
     known = sample.known.invocations
     invocation_id = known[place].invocation_id if place < len(known) else ""
     asked = {"role": "user", "parts": [{"text": message.text} for message in turn.messages]}
     steps = [step for step in trial.trajectory.steps if step.turn == place]
     reference = turn.reference if isinstance(turn.reference, Mapping) else {}
-    expected: dict[str, Any] = {"invocation_id": invocation_id, "user_content": asked}
+    expected: dict[str, object] = {"invocation_id": invocation_id, "user_content": asked}
     if reference.get("response") is not None:
         expected["final_response"] = _content([reference["response"]])
     if reference.get("calls") is not None:
@@ -230,12 +230,12 @@ def _per_turn(sample: Sample, turn: Turn, trial: Trial, place: int, results: Seq
     }
 
 
-def _actual(steps: Sequence[Step]) -> dict[str, Any]:
+def _actual(steps: Sequence[Step]) -> dict[str, object]:
     """Return the last message with text is the answer; calls, results and the texts before it come between."""
     spoken = [step for step in steps if step.message.role == "assistant" and step.message.text]
     calls = [call for step in steps if step.message.role == "assistant" for call in step.message.calls]
     results = [part for step in steps for part in step.message.parts if isinstance(part, ToolResult)]
-    made: dict[str, Any] = {
+    made: dict[str, object] = {
         "intermediate_data": {
             "tool_uses": list(map(_call, calls)),
             "tool_responses": [
@@ -261,7 +261,7 @@ def _call(call: ToolCall) -> dict[str, Any]:
     return made | ({"id": call.id} if call.id else {})
 
 
-def _content(found: Sequence[str]) -> dict[str, Any]:
+def _content(found: Sequence[str]) -> dict[str, object]:
     return {"role": "model", "parts": [{"text": text} for text in found]}
 
 

@@ -83,7 +83,7 @@ def items_of(eval_set: EvalSet, calls_field: str = CALLS_FIELD) -> tuple[list[It
     return items, notes
 
 
-def body_of(items: Sequence[Item], workspace_id: str) -> dict[str, Any]:
+def body_of(items: Sequence[Item], workspace_id: str) -> dict[str, object]:
     """Return the body of a request."""
     return {
         "workspace_id": workspace_id,
@@ -190,7 +190,7 @@ def _fields(turn: Invocation, calls_field: str) -> dict[str, str]:
     return fields
 
 
-def _reasons(reply: Any, count: int, where: str) -> dict[int, str | Sentence]:
+def _reasons(reply: object, count: int, where: str) -> dict[int, str | Sentence]:
     """Return why items of a batch were not taken, by their index.
 
     Raises:
@@ -237,7 +237,7 @@ def _errors(groups: Any) -> Iterator[tuple[int, str]]:
                 yield place, text
 
 
-def _taken_indices(data: Mapping[str, Any]) -> set[int] | None:
+def _taken_indices(data: Mapping[str, object]) -> set[int] | None:
     """Return the indices of the items that were taken; None if the reply does not say."""
     outputs = data.get("itemOutputs", data.get("item_outputs"))
     if isinstance(outputs, list):
@@ -251,7 +251,7 @@ def _taken_indices(data: Mapping[str, Any]) -> set[int] | None:
     return None
 
 
-def _number(value: Any) -> int | None:
+def _number(value: object) -> int | None:
     """Read a number, which may come as text."""
     if isinstance(value, str) and value.lstrip("-").isdigit():
         return int(value)

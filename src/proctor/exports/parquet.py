@@ -48,12 +48,12 @@ def write(record: RunRecord, store: Store, path: Path, *, options: Options | Non
     return [path]
 
 
-def _chunks(rows: Iterator[table.Row]) -> Iterator[list[dict[str, Any]]]:
+def _chunks(rows: Iterator[table.Row]) -> Iterator[list[dict[str, object]]]:
     while chunk := [_typed_row(row) for row in islice(rows, ROWS_AT_ONCE)]:
         yield chunk
 
 
-def _typed_row(row: table.Row) -> dict[str, Any]:
+def _typed_row(row: table.Row) -> dict[str, object]:
     tags = {_well_formed(key): _well_formed(value) for key, value in row.pop("tags").items()}
     return {name: value if name in NUMBERS else _text(value) for name, value in row.items()} | {"tags": tags}
 

@@ -135,7 +135,7 @@ def _tag_columns(record: RunRecord, store: Store) -> list[str]:
     return [f"tag.{key}" for key in dict.fromkeys(slice.partition("=")[0] for slice in slices if slice)]
 
 
-def cell_text(value: object) -> Any:
+def cell_text(value: object) -> object:
     """Return lists and objects as JSON, and other values unchanged."""
     if isinstance(value, Mapping | list | tuple):
         return json.dumps(value, ensure_ascii=False, default=str)

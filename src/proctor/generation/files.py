@@ -18,14 +18,14 @@ def write_json(path: Path, value: Any) -> Path:
     return write(path, _json(value))
 
 
-def same_json(folder: Path, pattern: str, value: Any) -> Path | None:
+def same_json(folder: Path, pattern: str, value: object) -> Path | None:
     """Return the file in a folder that already holds just this, whose verifications are next to it."""
     text = _json(value).encode()
     alike = (path for path in sorted(folder.glob(pattern)) if path.is_file() and path.stat().st_size == len(text))
     return next((path for path in alike if path.read_bytes() == text), None)
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n"
 
 

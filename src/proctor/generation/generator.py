@@ -216,7 +216,7 @@ def _wants_integer(part: object) -> bool:
     return isinstance(part, Mapping) and part.get("type") == "integer"
 
 
-def _whole(value: object) -> Any:
+def _whole(value: object) -> object:
     """Return an integer for text of digits and for 5.0; other values unchanged.
 
     >>> _whole("042"), _whole(5.0), _whole("4.5"), _whole(True)

@@ -20,7 +20,7 @@ class ItemReview:
         self._novelty = novelty
         self._last_by_sample: dict[str, tuple[str, dict[str, Any] | Rejected]] = {}
 
-    def decide(self, sample: Sample, trajectory: Trajectory) -> dict[str, Any] | Rejected:
+    def decide(self, sample: Sample, trajectory: Trajectory) -> dict[str, object] | Rejected:
         """Return the item in the last reply, or why it is rejected."""
         reply, decision = self._last_by_sample.get(sample.id, (None, None))
         if decision is None or reply != trajectory.answer:

@@ -44,9 +44,9 @@ def generate(
     plan: Plan | None = None,
     *,
     folder: str | Path = ".",
-    earlier: Sequence[tuple[str, Mapping[str, Any]]] = (),
+    earlier: Sequence[tuple[str, Mapping[str, object]]] = (),
     lang: str = "en",
-    **given: Any,
+    **given: object,
 ) -> Generated:
     """Have an agent write items, and save them as `NAME_generated_TIME.json` with `generation_report_TIME.md`.
 
@@ -178,7 +178,7 @@ def plan_of(run: Run, asked: Plan | None = None) -> Plan:
     return plan
 
 
-def accepted_of(run: Run) -> list[tuple[str, dict[str, Any]]]:
+def accepted_of(run: Run) -> list[tuple[str, dict[str, object]]]:
     """Return what a run has accepted so far, with the ids."""
     found = ((verdict.sample_id, _item(verdict)) for verdict in run.verdicts(scorer=SCORER))
     return [(id, item) for id, item in found if item is not None]

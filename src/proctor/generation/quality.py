@@ -11,7 +11,7 @@ Every part can fail or be left out without harm to the others. The thresholds ar
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -175,7 +175,7 @@ def assess(
     *,
     tell: Callable[[Sentence], None] | None = None,
     runs: Mapping[str, Run] = {},
-    **given: Any,
+    **given: object,
 ) -> Quality:
     """Gather all the requested evidence; a part that fails does not affect the others.
 

@@ -27,7 +27,7 @@ class BoundedEnvironment(SandboxedEnvironment):
     def wrap_str_format(self, value: object) -> None:
         """Wrap nothing, as `format` would be allowed then, whose widths have no bound."""
 
-    def call_binop(self, context: Context, operator: str, left: object, right: object) -> Any:
+    def call_binop(self, context: Context, operator: str, left: object, right: object) -> object:
         if operator == "%" and isinstance(left, str):
             raise ValueError("a text with % is not filled in here")
         if operator == "**" and isinstance(left, int) and isinstance(right, int):

@@ -7,7 +7,6 @@ simulation/per_turn_user_simulator_quality_v1.py, release 2.13. Names and counti
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import msgspec
 
@@ -177,7 +176,7 @@ def _of_user(criterion: Criterion, sample: Sample, turns: Sequence[Played]) -> l
 
 
 def _next_words(
-    criterion: Criterion, scenario: Mapping[str, Any], turns: Sequence[Played], words: str, *, part: int
+    criterion: Criterion, scenario: Mapping[str, object], turns: Sequence[Played], words: str, *, part: int
 ) -> Item:
     persona = json.dumps(scenario.get("user_persona"), ensure_ascii=False, default=str)
     said = "\n".join(f"user: {turn.asked}\nagent: {turn.answer}" for turn in turns)

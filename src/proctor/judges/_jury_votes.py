@@ -121,7 +121,7 @@ def add_usage(new: Ballot, old: Ballot) -> Ballot:
     return replace(new, judgement=replace(new.judgement, usage=new.judgement.usage + old.judgement.usage))
 
 
-def to_record(one: Ballot, before: Usage) -> dict[str, Any]:
+def to_record(one: Ballot, before: Usage) -> dict[str, object]:
     if one.judgement is None:
         return {"failed": one.failed, "tokens": before.input_tokens + before.output_tokens, "cost": before.cost}
     usage = one.judgement.usage + before

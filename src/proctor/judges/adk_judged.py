@@ -97,7 +97,7 @@ class AdkJudged:
             return Unscored(why="not_applicable", reason=say("The case has no turn that could be evaluated."))
         average = mean([turn.value for turn in known])
         by_turn = {str(place): turn.value for place, turn in enumerate(turns, start=1) if turn is not None}
-        details: dict[str, Any] = {
+        details: dict[str, object] = {
             "turns": by_turn if len(known) < len(turns) else [*by_turn.values()],
             "reasons": ["" if turn is None else turn.reason for turn in turns],
             "threshold": criterion.threshold,

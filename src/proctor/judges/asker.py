@@ -165,7 +165,7 @@ class Asker(Opened):
         return replace(step, usage=usage)
 
 
-async def gather_most(work: Iterable[Coroutine[Any, Any, T]]) -> tuple[list[T], int]:
+async def gather_most(work: Iterable[Coroutine[object, object, T]]) -> tuple[list[T], int]:
     """Return the results of repeats, and how many failed.
 
     Raises:
@@ -178,7 +178,7 @@ async def gather_most(work: Iterable[Coroutine[Any, Any, T]]) -> tuple[list[T], 
     return [one for one in results if not isinstance(one, JudgeFailed)], len(failures)
 
 
-async def gather_all(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+async def gather_all(work: Iterable[Coroutine[object, object, T]]) -> list[T]:
     """Return all results in order, once all have ended.
 
     Raises:
@@ -191,7 +191,7 @@ async def gather_all(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     return [result for result in results if not isinstance(result, JudgeFailed)]
 
 
-async def _or_failure(work: Coroutine[Any, Any, T]) -> T | JudgeFailed:
+async def _or_failure(work: Coroutine[object, object, T]) -> T | JudgeFailed:
     """Return a failure as a value, so that the siblings end too: their requests are sent, and paid for."""
     try:
         return await work

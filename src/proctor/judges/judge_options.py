@@ -1,7 +1,7 @@
 """Resolve which model judges: that of the run (`--judge`, `--judge-set`), unless a scorer names its own."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
 
@@ -33,7 +33,7 @@ class JudgeOptions(msgspec.Struct, frozen=True, kw_only=True):
 T = TypeVar("T", bound=msgspec.Struct)
 
 
-def resolve_judge(given: Mapping[str, Any], run: JudgeChoice) -> tuple[str, dict[str, Any]]:
+def resolve_judge(given: Mapping[str, object], run: JudgeChoice) -> tuple[str, dict[str, object]]:
     """Return the model that a scorer with these options asks, and all options: its own over those of the run.
 
     A scorer that names its judge takes nothing from the run.
@@ -52,15 +52,15 @@ def resolve_judge(given: Mapping[str, Any], run: JudgeChoice) -> tuple[str, dict
     return run.model, {**run.options, **rest}
 
 
-def split_options(options: Mapping[str, Any], kind: type[T], what: str) -> tuple[T, dict[str, Any]]:
+def split_options(options: Mapping[str, object], kind: type[T], what: str) -> tuple[T, dict[str, object]]:
     """Split options into those of the judge, which `kind` describes, and the rest, which are those of its model."""
     own = {key: value for key, value in options.items() if key in kind.__struct_fields__}
     return converted(own, kind, what), {key: value for key, value in options.items() if key not in own}
 
 
 def resolve_single_judge(
-    options: Mapping[str, Any], run: JudgeChoice, kind: type[T], what: str
-) -> tuple[T, str, dict[str, Any]]:
+    options: Mapping[str, object], run: JudgeChoice, kind: type[T], what: str
+) -> tuple[T, str, dict[str, object]]:
     """Return the options of a judge outside a jury, the model that it asks, and the options of the model.
 
     Raises:
@@ -73,6 +73,6 @@ def resolve_single_judge(
     return own, name, rest
 
 
-def make_asker(name: str, model_options: Mapping[str, Any], tries: int) -> Asker:
+def make_asker(name: str, model_options: Mapping[str, object], tries: int) -> Asker:
     """Return the model with a judge's name; its temperature is 0 unless the options set it."""
     return Asker(model(name, model_options, defaults={"temperature": 0.0}), name=name, tries=tries)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -85,7 +85,7 @@ def language(asked: str, rubric: Rubric, texts: Sequence[str]) -> Lang:
     return "zh" if rubric.has("zh") and is_chinese(" ".join(texts)) else "en"
 
 
-def prompt(template: str, lang: Lang, texts: Shown, **values: Any) -> list[Message]:
+def prompt(template: str, lang: Lang, texts: Shown, **values: object) -> list[Message]:
     """Return the messages of a request. All data is fenced with a mark that is its digest, which it cannot contain."""
     mark = digest([texts, [one for one in values.values() if isinstance(one, str | tuple)]])[:MARK_DIGITS]
     titles = TITLES[lang]
@@ -130,7 +130,7 @@ def _asked(sample: Sample, trajectory: Trajectory) -> Iterator[tuple[str, str]]:
         yield "reference", reference if isinstance(reference, str) else _json(reference)
 
 
-def _references(sample: Sample) -> Any:
+def _references(sample: Sample) -> object:
     found = [turn.reference for turn in sample.turns if turn.reference is not None]
     return found[0] if len(found) == 1 else found
 
@@ -160,5 +160,5 @@ def _lines(message: Message) -> Iterator[str]:
                 pass
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     return msgspec.json.encode(value, enc_hook=str).decode()

@@ -57,7 +57,7 @@ def schema(rubric: Rubric, dimensions: Sequence[Dimension]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def read_judgement(value: Any, rubric: Rubric, dimensions: Sequence[Dimension]) -> RubricJudgement:
+def read_judgement(value: object, rubric: Rubric, dimensions: Sequence[Dimension]) -> RubricJudgement:
     """Read a judgement from the JSON value of a reply, flat or under `scores`.
 
     Raises:
@@ -81,7 +81,7 @@ def read_judgement(value: Any, rubric: Rubric, dimensions: Sequence[Dimension]) 
     return RubricJudgement(points=points, comment=_comment(value))
 
 
-def read_points(given: Any, rubric: Rubric, name: str) -> float | None:
+def read_points(given: object, rubric: Rubric, name: str) -> float | None:
     """Read the points of one dimension; None for `unknown`. A text is accepted if it can mean one number only.
 
     Raises:
@@ -109,14 +109,14 @@ def read_points(given: Any, rubric: Rubric, name: str) -> float | None:
     return float(value)
 
 
-def pair_schema(labels: tuple[str, str]) -> dict[str, Any]:
+def pair_schema(labels: tuple[str, str]) -> dict[str, object]:
     """Return the JSON schema of a verdict: the reason first, so that the winner follows from it."""
     winner = {"type": "string", "enum": [*labels, "tie", "unknown"]}
     properties = {"reason": {"type": "string"}, "winner": winner}
     return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
 
 
-def read_winner(value: Any, labels: tuple[str, str] = LABELS) -> PairJudgement:
+def read_winner(value: object, labels: tuple[str, str] = LABELS) -> PairJudgement:
     """Read which text a reply names, from its JSON value: `A` is the text shown first, whatever it was called.
 
     Raises:
@@ -136,7 +136,7 @@ def read_winner(value: Any, labels: tuple[str, str] = LABELS) -> PairJudgement:
     return PairJudgement(winner=winners.pop())
 
 
-def _comment(value: Mapping[str, Any]) -> str:
+def _comment(value: Mapping[str, object]) -> str:
     return next((text for key in COMMENT if isinstance(text := value.get(key), str)), "")
 
 
@@ -149,7 +149,7 @@ def plain(name: str) -> str:
     return name.strip().casefold().replace(" ", "_").replace("-", "_")
 
 
-def _values_of(name: str, scores: Mapping[str, Any]) -> list[Any]:
+def _values_of(name: str, scores: Mapping[str, object]) -> list[object]:
     return [value for key, value in scores.items() if plain(str(key)) == plain(name)]
 
 
@@ -178,7 +178,7 @@ def _ends(rubric: Rubric) -> dict[str, str]:
     return {"low": f"{rubric.low:g}", "high": f"{rubric.high:g}"}
 
 
-def _winner(given: Any, labels: tuple[str, str]) -> Winner:
+def _winner(given: object, labels: tuple[str, str]) -> Winner:
     if not isinstance(given, str):
         raise _nobody(given, labels)
     text = plain(given.strip().strip(".。\"'*[]()（）【】"))

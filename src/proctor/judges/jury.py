@@ -258,9 +258,9 @@ class Jury(Opened):
 
     def _details(
         self, ballots: Sequence[Ballot], votes: Sequence[Vote], apart: float | None, before: Sequence[float]
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         spent, self._spent = self._spent, {}
-        details: dict[str, Any] = {
+        details: dict[str, object] = {
             "judges": {one.name: to_record(one, spent.get(one.name, Usage())) for one in ballots},
             "votes": len(votes),
             "abstained": [one.name for one in ballots if one.vote is None and not one.failed],
@@ -288,7 +288,7 @@ def concluded(
     return [*found, *jury_agreement.numbers(verdicts(), judge, prefix, clusters)]
 
 
-def _member(criteria: Rubric, name: str, model_options: Mapping[str, Any], own: JuryOptions) -> RubricJudge:
+def _member(criteria: Rubric, name: str, model_options: Mapping[str, object], own: JuryOptions) -> RubricJudge:
     options = RubricOptions(**{field: getattr(own, field) for field in RubricOptions.__struct_fields__})
     return RubricJudge(criteria, make_asker(name, model_options, own.tries), options, model_options=model_options)
 

@@ -203,12 +203,12 @@ def _won(found: PairComparison) -> float:
     return {"win": 1.0, "loss": 0.0}.get(found.result, 0.5)
 
 
-def _effect(first: float, second: float, **details: Any) -> Score:
+def _effect(first: float, second: float, **details: object) -> Score:
     """Return a number from 0 to 1, 0.5 where both sides are equal; the sides are kept."""
     return Score(points=(1 + first - second) / 2, details={"first": first, "second": second, **details})
 
 
-def _moved(distance: float | None, **details: Any) -> Score | Unscored:
+def _moved(distance: float | None, **details: object) -> Score | Unscored:
     """Return how far the judge was from itself; 1 where it said the same."""
     if distance is None:
         return Unscored(why="not_applicable", reason=say("The judge could not tell how good it is."))

@@ -167,7 +167,7 @@ def made(**values: Any) -> Rubric:
     return _checked(_decoded(values, where), where)
 
 
-def _table(path: Path) -> Mapping[str, Any]:
+def _table(path: Path) -> Mapping[str, object]:
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -180,7 +180,7 @@ def _table(path: Path) -> Mapping[str, Any]:
         raise BadInput("{path} is no valid TOML: {error}.", path=path, error=error) from None
 
 
-def _decoded(table: Mapping[str, Any], path: Path) -> Rubric:
+def _decoded(table: Mapping[str, object], path: Path) -> Rubric:
     try:
         return msgspec.convert({"name": path.stem, **table}, Rubric)
     except msgspec.ValidationError as error:

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean, variance
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -34,7 +33,7 @@ def unjudged(shown: Shown, rubric: Rubric, characters: int) -> Score | Unscored 
     return None
 
 
-def to_score(judgement: RubricJudgement, rubric: Rubric, judge: str, **more: Any) -> Score | Unscored:
+def to_score(judgement: RubricJudgement, rubric: Rubric, judge: str, **more: object) -> Score | Unscored:
     """Return the score of a judgement; unscored if a counted dimension is unknown, unless the rubric allows that."""
     details = {
         "judge": judge,

@@ -47,7 +47,7 @@ def judge_model(name: str, base: str = "", key: str = "") -> Any:
     return LocalModel(model=name, base_url=address, api_key=known)
 
 
-def usual_scorers(judge: Any) -> list[deepeval.DeepEvalScorer]:
+def usual_scorers(judge: object) -> list[deepeval.DeepEvalScorer]:
     """Return how good the answer is by the judge (0.8), and whether the expected tools were called (0.5)."""
     from deepeval.metrics import GEval, ToolCorrectnessMetric
     from deepeval.test_case import SingleTurnParams

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -233,7 +233,7 @@ def _pair(item: Item, rivals: Sequence[Item], roles: Sequence[str], systems: tup
     asked = item.texts.get("question", "")
     is_answer = "answer" in roles and bool(asked) and all(one.texts.get("question") == asked for one in rivals)
     compared = [role for role in roles if role != "question"] if is_answer else list(roles)
-    meta: dict[str, Any] = {
+    meta: dict[str, object] = {
         "item": {"question": asked} if is_answer else {},
         "recorded": item.text(compared),
         "rivals": [{"id": one.id, "text": one.text(compared)} for one in rivals],

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Coroutine
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 from proctor.core.errors import BadInput, ProviderFailed
 
@@ -108,7 +108,7 @@ class LocalServer:
         if self._reader is not None:
             await self._reader
 
-    async def watched(self, work: Coroutine[Any, Any, T]) -> T:
+    async def watched(self, work: Coroutine[object, object, T]) -> T:
         """Return the result of `work`, which talks to the server.
 
         Raises:

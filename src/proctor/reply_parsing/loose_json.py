@@ -140,7 +140,7 @@ class _Parser:
         self._text = text
         self.has_begun = False
 
-    def alone(self) -> Any:
+    def alone(self) -> object:
         """Return the value that is the whole text."""
         try:
             value, end = self.value(self._skip_whitespace(0), 0)
@@ -249,7 +249,7 @@ def _number(found: re.Match[str]) -> int | float:
     return number
 
 
-def _built(value: object) -> Any:
+def _built(value: object) -> object:
     """Return the value with its strings decoded, all with the habits of the whole reply."""
     bodies: list[Body] = []
     _collect(value, bodies)
@@ -269,7 +269,7 @@ def _collect(value: object, bodies: list[Body]) -> None:
                 _collect(one, bodies)
 
 
-def _filled(value: object, texts: Iterator[str]) -> Any:
+def _filled(value: object, texts: Iterator[str]) -> object:
     match value:
         case Body():
             return next(texts)

@@ -63,7 +63,7 @@ def listing(stories: Iterable[Story], rules: Iterable[Rule], total: int, words: 
     return pack_rows(map(tables.row, stories), tables, total)
 
 
-def pack_rows(rows: Iterable[Mapping[str, Any]], tables: "Tables", total: int) -> Listing:
+def pack_rows(rows: Iterable[Mapping[str, object]], tables: "Tables", total: int) -> Listing:
     """Pack rows with the tables they refer to, up to the size of a page."""
     made: list[bytes] = []
     size = 0
@@ -142,7 +142,7 @@ class Tables:
         """Return the numbers of tags."""
         return [_number(f"{key}={value}", self.tags, self._number_by_tag) for key, value in tags.items()]
 
-    def as_data(self) -> dict[str, Any]:
+    def as_data(self) -> dict[str, object]:
         """Return the tables for the scripts, with their texts."""
         return {
             "texts": self.texts,
@@ -169,7 +169,7 @@ class Tables:
         role = self.words.role(line.role)
         return self._ref(role if line.kind == "text" else f"{role} {self.words.kind(line.kind)}")
 
-    def _finding(self, found: Finding) -> list[Any]:
+    def _finding(self, found: Finding) -> list[object]:
         scorer = _number(found.scorer, self.scorers, self._number_by_scorer)
         reason = self._ref(self._cut(self.words.t(found.reason)))
         if found.value is None:
@@ -178,7 +178,7 @@ class Tables:
         marks = [[visible(mark.name), mark.points, mark.low, mark.high] for mark in found.marks]
         return [scorer, round(found.value, 4), points, reason, int(found.passed), *([marks] if marks else [])]
 
-    def _pair(self, pair: Pair) -> list[Any]:
+    def _pair(self, pair: Pair) -> list[object]:
         rows = [
             [visible(row.parameter), self._cell(row.expected), self._cell(row.made), int(row.marked)]
             for row in pair.rows

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import msgspec
@@ -181,7 +181,7 @@ def environment(is_html: bool) -> "Environment":
     return made
 
 
-def _finalizer(escape: Callable[[str], str], safe: type) -> Callable[[Any], Any]:
+def _finalizer(escape: Callable[[str], str], safe: type) -> Callable[[object], object]:
     return lambda value: escape(value) if isinstance(value, str) and not isinstance(value, safe) else value
 
 

@@ -1,7 +1,7 @@
 """Read the samples of a run from the store one by one: answer, reference answer and scores."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -63,7 +63,7 @@ def _passes(one: Story, wanted: SampleFilter) -> bool:
     return any(wanted.search.casefold() in text.casefold() for text in texts)
 
 
-def as_object(one: Story) -> dict[str, Any]:
+def as_object(one: Story) -> dict[str, object]:
     """Return a sample for programs; the attempt counts from 1, as in `explain`."""
     scores = {
         found.scorer: {"points": found.points, "out_of": found.out_of, "passed": found.passed}

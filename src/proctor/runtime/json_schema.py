@@ -184,5 +184,5 @@ def _wrong(at: str, expected: Sentence) -> BadInput:
     return BadInput("{path} of the schema must be {expected}.", path=at, expected=expected)
 
 
-def _show(value: Any) -> str:
+def _show(value: object) -> str:
     return quote(json.dumps(value, ensure_ascii=False, default=str))

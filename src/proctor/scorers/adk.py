@@ -113,7 +113,7 @@ def _trajectory(sample: Sample, trajectory: Trajectory, how: MatchType | None) -
     return _average(scores, options.trajectory_threshold, say("calls compared as {match_type}", match_type=chosen))
 
 
-def sides(sample: Sample, trajectory: Trajectory, metric: str) -> list[dict[str, Any]]:
+def sides(sample: Sample, trajectory: Trajectory, metric: str) -> list[dict[str, object]]:
     """Return the calls of every turn with those it expects, by the match type of a metric such as `adk:in_order`.
 
     They are those of `trajectory`, except that arguments that are `null` are not `{}`.

@@ -9,7 +9,6 @@ import unicodedata
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any
 
 import msgspec
 
@@ -154,7 +153,7 @@ def _said(reply: str, alternatives: Sequence[str], question: str, options: Optio
     return any(claimed(text, alternative, question, fits=fits) is not None for alternative in alternatives)
 
 
-def _expected(target: Any, options: Options) -> list[list[str]]:
+def _expected(target: object, options: Options) -> list[list[str]]:
     """Return the alternatives of each blank."""
     if isinstance(target, list | tuple):
         return [[str(one) for one in blank] if isinstance(blank, list | tuple) else [str(blank)] for blank in target]

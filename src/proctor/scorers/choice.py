@@ -5,7 +5,7 @@ The target is the letters (`B`, `AC`, `A,C`, or a list). `meta["choice"]` may ho
 
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -91,7 +91,7 @@ def _compared(sample: Sample, trajectory: Trajectory) -> _Compared | Unscored:
     return _Compared(options, right, chosen)
 
 
-def _texts_of(options: Any) -> dict[str, str]:
+def _texts_of(options: object) -> dict[str, str]:
     """Return the texts of a sample's options by their letters."""
     if isinstance(options, list | tuple):
         options = dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", options, strict=False))

@@ -83,7 +83,7 @@ def _found(part: Part, find: Find) -> _Found:
 
 
 def _combined(parts: Sequence[_Found], results: Sequence[Result], trajectory: Trajectory, options: Options) -> Result:
-    details: dict[str, Any] = {}
+    details: dict[str, object] = {}
     told: list[Sentence] = []
     low: list[str] = []
     points = weights = 0.0

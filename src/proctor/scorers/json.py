@@ -90,7 +90,7 @@ def _score(sample: Sample, trajectory: Trajectory, options: Options) -> Score | 
     return Score(points=1, answer=said, reason=reason)
 
 
-def _fault(target: Any, made: Any, options: Options) -> Sentence | None:
+def _fault(target: object, made: object, options: Options) -> Sentence | None:
     if options.schema is not None and (found := json_schema.fault(options.schema, made)) is not None:
         return found
     if target is None:
@@ -99,7 +99,7 @@ def _fault(target: Any, made: Any, options: Options) -> Sentence | None:
     return next(_differences(target if expected is NOTHING else expected, made, "$", options), None)
 
 
-def _in_text(text: str) -> Any:
+def _in_text(text: str) -> object:
     for candidate in (text, *_fenced(text)):
         if (value := _decoded(candidate)) is not NOTHING:
             return value
@@ -112,7 +112,7 @@ def _fenced(text: str) -> Iterator[str]:
         yield rest if first.strip().isalnum() else block
 
 
-def _first_inside(text: str) -> Any:
+def _first_inside(text: str) -> object:
     decoder = text_of.JSONDecoder(parse_constant=_refuse)
     start = -1
     for _ in range(PLACES_TRIED):
@@ -127,18 +127,18 @@ def _first_inside(text: str) -> Any:
     return NOTHING
 
 
-def _decoded(text: str) -> Any:
+def _decoded(text: str) -> object:
     try:
         return text_of.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return NOTHING
 
 
-def _refuse(name: str) -> Any:
+def _refuse(name: str) -> object:
     raise ValueError(f"{name} is no JSON")
 
 
-def _differences(expected: Any, made: Any, path: str, options: Options) -> Iterator[Sentence]:
+def _differences(expected: object, made: object, path: str, options: Options) -> Iterator[Sentence]:
     """Yield where two values differ; the first difference is the one that is reported."""
     match expected, made:
         case dict(), dict():
@@ -177,7 +177,7 @@ def _list_differences(expected: Any, made: list[Any], path: str, options: Option
             del rest[hit]
 
 
-def _same(expected: Any, made: Any, tolerance: float) -> bool:
+def _same(expected: object, made: object, tolerance: float) -> bool:
     if isinstance(expected, bool) or isinstance(made, bool):
         return expected is made
     if isinstance(expected, int | float) and isinstance(made, int | float):
@@ -185,9 +185,9 @@ def _same(expected: Any, made: Any, tolerance: float) -> bool:
     return type(expected) is type(made) and bool(expected == made)
 
 
-def _from_file(path: Path) -> Mapping[str, Any]:
+def _from_file(path: Path) -> Mapping[str, object]:
     try:
-        schema: Mapping[str, Any] = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+        schema: Mapping[str, object] = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
     except OSError as error:
         raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from None
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:

@@ -98,7 +98,7 @@ def _score(sample: Sample, trajectory: Trajectory, options: Options) -> Score | 
     return Score(points=points, out_of=len(wanted), answer=answer, reason=reason, details=details)
 
 
-def _keywords(target: Any) -> Sequence[str]:
+def _keywords(target: object) -> Sequence[str]:
     given = [as_text(one) for one in target] if isinstance(target, list | tuple) else None
     if given is None:
         given = [] if target is None else SEPARATORS.split(as_text(target))

@@ -18,7 +18,9 @@ from proctor.core.trajectory import Trajectory
 class Make(Protocol):
     """Makes a scorer by name; `find` looks up the parts of one that is made of others."""
 
-    def __call__(self, name: str, options: Mapping[str, Any] | None = None, *, find: Find | None = None) -> Scorer: ...
+    def __call__(
+        self, name: str, options: Mapping[str, object] | None = None, *, find: Find | None = None
+    ) -> Scorer: ...
 
 
 def find_scorer(name: str, options: Mapping[str, Any] | None = None, *, find: Find | None = None) -> Scorer:

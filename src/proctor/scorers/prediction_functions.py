@@ -31,7 +31,7 @@ class Arguments(Mapping[str, Any]):
         except KeyError:
             raise AttributeError(f"there is no option {name!r}") from None
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> object:
         return self._values[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -72,7 +72,7 @@ def adapted(function: Callable[..., Any], arguments: Mapping[str, Any] | None = 
     return of_prediction
 
 
-def _score(result: Any, answer: str) -> Score | Unscored:
+def _score(result: object, answer: str) -> Score | Unscored:
     values = [float(value) for value in (result if isinstance(result, tuple | list) else (result, 1))]
     if len(values) not in (2, 3) or not all(map(math.isfinite, values)):
         raise TypeError(f"expected (score, total) or (score, total, improvement), got {result!r}")
@@ -84,7 +84,7 @@ def _score(result: Any, answer: str) -> Score | Unscored:
     return Score(points=points, out_of=out_of, answer=answer, reason=reason, details=details)
 
 
-def _placed(function: Callable[..., Any]) -> list[inspect.Parameter]:
+def _placed(function: Callable[..., object]) -> list[inspect.Parameter]:
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # built-in functions have no signature

@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from proctor.core.parts import ScorerPart
 from proctor.core.sample import Sample
@@ -30,7 +29,7 @@ def session_state(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     return Score(points=not different, reason=reason, details={"different": different})
 
 
-def _is_same(one: Any, other: Any) -> bool:
+def _is_same(one: object, other: object) -> bool:
     """True for equal JSON values; `true` is not 1, while 1.0 is."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other

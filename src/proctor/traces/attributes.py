@@ -18,7 +18,7 @@ class TooDeep(ValueError):
 _WHOLE = re.compile(r"-?[0-9]{1,300}")  # Python refuses to read a few thousand digits
 
 
-def plain_value(value: object, depth: int = 0) -> Any:
+def plain_value(value: object, depth: int = 0) -> object:
     """Return the value in a typed value of OTLP-JSON (`{"intValue": "5"}`); anything else unchanged.
 
     >>> plain_value({"arrayValue": {"values": [{"stringValue": "a"}, {"intValue": "5"}]}})
@@ -96,7 +96,7 @@ def leaf(branch: object, path: str) -> Any:
     return value.get("") if isinstance(value, dict) and "" in value else value
 
 
-def first_leaf(branch: object, *paths: str) -> Any:
+def first_leaf(branch: object, *paths: str) -> object:
     """Return the value at the first of the paths that has one; None if none has."""
     return next((value for path in paths if (value := leaf(branch, path)) is not None), None)
 

@@ -210,7 +210,7 @@ def _message_holders(span: Span) -> list[Mapping[str, object]]:
     return [span.attributes, *(event.attributes for event in span.events if event.name == DETAILS)]
 
 
-def _old_messages(span: Span, path: str, event_name: str) -> Any:
+def _old_messages(span: Span, path: str, event_name: str) -> object:
     """Return an old attribute, a branch with numbers or JSON text, of the span or of an event."""
     found = at(span.attributes, path)
     if found is None:
@@ -220,7 +220,7 @@ def _old_messages(span: Span, path: str, event_name: str) -> Any:
     return found
 
 
-def _first_choice(choices: list[Any]) -> list[Message]:
+def _first_choice(choices: list[object]) -> list[Message]:
     """Return the first of several answers; a message without a finish reason belongs to the one that follows."""
     made = []
     for choice in choices:
@@ -253,7 +253,7 @@ def _arguments(span: Span) -> Iterator[Any]:
         yield given if isinstance(given, dict) else None
 
 
-def _keywords(given: object) -> Any:
+def _keywords(given: object) -> object:
     """Return the arguments a decorated function was called with: its keywords, else what it was given."""
     for name in ("kwargs", "inputs"):
         if isinstance(given, dict) and isinstance(given.get(name), dict) and given[name]:
@@ -281,7 +281,7 @@ def _result(span: Span) -> tuple[str, str | None]:
     return call_id, None if result is None else as_text(result)
 
 
-def _member(span: Span, path: str, key: str) -> Any:
+def _member(span: Span, path: str, key: str) -> object:
     value = decode_json(leaf(span.attributes, path))
     return value.get(key) if isinstance(value, dict) else None
 

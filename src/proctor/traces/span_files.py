@@ -161,7 +161,7 @@ def _limited(path: Path, file: BufferedIOBase) -> Iterator[tuple[int, str]]:
             raise BadInput("{path} is no UTF-8 text: {error}.", path=path, error=in_words(error)) from None
 
 
-def _decode_values(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[_Line, Any]]:
+def _decode_values(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[_Line, object]]:
     """Yield a value a line where the first line is one, else values that span several lines."""
     by_line = False
     for number, line in lines:
@@ -179,7 +179,7 @@ def _decode_values(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[tup
         yield from _elements(_Line(number), value)
 
 
-def _spread(path: Path, number: int, text: str) -> Iterator[tuple[_Line, Any]]:
+def _spread(path: Path, number: int, text: str) -> Iterator[tuple[_Line, object]]:
     decoder = json.JSONDecoder()
     counted = position = 0
     while (position := _next_value(text, position)) < len(text):
@@ -204,7 +204,7 @@ def _next_value(text: str, position: int) -> int:
     return match.end() if match else position
 
 
-def _elements(line: _Line, value: object) -> Iterator[tuple[_Line, Any]]:
+def _elements(line: _Line, value: object) -> Iterator[tuple[_Line, object]]:
     if isinstance(value, list):
         yield from ((_Line(line.number, (index,)), one) for index, one in enumerate(value))
     else:

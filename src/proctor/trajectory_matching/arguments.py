@@ -71,7 +71,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
         """Return the policy of a call."""
         return call.policy or self.policy_of.get(call.name, self.policy)
 
-    def matcher_for(self, call: ExpectedCall, key: str) -> Any:
+    def matcher_for(self, call: ExpectedCall, key: str) -> object:
         """Return the matcher of an argument: "ignore" if it never counts, None if it has to be equal."""
         if self.ignore and (key in self.ignore or f"{call.name}.{key}" in self.ignore):
             return "ignore"
@@ -237,7 +237,7 @@ def _near(expected: Any, got: Any, share: float, of: Any) -> bool:
         return False
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     """True for a number, which `true` is not."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
@@ -248,7 +248,7 @@ def _function(name: Any, expected: Any, got: Any) -> bool:  # noqa: ARG001 - as 
     return bool(load_object(str(name), "match")(got))
 
 
-def _fits(schema: Any, expected: Any, got: Any) -> bool:  # noqa: ARG001 - as the others
+def _fits(schema: object, expected: object, got: object) -> bool:  # noqa: ARG001 - as the others
     json_schema.check(schema)
     try:
         return json_schema.fault(schema, got) is None

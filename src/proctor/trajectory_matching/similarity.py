@@ -114,7 +114,7 @@ class _Given:
             for cell, readable, name in zip(row, self._readable, self._names, strict=True)
         ]
 
-    def _fitting(self, key: str, column: _Column, expected: Any, matcher: Any) -> list[int]:
+    def _fitting(self, key: str, column: _Column, expected: object, matcher: object) -> list[int]:
         """Return what each value of a column adds to a cell."""
         value = None if expected is ABSENT else canonical(expected)
         asked = (key, expected is ABSENT, value, canonical(matcher))

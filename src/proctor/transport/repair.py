@@ -3,7 +3,6 @@
 import json
 import re
 from math import isfinite
-from typing import Any
 
 MOST_DIGITS = 300  # no float is longer, and Python refuses to read integers of a few thousand
 _LONE = re.compile(r"[\ud800-\udfff]")
@@ -45,6 +44,6 @@ def without_surrogates(text: str) -> str:
     return _LONE.sub("\ufffd", text)
 
 
-def strict(value: Any) -> Any:
+def strict(value: object) -> object:
     """Return JSON data with U+FFFD for every lone surrogate, for requests with the user's texts."""
     return json.loads(without_surrogates(json.dumps(value, ensure_ascii=False)))

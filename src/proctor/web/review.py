@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
@@ -214,7 +214,7 @@ class Pages:
             wrong=wrong,
         )
 
-    def _page(self, request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
+    def _page(self, request: Request, template: str, *, status: int = 200, **values: object) -> Response:
         person = session_of(request).person
         lang = request.state.lang
         saved = _whole_number(request.query_params.get("saved", "0"))

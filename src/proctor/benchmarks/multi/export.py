@@ -125,7 +125,7 @@ def _part_as_text(part: object) -> str:
     return f"<image {part.name}>" if isinstance(part, File) else ""
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=4) + "\n"
 
 

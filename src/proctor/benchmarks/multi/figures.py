@@ -39,7 +39,7 @@ def draw(rows: Sequence[Scored], folder: Path, name: str) -> list[Path]:
     return [*made, _save(folder / HEATMAP, partial(_cells, rows=rows, title=f"Questions: {title}"))]
 
 
-def _save(path: Path, paint: Callable[[Any], None]) -> Path:
+def _save(path: Path, paint: Callable[[object], None]) -> Path:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

@@ -28,7 +28,7 @@ def extract_image_list_from_md(text: str, first: int = 1) -> tuple[str, list[str
     return _PICTURE.sub(token, text), list(paths)
 
 
-def infer_lang_from_question(question: dict[str, Any]) -> Literal["zh", "en"]:
+def infer_lang_from_question(question: dict[str, object]) -> Literal["zh", "en"]:
     """Return the language of a question by its `question_type` (`单选` is Chinese); without one, Chinese if it has any Chinese character.
 
     >>> infer_lang_from_question({"question_type": "single_choice"}), infer_lang_from_question({"text": "求和"})

@@ -139,14 +139,14 @@ class QuestionEvaluator(ABC):
         row: dict[str, Any] = self._evaluate_items(agent, [sample])["detailed_results"][0]
         return row
 
-    def _questions(self) -> Iterable[Mapping[str, Any]]:
+    def _questions(self) -> Iterable[Mapping[str, object]]:
         return self.dataset
 
     @abstractmethod
     def _evaluate_items(self, agent: Any, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]: ...
 
 
-def write_lines(path: str | Path, lines: Iterable[Mapping[str, Any]]) -> Path:
+def write_lines(path: str | Path, lines: Iterable[Mapping[str, object]]) -> Path:
     """Write JSON lines."""
     return write(Path(path), "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), replace=True)
 

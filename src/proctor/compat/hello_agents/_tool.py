@@ -223,7 +223,7 @@ def _cut(value: Any, most: int) -> Any:
     return clip(value, MOST_CHARACTERS) if isinstance(value, str) else value
 
 
-def _is_interval(value: list[Any]) -> bool:
+def _is_interval(value: list[object]) -> bool:
     return len(value) == 2 and all(isinstance(one, int | float | None) for one in value)
 
 
@@ -244,7 +244,7 @@ def whole(name: str, value: Any) -> int:
     raise BadInput("'{name}' has to be a whole number, not '{value}'.", name=name, value=value)
 
 
-def _typed(parameter: ToolParameter, value: Any) -> Any:
+def _typed(parameter: ToolParameter, value: object) -> object:
     if value is None or value == "":
         return parameter.default
     match parameter.type:

@@ -58,7 +58,7 @@ class GAIAEvaluator(QuestionEvaluator):
         tell(say("✅ Results in the leaderboard's form: {path} ({count} lines)", path=path, count=len(lines)))
         return path
 
-    def _questions(self) -> Iterable[Mapping[str, Any]]:
+    def _questions(self) -> Iterable[Mapping[str, object]]:
         return (item for item in self.dataset if self.level in (None, item["level"]))
 
     def _evaluate_items(self, agent: Any, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -164,7 +164,7 @@ def run_complete_evaluation(
     num_problems: int = 30,
     delay_seconds: float = 3.0,
     *,
-    llm: Any = None,
+    llm: object = None,
     reference_data_path: str | None = None,
     judge_model: str | None = None,
 ) -> Dict:

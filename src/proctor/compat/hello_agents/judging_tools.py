@@ -246,7 +246,7 @@ def _page(title: Sentence, results: Mapping[str, Any], count: int, *sections: Se
     )
 
 
-def _failures(metrics: Mapping[str, Any]) -> list[Block]:
+def _failures(metrics: Mapping[str, object]) -> list[Block]:
     if not metrics["judge_failed"]:
         return []
     return [Paragraph(say("{count} could not be judged, and are in no number.", count=metrics["judge_failed"]))]

@@ -43,6 +43,6 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
     return f"{args.output}", 0
 
 
-def _of_text(text: str) -> dict[str, Any]:
+def _of_text(text: str) -> dict[str, object]:
     changed, images = extract_image_list_from_md(text)
     return {"text": changed, "images": images, "language": infer_lang_from_question({"text": changed})}

@@ -79,7 +79,7 @@ def report_of(results: Sequence[Mapping[str, Any]], unknown: Mapping[str, int] |
     return "\n".join(lines)
 
 
-def settings_of(config: str | Path | Mapping[str, Any]) -> Settings:
+def settings_of(config: str | Path | Mapping[str, object]) -> Settings:
     """Read settings from a YAML file or its content.
 
     Raises:

@@ -84,7 +84,7 @@ def position_sensitive_extraction(text: str, position: str = "end") -> str | lis
 
 
 def reference_comparison_assertion(
-    prediction: str, label: str, reference_answer: str, args: Any = None, question_type: str | None = None
+    prediction: str, label: str, reference_answer: str, args: object = None, question_type: str | None = None
 ) -> tuple[float, float, float]:
     """Return (score, total, improvement); the improvement is how much better the reference did, at least 0.
 
@@ -96,7 +96,7 @@ def reference_comparison_assertion(
     return score, total, max(0, reference - score)
 
 
-def _takes_config(function: Callable[..., Any]) -> bool:
+def _takes_config(function: Callable[..., object]) -> bool:
     try:
         parameter = inspect.signature(function).parameters.get("config")
     except (TypeError, ValueError):  # a callable that does not say
@@ -104,7 +104,7 @@ def _takes_config(function: Callable[..., Any]) -> bool:
     return parameter is not None and parameter.default is inspect.Parameter.empty
 
 
-def _position(args: Any) -> official.Position:
+def _position(args: object) -> official.Position:
     return official.checked_position(getattr(args, "answer_position", None) or "start")
 
 

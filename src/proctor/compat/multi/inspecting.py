@@ -75,14 +75,14 @@ def load_ground_truth(path: str | Path) -> dict[str, dict[str, Any]]:
     return {id: dict(line) for id, line in found.items()}
 
 
-def generate_evaluation_report(results: Sequence[Mapping[str, Any]]) -> str:
+def generate_evaluation_report(results: Sequence[Mapping[str, object]]) -> str:
     """Print the results of a batch in a few lines, and return them."""
     text = report_of(results)
     print(text)
     return text
 
 
-def debug_assertion(pred: str, label: str, question_type: str, args: Any = None) -> tuple[float, float]:
+def debug_assertion(pred: str, label: str, question_type: str, args: object = None) -> tuple[float, float]:
     """Print the input and the result of an assertion, with the reasons if it earned nothing; return (score, total)."""
     print(f"题目类型: {question_type}\n预测答案: {pred!r}\n标准答案: {label!r}")
     if question_type not in EvaluateFuncDict:

@@ -112,7 +112,7 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
 
 
 def _ask(
-    made: Task, args: argparse.Namespace, folder: Path, known: Mapping[str, Any], ids: list[str], rest: list[str]
+    made: Task, args: argparse.Namespace, folder: Path, known: Mapping[str, object], ids: list[str], rest: list[str]
 ) -> tuple[str, int]:
     from proctor import api
 
@@ -244,7 +244,7 @@ def _with_stored(args: argparse.Namespace, folder: Path) -> argparse.Namespace:
     return argparse.Namespace(**{**vars(args), **own})
 
 
-def _read_answered(folder: Path) -> dict[str, Any]:
+def _read_answered(folder: Path) -> dict[str, object]:
     """Return what is answered already: in the files of either tool, and in the store."""
     files = (folder / _FINISHED, folder / _LAST, *(folder / "checkpoints").glob("prediction_*.json"))
     lines = objects(folder) if any(file.is_file() for file in files) else {}
@@ -253,10 +253,10 @@ def _read_answered(folder: Path) -> dict[str, Any]:
     return known | (_read_store(str(store)) if store.is_file() else {})
 
 
-def _read_store(url: str) -> dict[str, Any]:
+def _read_store(url: str) -> dict[str, object]:
     from proctor import api
 
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for record in api.runs(store=url):
         run = api.open_run(record.id, store=url)
         for trial in run.trials():

@@ -127,9 +127,9 @@ class _TurnEvaluator(Evaluator):
 
     def evaluate_invocations(
         self,
-        actual_invocations: Sequence[Any],
-        expected_invocations: Sequence[Any] | None = None,
-        conversation_scenario: Any = None,
+        actual_invocations: Sequence[object],
+        expected_invocations: Sequence[object] | None = None,
+        conversation_scenario: object = None,
     ) -> EvaluationResult:
         return _evaluate(actual_invocations, expected_invocations, self._score, self._threshold)
 
@@ -181,8 +181,8 @@ def status(score: float | None, threshold: float) -> EvalStatus:
 
 
 def _evaluate(
-    actual: Sequence[Any],
-    expected: Sequence[Any] | None,
+    actual: Sequence[object],
+    expected: Sequence[object] | None,
     score: Callable[[Invocation, Invocation], float],
     threshold: float,
 ) -> EvaluationResult:
@@ -216,7 +216,7 @@ def _calls(invocation: Invocation) -> list[AdkCall]:
     return [AdkCall(call.name, call.args) for call in (data.calls() if data is not None else ())]
 
 
-def _criterion(eval_metric: Any) -> dict[str, Any]:
+def _criterion(eval_metric: object) -> dict[str, object]:
     criterion = plain(getattr(eval_metric, "criterion", None))
     return criterion if isinstance(criterion, dict) else {}
 

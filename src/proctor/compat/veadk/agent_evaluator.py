@@ -77,16 +77,16 @@ class AgentEvaluator:
     @staticmethod
     async def evaluate_eval_set(
         agent_module: str,
-        eval_set: Any,
-        criteria: Mapping[str, Any] | None = None,
-        eval_config: Any = None,
+        eval_set: object,
+        criteria: Mapping[str, object] | None = None,
+        eval_config: object = None,
         num_runs: int = NUM_RUNS,
         agent_name: str | None = None,
         print_detailed_results: bool = True,
-        artifact_service: Any = None,
+        artifact_service: object = None,
         output_file: str | Path | None = None,
         app_name: str | None = None,
-        eval_set_results_manager: Any = None,
+        eval_set_results_manager: object = None,
         *,
         allow_code: bool = False,
     ) -> None:
@@ -236,7 +236,7 @@ def _message(module: str, failed: Sequence[CaseOutcome], *, shown: bool) -> str:
     return "\n".join([*lines, *(line for case in failed for line in failures(case, module))])
 
 
-def _criteria(given: Any, *, allow_code: bool) -> Criteria:
+def _criteria(given: object, *, allow_code: bool) -> Criteria:
     """Return criteria, given as such, as ADK's EvalConfig or as plain data."""
     if isinstance(given, Criteria):
         return given

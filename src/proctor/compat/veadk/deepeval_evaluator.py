@@ -180,7 +180,7 @@ def _evaluation(found: Sequence[CaseOutcome], thresholds: Mapping[str, float | N
     return EvaluationResult(test_results=results, confident_link=None, test_run_id=None)
 
 
-def _metric_data(metric: MetricOutcome, turn: TurnOutcome, thresholds: Mapping[str, float | None]) -> dict[str, Any]:
+def _metric_data(metric: MetricOutcome, turn: TurnOutcome, thresholds: Mapping[str, float | None]) -> dict[str, object]:
     score = turn.scores.get(metric.name)
     reason = english(turn.failure or turn.reasons.get(metric.name, ""))
     return {

@@ -216,13 +216,13 @@ class ToolCorrectnessMetric(_Metric):
             pairs = best(weights)
         return sum(weights[row][column] for row, column in pairs.items()) / len(expected)
 
-    def _similarity(self, call: tuple[str, Any, Any], wanted: tuple[str, Any, Any]) -> float:
+    def _similarity(self, call: tuple[str, object, object], wanted: tuple[str, object, object]) -> float:
         if call[0] != wanted[0]:
             return 0.0
         return share_equal(call[1] or {}, wanted[1] or {}) if self._by_arguments else 1.0
 
 
-def share_equal(one: Any, other: Any) -> float:
+def share_equal(one: object, other: object) -> float:
     """Return how much of two objects is equal: the share of all their keys, and of those inside likewise.
 
     >>> share_equal({"a": 1, "b": {"x": 1, "y": 2}}, {"a": 1, "b": {"x": 1}}), share_equal({}, {})

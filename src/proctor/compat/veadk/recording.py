@@ -99,7 +99,7 @@ class EvalSetRecorder:
         all_cases = found.eval_cases if found is not None else []
         return next((case for case in all_cases if case.eval_id == eval_case_id), None)
 
-    def add_eval_case(self, app_name: str, eval_set_id: str, eval_case: EvalCase | Any) -> None:
+    def add_eval_case(self, app_name: str, eval_set_id: str, eval_case: EvalCase | object) -> None:
         """Add a case to a set.
 
         Raises:
@@ -107,7 +107,7 @@ class EvalSetRecorder:
         """
         write.change(self._path(app_name, eval_set_id), partial(cases.add, case=_case(eval_case)))
 
-    def update_eval_case(self, app_name: str, eval_set_id: str, updated_eval_case: EvalCase | Any) -> None:
+    def update_eval_case(self, app_name: str, eval_set_id: str, updated_eval_case: EvalCase | object) -> None:
         """Replace the case of the same id.
 
         Raises:

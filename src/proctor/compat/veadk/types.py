@@ -31,7 +31,7 @@ class Record(msgspec.Struct, kw_only=True):
         """
         return msgspec.convert(value, cls, from_attributes=True)
 
-    def model_dump_json(self, **_: Any) -> str:
+    def model_dump_json(self, **_: object) -> str:
         """Return JSON text."""
         return msgspec.json.encode(self, enc_hook=_foreign).decode()
 
