@@ -169,6 +169,27 @@ def test_there_are_as_many_workers_as_cores_and_as_memory_allows(monkeypatch: py
         default_size(Limits())
 
 
+async def test_a_worker_that_cannot_be_started_fails_its_call_only(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("tempfile.tempdir", str(tmp_path / "not there"))
+        with pytest.raises(EnvironmentFailed, match="--concurrency") as failed:
+            await workers.run("echo")
+    assert failed.value.kind == "machine"
+    assert await workers.run("echo") == {}
+
+
+async def test_a_reply_that_came_while_our_own_loop_was_blocked_counts() -> None:
+    async with Workers(PROGRAM, size=1, limits=Limits(seconds=0.3)) as workers:
+        assert await workers.run("echo") == {}
+        call = asyncio.create_task(workers.run("echo", a=1))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        time.sleep(0.6)  # noqa: ASYNC251 - that is the point
+        assert await call == {"a": 1}
+
+
 WITHOUT = """
 import asyncio, logging, subprocess, sys, tempfile
 from pathlib import Path

@@ -7,7 +7,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -21,15 +21,10 @@ from proctor.isolation import child
 from proctor.isolation.limits import Limits, WorkerRaised
 
 GRACE_SECONDS = 1.0  # for a call that was given up to come to its end, and for a process to end by itself
-PIPE_SECONDS = 0.2  # between the ends of a process and of its pipes
+PIPE_SECONDS = 0.2  # between the ends of a process and of its pipes, and for a reply that is on its way
 TAIL_BYTES = 2_000
-FLAGS = (
-    "-P",
-    "-s",
-    "-S",
-    "-X",
-    "utf8",
-)  # isolated, but for its environment: that is ours alone, and fixes the order of sets
+# as isolated as by -I, which would ignore the variable that fixes the order of sets
+FLAGS = ("-P", "-s", "-S", "-X", "utf8")
 VARIABLES = {
     "PYTHONHASHSEED": "0",
     "LANG": "C.UTF-8",
@@ -92,9 +87,8 @@ class Process(asyncio.SubprocessProtocol):
         self._pipe: asyncio.WriteTransport | None = None
         self._closed: asyncio.Future[None] = self._loop.create_future()
         self._started = self._loop.create_task(self._start())
-        self._started.add_done_callback(
-            lambda task: task.cancelled() or task.exception()
-        )  # perhaps nobody waits any more
+        # perhaps nobody waits for it any more
+        self._started.add_done_callback(lambda task: task.cancelled() or task.exception())
 
     async def ask(self, id: int, request: bytes) -> tuple[Reply, int]:
         """Return the reply to a request, and a number by which equal replies are recognised.
@@ -178,36 +172,26 @@ class Process(asyncio.SubprocessProtocol):
     # ── one exchange ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _start(self) -> None:
-        self._folder = tempfile.mkdtemp(prefix="proctor-worker-")
-        limits = self._limits
+        try:
+            self._folder = tempfile.mkdtemp(prefix="proctor-worker-")
+            variables = {**VARIABLES, **dict.fromkeys(("HOME", "TMPDIR"), self._folder), **self._program.variables}
+            command = (sys.executable, *FLAGS, str(Path(child.__file__)))
+            await self._loop.subprocess_exec(lambda: self, *command, env=variables, start_new_session=True)
+        except OSError as error:
+            self.fault = EnvironmentFailed("This machine could not run the sample ({type}: {error}). Run it again with --retry-failed, and fewer at once (--concurrency).", kind="machine", type=type(error).__name__, error=error.strerror or error)  # fmt: skip
+            self._closed.set_result(None)
+            self._remove_folder()
+            raise self.fault from error
         settings = {
-            **msgspec.to_builtins(limits),
+            **msgspec.to_builtins(self._limits),
             "program": str(self._program.path.resolve()),
             "paths": [str(path.resolve()) for path in self._program.paths],
             "folder": self._folder,
             "confined": self._program.confined,
         }
-        homes = dict.fromkeys(("HOME", "TMPDIR"), self._folder)
-        try:
-            await self._loop.subprocess_exec(
-                lambda: self,
-                sys.executable,
-                *FLAGS,
-                str(Path(child.__file__)),
-                env={**VARIABLES, **homes, **self._program.variables},
-                start_new_session=True,
-            )
-        except OSError as error:
-            self._remove_folder()
-            raise EnvironmentFailed(
-                "This machine could not run the sample ({type}: {error}). Run it again with --retry-failed, and fewer at once (--concurrency).",
-                kind="machine",
-                type=type(error).__name__,
-                error=error.strerror or error,
-            ) from error
         await self._turn.acquire()
         try:
-            reply, _ = await self._asked(0, msgspec.json.encode(settings) + b"\n", limits.start_seconds)
+            reply, _ = await self._asked(0, msgspec.json.encode(settings) + b"\n", self._limits.start_seconds)
         except Gone:  # at once: another would as well
             assert self.fault is not None
             raise self.fault from None
@@ -241,14 +225,13 @@ class Process(asyncio.SubprocessProtocol):
         try:
             reply = _DECODER.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            reply = Reply(id=-1)
+        if reply.id == self._id:
+            self._settle(lambda future: future.set_result((reply, hash(line))))
+        else:
             self._garbage()
-            return
-        if reply.id != self._id:
-            self._garbage()
-            return
-        self._settle(lambda future: future.set_result((reply, hash(line))))
 
-    def _settle(self, settle: Any) -> None:
+    def _settle(self, settle: Callable[["asyncio.Future[tuple[Reply, int]]"], None]) -> None:
         future, self._reply = self._reply, None
         if self._timer is not None:
             self._timer.cancel()
@@ -258,7 +241,10 @@ class Process(asyncio.SubprocessProtocol):
                 settle(future)
 
     def _hung(self, seconds: float) -> None:
-        self._end(EnvironmentFailed("The worker of {program} did not answer within {seconds:g} seconds, and was ended.", kind="worker_hung", program=self._name, seconds=seconds))  # fmt: skip
+        fault = EnvironmentFailed("The worker of {program} did not answer within {seconds:g} seconds, and was ended.", kind="worker_hung", program=self._name, seconds=seconds)  # fmt: skip
+        self._timer = self._loop.call_later(
+            PIPE_SECONDS, self._end, fault
+        )  # it was our loop, perhaps, that was blocked
 
     def _garbage(self) -> None:
         self._end(EnvironmentFailed("The worker of {program} wrote something that is no reply, and was ended.", kind="worker_output", program=self._name))  # fmt: skip
