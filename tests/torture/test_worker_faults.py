@@ -281,9 +281,11 @@ def test_a_run_that_is_killed_leaves_no_worker_and_is_resumed(stage: Stage) -> N
 
 
 PARENT = """
-import asyncio, sys
+import asyncio, signal, sys
 from pathlib import Path
 from proctor.isolation import Workers
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background of a shell
 
 async def main():
     async with Workers(Path(sys.argv[1]), size=2, variables={"MARK": sys.argv[2]}, confined=sys.argv[3] == "1") as workers:
