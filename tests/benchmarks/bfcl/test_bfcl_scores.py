@@ -58,6 +58,12 @@ def test_of_one_group_no_overall_is_shown_as_it_would_be_about_what_was_not_run(
     assert set(by_name(estimate("simple_python", 1, 2), estimate("irrelevance", 1, 2))) == {"official_non_live"}
 
 
+def test_an_aggregate_of_one_part_is_of_the_whole_run() -> None:
+    found = by_name(*(estimate(name, 1, 4) for name in ("simple_python", "irrelevance", *COLLECTIONS["multi_turn"])))
+    assert {one.slice for one in found.values()} == {""}
+    assert {"official_non_live", "multi_turn", "official_overall"} <= found.keys()
+
+
 def test_an_overall_without_all_its_parts_says_which_were_not_run() -> None:
     overall = by_name(estimate("multiple", 1, 2), estimate("multi_turn_base", 1, 2))["overall"]
     assert (overall.value, overall.low, overall.floor, overall.ceiling) == (None, None, None, None)

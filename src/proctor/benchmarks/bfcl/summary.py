@@ -114,7 +114,7 @@ def _of_group(parts: Parts, group: Estimate) -> Estimate:
 
 
 def _whole(name: str, parts: Parts) -> Estimate:
-    return replace(parts[0][1], name=name) if len(parts) == 1 else combine(name, "", parts)
+    return replace(parts[0][1], name=name, slice="") if len(parts) == 1 else combine(name, "", parts)
 
 
 def _format_sensitivity(estimates: Sequence[Estimate]) -> list[Estimate]:
