@@ -12,6 +12,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from importlib import import_module
 from importlib.util import find_spec
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Self
@@ -97,6 +98,9 @@ class Servers:
         return McpEnvironment(self, sample)
 
     async def __aenter__(self) -> Self:
+        import_module(
+            "proctor.environments._mcp_client"
+        )  # the SDK takes a second to import: before samples are under way
         return self
 
     async def __aexit__(
@@ -112,7 +116,7 @@ class Servers:
         Raises:
             EnvironmentFailed: there is none to be had.
         """
-        from proctor.environments._mcp_client import Connection  # the SDK takes a second to import
+        from proctor.environments._mcp_client import Connection
 
         options = self.options
         async with self._one or nullcontext():

@@ -192,7 +192,7 @@ class ProcessEnvironment:
                     await self._program.write(line)
                     text = await self._program.read()
             except TimeoutError:
-                raise _programs.too_late(do, seconds) from None
+                raise _programs.too_late(str(more.get("name", do)), seconds) from None
             except LineTooLong:
                 self._broken = do != "call"
                 if not self._broken:
