@@ -183,11 +183,9 @@ async def test_a_worker_that_cannot_be_started_fails_its_call_only(
 async def test_a_reply_that_came_while_our_own_loop_was_blocked_counts() -> None:
     async with Workers(PROGRAM, size=1, limits=Limits(seconds=0.3)) as workers:
         assert await workers.run("echo") == {}
-        call = asyncio.create_task(workers.run("echo", a=1))
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        time.sleep(0.6)  # noqa: ASYNC251 - that is the point
-        assert await call == {"a": 1}
+        call = asyncio.create_task(workers.run("number_of_lines", text="", seconds=0.1))
+        asyncio.get_running_loop().call_later(0.05, time.sleep, 0.6)
+        assert await call == 0
 
 
 WITHOUT = """

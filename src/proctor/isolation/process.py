@@ -242,9 +242,8 @@ class Process(asyncio.SubprocessProtocol):
 
     def _hung(self, seconds: float) -> None:
         fault = EnvironmentFailed("The worker of {program} did not answer within {seconds:g} seconds, and was ended.", kind="worker_hung", program=self._name, seconds=seconds)  # fmt: skip
-        self._timer = self._loop.call_later(
-            PIPE_SECONDS, self._end, fault
-        )  # it was our loop, perhaps, that was blocked
+        # perhaps it was our own loop that was blocked
+        self._timer = self._loop.call_later(PIPE_SECONDS, self._end, fault)
 
     def _garbage(self) -> None:
         self._end(EnvironmentFailed("The worker of {program} wrote something that is no reply, and was ended.", kind="worker_output", program=self._name))  # fmt: skip
