@@ -164,7 +164,10 @@ class Instances:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             return self._odd(call)
         owner = self._by_name[self._owners[node.func.id]]
-        return self._called(node, getattr(owner, node.func.id))
+        try:
+            return self._called(node, getattr(owner, node.func.id))
+        except Refused:
+            return self._odd(call)  # perhaps an error of syntax comes first
 
     def _odd(self, call: str) -> object:
         text = _CALLED.sub(self._with_owner, call)
@@ -175,11 +178,8 @@ class Instances:
         if self._exact:  # for calls that a test wrote, to compare ours with
             return eval(text, dict(self._by_name))  # noqa: S307
         source = text.lstrip(" \t")  # as eval does
-        try:
-            return self._value(_parse(source))
-        except Refused:
-            compile(source, "<string>", "eval")  # some errors of syntax are found only here, and would come first
-            raise
+        compile(source, "<string>", "eval")  # some errors of syntax are found only here, and come before all others
+        return self._value(_parse(source))
 
     def _with_owner(self, match: re.Match[str]) -> str:
         # also inside texts, as upstream
