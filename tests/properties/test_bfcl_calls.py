@@ -42,7 +42,7 @@ odd_calls = st.sampled_from(
     [
         "nope(x=1)", "len(x=[1])", "kill(x=1)", "a.run(x=1)", "cd(folder=pwd())", "cd(folder=nope(x=1))", "cd(None={})",
         "cd(folder='a', folder='b')", "cd(folder='a'", "cd('document')", " pwd()", "\tpwd()", "pwd() x", "pwd()()", "x.y.pwd()",
-        "GorillaFileSystem.pwd()", "cd(folder=-1)", "cd(folder=1+2j)", "cd(folder={'a': (1, 2)})", "cd(folder={1, 2})", "pwd(1)",
+        "GorillaFileSystem.pwd()", "cd(folder=-1)", "cd(folder=-inf)", "cd(folder=-'a')", "cd(folder=1+2j)", "cd(folder={'a': (1, 2)})", "cd(folder={1, 2})", "pwd(1)",
         "max([1, 2])", "dict(a=1)", "str(object='x')", "sum([1, 2])", "cd (folder='document')", "",
     ]
 )  # fmt: skip

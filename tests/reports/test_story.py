@@ -100,3 +100,23 @@ def test_long_texts_and_conversations_are_cut_and_say_so() -> None:
 def test_a_trial_without_its_sample_can_be_told() -> None:
     _, trial, verdicts = example_runs.played("run", Sample.ask("a", "?"), Score(points=0), answer="x")
     assert (story(trial, None, verdicts).made, story(trial, None, verdicts).question) == ("x", "")
+
+
+def test_turns_that_are_judged_are_told_apart_with_what_was_expected_in_them() -> None:
+    turns = tuple(Turn(messages=(Message.of("user", name),), reference=[f"{name}()"]) for name in ("one", "two"))
+    sample = Sample(id="s", turns=turns)
+    details = {
+        "passed_turns": [True, False],
+        "turn": 1,
+        "differences": [{"path": "Car.fuel", "got": 3, "expected": 4}],
+        "missing": ["five"],
+    }
+    found = told(sample, Score(points=0, details=details))
+    assert [(line.role, line.kind, line.text) for line in found.lines if line.role in ("turn", "expected")] == [
+        ("turn", "text", "1 ✓"),
+        ("expected", "call", "one()"),
+        ("turn", "text", "2 ✗"),
+        ("expected", "call", "two()"),
+        ("expected", "change", "Car.fuel: 3 ≠ 4"),
+        ("expected", "result", "five"),
+    ]

@@ -40,6 +40,8 @@ class KnownDetails(msgspec.Struct, frozen=True, kw_only=True):
         replies, comparisons, judges, excluded, rubrics: the judgements, and the judges excluded from a jury.
         first, second, consistent: of a probe: the verdicts with and without the change, and whether both orders agree.
         turns, passed_turns, reasons, threshold: values, verdicts and reasons by turn, and from where on a turn passes.
+        turn: the first turn that did not pass; `differences` after it between the state and the expected one, as `path`, `got`
+            and `expected`; `missing` results that were expected by then.
         item: the generated item.
         rejected: the reply says that an image is missing.
         replies_from_cache: how many replies of its judge came from the reply cache.
@@ -66,6 +68,9 @@ class KnownDetails(msgspec.Struct, frozen=True, kw_only=True):
     second: float | None = None
     consistent: bool | None = None
     turns: tuple[float | None, ...] | Mapping[str, Any] = ()
+    turn: int | None = None
+    differences: tuple[Mapping[str, Any], ...] = ()
+    missing: tuple[str, ...] = ()
     passed_turns: tuple[bool | None, ...] = ()
     reasons: tuple[str | Sentence, ...] = ()
     threshold: float | None = None

@@ -92,7 +92,8 @@ def story(trial: Trial, sample: Sample | None, verdicts: Sequence[Verdict], *, c
     """Tell a trial; long texts are cut to `characters`, and long conversations to their first parts."""
     findings = tuple(map(finding, verdicts))
     lines = [
-        msgspec.structs.replace(line, text=cut(line.text, characters)) for line in _lines(sample, trial.trajectory)
+        msgspec.structs.replace(line, text=cut(line.text, characters))
+        for line in _lines(sample, trial.trajectory, [verdict.result.known for verdict in verdicts])
     ]
     matched, expected, made = _sides(sample, trial.trajectory, verdicts)
     return Story(
@@ -165,10 +166,12 @@ def cut(text: str, characters: int) -> str:
     return text if len(text) <= characters else f"{text[:characters]} … (+{len(text) - characters:,})"
 
 
-def _lines(sample: Sample | None, trajectory: Trajectory) -> Iterator[Line]:
+def _lines(sample: Sample | None, trajectory: Trajectory, judged: Sequence[KnownDetails]) -> Iterator[Line]:
     turns = sample.turns if sample is not None else ()
     last = max([len(turns) - 1, *(step.turn for step in trajectory.steps)], default=-1)
     for number in range(last + 1):
+        if any(details.passed_turns for details in judged):
+            yield Line(turn=number, role="turn", kind="text", text=f"{number + 1} {_mark(number, judged)}".rstrip())
         if number < len(turns):
             turn = turns[number]
             as_text = turn.as_text if trajectory.tools == "text" else None
@@ -181,6 +184,29 @@ def _lines(sample: Sample | None, trajectory: Trajectory) -> Iterator[Line]:
             if change.turn == number:
                 text = f"{change.path}: {value_text(change.before)} → {value_text(change.after)}"
                 yield Line(turn=number, role="environment", kind="change", text=text)
+        if number < len(turns) and len(turns) > 1:
+            yield from _expected_in_turn(number, turns[number].reference, judged)
+
+
+def _mark(turn: int, judged: Sequence[KnownDetails]) -> str:
+    """Return whether a turn passed by the scorer that judges turn by turn; '' where none says so."""
+    for details in judged:
+        if turn < len(details.passed_turns) and (passed := details.passed_turns[turn]) is not None:
+            return "✓" if passed else "✗"
+    return ""
+
+
+def _expected_in_turn(turn: int, reference: object, judged: Sequence[KnownDetails]) -> Iterator[Line]:
+    """Yield the calls that a turn expects, where it says so in words, and what was wrong after them."""
+    if isinstance(reference, list | tuple) and reference and all(isinstance(call, str) for call in reference):
+        yield Line(turn=turn, role="expected", kind="call", text="\n".join(reference))
+    for details in judged:
+        if details.turn == turn:
+            for found in details.differences:
+                text = f"{found.get('path')}: {value_text(found.get('got'))} ≠ {value_text(found.get('expected'))}"
+                yield Line(turn=turn, role="expected", kind="change", text=text)
+            for result in details.missing:
+                yield Line(turn=turn, role="expected", kind="result", text=result)
 
 
 def _parts(turn: int, message: Message) -> Iterator[Line]:

@@ -129,7 +129,15 @@ _STATES = {
     "finished": "finished",
     "inconclusive": "inconclusive",
 }
-_ROLES = {"system": "system", "user": "user", "assistant": "agent", "tool": "tool", "environment": "environment"}
+_ROLES = {
+    "system": "system",
+    "user": "user",
+    "assistant": "agent",
+    "tool": "tool",
+    "environment": "environment",
+    "turn": "turn",
+    "expected": "expected:",
+}
 _KINDS = {
     "text": "says",
     "reasoning": "thinks",

@@ -32,6 +32,7 @@ OFFICIAL = "official_result"
 """The key of `Trajectory.state` that holds a recorded result which is no list of turns of replies."""
 
 _SHOWN = 2_000
+WITHIN_A_TURN = ("empty_turn_model_response", "instance_state_mismatch", "execution_response_mismatch")
 _CLASSES = {
     "inference_error": "no_result",
     "force_terminated": "stopped_early",
@@ -143,7 +144,8 @@ def _score(result: TurnsResult, trajectory: Trajectory) -> Score:
     passed: list[bool | None] = [True] * result.turns
     if result.error_type is not None:
         first = result.turn or 0
-        passed = [True] * first + [False] + [None] * (result.turns - first - 1)
+        checked = result.error_type.partition(":")[2] in WITHIN_A_TURN  # else no turn was looked at
+        passed = [True if checked else None] * first + [False] + [None] * (result.turns - first - 1)
     details: dict[str, Any] = {"passed_turns": passed[: result.turns]}
     if result.error_type is not None:
         details |= {"error_type": result.error_type, "error_class": _CLASSES[result.error_type.partition(":")[2]]}

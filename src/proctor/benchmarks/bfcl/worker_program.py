@@ -200,8 +200,8 @@ class Instances:
                 return tuple([self._value(item) for item in items])
             case ast.Set(elts=items):
                 return {self._value(item) for item in items}
-            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() | complex() as number)):
-                return -number
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -self._value(operand)
             case ast.BinOp(op=ast.Add() | ast.Sub(), left=left, right=ast.Constant(value=complex() as imaginary)):
                 real = self._value(left)
                 if isinstance(real, int | float):
