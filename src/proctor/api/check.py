@@ -1,7 +1,7 @@
 """Decide whether a run is good enough: its numbers against thresholds, and the share of trials that passed.
 
-A number is an estimate, so there are three answers: good enough as far as its whole interval goes, not good enough as
-far as its whole interval goes, and inconclusive.
+A number is an estimate, so there are three answers: good enough if its whole interval is, not good enough if none of the
+interval is, and inconclusive otherwise.
 """
 
 from collections.abc import Iterator, Mapping
