@@ -174,6 +174,18 @@ async def test_a_fresh_turn_begins_a_new_conversation_in_the_same_environment() 
     ]
 
 
+class Silent:
+    """Ends the conversation before it has begun."""
+
+    async def reply(self, sample: Sample, trajectory: Trajectory) -> Turn | None:
+        raise EpisodeOver
+
+
+async def test_a_user_may_end_a_conversation_before_its_first_words() -> None:
+    trial = await played(Caller(), Tools(), user=Silent(), sample=Sample(id="s", turns=()))
+    assert (trial.outcome, trial.trajectory.stop) == ("scored", "task_limit")
+
+
 def test_of_a_large_state_what_changed_is_kept() -> None:
     large = {"bulk": "x" * STATE_BYTES, "same": 1, "stock": 3}
     assert kept(large, {**large, "stock": 2}) == {"stock": 2}

@@ -44,7 +44,10 @@ class Episode:
         self._start = self._state = await environment.state() if environment is not None else None
         if self._user is not None and isinstance(self._user, TakesSample):
             self._user = self._user.open(sample, environment)
-        turn = sample.turns[0] if sample.turns else await self._next(sample)
+        try:
+            turn = sample.turns[0] if sample.turns else await self._next(sample)
+        except EpisodeOver:
+            return await self._ended_by_rule()
         if turn is None and self._user is not None and not self._steps:  # one that stops at once has said so
             raise UserFailed("The simulated user said nothing.", kind="empty")
         while True:
@@ -59,9 +62,12 @@ class Episode:
                     else:
                         return self._made(self._steps)
                 except EpisodeOver:
-                    if environment is not None:
-                        await self._look(environment)
-                    return self._made(self._received(), "task_limit")
+                    return await self._ended_by_rule()
+
+    async def _ended_by_rule(self) -> Trajectory:
+        if self._environment is not None:
+            await self._look(self._environment)
+        return self._made(self._received(), "task_limit")
 
     def so_far(self, stop: Stop | None = None) -> Trajectory:
         """Return the trajectory up to now; `stop` says why, when something outside ended it."""
