@@ -134,7 +134,7 @@ class Episode:
         for step in steps:
             if not isinstance(step, Step):
                 raise AgentFailed("The agent gave {type} instead of steps.", type=type(step).__name__)
-        self._steps.extend(_numbered(steps, self._turn))
+            self._steps.append(step if step.turn == self._turn else replace(step, turn=self._turn))
         self._sending = False
         if environment is not None:
             await self._look(environment)
