@@ -24,6 +24,8 @@ WORDS = [
     "AAPL",
     "USR001",
     "sort(x)",
+    "LDL (bad)",
+    "ls  (x",
     "a'b\"c",
     "漢",
     "\\n",

@@ -293,7 +293,8 @@ def check(sample: Mapping[str, Json], steps: Sequence[Sequence[Sequence[str]]], 
 def _same(calls: Sequence[str], answers: Sequence[str], methods: frozenset[str]) -> bool:
     """True if a turn makes the calls of its answer, so that it leads to the same state and results without being run."""
     return len(calls) == len(answers) and all(
-        _is_plain(call, methods) and _tree(call) == _tree(answer) for call, answer in zip(calls, answers, strict=True)
+        _is_plain(call, methods) and _is_plain(answer, methods) and _tree(call) == _tree(answer)
+        for call, answer in zip(calls, answers, strict=True)
     )
 
 
@@ -389,10 +390,15 @@ def _as_text(value: object) -> str:
 
 
 def _is_plain(call: str, methods: Container[str]) -> bool:
-    """True for the usual call, whose text names one method, at its start."""
+    """True for the usual call, which upstream's expression changes at its start only.
+
+    It names instances before their methods, and takes away whitespace between any word and a parenthesis, also inside texts.
+    """
     if call.partition("(")[0] not in methods:
         return False
-    return all(match.start() == 0 or match[1] not in methods for match in _CALLED.finditer(call))
+    return all(
+        match[0] == match[1] and (match.start() == 0 or match[1] not in methods) for match in _CALLED.finditer(call)
+    )
 
 
 class _InTime:
