@@ -70,7 +70,7 @@ def pull(source: Path | None, tell: Tell) -> Path:
 def is_wanted(name: str) -> bool:
     """True for the files that are kept: code, data of the domains that are played, guidelines, the licence.
 
-    >>> is_wanted("src/tau2/config.py"), is_wanted("data/tau2/domains/mock/tasks_voice.json")
+    >>> is_wanted("src/tau2/config.py"), is_wanted("data/tau2/domains/telecom/tasks_full.json")
     (True, False)
     """
     path = PurePosixPath(name)
@@ -80,7 +80,8 @@ def is_wanted(name: str) -> bool:
         return path.suffix == ".py"
     if path.parts[:3] == ("data", "tau2", "domains"):
         is_flat = len(path.parts) == 5 and path.parts[3] in ("airline", "retail", "telecom", "mock")
-        return is_flat and path.suffix in (".json", ".toml", ".md") and "voice" not in name and "audio" not in name
+        is_played = not any(word in path.name for word in ("voice", "audio", "_full"))
+        return is_flat and is_played and path.suffix in (".json", ".toml", ".md")
     return name == "LICENSE" or (path.parts[:3] == ("data", "tau2", "user_simulator") and path.suffix == ".md")
 
 
