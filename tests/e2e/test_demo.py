@@ -58,3 +58,18 @@ def test_a_real_model_runs_a_few_samples(tmp_path: Path) -> None:
     assert summary["usage"]["output_tokens"] > 20
     again = CliRunner().invoke(app, ["run", "--run", "r", "--json", "--quiet"])
     assert json.loads(again.stdout)["estimates"] == summary["estimates"]
+
+
+@pytest.mark.slow
+@pytest.mark.model
+def test_a_real_model_acts_in_a_conversation_of_several_turns() -> None:
+    arguments = ["run", "bfcl/multi_turn_base", "--id", "multi_turn_base_3", "--agent", "local:smollm2-135m"]
+    result = CliRunner().invoke(
+        app, [*arguments, "--agent-set", "max_tokens=12", "--json", "--quiet", "--run", "turns"]
+    )
+    assert result.exit_code == 0, result.stderr
+    summary = json.loads(result.stdout)
+    assert summary["outcomes"] == {"scored": 1}
+    assert summary["usage"]["requests"] >= 1
+    shown = CliRunner().invoke(app, ["explain", "turns", "multi_turn_base_3"])
+    assert "expected: calls" in shown.stdout
