@@ -24,6 +24,7 @@ class Adder:
 
     def __init__(self) -> None:
         self.called: list[ToolCall] = []
+        self.max_steps: int | None = None
 
     async def call(self, call: ToolCall) -> ToolResult:
         self.called.append(call)
@@ -52,7 +53,7 @@ async def play(
     *turns: Turn,
     environment: Environment | None = None,
     tools: ToolStyle = "native",
-    max_steps: int = 50,
+    max_steps: int | None = 50,
 ) -> tuple[list[Step], ScriptedModel]:
     model = ScriptedModel(script)
     agent = ChatAgent(model, tools=tools, max_steps=max_steps)
@@ -88,6 +89,24 @@ async def test_too_many_steps_end_the_turn_as_a_step_limit() -> None:
     steps, _ = await play([calling(add(1))] * 5, turn("a"), environment=Adder(), max_steps=3)
     assert len([step for step in steps if step.message.role == "assistant"]) == 3
     assert steps[-1].stop == "step_limit"
+
+
+@pytest.mark.parametrize(
+    ("of_task", "of_agent", "replies", "stop"),
+    [
+        (60, None, 60, "task_limit"),
+        (2, None, 2, "task_limit"),
+        (60, 4, 4, "step_limit"),
+    ],
+)
+async def test_the_limit_of_the_task_goes_before_the_usual_one(
+    of_task: int, of_agent: int | None, replies: int, stop: str
+) -> None:
+    world = Adder()
+    world.max_steps = of_task
+    steps, _ = await play([calling(add(1))] * 70, turn("a"), environment=world, max_steps=of_agent)
+    assert len([step for step in steps if step.message.role == "assistant"]) == replies
+    assert steps[-1].stop == stop
 
 
 async def test_a_reply_that_was_cut_off_is_not_acted_on() -> None:

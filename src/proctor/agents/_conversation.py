@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from proctor.chat.prompted_tools import describe_tools, read_calls, results_message
 from proctor.core.declared import EnvironmentInfo, declared
 from proctor.core.errors import EpisodeOver
-from proctor.core.run import limits_now
+from proctor.core.run import Limits, limits_now
 from proctor.core.sample import Message, Tool, ToolCall, ToolResult, Turn
 from proctor.core.task import CallsTogether, Environment, Session
 from proctor.core.trajectory import Step, Stop, Trajectory
@@ -71,7 +71,10 @@ class Conversation:
         self.received = []
         self._messages.extend(turn.messages)
         self._tools = turn.tools or self._tools  # those of an earlier turn stay, as a simulated user brings none
-        own, tasks = self._max_steps or limits_now.get().steps, self._about.max_steps
+        usual, tasks = limits_now.get().steps, self._about.max_steps
+        if tasks is not None and usual == Limits().steps:
+            usual = tasks  # a limit that nobody chose gives way to that of the task
+        own = self._max_steps or usual
         for _ in range(own if tasks is None else min(own, tasks)):
             steps = await self._reply()
             self.received.extend(steps)
