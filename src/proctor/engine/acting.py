@@ -1,6 +1,8 @@
 """Give an agent the environment of a sample: whatever breaks in it ends the sample as a failure of the environment."""
 
+import asyncio
 import inspect
+import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
@@ -10,6 +12,7 @@ import msgspec
 
 from proctor.core.declared import EnvironmentInfo, checked, declared
 from proctor.core.errors import EnvironmentFailed, EpisodeOver, PartFailed, ProctorError
+from proctor.core.run import limits_now
 from proctor.core.sample import Message, Sample, Tool, ToolCall, ToolResult
 from proctor.core.task import CallsTogether, Environment, MakeEnvironment, ToolWording
 from proctor.core.trajectory import StateChange
@@ -18,6 +21,7 @@ from proctor.transport.redact import quoted
 STATE_BYTES = 262_144  # a larger state is kept in part
 CHANGES_SHOWN = 200  # of one turn
 DEEPEST = 8
+LEAVE_SECONDS = 10.0  # for an environment to end; one that does not is left alone
 
 State = Mapping[str, Any]
 
@@ -31,6 +35,7 @@ class Acting:
         tools, wording, check: those that the environment declares.
         environment: itself, for a simulated user that is made for it.
         max_steps: replies at most in one turn by the rules of the task.
+        busy_since: when the call under way began, by `time.perf_counter`; it stays when a time limit ends that call.
     """
 
     def __init__(self, environment: Environment, sample: Sample) -> None:
@@ -39,6 +44,7 @@ class Acting:
         self.wording: ToolWording | None = about.wording
         self.check: Callable[[Message], None] | None = about.check
         self.max_steps = about.max_steps or sample.known.max_steps
+        self.busy_since: float | None = None
         self.environment = environment
 
     @property
@@ -54,8 +60,7 @@ class Acting:
             EpisodeOver: a rule of the task ends the conversation.
         """
         with _Blamed(self, call.name):
-            result = await self.environment.call(call)
-        return result if result.id == call.id else msgspec.structs.replace(result, id=call.id)
+            return _checked(await self.environment.call(call), call)
 
     async def state(self) -> State:
         """Return a copy of the state, as JSON values."""
@@ -73,7 +78,12 @@ class ActingTogether(Acting):
         """Return the results in the order of the calls; None if the calls may not be run, which ends the turn."""
         assert isinstance(self.environment, CallsTogether)
         with _Blamed(self, calls[0].name):
-            return await self.environment.call_all(calls)
+            results = await self.environment.call_all(calls)
+            if results is None:
+                return None
+            if not isinstance(results, list | tuple) or len(results) != len(calls):
+                raise TypeError(f"not one result for each of {len(calls)} calls")
+            return [_checked(result, call) for result, call in zip(results, calls, strict=True)]
 
 
 class _Blamed:
@@ -84,9 +94,12 @@ class _Blamed:
         self._tool = tool
 
     def __enter__(self) -> None:
-        pass
+        if self._acting is not None:
+            self._acting.busy_since = time.perf_counter()
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if self._acting is not None and not isinstance(error, asyncio.CancelledError):
+            self._acting.busy_since = None
         if not isinstance(error, Exception):
             return
         ended = error if isinstance(error, EpisodeOver | ProctorError) else self._failure(error)
@@ -125,7 +138,24 @@ async def entered(make: MakeEnvironment | str | Sequence[str], sample: Sample) -
 
 async def _leave(environment: AbstractAsyncContextManager[Any], *raised: Any) -> None:
     with suppress(Exception):
-        await environment.__aexit__(*raised)
+        async with asyncio.timeout(LEAVE_SECONDS):
+            await environment.__aexit__(*raised)
+
+
+def _checked(result: Any, call: ToolCall) -> ToolResult:
+    """Return the result with the id of its call; what is none, or more than any model reads, is a fault of the tool."""
+    if not isinstance(result, ToolResult) or not isinstance(result.content, str):
+        kind = type(result.content if isinstance(result, ToolResult) else result).__name__
+        raise TypeError(f"the result is {kind} instead of text in a ToolResult")
+    if len(result.content) > limits_now.get().reply_bytes:
+        raise EnvironmentFailed(
+            "The tool '{name}' returned {size} characters; the limit is {limit}.",
+            kind="too_large",
+            name=call.name,
+            size=len(result.content),
+            limit=limits_now.get().reply_bytes,
+        )
+    return result if result.id == call.id else msgspec.structs.replace(result, id=call.id)
 
 
 def _plain(state: State) -> State:

@@ -1,5 +1,6 @@
 """Play the turns of one sample with an agent."""
 
+import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from proctor.core.trajectory import StateChange, Step, Stop, ToolStyle, Trajecto
 from proctor.engine.acting import Acting, State, changes, kept
 from proctor.transport.redact import quoted
 
+MOST_TURNS = 1_000  # of a user who may have no limit of its own
 ENDS = ("step_limit", "time_limit", "task_limit")
 
 
@@ -98,6 +100,11 @@ class Episode:
             return sample.turns[self._turn]
         if self._user is None:
             return None
+        if self._turn >= MOST_TURNS:
+            raise UserFailed("The simulated user came to no end in {count} turns.", kind="endless", count=self._turn)
+        await asyncio.sleep(
+            0
+        )  # where agent and user both answer at once, nothing else would run, not even a time limit
         clock = time.perf_counter()
         try:
             turn = await self._reply(self._user, sample)
@@ -110,13 +117,16 @@ class Episode:
 
     async def _reply(self, user: User, sample: Sample) -> Turn | None:
         try:
-            return await user.reply(sample, self.so_far())
+            turn = await user.reply(sample, self.so_far())
         except (ProctorError, EpisodeOver):
             raise
         except Exception as error:
             raise UserFailed(
                 "The simulated user broke: {type}: {error}", type=type(error).__name__, error=quoted(error)
             ) from error
+        if turn is not None and not isinstance(turn, Turn):
+            raise UserFailed("The simulated user returned {type} instead of words.", type=type(turn).__name__)
+        return turn
 
     async def _send(self, session: Session, turn: Turn) -> bool:
         self._sending = True

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 
 import msgspec
 
@@ -22,7 +23,7 @@ from proctor.core.sentence import say
 from proctor.core.task import Agent, Task
 from proctor.core.trajectory import Trajectory, Usage
 from proctor.core.trial import Failure, Outcome, Trial, Verdict
-from proctor.engine.acting import entered
+from proctor.engine.acting import Acting, entered
 from proctor.engine.blame import is_lack, is_of_the_agent
 from proctor.engine.episode import Episode
 from proctor.engine.refusals import OF_THE_KEY
@@ -116,13 +117,17 @@ async def _play(work: Work, sample: Sample) -> tuple[Trajectory, Failure | None,
     limit = Deadline(limits.seconds)
     retry.clock.set(limit)
     limits_now.set(limits)
+    environment: Acting | None = None
+    entering = time.perf_counter() if task.environment is not None else None
     try:
         if task.environment is None:
             with limit:
                 trajectory = await episode.play(shown)
         else:
-            async with entered(task.environment, sample) as environment:
+            async with AsyncExitStack() as stack:  # it is left outside the limit: an answer is not lost by that
                 with limit:
+                    environment = await stack.enter_async_context(entered(task.environment, sample))
+                    entering = None
                     trajectory = await episode.play(shown, environment)
     except PartFailed as error:
         outcome = next((OUTCOME_BY_ERROR[kind] for kind in OUTCOME_BY_ERROR if isinstance(error, kind)), None)
@@ -141,7 +146,9 @@ async def _play(work: Work, sample: Sample) -> tuple[Trajectory, Failure | None,
         if from_outside(error):
             raise
         if isinstance(error, TimeoutError) and limit.expired():
-            return _out_of_time(episode.so_far("time_limit"), limits, episode.user_seconds)
+            since = entering if environment is None else environment.busy_since
+            stuck_seconds = 0.0 if since is None else time.perf_counter() - since
+            return _out_of_time(episode.so_far("time_limit"), limits, episode.user_seconds, stuck_seconds)
         if not is_of_the_agent(error):
             return episode.so_far(), _internal_failure(error), "environment_failed"
         reason = say("The agent raised {kind}: {error}", kind=type(error).__name__, error=quoted(error))
@@ -169,8 +176,15 @@ def _usage(trajectory: Trajectory, price: Price | None) -> Usage:
 
 
 def _out_of_time(
-    trajectory: Trajectory, limits: Limits, user_seconds: float
+    trajectory: Trajectory, limits: Limits, user_seconds: float, stuck_seconds: float
 ) -> tuple[Trajectory, Failure | None, Outcome]:
+    if stuck_seconds > limits.seconds / 2:
+        reason = say(
+            "The environment had not answered after {taken} of {seconds} seconds.",
+            taken=f"{stuck_seconds:.1f}",
+            seconds=f"{limits.seconds:g}",
+        )
+        return trajectory, Failure(kind="time_limit", reason=reason), "environment_failed"
     if user_seconds > limits.seconds / 2:
         reason = say(
             "The simulated user took {taken} of {seconds} seconds.",

@@ -68,7 +68,7 @@ class Program:
     async def write(self, line: bytes) -> None:
         """Write a line to its standard input; one that ended already is noticed when it is read."""
         assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError, RuntimeError):  # the last is what uvloop raises
             self._process.stdin.write(line + b"\n")
             await self._process.stdin.drain()
 
