@@ -11,10 +11,11 @@ from typing import Self
 TAIL_BYTES = 4_096
 GRACE_SECONDS = 1.0
 POLL_SECONDS = 0.01
+UNBUFFERED = {"PYTHONUNBUFFERED": "1"}  # or what a Python program prints would wait in its buffer
 
 
 class LineTooLong(Exception):
-    """The program wrote a longer line than is read; it was skipped."""
+    """The program wrote a longer line than is read."""
 
 
 class Program:
@@ -24,6 +25,7 @@ class Program:
         self._process = process
         self._transport = transport
         self._tail = b""
+        self._is_in_long_line = False
         self._reader = asyncio.create_task(self._read_errors())
 
     @classmethod
@@ -47,10 +49,7 @@ class Program:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            env={
-                **(os.environ if variables is None else variables),
-                "PYTHONUNBUFFERED": "1",
-            },  # else print() would wait
+            env={**(os.environ if variables is None else variables), **UNBUFFERED},
             start_new_session=True,
         )
         return cls(Process(transport, protocol, loop), transport)
@@ -76,26 +75,24 @@ class Program:
         """Return the next line of its standard output, empty at its end.
 
         Raises:
-            LineTooLong: the line was skipped.
+            LineTooLong: a line is longer than the limit; the next call skips the rest of it, which may have no end.
         """
         output = self._process.stdout
         assert output is not None
-        try:
-            return await output.readuntil(b"\n")
-        except asyncio.IncompleteReadError as end:
-            return end.partial
-        except asyncio.LimitOverrunError as error:
-            long = error.consumed
-        while long:
-            await output.readexactly(long)
+        while True:
             try:
-                await output.readuntil(b"\n")
-                long = 0
-            except asyncio.IncompleteReadError:
-                long = 0
+                line = await output.readuntil(b"\n")
+            except asyncio.IncompleteReadError as end:
+                return b"" if self._is_in_long_line else end.partial
             except asyncio.LimitOverrunError as error:
-                long = error.consumed
-        raise LineTooLong
+                await output.readexactly(error.consumed)
+                if not self._is_in_long_line:
+                    self._is_in_long_line = True
+                    raise LineTooLong from None
+                continue
+            if not self._is_in_long_line:
+                return line
+            self._is_in_long_line = False
 
     async def ends(self, seconds: float = GRACE_SECONDS) -> bool:
         """True if it ends within a moment; then its last words on standard error are known."""
