@@ -70,7 +70,17 @@ def test_a_stored_run_gives_back_its_options(questions: str) -> None:
     same = [
         name
         for name in RunOptions.__struct_fields__
-        if name not in ("store", "run_id", "options", "agent_options", "judge_options", "user_options", "tags")
+        if name
+        not in (
+            "store",
+            "run_id",
+            "options",
+            "agent_options",
+            "judge_options",
+            "user_options",
+            "environment_options",
+            "tags",
+        )
     ]
     assert {name: getattr(again, name) for name in same} == {name: getattr(given, name) for name in same}
     assert proctor.api.run_task(task, again).outcomes == run.outcomes

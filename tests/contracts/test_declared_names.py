@@ -11,6 +11,7 @@ LIBRARY = "objects of another library, whose versions differ"
 ARGUMENTS = "arguments as the original scripts read them: a name that is not there has a default"
 ALLOWED = {
     "agents/adk_events.py": LIBRARY,
+    "agents/_adk_plugins.py": LIBRARY,
     "agents/_adk_folder.py": "modules of the user, read as google-adk reads them",
     "agents/agent_errors.py": "errors of any provider's library",
     "agents/_library_agents.py": LIBRARY,

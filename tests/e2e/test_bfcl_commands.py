@@ -83,7 +83,7 @@ def test_an_export_scores_as_the_run_did(folder: Path, mode: str) -> None:
 
 
 def test_what_was_not_run_is_named_and_the_official_number_stands_beside(folder: Path) -> None:
-    proctor("run", "bfcl/non_live", "--agent", "baseline:oracle", "--limit", "12", "--run", "r", "--quiet")
+    proctor("run", "bfcl/single_turn", "--agent", "baseline:oracle", "--limit", "20", "--run", "r", "--quiet")
     out = proctor("show", "r")
     assert "official tool" in out
     assert "not run" in out

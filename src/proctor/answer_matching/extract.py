@@ -31,10 +31,10 @@ def final_answer(reply: str) -> str | None:
 
     None when a long reply has no marker, because any choice would be a guess.
 
-    >>> final_answer("So **the answer is** 17.\\n"), final_answer("因此，答案是：北京。"), final_answer("Paris")
+    >>> final_answer("So **the answer is** 17.\n"), final_answer("因此，答案是：北京。"), final_answer("Paris")
     ('17.', '北京。', 'Paris')
-    >>> print(final_answer(r"$$\\boxed{\\frac{1}{2}}$$"))
-    \\frac{1}{2}
+    >>> print(final_answer(r"$$\boxed{\frac{1}{2}}$$"))
+    \frac{1}{2}
     """
     tail = reply[-TAIL:].rpartition(THOUGHT)[2]
     boxed_at, boxed = _boxed(tail)

@@ -28,7 +28,7 @@ def without_thoughts(reply: str) -> str:
 def last_boxed(text: str) -> str | None:
     r"""Return the content of the last `\boxed{…}`; None without one.
 
-    >>> last_boxed(r"So \\boxed{\\text{AC}}."), last_boxed("none")
+    >>> last_boxed(r"So \boxed{\text{AC}}."), last_boxed("none")
     ('AC', None)
     """
     openings = list(_BOX.finditer(text))

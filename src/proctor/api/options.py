@@ -120,7 +120,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         spec, chosen = record.spec, record.spec.selection
         same = {name: getattr(spec, name) for name in spec.__struct_fields__ if name in cls.__struct_fields__}
         return cls(
-            **same,
+            **{name: value for name, value in same.items() if value != ()},
             **{name: getattr(chosen, name) for name in chosen.__struct_fields__},
             options=spec.task_options,
             store=store,

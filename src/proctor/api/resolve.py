@@ -147,7 +147,7 @@ def environment(
     if not names and not named:
         if options:
             raise BadInput("--environment-set goes with an environment that is given by name.")
-        is_environment = isinstance(own, type) and hasattr(own, "call") and hasattr(own, "state")  # made of a sample
+        is_environment = isinstance(own, type) and issubclass(own, Environment)  # made of a sample
         is_plain = own is not None and (not callable(own) or (isinstance(own, type) and not is_environment))
         made = python.wrap(own) if is_plain else own
         return msgspec.structs.replace(task, environment=made), Named(name="", files=files_of(None, own) if own else {})

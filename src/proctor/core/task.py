@@ -16,6 +16,7 @@ from proctor.core.trajectory import Step, ToolStyle, Trajectory, Usage
 from proctor.core.trial import Outcome, Trial, Value, Verdict
 
 
+@runtime_checkable
 class Environment(Protocol):
     """Stateful tools that an agent acts on; one is made for each attempt at a sample.
 
@@ -103,6 +104,7 @@ class Model(Protocol):
         ...
 
 
+@runtime_checkable
 class User(Protocol):
     """A simulated user. Optional attributes: `declared.UserInfo`."""
 

@@ -15,7 +15,7 @@ from proctor.core.declared import UserInfo, checked
 from proctor.core.errors import BadInput, UserFailed
 from proctor.core.parts import UserPart
 from proctor.core.sample import Message, Sample, Turn
-from proctor.core.task import User
+from proctor.core.task import TakesSample, User
 from proctor.core.trajectory import Trajectory
 from proctor.registry import load_object
 from proctor.runtime.threads import in_thread, is_async
@@ -80,7 +80,7 @@ class FunctionUser:
 
 
 def _is_user(target: object) -> TypeGuard[User]:
-    return not isinstance(target, type) and callable(getattr(target, "reply", None) or getattr(target, "open", None))
+    return not isinstance(target, type) and isinstance(target, User | TakesSample)
 
 
 def _count_parameters(target: object) -> int:

@@ -425,8 +425,7 @@ _IN_TIME = _InTime()
 @lru_cache(maxsize=10_000)
 def _parse(source: str) -> ast.expr:
     """Return the tree of a call, which is only read; errors of syntax are those of `eval`."""
-    body: ast.expr = compile(source, "<string>", "eval", ast.PyCF_ONLY_AST).body  # type: ignore[attr-defined]  # an Expression
-    return body
+    return ast.parse(source, "<string>", "eval").body
 
 
 def _reset_precision() -> None:
