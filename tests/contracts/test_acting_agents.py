@@ -164,9 +164,9 @@ async def test_samples_side_by_side_have_environments_of_their_own(kind: str) ->
 async def test_a_time_limit_ends_the_call_under_way(kind: str) -> None:
     await play(kind, [[("add", {"item": "apple"})], "Added."])  # loads the library, which takes its time
     script: acting.Script = [[("add", {"item": "apple"})], [("wait", {})], [("add", {"item": "late"})], "Never said."]
-    trial, follows, shop = await play(kind, script, limits={"seconds": 1.0})
+    trial, follows, shop = await play(kind, script, limits={"seconds": 2.0})
     assert trial.trajectory.stop == "time_limit"
-    assert trial.outcome == ("scored" if kind == "smolagents, code" else "agent_failed")  # its code is words, too
+    assert trial.outcome == "environment_failed"  # whose call took most of the time
     assert shop.was_left
     await asyncio.sleep(0.2)  # a thread of the library may go on, but without the environment
     assert shop.cart == ["apple"]
