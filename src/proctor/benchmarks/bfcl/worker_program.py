@@ -356,10 +356,16 @@ def _loaded(classes: Sequence[str], config: str, sample_id: str) -> bytes:
 @cache
 def _class(name: str) -> tuple[Callable[[], Any], tuple[str, ...]]:
     """Return a class with the names of its public methods, in the order of the official code."""
-    os.environ.setdefault(
-        "BFCL_PROJECT_ROOT", tempfile.gettempdir()
+    root = os.environ.get("BFCL_PROJECT_ROOT")
+    os.environ["BFCL_PROJECT_ROOT"] = (
+        root or tempfile.gettempdir()
     )  # the package makes folders there when it is imported
-    kind = getattr(importlib.import_module(f"{CLASSES}.{MODULE_BY_CLASS[name]}"), name)
+    try:
+        module = importlib.import_module(f"{CLASSES}.{MODULE_BY_CLASS[name]}")
+    finally:
+        if root is None:
+            del os.environ["BFCL_PROJECT_ROOT"]
+    kind = getattr(module, name)
     members = inspect.getmembers(kind, inspect.isfunction) + inspect.getmembers(kind, inspect.ismethod)
     return kind, tuple(method for method, _ in members if not method.startswith("_"))
 
