@@ -26,9 +26,10 @@ class Episode:
         user_seconds: how long the simulated user took for all it said.
     """
 
-    def __init__(self, agent: Agent, user: User | None = None) -> None:
+    def __init__(self, agent: Agent, user: User | None = None, under_way: asyncio.Event | None = None) -> None:
         self.user_seconds = 0.0
         self._agent = agent
+        self._under_way = under_way  # set when the conversation goes on after its first turn
         self._user = user
         self._environment: Acting | None = None
         self._session: Session | None = None
@@ -59,6 +60,8 @@ class Episode:
                 try:
                     while turn is not None and await self._send(session, turn):
                         turn = await self._next(sample)
+                        if turn is not None and self._under_way is not None:
+                            self._under_way.set()
                         if isinstance(turn, FreshTurn):
                             break  # to open another session
                     else:

@@ -5,6 +5,9 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 
+from msgspec.structs import replace
+
+from proctor.core.declared import ScorerInfo, declared
 from proctor.core.errors import BadInput, Refused
 from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence
@@ -31,7 +34,8 @@ async def evaluate(job: Job, store: Store, progress: Progress, stop: asyncio.Eve
     """Run all trials that are not finished, and return the record of the run as it ended.
 
     When `stop` is set, no new trial starts and those in flight get a moment to finish. The first trial runs
-    alone: it is the probe of key, model and agent. When the budget is spent, the rest is recorded as skipped.
+    alone: it is the probe of key, model and agent. In a conversation its first turn is enough, unless a judge is still to
+    be tried, or the budget needs to know what a trial takes. When the budget is spent, the rest is recorded as skipped.
 
     Raises:
         BadInput: found before or by the first call; a run without any trial is removed again.
@@ -40,7 +44,8 @@ async def evaluate(job: Job, store: Store, progress: Progress, stop: asyncio.Eve
     status = RunStatus(progress)
     async with opened_run(job, store, status, stop) as run:
         client = Client(concurrency=job.concurrency, allowance=run.allowance)
-        async with client, _player(job, client, status) as play:
+        under_way = asyncio.Event()  # the first trial has more turns to come
+        async with client, _player(job, client, status, under_way) as play:
             status.waits = client.waits
             admission = Admission(
                 client,
@@ -71,8 +76,9 @@ async def evaluate(job: Job, store: Store, progress: Progress, stop: asyncio.Eve
                                 admission.follow(run.refusals)
                             for played in kept:
                                 await saving.save(*played)
-                                if is_probe or played.trial.failure is not None:
-                                    first.check(played.trial, is_probe=is_probe)
+                                is_alone = is_probe and not under_way.is_set()
+                                if is_alone or played.trial.failure is not None:
+                                    first.check(played.trial, is_probe=is_alone)
                         except Refused as error:  # others may have been paid for: they are let through
                             run.refusals.refuse(error.sentence)
                             admission.close()
@@ -81,14 +87,13 @@ async def evaluate(job: Job, store: Store, progress: Progress, stop: asyncio.Eve
                     finally:
                         admission.leave()
                         status.in_flight = admission.in_flight
-                    if is_probe and not run.refusals.is_open:
+                    if is_probe and (under_way.is_set() or not run.refusals.is_open):
                         return
 
-            for count, is_probe in ((1, True), (job.at_once, False)):
-                if not admission.is_over:
-                    async with save_all() as saving, workers_until(stop) as start:
-                        for _ in range(count):
-                            start(worker(is_probe=is_probe))
+            async with save_all() as saving, workers_until(stop) as start:
+                await _until_known(start(worker(is_probe=True)), under_way)
+                for _ in range(0 if admission.is_over else job.at_once):
+                    start(worker(is_probe=False))
             async with save_all() as saving:
                 for played in run.refusals.rest():
                     await saving.save(*played)
@@ -97,14 +102,30 @@ async def evaluate(job: Job, store: Store, progress: Progress, stop: asyncio.Eve
     return run.record
 
 
+async def _until_known(probe: "asyncio.Task[None]", under_way: asyncio.Event) -> None:
+    """Wait until the first trial has ended, or its conversation goes on."""
+    going_on = asyncio.create_task(under_way.wait())
+    try:
+        await asyncio.wait({probe, going_on}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        going_on.cancel()
+
+
 @asynccontextmanager
-async def workers_until(stop: asyncio.Event) -> AsyncIterator[Callable[[Coroutine[object, object, None]], None]]:
+async def workers_until(
+    stop: asyncio.Event,
+) -> AsyncIterator[Callable[[Coroutine[object, object, None]], "asyncio.Task[None]"]]:
     """Run the workers that the block starts to their end; when `stop` is set they are cancelled after a moment."""
     workers: list[asyncio.Task[None]] = []
+
+    def start(work: Coroutine[object, object, None]) -> "asyncio.Task[None]":
+        workers.append(group.create_task(work))
+        return workers[-1]
+
     try:
         async with asyncio.TaskGroup() as group:
-            yield lambda work: workers.append(group.create_task(work))
             watcher = group.create_task(_cancel_after_stop(stop, workers))
+            yield start
             await asyncio.wait(workers)
             watcher.cancel()
     except* BadInput as several:
@@ -119,9 +140,13 @@ async def _cancel_after_stop(stop: asyncio.Event, workers: Sequence["asyncio.Tas
 
 
 @asynccontextmanager
-async def _player(job: Job, client: Client, status: RunStatus) -> AsyncIterator[Play]:
-    """Open what plays a sample: this process, several others, or the replies that were recorded."""
-    work = job.work()
+async def _player(job: Job, client: Client, status: RunStatus, under_way: asyncio.Event) -> AsyncIterator[Play]:
+    """Open what plays a sample: this process, several others, or the replies that were recorded.
+
+    `under_way` is set when a conversation goes on after its first turn, where a run may rely on that.
+    """
+    has_judge = any(declared(ScorerInfo, scorer.function).judge is not None for scorer in job.scorers)
+    work = job.work() if has_judge or status.tracker.is_bounded else replace(job.work(), under_way=under_way)
     if job.replies is not None:
         async with Opened(work.judges):
             yield partial(score_recorded, work, job.replies)

@@ -1,5 +1,6 @@
 """Run one attempt at one sample, and turn whatever it raises into an outcome: nothing else does that."""
 
+import asyncio
 import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
@@ -43,7 +44,11 @@ OUTCOME_BY_ERROR: dict[type[PartFailed], Outcome] = {
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):
-    """The parts and bounds that every attempt of a run shares."""
+    """The parts and bounds that every attempt of a run shares.
+
+    Attributes:
+        under_way: set when a conversation goes on after its first turn.
+    """
 
     run_id: str
     task: Task
@@ -51,6 +56,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     scorers: Sequence[BoundScorer]
     limits: Limits
     price: Price | None = None
+    under_way: asyncio.Event | None = None
 
     @property
     def judges(self) -> tuple[object, ...]:
@@ -113,7 +119,7 @@ def skip_unjudged(trial: Trial, verdicts: Sequence[Verdict]) -> Trial:
 async def _play(work: Work, sample: Sample) -> tuple[Trajectory, Failure | None, Outcome]:
     task, limits = work.task, work.limits
     shown = task.present(sample) if task.present is not None else sample
-    episode = Episode(work.agent, task.user)  # type: ignore[arg-type]  # names were resolved with the task
+    episode = Episode(work.agent, task.user, work.under_way)  # type: ignore[arg-type]  # names were resolved with the task
     limit = Deadline(limits.seconds)
     retry.clock.set(limit)
     limits_now.set(limits)
