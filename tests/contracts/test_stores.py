@@ -9,6 +9,7 @@ import pytest
 from memory_store import MemoryStore
 from stored_runs import a_record, a_sample, a_trial, a_verdict, begun, fill
 
+from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
 from proctor.core.sample import Sample
@@ -277,7 +278,14 @@ async def test_a_record_saved_in_between_leaves_the_run_open(store: Store) -> No
 
 async def test_an_unknown_run_names_the_nearest(store: Store) -> None:
     await fill(store, [], a_record("capitals-0101"))
-    asked: list[Callable[[str], object]] = [store.run, store.finished, store.outcomes, store.usage, store.delete]
+    asked: list[Callable[[str], object]] = [
+        store.run,
+        store.finished,
+        store.outcomes,
+        store.usage,
+        store.annotations,
+        store.delete,
+    ]
     lazy: list[Callable[[str], Iterator[object]]] = [store.trials, store.verdicts, store.planned, store.history]
     for read in (*asked, *(lambda name, read=read: list(read(name)) for read in lazy)):
         with pytest.raises(BadInput, match=r"capitals-0102.*Did you mean 'capitals-0101'"):
@@ -295,6 +303,52 @@ async def test_a_deleted_run_leaves_the_others(store: Store) -> None:
     assert [trial.sample_id for trial in store.trials("one")] == ["es"]
 
 
+async def test_what_people_say_is_kept_with_the_run_and_the_newest_of_a_key_counts(store: Store) -> None:
+    await fill(store, ["fr", "de"], a_record("one"))
+    await fill(store, ["fr"], a_record("two"))
+    tag = Annotation(run_id="one", kind="tag", name="good", by="ann", created=1.0)
+    label = Annotation(
+        run_id="one", sample_id="fr", kind="label", name="exact", value=0.5, comment="half", by="bob", created=2.0
+    )
+    other = Annotation(run_id="two", kind="note", value="看 \x00 </script> \ud800", created=3.0)
+    store.annotate([tag, label, other])
+    clean = msgspec.structs.replace(other, value="看 \x00 </script> �")
+    assert store.annotations("one") == [tag, label]
+    assert store.annotations("one", sample_id="") == [tag]
+    assert store.annotations("one", kind="label", sample_id="fr") == [label]
+    assert store.annotations(kind="note") in ([clean], [other])
+    store.annotate([msgspec.structs.replace(label, value=1.0, created=4.0)], [tag])
+    assert [one.value for one in store.annotations("one")] == [1.0]
+    assert list(store.verdicts("one", sample_id="fr")) == [a_verdict("fr", run="one")]
+    for id in ("three", "one"):
+        with pytest.raises(BadInput):
+            store.annotate([tag, Annotation(run_id=id, sample_id="xx", kind="review")], [label])
+    assert [one.value for one in store.annotations("one")] == [1.0]
+
+
+@pytest.mark.parametrize("name", sorted(REOPENED))
+async def test_what_people_say_about_an_open_run_is_there_after_reopening(name: str, tmp_path: Path) -> None:
+    writing, saying = STORES[name](tmp_path), STORES[name](tmp_path)
+    await begun(writing, [a_sample("fr")])
+    tag = Annotation(run_id="r", kind="tag", name="good", created=1.0)
+    saying.annotate([tag])
+    saying.close()
+    await writing.end(a_record())
+    writing.close()
+    again = STORES[name](tmp_path)
+    assert again.annotations() == [tag]
+    again.close()
+
+
+async def test_what_people_said_goes_with_a_deleted_run(store: Store) -> None:
+    await fill(store, ["fr"])
+    store.annotate([Annotation(run_id="r", kind="tag", name="good"), Annotation(run_id="r", kind="baseline", name="b")])
+    store.delete("r")
+    assert store.annotations() == []
+    await fill(store, ["fr"])
+    assert store.annotations("r") == []
+
+
 @pytest.mark.parametrize("target_name", STORES)
 async def test_a_copy_is_the_whole_run(store: Store, target_name: str, tmp_path: Path) -> None:
     (tmp_path / "target").mkdir()
@@ -306,7 +360,12 @@ async def test_a_copy_is_the_whole_run(store: Store, target_name: str, tmp_path:
     await store.judge([a_verdict("b", points=1)])
     await store.add(a_trial("a", 1, outcome="agent_failed"), (), samples[0])
     await store.end(a_record(attempts=2, state="stopped"))
+    said = [Annotation(run_id="r", kind="baseline", name="b"), Annotation(run_id="r", sample_id="a", kind="review")]
+    store.annotate([*said, Annotation(run_id="r", kind="baseline", name="taken")])
+    await fill(target, [], a_record("other"))
+    target.annotate([Annotation(run_id="other", kind="baseline", name="taken")])
     await copy(store, target, "r")
+    assert sorted(target.annotations("r"), key=lambda one: one.kind) == said
     assert list(target.history("r")) == list(store.history("r"))
     assert target.run("r") == store.run("r")
     assert target.tallies("r", "exact") == store.tallies("r", "exact")

@@ -4,6 +4,7 @@ import difflib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from proctor.core.annotation import Annotation, AnnotationKey, AnnotationKind
 from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
 from proctor.core.sample import Sample
@@ -26,6 +27,7 @@ class _Kept:
         self.verdicts: dict[Key, dict[str, Verdict]] = {}
         self.said: dict[Key, list[Verdict]] = {}
         self.samples: dict[str, Sample] = {}
+        self.annotations: dict[AnnotationKey, Annotation] = {}
 
     def in_order(self) -> Iterator[Trial]:
         place = {id: at for at, id in enumerate(self.plan)}
@@ -182,6 +184,23 @@ class MemoryStore:
             yield from (old for old in kept.replaced if (old.sample_id, old.attempt) == key)
             yield trial
             yield from kept.said.get(key, [])
+
+    def annotate(self, added: Sequence[Annotation], removed: Sequence[Annotation] = ()) -> None:
+        for one in added:
+            if one.sample_id not in ("", *self._kept(one.run_id).plan):
+                raise BadInput("The sample '{id}' is not in the plan of the run.", id=one.sample_id)
+        for one in removed:
+            self._kept(one.run_id).annotations.pop(one.key, None)
+        for one in added:
+            self._kept(one.run_id).annotations[one.key] = one
+
+    def annotations(
+        self, run_id: str | None = None, *, kind: AnnotationKind | None = None, sample_id: str | None = None
+    ) -> list[Annotation]:
+        every = [self._kept(run_id)] if run_id is not None else self._runs.values()
+        found = [one for kept in every for one in kept.annotations.values()]
+        found = [one for one in found if kind in (None, one.kind) and sample_id in (None, one.sample_id)]
+        return sorted(found, key=lambda one: one.created)
 
     def delete(self, run_id: str) -> None:
         self._kept(run_id)

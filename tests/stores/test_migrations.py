@@ -2,12 +2,14 @@
 
 import asyncio
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
 import pytest
-from stored_runs import a_record, a_sample, a_trial, a_verdict
+from stored_runs import a_record, a_sample, a_trial, a_verdict, fill
 
+from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
 from proctor.stores import schema
 from proctor.stores.sqlite import SqliteStore
@@ -106,3 +108,18 @@ def test_a_migration_that_fails_changes_nothing(tmp_path: Path) -> None:
 
 def _json(value: object) -> str:
     return msgspec.json.encode(value).decode()
+
+
+def test_a_store_without_annotations_gets_them_without_a_copy_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    asyncio.run(fill(store := SqliteStore(path), ["fr"]))
+    store.close()
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript("DROP TABLE annotations; PRAGMA user_version = 2")
+    store = SqliteStore(path)
+    assert list(store.trials("r")) == [a_trial("fr")]
+    store.annotate([Annotation(run_id="r", kind="tag", name="good")])
+    assert [one.name for one in store.annotations("r")] == ["good"]
+    store.close()
+    assert [file.name for file in tmp_path.iterdir() if file.suffix == ".bak"] == []
+    SqliteStore(path).close()

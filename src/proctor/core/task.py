@@ -6,6 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
+from proctor.core.annotation import Annotation, AnnotationKind
 from proctor.core.judge import JudgeChoice
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.sample import Message, Sample, Tool, ToolCall, ToolResult, Turn
@@ -272,6 +273,22 @@ class Store(Protocol):
 
     def history(self, run_id: str) -> Iterator[Trial | Verdict]:
         """Yield all that was ever accepted, with retried trials and earlier verdicts: of each trial, the oldest first."""
+        ...
+
+    def annotate(self, added: Sequence[Annotation], removed: Sequence[Annotation] = ()) -> None:
+        """Keep what people say about runs and trials, also while a run is written elsewhere; return when it is on disk.
+
+        One with the key of an earlier one replaces it; of those `removed` only the key counts.
+
+        Raises:
+            BadInput: there is no such run, or the plan has no such sample.
+        """
+        ...
+
+    def annotations(
+        self, run_id: str | None = None, *, kind: AnnotationKind | None = None, sample_id: str | None = None
+    ) -> list[Annotation]:
+        """Return what was said about a run, or about all, the oldest first; of a sample, or with '' of the run itself."""
         ...
 
     def delete(self, run_id: str) -> None: ...

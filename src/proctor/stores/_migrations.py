@@ -1,8 +1,8 @@
-"""Bring a store of an older version up to date, after a copy of the file.
+"""Bring a store of an older version up to date; before its rows are rewritten, the file is copied.
 
 Layout 1 stored every run, sample, trial and verdict as a row of JSON under its own names: four tables, `runs (id,
 record)`, `samples (run, place, id, record)`, `trials (run, sample, attempt, outcome, record)` and `verdicts
-(number, run, sample, attempt, scorer, record)`.
+(number, run, sample, attempt, scorer, record)`. Layout 2 had no table of annotations.
 """
 
 import sqlite3
@@ -20,7 +20,7 @@ from proctor.runtime.files import draft_of
 from proctor.stores import _plan
 from proctor.stores._accept import accept_one, append_verdict, encode_trial, encode_verdict
 from proctor.stores._arrivals import prepare
-from proctor.stores.schema import VERSION, create
+from proctor.stores.schema import ANNOTATIONS, VERSION, create
 
 CHUNK = 500
 
@@ -31,10 +31,11 @@ def migrate(db: sqlite3.Connection, path: Path, version: int) -> None:
     Raises:
         BadInput: it holds something that its version did not write.
     """
-    copy = _backup(path, version)
+    copy = _backup(path, version) if version == 1 else None  # later steps only add tables
     try:
         for step in range(version, VERSION):
             MIGRATIONS[step](db)
+        db.execute(f"PRAGMA user_version = {VERSION}")
     except (msgspec.MsgspecError, BadInput) as error:
         raise BadInput(
             "The store {path} cannot be brought to the layout of this version: {error}. It was not changed; a copy is in {copy}.",
@@ -98,4 +99,8 @@ def _run_from_1(db: sqlite3.Connection, run: int, name: str) -> None:
         append_verdict(db, sample, attempt, encode_verdict(verdict, outcome))
 
 
-MIGRATIONS: Mapping[int, Callable[[sqlite3.Connection], None]] = {1: _from_1}
+def _from_2(db: sqlite3.Connection) -> None:
+    db.execute(ANNOTATIONS)
+
+
+MIGRATIONS: Mapping[int, Callable[[sqlite3.Connection], None]] = {1: _from_1, 2: _from_2}

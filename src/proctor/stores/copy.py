@@ -1,10 +1,11 @@
-"""Copy a run from any store to any other, with its superseded trials and verdicts."""
+"""Copy a run from any store to any other, with its superseded trials and verdicts, and what people said about it."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from msgspec.structs import replace
 
+from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
 from proctor.core.sample import Sample
@@ -39,11 +40,18 @@ async def copy(source: Store, target: Store, run_id: str) -> None:
             samples = _samples(source, kept)
             await run_together(*(target.add(one, (), samples[one.sample_id]) for one in kept if isinstance(one, Trial)))
             await target.judge([one for one in kept if isinstance(one, Verdict)])
+        target.annotate(_annotations(source, target, run_id))
     except BaseException:
         await target.end(record)
         target.delete(run_id)
         raise
     await target.end(record)
+
+
+def _annotations(source: Store, target: Store, run_id: str) -> list[Annotation]:
+    """Return what was said about the run, without the names of baselines that are other runs in the target."""
+    taken = {one.name for one in target.annotations(kind="baseline")}
+    return [one for one in source.annotations(run_id) if one.kind != "baseline" or one.name not in taken]
 
 
 def check_whole(record: RunRecord) -> None:

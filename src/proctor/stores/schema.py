@@ -8,16 +8,31 @@ score of scorer 0: no point of one, whoever scores. `points` is null, and `why` 
 
 `contents` are whole samples, once for each digest in all runs; the name comes first in their index because
 names in the order of the plan touch few pages, and digests many. `cluster` is null for a sample on its own.
+
+`annotations` are what people say about runs and trials. They go by the name of the sample ('' is the run itself).
 """
 
 import sqlite3
 
 APPLICATION_ID = 0x50726F63  # "Proc", in the header of the file
-VERSION = 2
+VERSION = 3
 RUN_SHIFT = 32
 SPENT = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "requests", "cost")  # columns of trials
 
-SCHEMA = """
+ANNOTATIONS = """
+CREATE TABLE IF NOT EXISTS annotations (
+    run INTEGER NOT NULL,
+    sample TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    person TEXT NOT NULL,
+    record BLOB NOT NULL,
+    PRIMARY KEY (run, sample, attempt, kind, name, person)
+) WITHOUT ROWID
+"""
+SCHEMA = f"""
+{ANNOTATIONS};
 CREATE TABLE runs (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,

@@ -14,6 +14,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from proctor.core.annotation import Annotation, AnnotationKind
 from proctor.core.errors import BadInput
 from proctor.core.parts import StorePart
 from proctor.core.run import RunRecord
@@ -22,7 +23,7 @@ from proctor.core.tally import Tally
 from proctor.core.trajectory import Usage
 from proctor.core.trial import INFRASTRUCTURE, RETRYABLE, Outcome, Trial, Value, Verdict
 from proctor.registry import unknown
-from proctor.stores import _plan, _queries, _tallies
+from proctor.stores import _annotations, _plan, _queries, _tallies
 from proctor.stores._accept import append_verdict, encode_trial, encode_verdict, spend, spent_columns
 from proctor.stores._locks import RunLock
 from proctor.stores._opening import connect, explain, open_file
@@ -191,6 +192,18 @@ class SqliteStore:
         number, record = self._find(run_id)
         with self._reading() as db:
             return _tallies.strata(db, number, record.spec.attempts, clean(scorer), tag)
+
+    def annotate(self, added: Sequence[Annotation], removed: Sequence[Annotation] = ()) -> None:
+        numbers = {run: self._find(run)[0] for run in {one.run_id for one in (*added, *removed)}}
+        rows = [[(numbers[one.run_id], one) for one in chosen] for chosen in (added, removed)]
+        self._writer.call(lambda db: _annotations.annotate(db, *rows)).result()
+
+    def annotations(
+        self, run_id: str | None = None, *, kind: AnnotationKind | None = None, sample_id: str | None = None
+    ) -> list[Annotation]:
+        number = None if run_id is None else self._find(run_id)[0]
+        with self._reading() as db:
+            return _annotations.read(db, number, kind, sample_id)
 
     def delete(self, run_id: str) -> None:
         number, _ = self._find(run_id)
