@@ -7,8 +7,9 @@ what lies here.
 """
 
 import asyncio
+import hmac
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
@@ -16,19 +17,37 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 from proctor.core.sentence import Sentence, say
 from proctor.i18n import LANGUAGES, speak
+from proctor.web.attempts import Attempts
+from proctor.web.login_proxy import LoginProxy
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
-MOST_BYTES = 256_000  # of a request
+MOST_BYTES = 256_000  # of a request, if its path is not given more
 BODY_SECONDS = 20.0  # from its head to its end
-MOST_FIELDS = 200
+MOST_FIELDS = 2_000
 LANGUAGE_COOKIE = "proctor-lang"
+THEME_COOKIE = "proctor-theme"
+THEMES = ("auto", "light", "dark")
+KEPT_SECONDS = 31_536_000  # how long a browser remembers them
+API = "/api/"
+KIND_BY_STATUS = {
+    400: "bad_request",
+    401: "not_signed_in",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    408: "too_slow",
+    413: "too_large",
+    422: "invalid",
+    429: "too_many_attempts",
+    500: "internal",
+}
 SAFE_METHODS = frozenset({"GET", "HEAD"})
 HEADERS = {
     "content-security-policy": "default-src 'self'; img-src 'self'; object-src 'none'; base-uri 'none'; "
@@ -65,15 +84,26 @@ class Access:
         cookie: the name of the cookie; the port is in it, as cookies do not tell two servers of a machine apart.
     """
 
-    def __init__(self, port: int, hosts: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        port: int,
+        hosts: Iterable[str] = (),
+        *,
+        aliases: Iterable[str] = (),
+        login_proxy: LoginProxy | None = None,
+    ) -> None:
         """Make the tokens of a server.
 
         Args:
             port: where it listens.
             hosts: its names on the network, next to those of this machine; none where it listens on this machine only.
+            aliases: names by which a proxy passes requests on.
+            login_proxy: who names the users, so that they need no link.
         """
-        self._hosts = HOSTS | {host.lower() for host in hosts}
-        self._is_open = self._hosts != HOSTS
+        self._is_open = not HOSTS.issuperset(host.lower() for host in hosts)
+        self._hosts = HOSTS | {host.lower() for host in (*hosts, *aliases)}
+        self._login_proxy = login_proxy
+        self._secret = secrets.token_bytes(32)
         self.cookie = f"proctor-{port}"
         self._person_by_link: dict[str, Person] = {}
         self._person_by_token: dict[str, Person] = {}
@@ -109,27 +139,58 @@ class Access:
         self._sessions[key] = Session(person, secrets.token_urlsafe(24))
         return key
 
-    def session(self, headers: Headers) -> Session | None:
+    def session(self, headers: Headers, client: str = "") -> Session | None:
         """Return the session of a request; a program with a token has no `csrf`, as no browser sends its token by itself."""
-        kind, _, token = headers.get("authorization", "").partition(" ")
-        if kind.lower() == "bearer":
-            person = self._person_by_token.get(token.strip())
+        token = bearer(headers)
+        if token is not None:
+            person = self._person_by_token.get(token)
             return Session(person, "") if person is not None else None
-        try:
-            morsel = SimpleCookie(headers.get("cookie", "")).get(self.cookie)
-        except CookieError:
-            return None
-        return self._sessions.get(morsel.value) if morsel is not None else None
+        user = self._login_proxy.user(headers, client) if self._login_proxy is not None else None
+        if user is not None:
+            return Session(Person(name=user), hmac.digest(self._secret, user.encode(), "sha256").hex())
+        return self._sessions.get(cookies_of(headers).get(self.cookie, ""))
+
+
+def cookies_of(headers: Headers) -> Mapping[str, str]:
+    """Return the cookies of a request; none if they cannot be read."""
+    try:
+        return {name: one.value for name, one in SimpleCookie(headers.get("cookie", "")).items()}
+    except CookieError:
+        return {}
+
+
+def bearer(headers: Headers) -> str | None:
+    """Return the token of a program, '' if it sent none of use; None for a browser."""
+    kind, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else None
 
 
 class Guard:
     """Wraps the whole app: it refuses what may not pass, and adds the security headers to every response."""
 
-    def __init__(self, app: "ASGIApp", access: Access, lang: str, *, follows_browser: bool = False) -> None:
+    def __init__(
+        self,
+        app: "ASGIApp",
+        access: Access,
+        lang: str,
+        *,
+        follows_browser: bool = False,
+        read_only: bool = False,
+        most_bytes: Mapping[str, int] | None = None,
+    ) -> None:
+        """Wrap an app.
+
+        Args:
+            read_only: refuse every write.
+            most_bytes: of a request, by what its path begins with.
+        """
         self._app = app
         self._access = access
         self._lang = lang
         self._follows_browser = follows_browser
+        self._read_only = read_only
+        self._most_bytes = most_bytes or {}
+        self._attempts = Attempts()
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         if scope["type"] != "http":
@@ -137,20 +198,28 @@ class Guard:
 
         async def send_guarded(message: "Message") -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                headers = MutableHeaders(scope=message)
+                headers.update(HEADERS)
+                for name, value in chosen.items():
+                    headers.append(
+                        "set-cookie", f"{name}={value}; HttpOnly; Max-Age={KEPT_SECONDS}; Path=/; SameSite=strict"
+                    )
             await send(message)
 
-        scope.setdefault("state", {})["lang"] = self._language(scope)
+        cookies = cookies_of(Headers(scope=scope))
+        scope.setdefault("state", {})["lang"] = self._language(scope, cookies)
+        scope["state"]["theme"] = _first_known(THEMES, _query(scope, "theme"), cookies.get(THEME_COOKIE, ""))
+        chosen: Mapping[str, str] = {}
         body = b""
         answer = self._answer(scope)  # before the body: of a stranger nothing is read
         if answer is None:
             try:
                 async with asyncio.timeout(BODY_SECONDS):
-                    body = await _body(scope, receive)
+                    body = await _body(scope, receive, self._most(scope["path"]))
             except _NotWhole as error:
-                answer = PlainTextResponse(speak(error.why, scope["state"]["lang"]), error.status)
+                answer = _refusal(scope, error.status, error.why)
             except TimeoutError:
-                answer = PlainTextResponse(speak(say("The request took too long."), scope["state"]["lang"]), 408)
+                answer = _refusal(scope, 408, say("The request took too long."))
             else:
                 answer = self._answer_to_write(scope, body)
         if answer is not None:
@@ -158,6 +227,7 @@ class Guard:
                 answer.headers["connection"] = "close"  # what is left of the body is not waited for
             await answer(scope, receive, send_guarded)
             return
+        chosen = _choices(scope)
         read = False
 
         async def receive_again() -> "Message":
@@ -172,41 +242,49 @@ class Guard:
     def _answer(self, scope: "Scope") -> Response | None:
         """Return the refusal of a request that may not come in, or the answer to a link; None lets it in."""
         headers = Headers(scope=scope)
-
-        def refuse(status: int, why: Sentence) -> Response:
-            return PlainTextResponse(speak(why, scope["state"]["lang"]), status)
-
+        client: str = (scope.get("client") or ("", 0))[0]
         if not self._access.answers(headers.get("host", ""), (scope.get("server") or ("", 0))[0]):
-            return refuse(400, say("This host name is not answered here."))
+            return _refusal(scope, 400, say("This host name is not answered here."))
         path: str = scope["path"]
         if path.startswith("/static/"):
             return None
-        session = self._access.session(headers)
-        if path == "/enter":
-            if scope["method"] != "GET" or "prefetch" in headers.get("sec-purpose", ""):
-                return PlainTextResponse("", 405)
-            return self._enter(scope, came_in=session is not None) or refuse(
+        if path == "/enter" and not _is_opened(scope, headers):
+            return _refusal(scope, 405, say("This cannot be done here (status {status}).", status=405))
+        token = _query(scope, "token") if path == "/enter" else bearer(headers)
+        waits = self._attempts.seconds_to_wait(client) if token is not None else 0
+        if waits:
+            refused = _refusal(scope, 429, say("Too many wrong tokens. Try again in {seconds} seconds.", seconds=waits))
+            refused.headers["retry-after"] = str(waits)
+            return refused
+        session = self._access.session(headers, client)
+        answer = self._enter(token or "", came_in=session is not None) if path == "/enter" else None
+        if answer is None and session is None:
+            if token:
+                self._attempts.count(client, token)
+            return _refusal(
+                scope,
                 401,
-                say(
-                    "This link was used already, or is of an earlier start. Press Enter in the terminal for a new one."
-                ),
+                say("This link was used already, or is of an earlier start. Press Enter in the terminal for a new one.")
+                if path == "/enter"
+                else say("Open the link that the terminal shows. Press Enter there for a new one."),
             )
-        if session is None:
-            return refuse(401, say("Open the link that the terminal shows. Press Enter there for a new one."))
         scope["state"]["session"] = session
-        return None
+        return answer
 
     def _answer_to_write(self, scope: "Scope", body: bytes) -> Response | None:
         session: Session | None = scope["state"].get("session")
-        if scope["method"] in SAFE_METHODS or session is None or not session.csrf:
+        if scope["method"] in SAFE_METHODS or session is None:
             return None
-        if _is_ours(Headers(scope=scope), body, session.csrf):
+        if self._read_only:
+            return _refusal(scope, 403, say("Nothing can be changed here: the server was started with --read-only."))
+        if not session.csrf or _is_ours(Headers(scope=scope), body, session.csrf):
             return None
-        why = say("This write did not come from a page of this server.")
-        return PlainTextResponse(speak(why, scope["state"]["lang"]), 403)
+        return _refusal(scope, 403, say("This write did not come from a page of this server."))
 
-    def _enter(self, scope: "Scope", *, came_in: bool) -> Response | None:
-        token = _query(scope, "token")
+    def _most(self, path: str) -> int:
+        return max((most for prefix, most in self._most_bytes.items() if path.startswith(prefix)), default=MOST_BYTES)
+
+    def _enter(self, token: str, *, came_in: bool) -> Response | None:
         key = self._access.enter(token)
         if key is None and not came_in:
             return None
@@ -215,17 +293,37 @@ class Guard:
             home.set_cookie(self._access.cookie, key, httponly=True, samesite="strict", path="/")
         return home
 
-    def _language(self, scope: "Scope") -> str:
+    def _language(self, scope: "Scope", cookies: Mapping[str, str]) -> str:
         """Return the language asked for in the address, else the one chosen before, that of the browser, or that of the server."""
-        asked = _query(scope, "lang")
-        headers = Headers(scope=scope)
-        try:
-            chosen = SimpleCookie(headers.get("cookie", "")).get(LANGUAGE_COOKIE)
-        except CookieError:
-            chosen = None
-        accepted = accepted_language(headers.get("accept-language", "")) if self._follows_browser else ""
-        known = (one for one in (asked, chosen.value if chosen else "", accepted, self._lang) if one in LANGUAGES)
-        return next(known, "en")
+        accepted = accepted_language(Headers(scope=scope).get("accept-language", "")) if self._follows_browser else ""
+        return _first_known(LANGUAGES, _query(scope, "lang"), cookies.get(LANGUAGE_COOKIE, ""), accepted, self._lang)
+
+
+def _refusal(scope: "Scope", status: int, why: Sentence) -> Response:
+    """Return an answer that says why not: JSON to programs, else a line of text."""
+    text = speak(why, scope["state"]["lang"])
+    if scope["path"].startswith(API):
+        return JSONResponse({"error": {"message": text, "kind": KIND_BY_STATUS.get(status, "refused")}}, status)
+    return PlainTextResponse(text, status)
+
+
+def _is_opened(scope: "Scope", headers: Headers) -> bool:
+    """True if a link was opened by a user: no preview, and no picture or frame in a page of another site."""
+    return (
+        scope["method"] == "GET"
+        and "prefetch" not in headers.get("sec-purpose", "")
+        and headers.get("sec-fetch-dest", "document") == "document"
+    )
+
+
+def _first_known(known: Sequence[str], *asked: str) -> str:
+    return next((one for one in asked if one in known), known[0])
+
+
+def _choices(scope: "Scope") -> Mapping[str, str]:
+    """Return the cookies of what a user chooses with this request: a language, a theme."""
+    asked = {LANGUAGE_COOKIE: (_query(scope, "lang"), LANGUAGES), THEME_COOKIE: (_query(scope, "theme"), THEMES)}
+    return {name: value for name, (value, known) in asked.items() if value in known}
 
 
 def accepted_language(header: str) -> str:
@@ -274,14 +372,14 @@ class _NotWhole(Exception):
         self.why = why
 
 
-async def _body(scope: "Scope", receive: "Receive") -> bytes:
+async def _body(scope: "Scope", receive: "Receive", most: int) -> bytes:
     """Return all of the body.
 
     Raises:
         _NotWhole: it is too large, or ended before its length: half a comment is no comment.
     """
     length = Headers(scope=scope).get("content-length")
-    if length is not None and (not (length.isascii() and length.isdigit()) or int(length[:20]) > MOST_BYTES):
+    if length is not None and (not (length.isascii() and length.isdigit()) or int(length[:20]) > most):
         raise _NotWhole(413, say("The request is too large."))
     body = bytearray()
     more = True
@@ -291,7 +389,7 @@ async def _body(scope: "Scope", receive: "Receive") -> bytes:
             raise _NotWhole(400, say("The request broke off."))
         body += message.get("body", b"")
         more = message.get("more_body", False)
-        if len(body) > MOST_BYTES:
+        if len(body) > most:
             raise _NotWhole(413, say("The request is too large."))
     if length is not None and len(body) != int(length):
         raise _NotWhole(400, say("The request broke off."))
