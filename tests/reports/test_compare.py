@@ -11,7 +11,9 @@ from proctor import BadInput, Sample, Score, Task, Trajectory, Unscored
 from proctor.core.errors import ProviderFailed
 from proctor.reports import versus
 from proctor.reports.both import SamplePair, pair_samples
+from proctor.reports.compare import Side, compare_several
 from proctor.reports.visible import visible
+from proctor.stats.multiple import holm
 
 HOSTILE = "s<script>alert(1)</script>\x1b[31m|x"
 
@@ -253,3 +255,28 @@ def test_the_pages_are_harmless_and_in_both_languages(runs: Runs, lang: str) -> 
         assert ("显著" in written or "更好" in written) is (lang == "zh")
     assert "http" not in page.replace("http-equiv", "")
     assert visible(HOSTILE).replace("<", "&lt;").replace(">", "&gt;") in page
+
+
+def test_several_runs_are_tested_together_by_holm_and_their_slices_are_not(store: str) -> None:
+    first = run(store, set(range(20)))
+    others = [run(store, set(range(29))), run(store, set(range(27))), run(store, set(range(1, 21)))]
+    alone = [proctor.compare(first, other).rows[0] for other in others]
+    several = compare_several(*sides(first, others))
+    mains = [one.rows[0] for one in several]
+    assert [one.second.id for one in several] == [one.id for one in others]
+    assert [row.p_adjusted for row in mains] == holm([row.difference.p_value for row in alone])
+    assert [row.outcome for row in mains] == ["better", "better", "inconclusive"]
+    assert [round(row.difference.level, 4) for row in mains] == [0.9833, 0.975, 0.95]
+    assert {str(row.verdict) for one in several for row in one.rows[1:]} == {"not tested"}
+    for row in mains:
+        assert row.difference.low is not None
+        assert (row.difference.low > 0) == (row.outcome == "better")
+
+
+def test_one_of_several_is_compared_as_it_is_alone(store: str) -> None:
+    first, second = run(store, set(range(20))), run(store, set(range(36)))
+    assert compare_several(*sides(first, [second])) == [proctor.compare(first, second)]
+
+
+def sides(first: proctor.Run, others: list[proctor.Run]) -> tuple[Side, list[Side]]:
+    return (first.record, first.store), [(other.record, other.store) for other in others]

@@ -5,6 +5,9 @@ rows tested (slices, further scorers and their slices), corrected by Holm: a fix
 false finding is at most 1 - level (Maurer, Hothorn and Lehmacher 1995). Rows with so few clusters that nothing could
 ever be found are not tested and cost the others nothing (Tarone 1990). Each interval is at the level at which its row
 was tested, so it leaves out 0 exactly when a difference is found.
+
+Where several runs are compared, only their first rows are tested, corrected by Holm for all of them: to let those that
+are found pass the full level on to their slices as well would let false findings add up.
 """
 
 import math
@@ -71,6 +74,25 @@ def decide(rows: Sequence[Untested], alpha: float) -> list[Row]:
             made.append(_row(row, at_level(row.difference, row.pairs, level), p_adjusted, alpha))
         else:
             made.append(_row(row, row.difference, None, alpha, say("not tested")))
+    return made
+
+
+def decide_each(comparisons: Sequence[Sequence[Untested]], alpha: float) -> list[list[Row]]:
+    """Test several comparisons: with more than one, the first row of each by Holm, and no others."""
+    if len(comparisons) == 1:
+        return [decide(comparisons[0], alpha)]
+    mains = [rows[0] for rows in comparisons]
+    testable = [row for row in mains if row.difference.p_least <= alpha]
+    p_values = [row.difference.p_value for row in testable]
+    tested = dict(zip(map(id, testable), zip(holm(p_values), _levels(p_values, alpha), strict=True), strict=True))
+    made = []
+    for main, *slices in comparisons:
+        if id(main) in tested:
+            p_adjusted, level = tested[id(main)]
+            first = _row(main, at_level(main.difference, main.pairs, level), p_adjusted, alpha)
+        else:
+            first = _row(main, main.difference, None, alpha, say("too few samples"))
+        made.append([first, *(_row(row, row.difference, None, alpha, say("not tested")) for row in slices)])
     return made
 
 
