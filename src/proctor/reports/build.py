@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from statistics import quantiles
 
 import msgspec
 
@@ -22,6 +21,7 @@ from proctor.reports.counts import (
     sort_errors,
     spread_evenly,
 )
+from proctor.reports.distribution import Distribution, summarise
 from proctor.reports.drawn import part, target
 from proctor.reports.pairs import value_text
 from proctor.reports.story import Story, stored_story
@@ -84,8 +84,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     outcomes: Mapping[str, int] = {}
     stops: Mapping[str, int] = {}
     usage: Usage = Usage()
-    median_seconds: float | None = None
-    p95_seconds: float | None = None
+    seconds: Distribution | None = None  # of a trial, and so on
+    tokens: Distribution | None = None
+    cost: Distribution | None = None
     errors: tuple[ErrorCount, ...] = ()
     details: tuple[DetailMean, ...] = ()
     unmeasured: tuple[Unmeasured, ...] = ()
@@ -100,11 +101,6 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     def has_classes(self) -> bool:
         """True if any error has a class or a type, so that a table of them says something."""
         return any(error.error_class or error.error_type for error in self.errors)
-
-    @property
-    def has_times(self) -> bool:
-        """True if the duration of a trial is known."""
-        return self.median_seconds is not None
 
     @property
     def has_usage(self) -> bool:
@@ -124,7 +120,6 @@ def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, fai
         verdicts.add(of_trial)
     errors = trials.errors + verdicts.errors
     kept = {**verdicts.kept, **trials.kept}
-    median, p95 = _middle(trials.seconds)
 
     def stories(keys: Iterable[Key]) -> Iterator[Story]:
         found = (stored_story(store, record.id, sample_id, attempt) for sample_id, attempt in keys)
@@ -138,8 +133,9 @@ def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, fai
         outcomes=outcomes,
         stops=dict(trials.stops.most_common()),
         usage=store.usage(record.id),
-        median_seconds=median,
-        p95_seconds=p95,
+        seconds=summarise(trials.seconds),
+        tokens=summarise(trials.tokens),
+        cost=summarise(trials.cost),
         errors=tuple(
             ErrorCount(error_class=kind, error_type=type_, count=count) for (kind, type_), count in sort_errors(errors)
         ),
@@ -198,15 +194,6 @@ def _is_number(estimate: Estimate) -> bool:
 
 def _metric(estimate: Estimate) -> str:
     return estimate.name.rpartition(".")[2].removesuffix(" (corrected)")
-
-
-def _middle(seconds: Sequence[float]) -> tuple[float | None, float | None]:
-    if not seconds:
-        return None, None
-    if len(seconds) == 1:
-        return seconds[0], seconds[0]
-    cuts = quantiles(seconds, n=20, method="inclusive")
-    return cuts[9], cuts[18]
 
 
 def _notes(

@@ -45,11 +45,13 @@ class Unmeasured(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TrialCounts:
-    """One pass over the trials: how they ended, how long they took, which agents failed."""
+    """One pass over the trials: how they ended, how long they took and what they used, which agents failed."""
 
     def __init__(self, keep: int) -> None:
         self.keep = keep
         self.seconds = array("d")
+        self.tokens = array("d")
+        self.cost = array("d")
         self.stops: Counter[str] = Counter()
         self.errors: Counter[Rule] = Counter()
         self.kept: dict[Rule, list[Key]] = {}
@@ -59,6 +61,10 @@ class TrialCounts:
     def add(self, trial: Trial) -> None:
         if trial.outcome in IN_THE_MEAN:
             self.seconds.append(trial.seconds)
+            if used := trial.usage.input_tokens + trial.usage.output_tokens:
+                self.tokens.append(used)
+            if trial.usage.cost is not None:
+                self.cost.append(trial.usage.cost)
         if trial.outcome == "scored":
             self.stops[trial.trajectory.stop] += 1
         elif trial.outcome == "agent_failed":

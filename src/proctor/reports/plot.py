@@ -3,7 +3,10 @@
 An estimate that is no share has no place on it, and gets no plot.
 """
 
+from collections.abc import Callable
+
 from proctor.core.run import Estimate
+from proctor.reports.distribution import Distribution
 
 STEPS = (0, 25, 50, 75, 100)
 
@@ -95,6 +98,42 @@ def difference_axis() -> str:
     marks = ((0, "start", "−50"), (50, "middle", "0"), (100, "end", "+50"))
     labels = "".join(f'<text x="{x}%" y="12" text-anchor="{anchor}">{label}</text>' for x, anchor, label in marks)
     return f'<svg class="plot" aria-hidden="true" width="100%" height="16">{labels}</svg>'
+
+
+def share_bar(share: float) -> str:
+    """Draw a share as a bar; the number is in the text next to it."""
+    return f'<svg class="share" aria-hidden="true" width="100%" height="9"><rect width="{_place(share)}%" height="9"/></svg>'
+
+
+def histogram(found: Distribution, title: str, label: Callable[[float], str]) -> str:
+    """Draw the bins of a distribution, with lines at its median and its 95th percentile. `title` must be escaped.
+
+    Args:
+        found: a distribution that has bins.
+        title: describes the plot to readers who cannot see it.
+        label: writes a value of the axis.
+    """
+    floor, most = 78, max(found.counts)
+    marks = []
+    for value in found.ticks():
+        x = _place(found.share(value))
+        anchor = "start" if x < 4 else "end" if x > 96 else "middle"
+        marks.append(f'<line class="grid" x1="{x}%" x2="{x}%" y1="0" y2="{floor}"/>')
+        marks.append(f'<text x="{x}%" y="{floor + 15}" text-anchor="{anchor}">{label(value)}</text>')
+    width = round(100 / len(found.counts), 3)
+    for at, count in enumerate(found.counts):
+        height = round((floor - 6) * count / most, 1)
+        if count:
+            height = max(height, 1.5)  # a single trial far out stays visible
+            span = f"{label(found.edges[at])}–{label(found.edges[at + 1])}: {count:,}"
+            marks.append(
+                f'<rect class="bin" x="{round(at * width, 3)}%" width="{width}%" y="{floor - height}" height="{height}"><title>{span}</title></rect>'
+            )
+    marks.append(f'<line class="axis" x1="0" x2="100%" y1="{floor}" y2="{floor}"/>')
+    for name, value in (("median", found.median), ("p95", found.p95)):
+        x = _place(found.share(value))
+        marks.append(f'<line class="{name}" x1="{x}%" x2="{x}%" y1="0" y2="{floor}"/>')
+    return f'<svg class="plot" role="img" aria-label="{title}" width="100%" height="{floor + 20}"><title>{title}</title>{"".join(marks)}</svg>'
 
 
 def _span(low: float | None, high: float | None) -> tuple[float, float] | None:

@@ -6,7 +6,7 @@ only what this module made itself, as `Markup`, passes unchanged.
 
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -127,25 +127,51 @@ def methods(report: Report, words: Words) -> str:
     return ", ".join(words.t(method) for method in dict.fromkeys(used) if method)
 
 
+class Links:
+    """Where the parts of a page about a run lead: in a report to other parts of the page, or nowhere, which is ''."""
+
+    def __init__(self, report: Report) -> None:
+        self._numbers = {(one.error_class, one.error_type): number for number, one in enumerate(report.errors, 1)}
+
+    def class_id(self, error_class: str, error_type: str) -> str:
+        """Return the anchor of the first failed trial with an error."""
+        return f"class-{self._numbers.get((error_class, error_type), 0)}"
+
+    def error(self, error_class: str, error_type: str) -> str:
+        """Return the address of the trials with an error."""
+        return f"#{self.class_id(error_class, error_type)}"
+
+    def outcome(self, name: str) -> str:
+        """Return the address of the trials with an outcome."""
+        return ""
+
+    def slice(self, slice: str) -> str:
+        """Return the address of the samples with a tag, given as key=value."""
+        return ""
+
+    def sample(self, sample_id: str, attempt: int) -> str:
+        """Return the address of a trial."""
+        return ""
+
+
+def run_values(report: Report, words: Words, links: Links | None = None) -> dict[str, object]:
+    """Return the values that the templates about a run need, for reports and for other pages that include them."""
+    return {
+        "report": report,
+        "record": report.record,
+        "lang": words.lang,
+        "words": words,
+        "t": words.t,
+        "lines": lambda key: lines(report, words, key),
+        "methods": methods(report, words),
+        "links": links or Links(report),
+        "target": words.t(report.target) if report.target is not None else "",
+    }
+
+
 def _render(template: str, report: Report, lang: str, **more: object) -> str:
-    words = Words(lang)
-    numbers = {(one.error_class, one.error_type): number for number, one in enumerate(report.errors, 1)}
-    return (
-        environment(template.endswith(".html.jinja"))
-        .get_template(template)
-        .render(
-            report=report,
-            record=report.record,
-            lang=lang,
-            words=words,
-            t=words.t,
-            lines=lambda key: lines(report, words, key),
-            methods=methods(report, words),
-            class_number=lambda error: numbers.get(error, 0),
-            **more,
-            target=words.t(report.target) if report.target is not None else "",
-        )
-    )
+    values = run_values(report, Words(lang))
+    return environment(template.endswith(".html.jinja")).get_template(template).render(values | more)
 
 
 @cache
@@ -164,21 +190,41 @@ def environment(is_html: bool) -> "Environment":
         finalize=_finalizer(visible if is_html else _inline, Markup),
     )
 
-    def row(estimate: Estimate, title: str) -> Markup:
-        return Markup(plot.row(estimate, str(Markup.escape(visible(title)))))  # noqa: S704 - the title is escaped
-
     made.globals.update(
-        row=row,
-        difference_row=lambda low, value, high, title: Markup(plot.difference_row(low, value, high, title)),  # noqa: S704 - numbers
-        axis=lambda: Markup(plot.axis()),  # noqa: S704 - all of it is ours
-        difference_axis=lambda: Markup(plot.difference_axis()),  # noqa: S704 - the same
+        template_functions(),
         fence=lambda text: Markup(_fence(text)),  # noqa: S704 - a fence no line of the text can close
         code=lambda text: Markup(_code(text)),  # noqa: S704 - the same within a line
-        one_line=one_line,
-        names_only=names_only,
-        anchor=anchor,
     )
     return made
+
+
+def template_functions() -> Mapping[str, Callable[..., object]]:
+    """Return the functions that the templates of this package call; what they return as `Markup` is harmless."""
+    from markupsafe import Markup
+
+    def escape(text: str) -> str:
+        return str(Markup.escape(visible(text)))
+
+    def linked(text: str, address: str, *, is_code: bool = False) -> Markup:
+        shown = f"<code>{escape(text)}</code>" if is_code else escape(text)
+        return Markup(f'<a href="{escape(address)}">{shown}</a>' if address else shown)  # noqa: S704 - both are escaped
+
+    def drawn(draw: Callable[..., str]) -> Callable[..., Markup]:
+        """Let a plot return `Markup`; a text that it shows is escaped before."""
+        return lambda *values: Markup(draw(*(escape(one) if isinstance(one, str) else one for one in values)))  # noqa: S704 - the same
+
+    return {
+        "linked": linked,
+        "row": drawn(plot.row),
+        "axis": drawn(plot.axis),
+        "difference_row": drawn(plot.difference_row),
+        "difference_axis": drawn(plot.difference_axis),
+        "share_bar": drawn(plot.share_bar),
+        "histogram": drawn(plot.histogram),
+        "one_line": one_line,
+        "names_only": names_only,
+        "anchor": anchor,
+    }
 
 
 def _finalizer(escape: Callable[[str], str], safe: type) -> Callable[[object], object]:

@@ -231,7 +231,7 @@ def _what(name: str, words: Words) -> str:
 
 
 def _usage(report: Report, words: Words) -> str:
-    usage = report.usage
+    usage, times = report.usage, report.seconds
     parts = [
         words.t("{count} requests", count=words.count(usage.requests)),
         words.t(
@@ -241,8 +241,8 @@ def _usage(report: Report, words: Words) -> str:
         ),
         words.t(
             "a sample took {median} (median), {p95} (95th percentile)",
-            median=words.seconds(report.median_seconds),
-            p95=words.seconds(report.p95_seconds),
+            median=words.seconds(times.median if times is not None else None),
+            p95=words.seconds(times.p95 if times is not None else None),
         ),
     ]
     if usage.cost is not None:

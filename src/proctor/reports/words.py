@@ -275,6 +275,14 @@ class Words:
     def count(self, number: int) -> str:
         return f"{number:,}"
 
+    def amount(self, number: float) -> str:
+        """Return a number of any size, such as a mean of tokens or money.
+
+        >>> Words("en").amount(12345.6), Words("en").amount(0.001234)
+        ('12,346', '0.00123')
+        """
+        return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}"
+
     def seconds(self, seconds: float | None) -> str:
         """Return a length of time.
 

@@ -1,0 +1,98 @@
+"""Summarise a number over many trials, such as their times: quantiles, and counts in bins that a plot shows."""
+
+import math
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from statistics import fmean, quantiles
+
+import msgspec
+
+MOST_BINS = 40
+SKEWED = 50.0  # from this ratio of the largest to the smallest value on, bins grow with the value
+MOST_TICKS = 6
+
+
+class Distribution(msgspec.Struct, frozen=True, kw_only=True):
+    """The quantiles of some values, and how many of them are between neighbouring `edges`.
+
+    The edges are at equal distances, or at equal ratios if `is_logarithmic`. All values alike have no bins.
+    """
+
+    count: int
+    mean: float
+    lowest: float
+    median: float
+    p95: float
+    highest: float
+    edges: tuple[float, ...] = ()
+    counts: tuple[int, ...] = ()
+    is_logarithmic: bool = False
+
+    def share(self, value: float) -> float:
+        """Return where a value is on the axis: 0 is the left end, 1 the right one.
+
+        >>> summarise([1.0, 2.0, 5.0]).share(2.0)
+        0.25
+        """
+        low, high = self.edges[0], self.edges[-1]
+        if self.is_logarithmic:
+            value, low, high = math.log(value), math.log(low), math.log(high)
+        return min(max((value - low) / (high - low), 0.0), 1.0)
+
+    def ticks(self) -> list[float]:
+        """Return a few round values within the bins.
+
+        >>> summarise([0.2, 1.0, 4.1]).ticks(), summarise([1.0, 8.0, 300.0]).ticks()
+        ([1.0, 2.0, 3.0, 4.0], [1.0, 10.0, 100.0])
+        """
+        low, high = self.edges[0], self.edges[-1]
+        found = list(_round_values(low, high) if self.is_logarithmic else _multiples(low, high))
+        return found[:: math.ceil(len(found) / MOST_TICKS)] if found else []
+
+
+def summarise(values: Sequence[float]) -> Distribution | None:
+    """Summarise values; None where there are none.
+
+    >>> summarise([2.0, 4.0, 4.0, 6.0]).median, summarise([3.0, 3.0]).counts, summarise([])
+    (4.0, (), None)
+    """
+    if not values:
+        return None
+    lowest, highest = min(values), max(values)
+    cuts = quantiles(values, n=20, method="inclusive") if len(values) > 1 else [values[0]] * 19
+    found = Distribution(
+        count=len(values), mean=fmean(values), lowest=lowest, median=cuts[9], p95=cuts[18], highest=highest
+    )
+    if lowest == highest or not math.isfinite(highest - lowest):
+        return found
+    bins = min(MOST_BINS, max(4, math.ceil(2 * len(values) ** (1 / 3))))  # the rule of Rice
+    is_logarithmic = lowest > 0 and highest / lowest >= SKEWED
+    edges = tuple(_edges(lowest, highest, bins, is_logarithmic=is_logarithmic))
+    counts = Counter(min(bisect_right(edges, value), bins) for value in values)
+    return msgspec.structs.replace(
+        found, edges=edges, is_logarithmic=is_logarithmic, counts=tuple(counts[at] for at in range(1, bins + 1))
+    )
+
+
+def _edges(low: float, high: float, bins: int, *, is_logarithmic: bool) -> Iterator[float]:
+    yield low
+    for number in range(1, bins):
+        yield low * (high / low) ** (number / bins) if is_logarithmic else low + (high - low) * number / bins
+    yield high
+
+
+def _multiples(low: float, high: float) -> Iterator[float]:
+    rough = (high - low) / (MOST_TICKS - 1)
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough)
+    for number in range(math.ceil(low / step), math.floor(high / step) + 1):
+        yield float(f"{number * step:.12g}")
+
+
+def _round_values(low: float, high: float) -> Iterator[float]:
+    factors = (1.0,) if high / low >= 100 else (1.0, 2.0, 5.0)
+    for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1):
+        for factor in factors:
+            if low <= (value := float(f"{factor * 10.0**power:.12g}")) <= high:
+                yield value
