@@ -39,6 +39,7 @@ CHECKED_BY = {  # modules that are imported only where another one has found the
     "api/loop": "fast",  # taken where it is there
     "benchmarks/multi/figures": "plots",
     "compat/veadk/deepeval_evaluator": "deepeval",
+    "cli/serving": "web",
     "compat/multi/service": "web",
     "environments/_mcp_client": "mcp",
     "models/_llama": "local",

@@ -38,6 +38,7 @@ HELP_BY_COMMAND = {
     "samples": "List the samples of a run, with answer, reference answer and scores.",
     "explain": "Tell the whole story of one sample of a run.",
     "compare": "Compare two runs on the same samples.",
+    "web": "Look at runs, compare them, and write eval sets by talking with an agent, in the browser.",
     "review": "Review the items of a data file by hand: scores, a status and comments, in the browser.",
     "report": "Write a run as a page: HTML, Markdown, JSON or JUnit.",
     "export": "Write a run as files for other programs.",

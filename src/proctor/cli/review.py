@@ -1,20 +1,16 @@
 """proctor review: people look at the items of a data file, score them and say what becomes of them."""
 
-import os
-import sys
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli import options, output
+from proctor.cli import options, output, serving
 from proctor.cli.words import is_chosen, lang, t
 from proctor.core.errors import BadInput, MissingExtra
 
 if TYPE_CHECKING:
     from proctor.review.queue import Review
-    from proctor.web.auth import Access, Person
 
 
 @click.command(help=t("Review the items of a data file by hand: scores, a status and comments, in the browser."))
@@ -45,20 +41,7 @@ if TYPE_CHECKING:
     help=t("Two scores that lie further apart are a conflict (default 1)."),
 )
 @click.option("--changed", is_flag=True, help=t("Go on with the labels although every item they are of was changed."))
-@click.option(
-    "--port", type=click.IntRange(1, 65535), help=t("The port of the page, or the next free one (default 7860).")
-)
-@click.option(
-    "--host",
-    metavar="ADDRESS",
-    default="127.0.0.1",
-    help=t(
-        "The address to listen on (default 127.0.0.1, this machine only); 0.0.0.0 is every network of this machine. Whoever comes in needs a link."
-    ),
-)
-@click.option(
-    "--open/--no-open", "opens", default=None, help=t("Open the browser, or not (default: where there is a desktop).")
-)
+@serving.options
 @click.option("--terminal", is_flag=True, help=t("Review in this terminal, without a browser."))
 @click.option(
     "--statistics", is_flag=True, help=t("Only show how far the review is, how reviewers agree, and conflicts.")
@@ -116,9 +99,8 @@ def command(
 def _serve(review: "Review", port: int | None, host: str, *, opens: bool | None, as_json: bool) -> None:
     try:
         from proctor.web.app import app
-        from proctor.web.auth import Access, Person
+        from proctor.web.auth import Person
         from proctor.web.review import Pages
-        from proctor.web.serving import PORT, is_loopback, listen, names, serve, url_host
     except ImportError as error:
         raise MissingExtra("web", "proctor review") from error
 
@@ -126,66 +108,15 @@ def _serve(review: "Review", port: int | None, host: str, *, opens: bool | None,
     people = [Person(name=name, decides=name == adjudicator) for name in review.reviewers]
     if adjudicator is not None and adjudicator not in review.reviewers:
         people.append(Person(name=adjudicator, reviews=False, decides=True))
-    on = listen(port or PORT, host)
-    taken: int = on.getsockname()[1]
-    known_as = names(on, host)
-    address = f"http://{url_host(known_as[0])}:{taken}"
-    access = Access(taken, known_as)
-    if port is not None and taken != port:
-        output.message(t("Port {port} is taken; the page is on {taken}.", port=port, taken=taken))
-    if not is_loopback(on):
-        opens = opens or False
-        output.message(
-            t(
-                "The page is open to the network at {address}, without encryption. Nobody comes in without a link, but whoever can listen on this network can read along; where you do not trust it, put a proxy with TLS or a tunnel in front.",
-                address=address,
-            )
-        )
-    links = [(person, address + access.link(person)) for person in people]
-    if as_json:
-        output.print_json(
-            {
-                "address": address,
-                "data": str(review.data),
-                "file": str(review.file),
-                "people": [{"name": one.name, "link": link, "token": access.token(one)} for one, link in links],
-            }
-        )
-        sys.stdout.flush()
-    else:
-        _show_links(links)
-        output.message(
-            t("Each link works once; press Enter here for new ones. Ctrl-C ends the review; every label is saved.")
-        )
-    _new_links_on_enter(people, access, address)
-    if (_has_desktop() and not as_json) if opens is None else opens:
-        import webbrowser
-
-        webbrowser.open(links[0][1])
-    serve(app(Pages(review, access).routes(), access, lang(), follows_browser=not is_chosen()), on)
-
-
-def _show_links(links: "list[tuple[Person, str]]") -> None:
-    for person, link in links:
-        output.line(f"{person.name}: {link}" if person.name else link)
-
-
-def _new_links_on_enter(people: "list[Person]", access: "Access", address: str) -> None:
-    """Show links again when the user presses Enter; a thread, as reading a line blocks."""
-    if not sys.stdin.isatty():
-        return
-
-    def watch() -> None:
-        for _ in sys.stdin:
-            _show_links([(person, address + access.link(person)) for person in people])
-
-    threading.Thread(target=watch, name="proctor-enter", daemon=True).start()
-
-
-def _has_desktop() -> bool:
-    if "SSH_CONNECTION" in os.environ:
-        return False
-    return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    door = serving.Door(port, host, people)
+    serving.run_server(
+        app(Pages(review, door.access).routes(), door.access, lang(), follows_browser=not is_chosen()),
+        door,
+        opens=opens,
+        as_json=as_json,
+        about={"data": str(review.data), "file": str(review.file)},
+        said=t("Each link works once; press Enter here for new ones. Ctrl-C ends the review; every label is saved."),
+    )
 
 
 def _show_statistics(review: "Review", *, as_json: bool) -> None:

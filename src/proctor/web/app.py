@@ -9,17 +9,31 @@ from urllib.parse import urlencode
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.i18n import speak
+from proctor.reports.render import environment
 from proctor.reports.visible import visible
+from proctor.reports.words import Words
 from proctor.web.auth import LANGUAGE_COOKIE, Access, Guard, Session
 from proctor.web.markup import show
+from proctor.web.workspace import NotFound, Workspace
 
+API = "/api/v1"  # below it errors are JSON
+PLACES = {  # where the head of each page leads
+    "/runs": say("Runs"),
+    "/compare": say("Compare"),
+    "/leaderboard": say("Leaderboard"),
+    "/trends": say("Trends"),
+    "/evalsets": say("Eval sets"),
+    "/chat": say("Chat"),
+    "/review": say("Review"),
+}
+SHARED = ("look.css", "report.css")
 BEGIN_CHARACTERS = 400  # of an item in a list
 
 if TYPE_CHECKING:
@@ -27,26 +41,44 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 
-def app(routes: Sequence[BaseRoute], access: Access, lang: str, *, follows_browser: bool = False) -> "ASGIApp":
+def app(
+    routes: Sequence[BaseRoute],
+    access: Access,
+    lang: str,
+    *,
+    follows_browser: bool = False,
+    workspace: Workspace | None = None,
+) -> "ASGIApp":
     """Return the app with these pages, for those who have access.
 
     Args:
         lang: the language until the user chooses another.
         follows_browser: use the language that a browser prefers, if none was chosen.
+        workspace: what the whole app works on; None for a review on its own.
     """
     static = StaticFiles(directory=str(files("proctor.web").joinpath("static")))
-    look = files("proctor.reports").joinpath("templates", "look.css")  # what these pages share with reports
+    shared = files("proctor.reports").joinpath("templates")  # styles that these pages share with reports
     inner = Starlette(
-        routes=[*routes, Route("/static/look.css", lambda _: FileResponse(str(look))), Mount("/static", static)],
+        routes=[
+            *routes,
+            *(_file(f"/static/{name}", str(shared.joinpath(name))) for name in SHARED),
+            Mount("/static", static),
+        ],
         exception_handlers={BadInput: _bad_input, HTTPException: _http_error, Exception: _internal_error},
     )
+    inner.state.workspace = workspace
     return Guard(inner, access, lang, follows_browser=follows_browser)
+
+
+def _file(path: str, file: str) -> Route:
+    return Route(path, lambda _: FileResponse(file))
 
 
 def page(request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
     """Render a template in the language of the reader."""
     lang: str = request.state.lang
     session: Session | None = getattr(request.state, "session", None)
+    workspace: Workspace | None = request.app.state.workspace
     text = (
         _environment()
         .get_template(template)
@@ -56,6 +88,10 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
             t=lambda sentence, **named: speak(sentence, lang, **named),
             person=session.person if session is not None else None,
             csrf=session.csrf if session is not None else "",
+            words=Words(lang),
+            workspace=workspace,
+            places=PLACES,
+            read_only=workspace is not None and workspace.read_only,
             **values,
         )
     )
@@ -67,7 +103,7 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
 
 async def _bad_input(request: Request, error: Exception) -> Response:
     assert isinstance(error, BadInput)
-    return page(request, "message.html.jinja", status=400, said=error.sentence)
+    return _message(request, 404 if isinstance(error, NotFound) else 400, error.sentence)
 
 
 async def _http_error(request: Request, error: Exception) -> Response:
@@ -77,7 +113,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
         if status == 404
         else say("This cannot be done here (status {status}).", status=status)
     )
-    return page(request, "message.html.jinja", status=status, said=said)
+    return _message(request, status, said)
 
 
 async def _internal_error(request: Request, error: Exception) -> Response:
@@ -85,23 +121,32 @@ async def _internal_error(request: Request, error: Exception) -> Response:
     said: Sentence = say(
         "Internal error: {kind}. Nothing was saved by this request; the terminal says more.", kind=kind
     )
-    return page(request, "message.html.jinja", status=500, said=said)
+    return _message(request, 500, said)
+
+
+def _message(request: Request, status: int, said: Sentence) -> Response:
+    """Return what went wrong: as JSON for a program, as a page for a person."""
+    if request.url.path.startswith(API):
+        kind = {400: "bad_input", 404: "not_found"}.get(status, "internal_error" if status >= 500 else "refused")
+        return JSONResponse({"error": {"kind": kind, "message": speak(said, request.state.lang)}}, status)
+    return page(request, "message.html.jinja", status=status, said=said)
 
 
 @cache
 def _environment() -> "Environment":
     """Return the templates; hidden characters become visible, and everything that is no `Markup` is escaped."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
     made = Environment(
-        loader=PackageLoader("proctor.web"),
+        loader=ChoiceLoader([PackageLoader("proctor.web"), PackageLoader("proctor.reports")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=lambda value: visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
     )
+    made.globals.update(environment(is_html=True).globals)  # plots, as reports have them
     made.globals.update(show=show, begin=lambda text: show(text[:BEGIN_CHARACTERS]))
     made.filters["langs"] = lambda query, lang: urlencode({**query, "lang": lang})
     return made

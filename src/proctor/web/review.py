@@ -88,7 +88,7 @@ class Pages:
         ]
         rows = [(item, states[item.number], self._review.own(item, person.name)) for item in found[:ROWS]]
         more = found[ROWS - 1].number if len(found) > ROWS else None
-        return self._page(request, "list.html.jinja", rows=rows, more=more, show=show, words=words)
+        return self._page(request, "list.html.jinja", rows=rows, more=more, show=show, searched=words)
 
     def item(self, request: Request) -> Response:
         """Show one item, with the form."""

@@ -1,0 +1,1 @@
+"""Eval-set files: editing their cases, running them, and accepting results."""

@@ -1,0 +1,1 @@
+"""Chats with agents, and the paths of the development server of ADK."""

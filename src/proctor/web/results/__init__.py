@@ -1,0 +1,1 @@
+"""One run: its numbers, what was run, and sharing it."""

@@ -1,0 +1,1 @@
+"""Reviews by people, opened from runs and comparisons."""

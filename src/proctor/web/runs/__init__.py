@@ -1,0 +1,1 @@
+"""The list of runs: what they are, how far they are, and starting and stopping them."""

@@ -1,0 +1,39 @@
+"""The web app: every sub-room brings its pages and its operations, here they become one site."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from proctor.web.app import app
+from proctor.web.auth import Access
+from proctor.web.operations import Operation, api_routes
+from proctor.web.workspace import Workspace
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+FIRST_PAGE = "/runs"
+
+
+def site(workspace: Workspace, access: Access, lang: str, *, follows_browser: bool = False) -> "ASGIApp":
+    """Return the app of a workspace, for those who have access."""
+    routes = [Route("/", _home), *api_routes(workspace, operations()), *pages(workspace)]
+    return app(routes, access, lang, follows_browser=follows_browser, workspace=workspace)
+
+
+def operations() -> Sequence[Operation]:
+    """Return everything that programs can ask for."""
+    return ()
+
+
+def pages(workspace: Workspace) -> Sequence[BaseRoute]:
+    """Return the routes of all pages."""
+    rooms: Sequence[Callable[[Workspace], Sequence[BaseRoute]]] = ()
+    return [route for routes in rooms for route in routes(workspace)]
+
+
+async def _home(_: Request) -> Response:
+    return RedirectResponse(FIRST_PAGE, 303)

@@ -1,0 +1,44 @@
+// Keys and dialogs of the app. Listeners are on the document, so that they stay when htmx swaps the page.
+"use strict";
+
+document.addEventListener("click", (event) => {
+  const opener = event.target.closest("[data-open]");
+  if (opener) document.getElementById(opener.dataset.open).showModal();
+  const closer = event.target.closest("[data-close]");
+  if (closer) closer.closest("dialog").close();
+});
+
+document.addEventListener("change", (event) => {
+  if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();
+});
+
+const isTyping = (element) => element.matches("input, textarea, select, [contenteditable]");
+const rows = () => [...document.querySelectorAll("[data-row]")];
+
+function step(by) {
+  const link = document.querySelector(by > 0 ? "a[rel=next][data-key]" : "a[rel=prev][data-key]");
+  if (link) return link.click();
+  const all = rows();
+  if (!all.length) return;
+  const at = all.indexOf(document.activeElement.closest("[data-row]"));
+  const next = all[Math.min(Math.max(at + by, 0), all.length - 1)];
+  (next.querySelector("a") ?? next).focus();
+}
+
+const KEYS = {
+  "/": () => document.querySelector("input[type=search]")?.focus(),
+  "?": () => document.getElementById("keys")?.showModal(),
+  j: () => step(1),
+  k: () => step(-1),
+};
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || document.querySelector("dialog[open]")) return;
+  const act = KEYS[event.key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+});
+
+document.addEventListener("htmx:error", () => { document.getElementById("trouble").hidden = false; });
+document.addEventListener("htmx:after:request", () => { document.getElementById("trouble").hidden = true; });
