@@ -284,9 +284,16 @@ async def test_an_unknown_run_names_the_nearest(store: Store) -> None:
         store.outcomes,
         store.usage,
         store.annotations,
+        store.version,
         store.delete,
     ]
-    lazy: list[Callable[[str], Iterator[object]]] = [store.trials, store.verdicts, store.planned, store.history]
+    lazy: list[Callable[[str], Iterator[object]]] = [
+        store.trials,
+        store.verdicts,
+        store.planned,
+        store.history,
+        store.stored,
+    ]
     for read in (*asked, *(lambda name, read=read: list(read(name)) for read in lazy)):
         with pytest.raises(BadInput, match=r"capitals-0102.*Did you mean 'capitals-0101'"):
             read("capitals-0102")
@@ -301,6 +308,49 @@ async def test_a_deleted_run_leaves_the_others(store: Store) -> None:
     assert store.sample("two", "fr") == a_sample("fr")
     await fill(store, ["es"], a_record("one"))
     assert [trial.sample_id for trial in store.trials("one")] == ["es"]
+
+
+async def test_what_was_stored_after_a_mark_comes_with_its_sample_and_verdicts(store: Store) -> None:
+    samples = [a_sample("z", tags={"level": "1"}), a_sample("a"), a_sample("m")]
+    await begun(store, samples)
+    await store.add(a_trial("a"), [a_verdict("a"), a_verdict("a", scorer="b")], samples[1])
+    await store.add(a_trial("z"), [a_verdict("z", points=0)], samples[0])
+    first, second = store.stored("r")
+    assert (first.position, first.sample, first.trial) == (0, samples[0], a_trial("z"))
+    assert first.verdicts == (a_verdict("z", points=0),)
+    assert [verdict.scorer for verdict in second.verdicts] == ["b", "exact"]
+    assert first.mark == second.mark
+    assert list(store.stored("r", after=first.mark)) == []
+    await store.judge([a_verdict("z", points=1)])
+    await store.add(a_trial("m", outcome="agent_failed"))
+    again, new = store.stored("r", after=first.mark)
+    assert (again.sample.id, again.verdicts) == ("z", (a_verdict("z", points=1),))
+    assert (new.position, new.sample.id, new.verdicts) == (2, "m", ())
+    assert [one.position for one in store.stored("r", start=1)] == [1, 2]
+
+
+async def test_the_version_of_a_run_changes_with_what_it_holds_only(store: Store) -> None:
+    await fill(store, ["fr"], a_record("other"))
+    await begun(store, [a_sample("fr"), a_sample("de")])
+    seen = [store.version("r")]
+    await store.add(a_trial("fr"), [a_verdict("fr")])
+    seen.append(store.version("r"))
+    await store.add(a_trial("de"))
+    seen.append(store.version("r"))
+    await store.judge([a_verdict("fr", points=0)])
+    seen.append(store.version("r"))
+    await store.end(a_record())
+    assert len(set(seen)) == 4
+    ended, other = store.version("r"), store.version("other")
+    assert store.version("r") == ended
+    await store.begin(a_record())
+    await store.judge([a_verdict("fr")])
+    await store.end(a_record())
+    assert store.version("r") != ended
+    assert store.version("other") == other
+    store.delete("r")
+    await fill(store, ["fr", "de"])
+    assert store.version("r") != ended
 
 
 async def test_what_people_say_is_kept_with_the_run_and_the_newest_of_a_key_counts(store: Store) -> None:

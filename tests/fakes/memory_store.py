@@ -11,7 +11,7 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.tally import Case, Tally, tally
 from proctor.core.trajectory import Usage
-from proctor.core.trial import IN_THE_MEAN, INFRASTRUCTURE, RETRYABLE, Outcome, Trial, Value, Verdict
+from proctor.core.trial import IN_THE_MEAN, INFRASTRUCTURE, RETRYABLE, Outcome, StoredTrial, Trial, Value, Verdict
 
 Key = tuple[str, int]
 
@@ -27,6 +27,8 @@ class _Kept:
         self.verdicts: dict[Key, dict[str, Verdict]] = {}
         self.said: dict[Key, list[Verdict]] = {}
         self.samples: dict[str, Sample] = {}
+        self.mark = 0
+        self.marks: dict[Key, int] = {}
         self.annotations: dict[AnnotationKey, Annotation] = {}
 
     def in_order(self) -> Iterator[Trial]:
@@ -74,6 +76,7 @@ class MemoryStore:
             kept.replaced.append(old)
             kept.verdicts.pop(key, None)
         kept.trials[key] = trial
+        kept.marks[key] = kept.mark = kept.mark + 1
         if sample is not None:
             kept.samples[sample.id] = sample
         await self.judge(verdicts)
@@ -84,6 +87,7 @@ class MemoryStore:
             key = verdict.sample_id, verdict.attempt
             kept.verdicts.setdefault(key, {})[verdict.scorer] = verdict
             kept.said.setdefault(key, []).append(verdict)
+            kept.marks[key] = kept.mark = kept.mark + 1
 
     async def save(self, record: RunRecord) -> None:
         self._kept(record.id).record = record
@@ -184,6 +188,26 @@ class MemoryStore:
             yield from (old for old in kept.replaced if (old.sample_id, old.attempt) == key)
             yield trial
             yield from kept.said.get(key, [])
+
+    def stored(self, run_id: str, *, after: int = 0, start: int = 0) -> Iterator[StoredTrial]:
+        kept = self._kept(run_id)
+        place = {id: at for at, id in enumerate(kept.plan)}
+        for trial in kept.in_order():
+            key = trial.sample_id, trial.attempt
+            if kept.marks[key] > after and place[trial.sample_id] >= start:
+                cluster, tags = kept.plan[trial.sample_id]
+                yield StoredTrial(
+                    mark=kept.mark,
+                    position=place[trial.sample_id],
+                    sample=kept.samples.get(trial.sample_id)
+                    or Sample(id=trial.sample_id, turns=(), cluster=cluster, tags=tags),
+                    trial=trial,
+                    verdicts=tuple(one for _, one in sorted(kept.verdicts.get(key, {}).items())),
+                )
+
+    def version(self, run_id: str) -> str:
+        kept = self._kept(run_id)
+        return f"{id(kept)}.{kept.mark}"
 
     def annotate(self, added: Sequence[Annotation], removed: Sequence[Annotation] = ()) -> None:
         for one in added:

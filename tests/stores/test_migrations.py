@@ -110,13 +110,17 @@ def _json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def test_a_store_without_annotations_gets_them_without_a_copy_of_the_file(tmp_path: Path) -> None:
+def test_a_store_without_later_tables_gets_them_without_a_copy_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     asyncio.run(fill(store := SqliteStore(path), ["fr"]))
     store.close()
     with closing(sqlite3.connect(path)) as db:
-        db.executescript("DROP TABLE annotations; PRAGMA user_version = 2")
+        db.executescript("DROP TABLE annotations; DROP TABLE changes; PRAGMA user_version = 2")
     store = SqliteStore(path)
+    before = store.version("r")
+    asyncio.run(store.begin(a_record()))
+    asyncio.run(store.end(a_record()))
+    assert store.version("r") != before
     assert list(store.trials("r")) == [a_trial("fr")]
     store.annotate([Annotation(run_id="r", kind="tag", name="good")])
     assert [one.name for one in store.annotations("r")] == ["good"]

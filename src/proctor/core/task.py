@@ -14,7 +14,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence
 from proctor.core.tally import Tally
 from proctor.core.trajectory import Step, ToolStyle, Trajectory, Usage
-from proctor.core.trial import Outcome, Trial, Value, Verdict
+from proctor.core.trial import Outcome, StoredTrial, Trial, Value, Verdict
 
 
 @runtime_checkable
@@ -273,6 +273,19 @@ class Store(Protocol):
 
     def history(self, run_id: str) -> Iterator[Trial | Verdict]:
         """Yield all that was ever accepted, with retried trials and earlier verdicts: of each trial, the oldest first."""
+        ...
+
+    def stored(self, run_id: str, *, after: int = 0, start: int = 0) -> Iterator[StoredTrial]:
+        """Yield what was stored after a mark: trials that are new or have a new verdict, in the order of the plan.
+
+        Args:
+            after: the mark of an earlier reading; 0 is all.
+            start: the position in the plan to begin with.
+        """
+        ...
+
+    def version(self, run_id: str) -> str:
+        """Return a text that is another one whenever the trials or verdicts of the run are; quick, whatever its size."""
         ...
 
     def annotate(self, added: Sequence[Annotation], removed: Sequence[Annotation] = ()) -> None:

@@ -5,6 +5,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
+from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence
 from proctor.core.trajectory import Trajectory, Usage
@@ -87,3 +88,16 @@ class Value(msgspec.Struct, frozen=True, kw_only=True):
     tags: Mapping[str, str] = {}
     value: float | None = None
     why: str = ""
+
+
+class StoredTrial(msgspec.Struct, frozen=True, kw_only=True):
+    """A trial as a store holds it: its position in the plan, its sample, and the verdicts that count.
+
+    `mark` is the same for all that are read at one go; what is stored later comes after it.
+    """
+
+    mark: int
+    position: int
+    sample: Sample
+    trial: Trial
+    verdicts: tuple[Verdict, ...] = ()

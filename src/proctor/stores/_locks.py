@@ -22,8 +22,7 @@ class RunLock:
         """
         from filelock import FileLock, Timeout  # 10 ms that a command which only reads does not need
 
-        digits = digest_bytes(run_id.encode(errors="replace"))[:12]
-        self._path = store.with_name(f"{store.name}.{digits}.lock")
+        self._path = _file(store, run_id)
         self._lock = FileLock(
             self._path, timeout=0, mode=0o600, thread_local=False, fallback_to_soft=False, on_acquired=_name_holder
         )
@@ -49,6 +48,25 @@ class RunLock:
             if sys.platform != "win32":  # Windows does not remove open files; filelock removes it after closing
                 self._path.unlink(missing_ok=True)
             self._lock.release()
+
+
+def is_locked(store: Path, run_id: str) -> bool:
+    """True if a process that is alive holds the lock on a run."""
+    holder = _holder(path) if (path := _file(store, run_id)).exists() else ""
+    if not holder.isdecimal() or sys.platform == "win32":  # where asking for a process could end it
+        return path.exists()
+    try:
+        os.kill(int(holder), 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it is another user's
+        return True
+    return True
+
+
+def _file(store: Path, run_id: str) -> Path:
+    digits = digest_bytes(run_id.encode(errors="replace"))[:12]
+    return store.with_name(f"{store.name}.{digits}.lock")
 
 
 def _name_holder(file: int) -> None:

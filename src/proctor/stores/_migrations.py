@@ -2,7 +2,7 @@
 
 Layout 1 stored every run, sample, trial and verdict as a row of JSON under its own names: four tables, `runs (id,
 record)`, `samples (run, place, id, record)`, `trials (run, sample, attempt, outcome, record)` and `verdicts
-(number, run, sample, attempt, scorer, record)`. Layout 2 had no table of annotations.
+(number, run, sample, attempt, scorer, record)`. Layouts 2 and 3 lacked later tables.
 """
 
 import sqlite3
@@ -20,7 +20,7 @@ from proctor.runtime.files import draft_of
 from proctor.stores import _plan
 from proctor.stores._accept import accept_one, append_verdict, encode_trial, encode_verdict
 from proctor.stores._arrivals import prepare
-from proctor.stores.schema import ANNOTATIONS, VERSION, create
+from proctor.stores.schema import LATER_TABLES, VERSION, create
 
 CHUNK = 500
 
@@ -100,7 +100,8 @@ def _run_from_1(db: sqlite3.Connection, run: int, name: str) -> None:
 
 
 def _from_2(db: sqlite3.Connection) -> None:
-    db.execute(ANNOTATIONS)
+    for statement in LATER_TABLES.split(";"):
+        db.execute(statement)
 
 
-MIGRATIONS: Mapping[int, Callable[[sqlite3.Connection], None]] = {1: _from_1, 2: _from_2}
+MIGRATIONS: Mapping[int, Callable[[sqlite3.Connection], None]] = {1: _from_1, 2: _from_2, 3: _from_2}

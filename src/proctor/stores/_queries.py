@@ -109,6 +109,7 @@ DELETE = (
     f"DELETE FROM trials WHERE {_OF_THE_RUN}",
     "DELETE FROM samples WHERE run = :run",
     "DELETE FROM annotations WHERE run = :run",
+    "DELETE FROM changes WHERE run = :run",
     "DELETE FROM runs WHERE id = :run",
 )
 

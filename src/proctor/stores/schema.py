@@ -10,16 +10,17 @@ score of scorer 0: no point of one, whoever scores. `points` is null, and `why` 
 names in the order of the plan touch few pages, and digests many. `cluster` is null for a sample on its own.
 
 `annotations` are what people say about runs and trials. They go by the name of the sample ('' is the run itself).
+`changes` is when a run was begun, saved or ended last, in nanoseconds; it always grows.
 """
 
 import sqlite3
 
 APPLICATION_ID = 0x50726F63  # "Proc", in the header of the file
-VERSION = 3
+VERSION = 4
 RUN_SHIFT = 32
 SPENT = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "requests", "cost")  # columns of trials
 
-ANNOTATIONS = """
+LATER_TABLES = """
 CREATE TABLE IF NOT EXISTS annotations (
     run INTEGER NOT NULL,
     sample TEXT NOT NULL,
@@ -29,10 +30,14 @@ CREATE TABLE IF NOT EXISTS annotations (
     person TEXT NOT NULL,
     record BLOB NOT NULL,
     PRIMARY KEY (run, sample, attempt, kind, name, person)
-) WITHOUT ROWID
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS changes (
+    run INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL
+)
 """
 SCHEMA = f"""
-{ANNOTATIONS};
+{LATER_TABLES};
 CREATE TABLE runs (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,

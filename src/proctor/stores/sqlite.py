@@ -5,6 +5,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
+import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,11 +22,11 @@ from proctor.core.run import RunRecord
 from proctor.core.sample import Sample
 from proctor.core.tally import Tally
 from proctor.core.trajectory import Usage
-from proctor.core.trial import INFRASTRUCTURE, RETRYABLE, Outcome, Trial, Value, Verdict
+from proctor.core.trial import INFRASTRUCTURE, RETRYABLE, Outcome, StoredTrial, Trial, Value, Verdict
 from proctor.registry import unknown
-from proctor.stores import _annotations, _plan, _queries, _tallies
+from proctor.stores import _annotations, _following, _plan, _queries, _tallies
 from proctor.stores._accept import append_verdict, encode_trial, encode_verdict, spend, spent_columns
-from proctor.stores._locks import RunLock
+from proctor.stores._locks import RunLock, is_locked
 from proctor.stores._opening import connect, explain, open_file
 from proctor.stores._queries import decode
 from proctor.stores._writer import Writer
@@ -193,6 +194,16 @@ class SqliteStore:
         with self._reading() as db:
             return _tallies.strata(db, number, record.spec.attempts, clean(scorer), tag)
 
+    def stored(self, run_id: str, *, after: int = 0, start: int = 0) -> Iterator[StoredTrial]:
+        return _following.stored(self._reading, self._find(run_id)[0], after, start)
+
+    def version(self, run_id: str) -> str:
+        number, record = self._find(run_id)
+        is_open = run_id in self._held or is_locked(self._path, run_id)
+        row = self._rows(f"SELECT at, ({_following.NEWEST}) FROM changes WHERE run = :run", {"run": number})  # noqa: S608
+        changed, newest = row[0] if row else (record.created, 0)
+        return f"{changed}.{newest}" if is_open else f"{changed}"
+
     def annotate(self, added: Sequence[Annotation], removed: Sequence[Annotation] = ()) -> None:
         numbers = {run: self._find(run)[0] for run in {one.run_id for one in (*added, *removed)}}
         rows = [[(numbers[one.run_id], one) for one in chosen] for chosen in (added, removed)]
@@ -280,11 +291,20 @@ def _begin(db: sqlite3.Connection, record: RunRecord) -> int:
         (clean(record.id), encode(record)),
     ).fetchone()
     number: int = row[0]
+    _note_change(db, number)
     return number
 
 
 def _save(db: sqlite3.Connection, number: int, record: RunRecord) -> None:
     db.execute("UPDATE runs SET record = ? WHERE id = ?", (encode(record), number))
+    _note_change(db, number)
+
+
+def _note_change(db: sqlite3.Connection, run: int) -> None:
+    db.execute(
+        "INSERT INTO changes VALUES (?, ?) ON CONFLICT (run) DO UPDATE SET at = max(at + 1, excluded.at)",
+        (run, time.time_ns()),
+    )
 
 
 def _judge(db: sqlite3.Connection, numbered: Sequence[tuple[int, Verdict]], keys: Sequence[bytes]) -> None:
