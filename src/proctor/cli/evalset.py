@@ -150,7 +150,7 @@ def migrate(files: tuple[Path, ...], out: Path | None, session: Path | None) -> 
         if out is not None:
             create(out, eval_set)
         elif loaded.shape != "current" or eval_set != loaded.eval_set:
-            _tell_copy(save(file, eval_set, loaded))
+            _tell_copy(save(file, eval_set, loaded, reshape=True))
         output.message(
             t("{path}: {shape} → {count} cases.", path=file, shape=t(loaded.shape), count=len(eval_set.eval_cases))
         )

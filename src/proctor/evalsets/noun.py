@@ -16,6 +16,7 @@ import msgspec
 from proctor.core.json_path import Invalid, Path, format_path
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words
+from proctor.runtime.json_edit import templates
 
 N = TypeVar("N", bound="Noun")
 _FAULT = re.compile(r"(?P<problem>.*?)(?: - at `(?P<path>\$[^`]*)`)?", re.DOTALL)
@@ -111,6 +112,15 @@ def convert(value: object, kind: type[N]) -> N:
 def as_json(noun: Noun) -> Any:
     """Return plain JSON data as a file has it; keys under `extra` are among the others again."""
     return _merge_extra(msgspec.to_builtins(noun, enc_hook=_dump_foreign), ("noun", type(noun)))
+
+
+def respell(new: object, old: object, kind: type[Noun]) -> Any:
+    """Return JSON that says the same as `new`, which is in snake_case, in the words of `old`.
+
+    Keys keep their spelling and their order, times the form of their number. What says nothing (`null`, a default), and
+    what this schema ignores, stays where it was.
+    """
+    return _respell(new, old, ("noun", kind))
 
 
 def camel(name: str) -> str:
@@ -223,6 +233,60 @@ def _dump_foreign(value: object) -> object:
     if dump is None:
         raise NotImplementedError(type(value).__name__)
     return dump(mode="json", exclude_none=True)
+
+
+def _respell(new: object, old: object, shape: Any) -> Any:
+    match shape, new, old:
+        case ("noun", kind), dict(), dict():
+            return old if _plain(old, kind) == json.dumps(new) else _respell_members(new, old, kind)
+        case ("list", inner), list(), list():
+            before = [json.loads(_plain(one, inner[1])) for one in old] if inner[0] == "noun" else old
+            places = templates(before, new)
+            return [
+                one if place is None else _respell(one, old[place], inner)
+                for one, place in zip(new, places, strict=True)
+            ]
+        case ("pair", inner), list(), list() if len(new) == len(old) == 2:
+            return [new[0], _respell(new[1], old[1], inner)]
+        case ("map", inner), dict(), dict():
+            return {key: _respell(one, old.get(key), inner) for key, one in new.items()}
+        case None, float(), int() | float() | str() if not isinstance(old, bool):
+            return old if _number(str(old), "creation_timestamp") == new else new
+    return new
+
+
+def _respell_members(new: Mapping[str, Any], old: Mapping[str, Any], kind: type[Noun]) -> dict[str, Any]:
+    spellings, shapes, defaults = _spellings(kind), _shapes(kind), _defaults(kind)
+    made: dict[str, Any] = {}
+    for key, value in old.items():
+        name = spellings.get(key)
+        if name is None:
+            if key in new or kind.ignores_unknown:
+                made[key] = new.get(key, value)
+        elif camel(name) in old and key != camel(name):
+            made[key] = value  # the other spelling counts
+        elif name in new:
+            made[key] = _respell(new[name], value, shapes[name])
+        elif value is None or value == defaults.get(name):
+            made[key] = value
+    known = {spellings.get(key, key) for key in made}
+    return {**made, **{name: value for name, value in new.items() if name not in known}}
+
+
+def _plain(value: object, kind: type[Noun]) -> str:
+    """Return what JSON of the schema says, in one spelling."""
+    return json.dumps(as_json(read_noun(value, kind)))
+
+
+@cache
+def _defaults(kind: type[Noun]) -> Mapping[str, object]:
+    """Return the defaults by name, of the members that have one."""
+    fields = ((one, one.default_factory) for one in msgspec.structs.fields(kind))
+    return {
+        one.encode_name: make() if make is not msgspec.NODEFAULT else one.default
+        for one, make in fields
+        if make is not msgspec.NODEFAULT or one.default is not msgspec.NODEFAULT
+    }
 
 
 def _merge_extra(value: object, shape: object) -> object:

@@ -46,7 +46,7 @@ def read(path: FilePath | str) -> Loaded:
             ADK refuses, the same id twice; names file, line and JSON path.
     """
     path = FilePath(path).expanduser()
-    return parse(_bytes(path), path)
+    return parse(file_bytes(path), path)
 
 
 def parse(data: bytes, path: FilePath) -> Loaded:
@@ -79,7 +79,7 @@ def read_case(path: FilePath | str) -> EvalCase:
         BadInput: it is not valid.
     """
     path = FilePath(path).expanduser()
-    return _case(_bytes(path), path)
+    return _case(file_bytes(path), path)
 
 
 def case_of(text: str) -> EvalCase:
@@ -98,7 +98,7 @@ def read_session(path: FilePath | str) -> SessionInput:
         BadInput: it is not valid.
     """
     path = FilePath(path).expanduser()
-    text, value, _ = _json(_bytes(path), path)
+    text, value, _ = _json(file_bytes(path), path)
     try:
         made = normalize(value, SessionInput).value
         return convert({"app_name": "", "user_id": "", **made} if isinstance(made, dict) else made, SessionInput)
@@ -113,7 +113,7 @@ def read_scenarios(path: FilePath | str) -> list[ConversationScenario]:
         BadInput: it holds none, or one that cannot be played.
     """
     path = FilePath(path).expanduser()
-    text, value, _ = _json(_bytes(path), path)
+    text, value, _ = _json(file_bytes(path), path)
     given = {"scenarios": [_without_generated(one) for one in value]} if isinstance(value, list) else value
     try:
         found = read_noun(given, ConversationScenarios).scenarios
@@ -123,6 +123,20 @@ def read_scenarios(path: FilePath | str) -> list[ConversationScenario]:
     if not found:
         raise BadInput("{path} has no scenarios.", path=path)
     return found
+
+
+def file_bytes(path: FilePath) -> bytes:
+    """Return the bytes of a file.
+
+    Raises:
+        BadInput: it cannot be read, or is too large.
+    """
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise BadInput("{path} is larger than {limit} MB; split it.", path=path, limit=MOST_BYTES // 1_000_000)
+        return path.read_bytes()
+    except OSError as error:
+        raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror or error) from None
 
 
 def set_id(path: FilePath) -> str:
@@ -236,15 +250,6 @@ def _old_path(path: Path, original: object) -> Path:
     if not isinstance(original, list) or path[:1] != ("eval_cases",):
         return path
     return legacy.old_path(path, flat="query" in original[0])
-
-
-def _bytes(path: FilePath) -> bytes:
-    try:
-        if path.stat().st_size > MOST_BYTES:
-            raise BadInput("{path} is larger than {limit} MB; split it.", path=path, limit=MOST_BYTES // 1_000_000)
-        return path.read_bytes()
-    except OSError as error:
-        raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror or error) from None
 
 
 def _json(data: bytes, path: FilePath) -> tuple[str, object, set[str]]:

@@ -164,7 +164,7 @@ def save_case(
         if instead_of in ids:
             chosen = instead_of or ""
             return cases.put(eval_set, chosen, replace(case, eval_id=chosen))
-        chosen = case.eval_id if named else _free(case.eval_id, ids)
+        chosen = case.eval_id if named else free_id(case.eval_id, ids)
         return cases.add(eval_set, replace(case, eval_id=chosen))
 
     try:
@@ -191,6 +191,16 @@ def case_of(eval_id: str, played: Played, begin: SessionInput | None = None) -> 
         session_input=begin,
         creation_timestamp=time.time(),
     )
+
+
+def free_id(eval_id: str, taken: set[str]) -> str:
+    """Return an id that is not taken: the one that is wanted, or with a number appended."""
+    if eval_id not in taken:
+        return eval_id
+    number = 2
+    while f"{eval_id}-{number}" in taken:
+        number += 1
+    return f"{eval_id}-{number}"
 
 
 def session_input(given: object) -> SessionInput | None:
@@ -244,15 +254,6 @@ def _path(path: Path | str | None, eval_set_id: str | None) -> Path:
     if not _SET_ID.fullmatch(name):
         raise BadInput("'{id}' is no id of an eval set: it has letters, digits, _ and - only.", id=name)
     return Path(f"{name}{SUFFIXES[0]}")
-
-
-def _free(eval_id: str, taken: set[str]) -> str:
-    if eval_id not in taken:
-        return eval_id
-    number = 2
-    while f"{eval_id}-{number}" in taken:
-        number += 1
-    return f"{eval_id}-{number}"
 
 
 def _invocation(place: int, turn: Turn, steps: Sequence[Step]) -> Invocation:

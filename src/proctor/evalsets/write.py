@@ -1,5 +1,10 @@
-"""Write an eval-set file: the whole file or nothing, a copy of what was there when its shape changes."""
+"""Write an eval-set file: the whole file or nothing, and of a file in the current shape only what changed.
 
+Unknown keys, the order and the spelling of keys, the form of numbers and the layout stay. A copy of a file in an older
+shape is kept, as it is written as a whole.
+"""
+
+import codecs
 import json
 import shutil
 from collections.abc import Callable
@@ -7,10 +12,16 @@ from pathlib import Path
 
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
-from proctor.evalsets.noun import as_json
+from proctor.core.validation import in_words
+from proctor.evalsets.noun import as_json, respell
 from proctor.evalsets.read import Loaded, read
 from proctor.evalsets.schema import EvalCase, EvalSet
 from proctor.runtime.files import locked, write_whole
+from proctor.runtime.json_edit import rewrite
+
+
+class ChangedMeanwhile(BadInput):
+    """Someone else changed the file since it was read, and nothing was written."""
 
 
 def as_text(noun: EvalSet | EvalCase) -> str:
@@ -41,15 +52,19 @@ def change(path: Path, edit: Callable[[EvalSet], EvalSet]) -> Path | None:
     return save(path, edit(loaded.eval_set), loaded)
 
 
-def save(path: Path, eval_set: EvalSet, loaded: Loaded) -> Path | None:
+def save(path: Path, eval_set: EvalSet, loaded: Loaded, *, reshape: bool = False) -> Path | None:
     """Write a set over the file it was read from; the copy of the old file, if its shape changes.
 
+    Args:
+        reshape: bring keys in camelCase to snake_case, too.
+
     Raises:
-        BadInput: someone else changed the file since it was read, or it cannot be written; nothing was.
+        ChangedMeanwhile: someone else changed the file since it was read.
+        BadInput: it cannot be written.
     """
     path = path.expanduser().resolve()  # a link stays, and the file it names is replaced
     with locked(path):
-        return _save(path, eval_set, loaded)
+        return _save(path, eval_set, loaded, reshape=reshape)
 
 
 def append(path: Path, edit: Callable[[EvalSet], EvalSet], new: EvalSet) -> Path | None:
@@ -69,19 +84,30 @@ def append(path: Path, edit: Callable[[EvalSet], EvalSet], new: EvalSet) -> Path
         return _save(path, edit(loaded.eval_set), loaded)
 
 
-def _save(path: Path, eval_set: EvalSet, loaded: Loaded) -> Path | None:
-    data = as_text(eval_set).encode()
+def _save(path: Path, eval_set: EvalSet, loaded: Loaded, *, reshape: bool = False) -> Path | None:
     try:
-        now = digest_bytes(path.read_bytes())
+        before = path.read_bytes()
     except OSError:
-        now = ""
-    if now != loaded.digest:
-        raise BadInput(
+        before = b""
+    if digest_bytes(before) != loaded.digest:
+        raise ChangedMeanwhile(
             "{path} was changed by someone else since it was read; nothing was written. Try again.", path=path
         )
-    copy = _keep_copy(path) if loaded.shape != "current" else None
+    whole = loaded.shape != "current" and (reshape or loaded.shape != "mixed")
+    data = as_text(eval_set).encode() if whole else _changed(before, eval_set)
+    copy = _keep_copy(path) if whole else None
     write_whole(path, data, durable=True)
     return copy
+
+
+def _changed(before: bytes, eval_set: EvalSet) -> bytes:
+    """Return the file with the changes of the set in it."""
+    text = before.decode("utf-8-sig")
+    try:
+        changed = rewrite(text, respell(as_json(eval_set), json.loads(text), EvalSet))
+    except ValueError as error:
+        raise BadInput("The eval set cannot be written: {error}.", error=in_words(error)) from None
+    return (codecs.BOM_UTF8 if before.startswith(codecs.BOM_UTF8) else b"") + changed.encode()
 
 
 def _dump(value: object) -> str:
