@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 from proctor.review.queue import Review
 from proctor.web.app import app
 from proctor.web.auth import Access, Person
-from proctor.web.review import Pages
+from proctor.web.reviewing.item_pages import Pages
 
 ADDRESS = "http://127.0.0.1:7860"
 

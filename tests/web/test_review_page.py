@@ -14,7 +14,7 @@ from proctor.review import labels
 from proctor.review.queue import Review
 from proctor.web.app import app
 from proctor.web.auth import Person
-from proctor.web.review import Pages
+from proctor.web.reviewing.item_pages import Pages
 
 
 def fields(client: TestClient, **other: str) -> dict[str, str]:

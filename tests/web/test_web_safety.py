@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from proctor.web.app import app
 from proctor.web.auth import MOST_BYTES, Access, Person
-from proctor.web.review import Pages
+from proctor.web.reviewing.item_pages import Pages
 
 FORM = {**{f"score:{name}": str(score) for name, score in review_data.SCORES.items()}, "status": "approved"}
 PATHS = ["/", "/items", "/items/1", "/statistics", "/conflicts", "/nowhere"]

@@ -100,7 +100,7 @@ def _serve(review: "Review", port: int | None, host: str, *, opens: bool | None,
     try:
         from proctor.web.app import app
         from proctor.web.auth import Person
-        from proctor.web.review import Pages
+        from proctor.web.reviewing.item_pages import Pages
     except ImportError as error:
         raise MissingExtra("web", "proctor review") from error
 

@@ -108,7 +108,7 @@ class HumanVerificationUI:
         try:
             from proctor.web.app import app
             from proctor.web.auth import Access, Person
-            from proctor.web.review import Pages
+            from proctor.web.reviewing.item_pages import Pages
             from proctor.web.serving import PORT, listen, serve
         except ImportError as error:
             raise MissingExtra("web", "HumanVerificationUI.launch") from error

@@ -1,4 +1,4 @@
-"""The pages of `proctor review`: one item with its form, the list, the statistics, and conflicts for an adjudicator."""
+"""The pages of a review: one item with its form, the list, the statistics, and conflicts for an adjudicator."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -46,9 +46,11 @@ class Place(NamedTuple):
 class Pages:
     """The pages of one review."""
 
-    def __init__(self, review: Review, access: Access) -> None:
+    def __init__(self, review: Review, access: Access, base: str = "") -> None:
+        """Make the pages of a review, whose addresses begin with `base`."""
         self._review = review
         self._access = access
+        self._base = base
 
     def routes(self) -> list[Route]:
         """Return the route of each page."""
@@ -69,10 +71,10 @@ class Pages:
         """Redirect to the first item that is not reviewed yet."""
         person = session_of(request).person
         if not person.reviews:
-            return RedirectResponse("/conflicts", 303)
+            return self._go("/conflicts")
         states = self._review.states(person.name)
         first = next((number for number, state in states.items() if _matches(state, "todo")), None)
-        return RedirectResponse("/statistics" if first is None else f"/items/{first}", 303)
+        return self._go("/statistics" if first is None else f"/items/{first}")
 
     def items(self, request: Request) -> Response:
         """Show the list, a page of rows at a time."""
@@ -107,15 +109,15 @@ class Pages:
         if wrong is not None:
             return self._item(request, item, place, given, wrong)
         path = "/statistics" if place.after is None else f"/items/{place.after}"
-        return RedirectResponse(f"{path}{place.query(saved=item.number)}", 303)
+        return self._go(f"{path}{place.query(saved=item.number)}")
 
     def undo(self, request: Request) -> Response:
         """Remove the last label, and show its item."""
         taken = self._review.undo(session_of(request).person.name)
         if taken is None:
-            return RedirectResponse("/", 303)
+            return self._go("/")
         room = "conflicts" if taken.entry.decides else "items"
-        return RedirectResponse(f"/{room}/{self._review.item(taken.item).number}?undone=1", 303)
+        return self._go(f"/{room}/{self._review.item(taken.item).number}?undone=1")
 
     def statistics(self, request: Request) -> Response:
         """Show the user's progress; to an adjudicator, that of all and how they agree."""
@@ -154,7 +156,7 @@ class Pages:
         if wrong is not None:
             return self._conflict(request, given, wrong)
         left = self._review.conflicts()
-        return RedirectResponse(f"/conflicts/{left[0].item.number}" if left else "/conflicts", 303)
+        return self._go(f"/conflicts/{left[0].item.number}" if left else "/conflicts")
 
     def link(self, request: Request) -> Response:
         """Show a link for another browser of the same user."""
@@ -220,8 +222,9 @@ class Pages:
         saved = _whole_number(request.query_params.get("saved", "0"))
         return page(
             request,
-            template,
+            f"reviewing/{template}",
             status=status,
+            base=self._base,
             review=self._review,
             dimensions=[(one, one.words(lang)) for one in self._review.dimensions],
             statuses=STATUSES,
@@ -234,6 +237,9 @@ class Pages:
             open_conflicts=len(self._review.conflicts()) if person.decides else 0,
             **values,
         )
+
+    def _go(self, path: str) -> Response:
+        return RedirectResponse(f"{self._base}{path}", 303)
 
     def _place(self, request: Request) -> tuple[Item, Place]:
         """Return the item of the address and its position for this reviewer."""
