@@ -11,7 +11,8 @@ from starlette.testclient import TestClient
 
 from proctor.core.errors import BadInput
 from proctor.web.attempts import MOST_WRONG
-from proctor.web.auth import MOST_BYTES, Access, Guard, Person, session_of
+from proctor.web.auth import Access, Person, session_of
+from proctor.web.guard import MOST_BYTES, Guard
 from proctor.web.login_proxy import MOST_CHARACTERS, LoginProxy
 
 ADDRESS = "http://127.0.0.1:7860"
@@ -172,11 +173,11 @@ def test_read_only_refuses_every_write_and_says_why(method: str) -> None:
 
 
 def test_an_upload_is_bounded_by_its_path() -> None:
-    server = Server(most_bytes={"/files/": MOST_BYTES * 3})
+    server = Server(most_bytes={"/files": MOST_BYTES * 3})
     client, headers = server.client(), server.token()
     large = b"x" * (MOST_BYTES + 1)
     assert client.post("/files/a", content=large, headers=headers).json()["size"] == len(large)
-    assert client.post("/elsewhere", content=large, headers=headers).status_code == 413
+    assert client.post("/filesystem", content=large, headers=headers).status_code == 413
     assert client.post("/files/a", content=large * 3, headers=headers).status_code == 413
     refused = client.post("/api/v1/runs", content=large, headers=headers)
     assert refused.json()["error"]["kind"] == "too_large"

@@ -11,7 +11,7 @@ import pytest
 import review_data
 from review_site import Site
 
-from proctor.web import _impatient, auth
+from proctor.web import _impatient, guard
 from proctor.web.auth import Person
 from proctor.web.serving import listen, make_server
 
@@ -29,7 +29,7 @@ class Running(NamedTuple):
 @pytest.fixture
 def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
     monkeypatch.setattr(_impatient, "HEAD_SECONDS", 0.3)
-    monkeypatch.setattr(auth, "BODY_SECONDS", 0.3)
+    monkeypatch.setattr(guard, "BODY_SECONDS", 0.3)
     site = Site(review_data.write(tmp_path))
     on = listen(17_860)
     server = make_server(site.app)
@@ -85,7 +85,7 @@ def test_a_write_that_breaks_off_or_stalls_is_not_saved(running: Running, ends: 
 
 
 def test_of_a_stranger_no_body_is_waited_for(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auth, "BODY_SECONDS", 60)
+    monkeypatch.setattr(guard, "BODY_SECONDS", 60)
     answer, seconds = exchange(running, head(running, 200_000, token="none") + b"x" * 1000)
     assert answer.startswith(b"HTTP/1.1 401")
     assert seconds < 8, "refused before the time for a body is over"

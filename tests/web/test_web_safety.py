@@ -11,7 +11,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from proctor.web.app import app
-from proctor.web.auth import MOST_BYTES, Access, Person
+from proctor.web.auth import Access, Person
+from proctor.web.guard import MOST_BYTES
 from proctor.web.reviewing.item_pages import Pages
 
 FORM = {**{f"score:{name}": str(score) for name, score in review_data.SCORES.items()}, "status": "approved"}

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -19,11 +19,12 @@ from proctor.i18n import speak
 from proctor.reports.render import environment
 from proctor.reports.visible import visible
 from proctor.reports.words import Words
-from proctor.web.auth import LANGUAGE_COOKIE, Access, Guard, Session
+from proctor.web.auth import Access, Session
+from proctor.web.failures import failure, is_for_programs
+from proctor.web.guard import MOST_BYTES_BY_PATH, Guard
 from proctor.web.markup import show
 from proctor.web.workspace import NotFound, Workspace
 
-API = "/api/v1"  # below it errors are JSON
 PLACES = {  # where the head of each page leads
     "/runs": say("Runs"),
     "/compare": say("Compare"),
@@ -32,6 +33,11 @@ PLACES = {  # where the head of each page leads
     "/evalsets": say("Eval sets"),
     "/chat": say("Chat"),
     "/review": say("Review"),
+}
+THEME_NAMES = {
+    "auto": say("Colours: as the system has them"),
+    "dark": say("Colours: dark"),
+    "light": say("Colours: light"),
 }
 SHARED = ("look.css", "report.css")
 BEGIN_CHARACTERS = 400  # of an item in a list
@@ -67,7 +73,14 @@ def app(
         exception_handlers={BadInput: _bad_input, HTTPException: _http_error, Exception: _internal_error},
     )
     inner.state.workspace = workspace
-    return Guard(inner, access, lang, follows_browser=follows_browser)
+    return Guard(
+        inner,
+        access,
+        lang,
+        follows_browser=follows_browser,
+        read_only=workspace is not None and workspace.read_only,
+        most_bytes=MOST_BYTES_BY_PATH,
+    )
 
 
 def _file(path: str, file: str) -> Route:
@@ -85,6 +98,8 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
         .render(
             request=request,
             lang=lang,
+            theme=request.state.theme,
+            themes=THEME_NAMES,
             t=lambda sentence, **named: speak(sentence, lang, **named),
             person=session.person if session is not None else None,
             csrf=session.csrf if session is not None else "",
@@ -95,10 +110,7 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
             **values,
         )
     )
-    response = HTMLResponse(text, status)
-    if "lang" in request.query_params:
-        response.set_cookie(LANGUAGE_COOKIE, lang, max_age=31_536_000, samesite="strict", httponly=True)
-    return response
+    return HTMLResponse(text, status)
 
 
 async def _bad_input(request: Request, error: Exception) -> Response:
@@ -126,10 +138,15 @@ async def _internal_error(request: Request, error: Exception) -> Response:
 
 def _message(request: Request, status: int, said: Sentence) -> Response:
     """Return what went wrong: as JSON for a program, as a page for a person."""
-    if request.url.path.startswith(API):
-        kind = {400: "bad_input", 404: "not_found"}.get(status, "internal_error" if status >= 500 else "refused")
-        return JSONResponse({"error": {"kind": kind, "message": speak(said, request.state.lang)}}, status)
+    if is_for_programs(request.url.path):
+        return failure(status, speak(said, request.state.lang))
     return page(request, "message.html.jinja", status=status, said=said)
+
+
+def _switched(request: Request, name: str, value: str, path: str = "") -> str:
+    """Return the address of this page, or of another path, with one value of its query changed."""
+    kept = [(key, one) for key, one in request.query_params.multi_items() if key != name]
+    return f"{path or request.url.path}?{urlencode([*kept, (name, value)])}"
 
 
 @cache
@@ -148,5 +165,5 @@ def _environment() -> "Environment":
     )
     made.globals.update(environment(is_html=True).globals)  # plots, as reports have them
     made.globals.update(show=show, begin=lambda text: show(text[:BEGIN_CHARACTERS]))
-    made.filters["langs"] = lambda query, lang: urlencode({**query, "lang": lang})
+    made.filters["switched"] = _switched
     return made

@@ -5,6 +5,7 @@ takes `by` gets the name of the person. Pages call it and show what it returns; 
 """
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeVar, get_type_hints
@@ -16,20 +17,38 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from proctor.core.errors import BadInput
-from proctor.web.app import API
+from proctor.registry import unknown
 from proctor.web.auth import session_of
+from proctor.web.failures import API
 from proctor.web.workspace import Workspace
 
 T = TypeVar("T")
+MOST_NUMBER = 2**63 - 1  # that a store takes
+OF_ALL_PAGES = frozenset({"lang", "theme"})
 IN_QUERY = frozenset({"GET", "DELETE"})  # methods without a body
 
 
 class Operation(NamedTuple):
-    """A function that is served: at `path` below `/api/v1`, whose parts in braces are fields of what it is given."""
+    """A function that is served: at `path` below `/api/v1`, whose parts in braces are fields of what it is given.
+
+    Attributes:
+        media_type: of a function that makes a response itself, such as a stream of events.
+    """
 
     method: str
     path: str
     call: Callable[..., Any]
+    media_type: str = "application/octet-stream"
+
+    @property
+    def name(self) -> str:
+        """Return the name of the function."""
+        return self.call.__name__
+
+    @property
+    def room(self) -> str:
+        """Return the package of pages it belongs to."""
+        return self.call.__module__.removeprefix("proctor.web.").partition(".")[0]
 
     @property
     def given(self) -> type[Any] | None:
@@ -46,6 +65,15 @@ class Operation(NamedTuple):
     def takes_person(self) -> bool:
         """True if it wants to know who asks."""
         return "by" in _hints(self.call)
+
+
+def path_fields(path: str) -> Sequence[str]:
+    """Return the fields that an address holds.
+
+    >>> path_fields("/runs/{run}/samples/{sample:path}")
+    ('run', 'sample')
+    """
+    return tuple(re.findall(r"\{(\w+)(?::\w+)?\}", path))
 
 
 def api_routes(workspace: Workspace, operations: Sequence[Operation]) -> list[Route]:
@@ -70,19 +98,22 @@ def _route(workspace: Workspace, operation: Operation) -> Route:
             return Response(status_code=204)
         return Response(msgspec.json.encode(made), media_type="application/json")
 
-    return Route(f"{API}{operation.path}", answer, methods=[operation.method], name=operation.call.__name__)
+    return Route(f"{API}{operation.path}", answer, methods=[operation.method], name=operation.name)
 
 
 async def _given(request: Request, operation: Operation) -> Any:
+    """Return what a program gives; a name that the operation does not know is a mistake, and not left out."""
     kind = operation.given
     assert kind is not None
     if operation.method in IN_QUERY:
+        _check_known([name for name in request.query_params if name not in OF_ALL_PAGES], kind)
         return read(request, kind)
-    body = await request.body()
     try:
-        fields = msgspec.json.decode(body or b"{}", type=dict[str, Any])
-        return msgspec.convert({**fields, **request.path_params}, kind)
-    except msgspec.DecodeError as error:
+        fields = msgspec.json.decode(await request.body() or b"{}", type=dict[str, Any])
+        _check_known([*fields], kind)
+        named = msgspec.convert(request.path_params, _only(kind, path_fields(operation.path)), strict=False)
+        return _checked(msgspec.convert({**fields, **msgspec.structs.asdict(named)}, kind))
+    except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput("The body cannot be read: {error}.", error=error) from None
 
 
@@ -92,8 +123,8 @@ def read(request: Request, kind: type[T]) -> T:
     Raises:
         BadInput: a value has the wrong form.
     """
-    query, several = request.query_params, _lists(kind)  # type: ignore[arg-type]  # a class is hashable
-    named = {name: query.getlist(name) if name in several else query[name] for name in query if query[name] != ""}
+    query = request.query_params
+    named = {name: query.getlist(name) if name in _lists(kind) else query[name] for name in query if query[name] != ""}
     return convert({**named, **request.path_params}, kind)
 
 
@@ -103,20 +134,54 @@ def convert(texts: Mapping[str, object], kind: type[T]) -> T:
     Raises:
         BadInput: a value has the wrong form.
     """
-    known = {field.name for field in msgspec.structs.fields(kind)}  # type: ignore[arg-type]  # a struct
+    known = _names(kind)
     try:
-        return msgspec.convert({name: text for name, text in texts.items() if name in known}, kind, strict=False)
+        return _checked(
+            msgspec.convert({name: text for name, text in texts.items() if name in known}, kind, strict=False)
+        )
     except msgspec.ValidationError as error:
         raise BadInput("The address cannot be read: {error}.", error=error) from None
 
 
-@cache
+def _checked(given: T) -> T:
+    """Return it if stores and files can take its numbers and texts.
+
+    Raises:
+        msgspec.ValidationError: a number is too large, or a text holds a NUL.
+    """
+    for field in msgspec.structs.fields(given):  # type: ignore[arg-type]  # a struct
+        value = getattr(given, field.name)
+        for one in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(one, int) and abs(one) > MOST_NUMBER:
+                raise msgspec.ValidationError(f"Number out of range - at `$.{field.encode_name}`")
+            if isinstance(one, str) and "\0" in one:
+                raise msgspec.ValidationError(f"Text with a NUL character - at `$.{field.encode_name}`")
+    return given
+
+
+def _check_known(names: Sequence[str], kind: type[Any]) -> None:
+    known = _names(kind)
+    for name in names:
+        if name not in known:
+            raise BadInput(unknown("field", name, sorted(known), paths=False).sentence)
+
+
+def _names(kind: type[Any]) -> frozenset[str]:
+    return frozenset(field.encode_name for field in msgspec.structs.fields(kind))
+
+
+def _only(kind: type[Any], names: Sequence[str]) -> type[Any]:
+    """Return a struct with some of the fields."""
+    types = get_type_hints(kind, include_extras=True)
+    return msgspec.defstruct(kind.__name__, [(name, types[name]) for name in names])
+
+
 def _lists(kind: type[Any]) -> frozenset[str]:
     """Return the fields that may be given several times."""
     info = msgspec.inspect.type_info(kind)
     assert isinstance(info, msgspec.inspect.StructType)
     several = (msgspec.inspect.VarTupleType, msgspec.inspect.ListType, msgspec.inspect.SetType)
-    return frozenset(field.name for field in info.fields if isinstance(field.type, several))
+    return frozenset(field.encode_name for field in info.fields if isinstance(field.type, several))
 
 
 @cache

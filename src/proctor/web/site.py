@@ -3,12 +3,14 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from proctor.web.app import app
 from proctor.web.auth import Access
+from proctor.web.failures import API
 from proctor.web.operations import Operation, api_routes
 from proctor.web.workspace import Workspace
 
@@ -20,7 +22,12 @@ FIRST_PAGE = "/runs"
 
 def site(workspace: Workspace, access: Access, lang: str, *, follows_browser: bool = False) -> "ASGIApp":
     """Return the app of a workspace, for those who have access."""
-    routes = [Route("/", _home), *api_routes(workspace, operations()), *pages(workspace)]
+    routes = [
+        Route("/", _home),
+        Route(f"{API}/openapi.json", _description),
+        *api_routes(workspace, operations()),
+        *pages(workspace),
+    ]
     return app(routes, access, lang, follows_browser=follows_browser, workspace=workspace)
 
 
@@ -33,6 +40,12 @@ def pages(workspace: Workspace) -> Sequence[BaseRoute]:
     """Return the routes of all pages."""
     rooms: Sequence[Callable[[Workspace], Sequence[BaseRoute]]] = ()
     return [route for routes in rooms for route in routes(workspace)]
+
+
+def _description(_: Request) -> Response:
+    from proctor.web.openapi import describe
+
+    return Response(msgspec.json.encode(describe(operations())), media_type="application/json")
 
 
 async def _home(_: Request) -> Response:
