@@ -73,16 +73,6 @@ def print_table(
     tables.print_table(table, console())
 
 
-def section(
-    title: str, columns: Sequence[str] = (), rows: Sequence[Sequence[str]] = (), remarks: Sequence[str] = ()
-) -> "Section":
-    """Return a part of a page: a table whose first and last columns are texts, and remarks; either may be empty."""
-    from proctor.reports.pages import Bullets, Section, Table
-
-    table = [Table(columns, rows, right=range(1, len(columns) - 1))] if rows else []
-    return Section(title, [*table, *([Bullets(remarks)] if remarks else [])])
-
-
 def show(sections: "Sequence[Section]") -> None:
     """Print parts of a page on standard output."""
     from proctor.reports import pages

@@ -112,7 +112,7 @@ def section(found: "Probed") -> "Section":
 
     words = Words(lang())
     remarks = [f"{one.probe}, {t(JUDGED[one.judged])}: {t(one.reading)}" for one in found.findings]
-    return output.section(
+    return section(
         t("Probes of {judge}, by {rubric}", judge=found.judge, rubric=found.rubric),
         columns=[
             t("Probe"),

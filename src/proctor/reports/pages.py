@@ -62,6 +62,14 @@ class Section(msgspec.Struct, frozen=True):
     blocks: Sequence[Block]
 
 
+def section(
+    title: str, columns: Sequence[str] = (), rows: Sequence[Sequence[str]] = (), remarks: Sequence[str] = ()
+) -> Section:
+    """Return a part of a page: a table whose first and last columns are texts, and remarks; either may be empty."""
+    table = [Table(columns, rows, right=range(1, len(columns) - 1))] if rows else []
+    return Section(title, [*table, *([Bullets(remarks)] if remarks else [])])
+
+
 class Page(msgspec.Struct, frozen=True, kw_only=True):
     """The whole page; `facts` are shown below its title, `notes` are what a reader has to know first."""
 
