@@ -128,7 +128,7 @@ def test_on_eighty_columns_no_word_and_no_interval_is_broken(
     monkeypatch.setenv("COLUMNS", "80")
     columns = ["Dimension", "Items", "The same", "kappa", "alpha", "Difference", "Verdict"]
     row = ["completeness", "24", "79% [60%, 91%]", *["0.20 [-0.10, 0.50]"] * 3, "not enough evidence"]
-    output.show([output.section("Between people", columns=columns, rows=[row])])
+    output.show([pages.section("Between people", columns=columns, rows=[row])])
     printed = capsys.readouterr().out
     assert "completeness " in printed
     assert printed.count("-0.10–0.50") == 3

@@ -108,11 +108,12 @@ def command(
 
 def section(found: "Probed") -> "Section":
     """Return the findings as a part of a page."""
+    from proctor.reports import pages
     from proctor.reports.words import Words
 
     words = Words(lang())
     remarks = [f"{one.probe}, {t(JUDGED[one.judged])}: {t(one.reading)}" for one in found.findings]
-    return section(
+    return pages.section(
         t("Probes of {judge}, by {rubric}", judge=found.judge, rubric=found.rubric),
         columns=[
             t("Probe"),

@@ -164,6 +164,7 @@ def _environment() -> "Environment":
         finalize=lambda value: visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
     )
     made.globals.update(environment(is_html=True).globals)  # plots, as reports have them
+    made.globals.update(kind=lambda block: type(block).__name__)  # of the blocks of a page
     made.globals.update(show=show, begin=lambda text: show(text[:BEGIN_CHARACTERS]))
     made.filters["switched"] = _switched
     return made

@@ -18,11 +18,12 @@ MOST_FIELDS = 2_000
 
 
 class Person(msgspec.Struct, frozen=True, kw_only=True):
-    """A user of the pages: `decides` is for an adjudicator, who sees all labels."""
+    """A user of the pages: `decides` is for an adjudicator, who sees all labels; `only` begins the addresses they may open."""
 
     name: str
     reviews: bool = True
     decides: bool = False
+    only: str = ""
 
 
 class Session(NamedTuple):

@@ -155,6 +155,8 @@ class Guard:
                 if path == "/enter"
                 else say("Open the link that the terminal shows. Press Enter there for a new one."),
             )
+        if answer is None and session is not None and not f"{path}/".startswith(f"{session.person.only}/"):
+            return RedirectResponse(f"{session.person.only}/", 303)
         scope["state"]["session"] = session
         return answer
 

@@ -12,6 +12,8 @@ from proctor.web.app import app
 from proctor.web.auth import Access
 from proctor.web.failures import API
 from proctor.web.operations import Operation, api_routes
+from proctor.web.reviewing import pages as reviewing_pages
+from proctor.web.reviewing import queues
 from proctor.web.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -27,13 +29,14 @@ def site(workspace: Workspace, access: Access, lang: str, *, follows_browser: bo
         Route(f"{API}/openapi.json", _description),
         *api_routes(workspace, operations()),
         *pages(workspace),
+        *reviewing_pages.routes(workspace, access),  # they make links
     ]
     return app(routes, access, lang, follows_browser=follows_browser, workspace=workspace)
 
 
 def operations() -> Sequence[Operation]:
     """Return everything that programs can ask for."""
-    return ()
+    return queues.OPERATIONS
 
 
 def pages(workspace: Workspace) -> Sequence[BaseRoute]:

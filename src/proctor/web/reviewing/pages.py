@@ -1,0 +1,137 @@
+"""The pages of reviews in the app: the queues, how far each is and what its labels say, and the items for its reviewers."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route, Router
+
+from proctor.api.agree import Agreement
+from proctor.api.agree_page import sections
+from proctor.core.errors import BadInput
+from proctor.judges import rubric_file
+from proctor.reports.words import Words
+from proctor.review.queue import Review
+from proctor.web.app import page
+from proctor.web.auth import Access, Person, form, session_of
+from proctor.web.operations import convert
+from proctor.web.reviewing.item_pages import Pages
+from proctor.web.reviewing.queues import NewQueue, QueueNamed, create_queue, list_queues, review_of, show_queue
+from proctor.web.workspace import NotFound, Workspace
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+DEFAULT_COUNT = 50
+
+
+def routes(workspace: Workspace, access: Access) -> Sequence[BaseRoute]:
+    """Return the routes of all pages about reviews."""
+    pages = ReviewingPages(workspace, access)
+    return [
+        Route("/review", pages.queues),
+        Route("/review", pages.create, methods=["POST"]),
+        Mount("/review/{queue}/items-of", _Items(workspace, access)),
+        Route("/review/{queue}", pages.queue),
+        Route("/review/{queue}/link", pages.link, methods=["POST"]),
+    ]
+
+
+class ReviewingPages:
+    """The pages of queues."""
+
+    def __init__(self, workspace: Workspace, access: Access) -> None:
+        self._workspace = workspace
+        self._access = access
+
+    def queues(self, request: Request) -> Response:
+        """Show the queues, and the form for a new one, with the runs that the address names."""
+        return self._queues(request, {"run": request.query_params.getlist("run")})
+
+    async def create(self, request: Request) -> Response:
+        """Make a queue, and go there."""
+        given = await form(request)
+        return await run_in_threadpool(self._create, request, {name: text for name, text in given.items() if text})
+
+    def _create(self, request: Request, given: dict[str, object]) -> Response:
+        lists = {name: str(given.get(name, "")).replace(",", " ").split() for name in ("run", "reviewer")}
+        try:
+            made = create_queue(self._workspace, convert({**given, **lists}, NewQueue))
+        except BadInput as error:
+            return self._queues(request, {**given, **lists}, error)
+        return RedirectResponse(f"/review/{made.name}", 303)
+
+    def _queues(self, request: Request, given: dict[str, object], wrong: BadInput | None = None) -> Response:
+        return page(
+            request,
+            "reviewing/queues.html.jinja",
+            status=400 if wrong is not None else 200,
+            queues=list_queues(self._workspace),
+            given=given,
+            wrong=wrong.sentence if wrong is not None else None,
+            rubrics=rubric_file.known(),
+            count=DEFAULT_COUNT,
+        )
+
+    def queue(self, request: Request) -> Response:
+        """Show how far a queue is, and how people and judges agree."""
+        state = show_queue(self._workspace, QueueNamed(queue=request.path_params["queue"]))
+        words = Words(request.state.lang)
+        return page(
+            request,
+            "reviewing/queue.html.jinja",
+            state=state,
+            mine=_person_of(request, review_of(self._workspace, state.row.name)) is not None,
+            agreement={
+                run: sections(found, words) if isinstance(found, Agreement) else found
+                for run, found in state.agreement.items()
+            },
+        )
+
+    async def link(self, request: Request) -> Response:
+        """Show a link that lets a reviewer in: to the items of this queue, and to nothing else."""
+        given = await form(request)
+        review = review_of(self._workspace, request.path_params["queue"])
+        name = given.get("person", "")
+        if name not in {*review.reviewers, review.adjudicator}:
+            raise NotFound("No reviewer of this queue is called '{name}'.", name=name)
+        person = Person(
+            name=name,
+            reviews=name in review.reviewers,
+            decides=name == review.adjudicator,
+            only=_base(request.path_params["queue"]),
+        )
+        address = f"{request.url.scheme}://{request.headers['host']}{self._access.link(person)}"
+        return page(request, "reviewing/reviewer_link.html.jinja", address=address, name=name)
+
+
+class _Items:
+    """The items of every queue, for those who review it: each queue has the pages of `proctor review` below its address."""
+
+    def __init__(self, workspace: Workspace, access: Access) -> None:
+        self._workspace = workspace
+        self._access = access
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        name = scope["path_params"]["queue"]
+        review = await run_in_threadpool(review_of, self._workspace, name)
+        request = Request(scope)
+        person = _person_of(request, review)
+        if person is None:
+            await RedirectResponse(f"/review/{name}", 303)(scope, receive, send)
+            return
+        scope["state"]["session"] = session_of(request)._replace(person=person)
+        await Router(routes=Pages(review, self._access, _base(name)).routes())(scope, receive, send)
+
+
+def _base(queue: str) -> str:
+    return f"/review/{queue}/items-of"
+
+
+def _person_of(request: Request, review: Review) -> Person | None:
+    """Return the user as a reviewer or adjudicator of a queue; None for one who is neither."""
+    person = session_of(request).person
+    reviews, decides = person.name in review.reviewers, bool(person.name) and person.name == review.adjudicator
+    return Person(name=person.name, reviews=reviews, decides=decides, only=person.only) if reviews or decides else None

@@ -1,0 +1,107 @@
+"""Reviews in the app: answers of runs are drawn for people, who see no verdict, and their labels are compared with the judge's."""
+
+import json
+from pathlib import Path
+
+import pytest
+from review_site import csrf
+from starlette.testclient import TestClient
+from web_site import AppSite
+
+from proctor.core.errors import BadInput
+from proctor.web.reviewing.queues import NewQueue, QueueNamed, create_queue, find_queue, list_queues, show_queue
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> AppSite:
+    made = AppSite(tmp_path)
+    made.run("first")
+    return made
+
+
+def token(client: TestClient) -> str:
+    return csrf(client, "/review")
+
+
+def test_a_queue_shows_answers_and_no_verdict(site: AppSite) -> None:
+    create_queue(site.workspace, NewQueue(name="blind", run=["first"], count=6))
+    text = (Path(site.store + ".reviews") / "blind" / "items.jsonl").read_text(encoding="utf-8")
+    items = [json.loads(line) for line in text.splitlines()]
+    assert {one["problem"] for one in items} == {f"Capital of {id}?" for id in ("fr", "de", "it", "es", "cn", "jp")}
+    assert all(set(one) == {"id", "problem", "answer", "solution"} for one in items)
+    assert "first" not in text
+
+
+def test_answers_of_two_runs_are_mixed_over_the_same_samples(site: AppSite) -> None:
+    site.run("second", wrong=("fr", "de"))
+    create_queue(site.workspace, NewQueue(name="both", run=["first", "second"], count=8))
+    sources = find_queue(site.workspace, "both").sources.values()
+    by_run = {run: {one.sample for one in sources if one.run == run} for run in ("first", "second")}
+    assert by_run["first"] == by_run["second"]
+    assert [one.run for one in sources] != sorted(one.run for one in sources)
+
+
+def test_only_failures_can_be_drawn(site: AppSite) -> None:
+    create_queue(site.workspace, NewQueue(name="failed", run=["first"], choose="failed"))
+    assert [one.sample for one in find_queue(site.workspace, "failed").sources.values()] == ["it"]
+
+
+@pytest.mark.parametrize("name", ["", "..", "a/b", "../x", "-x", "x" * 61, "名"])
+def test_a_name_cannot_leave_the_folder(site: AppSite, name: str) -> None:
+    with pytest.raises(BadInput):
+        create_queue(site.workspace, NewQueue(name=name, run=["first"]))
+    assert list_queues(site.workspace) == []
+
+
+def test_a_rubric_is_one_that_comes_with_proctor(site: AppSite, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("[[dimensions]]\nname = 'x'\nen = {text = 'secret'}\n")
+    with pytest.raises(BadInput, match="No rubric is called"):
+        create_queue(site.workspace, NewQueue(name="q", run=["first"], rubric=str(tmp_path / "mine.toml")))
+
+
+def test_labels_are_compared_with_the_scorer(site: AppSite) -> None:
+    create_queue(site.workspace, NewQueue(name="all", run=["first"], count=6))
+    client = site.browser()
+    page = client.get("/review/all/items-of/")
+    assert page.url.path == "/review/all/items-of/items/1"
+    right = {item: one.sample != "it" for item, one in find_queue(site.workspace, "all").sources.items()}
+    for number, item in enumerate(sorted(right), 1):
+        status = "approved" if right[item] else "rejected"
+        sent = {"score:correctness": "5" if right[item] else "1", "status": status, "csrf": token(client)}
+        answer = client.post(f"/review/all/items-of/items/{number}", data=sent, follow_redirects=False)
+        assert answer.headers["location"].startswith("/review/all/items-of/")
+    state = show_queue(site.workspace, QueueNamed(queue="all"))
+    assert state.progress.done == 6
+    shown = client.get("/review/all").text
+    assert "6 of 6 reviewed" in shown
+    assert "exact" in shown
+
+
+def test_a_reviewer_sees_the_queue_and_nothing_else(site: AppSite) -> None:
+    create_queue(site.workspace, NewQueue(name="two", run=["first"], reviewer=["ann", "bob"], adjudicator="zoe"))
+    owner = site.browser()
+    made = owner.post("/review/two/link", data={"person": "ann", "csrf": token(owner)})
+    link = made.text.partition("<code>")[2].partition("</code>")[0]
+    ann = site.stranger()
+    assert ann.get(link).url.path == "/review/two/items-of/items/1"
+    for path in ("/runs", "/review/two", "/review", "/api/v1/queues", "/review/two/items-ofx"):
+        assert ann.get(path).url.path == "/review/two/items-of/items/1", path
+    assert owner.get("/review/two/items-of/").url.path == "/review/two", "the owner is no reviewer"
+
+
+def test_a_form_that_is_wrong_comes_back(site: AppSite) -> None:
+    client = site.browser()
+    sent = {"name": "q", "run": "frist", "csrf": token(client)}
+    answer = client.post("/review", data=sent)
+    assert answer.status_code == 400
+    assert "Did you mean" in answer.text
+    assert 'value="frist"' in answer.text
+
+
+def test_programs_can_do_the_same(site: AppSite) -> None:
+    program = site.program()
+    made = program.post("/api/v1/queues", json={"name": "api", "run": ["first"], "count": 3})
+    assert made.json()["items"] == 3
+    assert [one["name"] for one in program.get("/api/v1/queues").json()] == ["api"]
+    assert program.get("/api/v1/queues/api").json()["row"]["done"] == 0
+    assert program.get("/api/v1/queues/nope").status_code == 404
