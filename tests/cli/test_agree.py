@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from proctor.cli import app, output
+from proctor.reports import pages
 
 
 @pytest.fixture
