@@ -263,12 +263,12 @@ def _shown(trial: Trial, sample: Sample | None) -> dict[str, str]:
     item = sample.known.item if sample is not None else None
     if item is not None:  # as its judge saw it
         return {name: str(item.get(role, "")) for name, role in TEXTS.items()}
-    told = story(trial, sample, (), characters=CHARACTERS)
-    calls = "\n".join(f"{line.role}: {line.text}" for line in told.lines if line.kind in ("call", "result"))
+    known = story(trial, sample, (), characters=CHARACTERS)
+    calls = "\n".join(f"{line.role}: {line.text}" for line in known.lines if line.kind in ("call", "result"))
     return {
-        "problem": told.question,
+        "problem": known.question,
         "answer": trial.trajectory.answer,
-        "solution": told.expected,
+        "solution": known.expected,
         **({"calls": calls} if calls else {}),
     }
 
