@@ -9,7 +9,6 @@ from proctor.cli import options, output
 from proctor.cli.words import lang, t
 
 if TYPE_CHECKING:
-    from proctor.reports.compare import Row
     from proctor.stats.paired import Decision
 
 CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
@@ -52,14 +51,15 @@ def command(
     from proctor.api import compare, open_run
     from proctor.api.files import write_comparison
     from proctor.reports import versus
+    from proctor.reports.verdicts import gate
 
     share = None if detect is None else detect / 100
     runs = open_run(first, store=store), open_run(second, store=store)
     comparison = compare(*runs, detect=share)
-    decision = None if margin is None else _decide(comparison.rows[0], margin / 100)
+    decision = None if margin is None else gate(comparison.rows[0], margin / 100)
     if as_json:
-        gate = {} if decision is None else {"gate": {"margin": margin, "decision": decision}}
-        output.print_json({"comparison": comparison, **gate})
+        more = {} if decision is None else {"gate": {"margin": margin, "decision": decision}}
+        output.print_json({"comparison": comparison, **more})
     else:
         versus.terminal(comparison, lang(), output.console())
     if out is not None:
@@ -67,18 +67,6 @@ def command(
     if decision is not None:
         output.message(_decision_text(decision, margin or 0.0))
         ctx.exit(CODES[decision])
-
-
-def _decide(main: "Row", margin: float) -> "Decision":
-    """True to the verdict of the main metric; with a margin, whether the interval lies on one side of it."""
-    from proctor.stats.paired import non_inferior
-
-    if margin:
-        decision = non_inferior(main.difference, margin)
-        if main.missing and (main.floor < -margin if decision == "go" else main.ceiling >= -margin):
-            return "inconclusive"  # what is missing could change it
-        return decision
-    return "no_go" if main.outcome == "worse" else "go" if main.outcome == "better" else "inconclusive"
 
 
 def _decision_text(decision: "Decision", points: float) -> str:

@@ -74,8 +74,8 @@ def pair_samples(first: Side, second: Side, *, characters: int | None = None) ->
     for group, ids in by_group.items():
         for id in ids:
             shown = (
-                _attempt_to_show(old.get(id, ()), best=group == "broken"),
-                _attempt_to_show(new.get(id, ()), best=group == "fixed"),
+                attempt_to_show(old.get(id, ()), best=group == "broken"),
+                attempt_to_show(new.get(id, ()), best=group == "fixed"),
             )
             yield SamplePair(
                 sample_id=id,
@@ -170,7 +170,7 @@ def _mean(values: Sequence[Value] | None) -> float | None:
     return sum(scored) / len(scored) if scored else None
 
 
-def _attempt_to_show(values: Sequence[Value], *, best: bool) -> int:
+def attempt_to_show(values: Sequence[Value], *, best: bool) -> int:
     """Return the attempt to show, the best or the worst; the first if none was scored."""
     ordered = sorted(values, key=lambda one: one.attempt)
     scored = [(one.value, one.attempt) for one in ordered if one.value is not None]

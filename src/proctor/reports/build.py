@@ -51,6 +51,8 @@ SECTIONS_FIRST = ("", "official", "group", "category")
 LOOKED_AT = 100_000  # trials whose records are read, for errors and times; the numbers come from all
 PRIVATE = {"key", "token", "secret", "password", "authorization", "headers", "cookie", "credential"}  # or a word of it
 
+HIDDEN = "•••"
+
 
 class Section(msgspec.Struct, frozen=True, kw_only=True):
     """Estimates that share a table: of the whole run (''), official aggregates ('official'), or of one tag."""
@@ -248,8 +250,12 @@ def _options(record: RunRecord) -> Iterator[Fact]:
         ("user", spec.user_options),
     ):
         for name, value in options.items():
-            hidden = KEY_NAME.search(name) is not None or not PRIVATE.isdisjoint(re.split("[-_]", name.lower()))
-            yield Fact(name=f"{prefix}.{name}", text="•••" if hidden else _text(value))
+            yield Fact(name=f"{prefix}.{name}", text=HIDDEN if is_private(name) else _text(value))
+
+
+def is_private(name: str) -> bool:
+    """True if an option of this name may hold a secret."""
+    return KEY_NAME.search(name) is not None or not PRIVATE.isdisjoint(re.split("[-_]", name.lower()))
 
 
 def _facts(provenance: Mapping[str, object], prefix: str = "", depth: int = 0) -> Iterator[Fact]:

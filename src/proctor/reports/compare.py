@@ -80,11 +80,20 @@ def compare(
 
 
 def compare_several(
-    first: Side, others: Sequence[Side], *, level: float = 0.95, seed: int = 0, detect: float | None = None
+    first: Side,
+    others: Sequence[Side],
+    *,
+    scorers: Sequence[str] = (),
+    level: float = 0.95,
+    seed: int = 0,
+    detect: float | None = None,
 ) -> list[Comparison]:
-    """Compare each of the others with the first run, by the scorers that all have.
+    """Compare each of the others with the first run.
 
     With several, the first rows are tested together, corrected by Holm, and no other rows are tested.
+
+    Args:
+        scorers: those to compare by, the main one first; by default all that the runs have in common.
 
     Raises:
         BadInput: other tasks, no scorer in common, or no scored sample in common.
@@ -94,7 +103,7 @@ def compare_several(
             raise BadInput(
                 "The runs are of different tasks: {first} and {second}.", first=first[0].task, second=other[0].task
             )
-    scorers = scorers_in_common([first[0], *(record for record, _ in others)])
+    scorers = scorers or scorers_in_common([first[0], *(record for record, _ in others)])
     earned = {scorer: earned_by_sample(*first, scorer) for scorer in scorers}
     drafts = [_draft(first, other, earned, level=level, seed=seed) for other in others]
     decided = decide_each([draft.rows for draft in drafts], 1 - level)

@@ -3,12 +3,15 @@
 An estimate that is no share has no place on it, and gets no plot.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from math import ceil, floor
+from typing import NamedTuple
 
 from proctor.core.run import Estimate
 from proctor.reports.distribution import Distribution
 
 STEPS = (0, 25, 50, 75, 100)
+HEIGHT, TOP, BOTTOM = 240, 18, 8  # of a timeline, in pixels
 
 
 def row(estimate: Estimate, title: str) -> str:
@@ -134,6 +137,59 @@ def histogram(found: Distribution, title: str, label: Callable[[float], str]) ->
         x = _place(found.share(value))
         marks.append(f'<line class="{name}" x1="{x}%" x2="{x}%" y1="0" y2="{floor}"/>')
     return f'<svg class="plot" role="img" aria-label="{title}" width="100%" height="{floor + 20}"><title>{title}</title>{"".join(marks)}</svg>'
+
+
+class Dot(NamedTuple):
+    """An estimate of a timeline: its mark (`better`, `worse` or none), address and title, both escaped."""
+
+    estimate: Estimate
+    mark: str
+    address: str
+    title: str
+
+
+def timeline(dots: Sequence[Dot], baseline: Estimate | None, title: str) -> str:
+    """Draw estimates side by side with their intervals, each a link, and a baseline with its interval. `title` must be escaped.
+
+    The axis is cut to what is there, in steps of five points.
+    """
+    every = [*(dot.estimate for dot in dots), *([baseline] if baseline else [])]
+    ends = [end for one in every for end in (one.low, one.value, one.high) if end is not None]
+    low, high = (max(floor(20 * min(ends)), 0) / 20, min(ceil(20 * max(ends)), 20) / 20) if ends else (0.0, 1.0)
+    low, high = (max(low - 0.05, 0.0), min(high + 0.05, 1.0)) if low == high else (low, high)
+
+    def y(value: float) -> float:
+        return round(TOP + (HEIGHT - TOP - BOTTOM) * (high - value) / (high - low), 1)
+
+    step = 0.05 * ceil((high - low) / 0.25)
+    ticks = [low + step * number for number in range(int((high - low) / step + 1.001))]
+    marks = [
+        f'<line class="grid" x1="4%" x2="100%" y1="{y(at)}" y2="{y(at)}"/><text x="0" y="{y(at) + 4}">{100 * at:.0f}</text>'
+        for at in ticks
+    ]
+    if baseline is not None and baseline.value is not None:
+        if baseline.low is not None and baseline.high is not None:
+            tall = round(y(baseline.low) - y(baseline.high), 1)
+            marks.append(f'<rect class="band" x="4%" width="96%" y="{y(baseline.high)}" height="{tall}"/>')
+        marks.append(f'<line class="baseline" x1="4%" x2="100%" y1="{y(baseline.value)}" y2="{y(baseline.value)}"/>')
+    last: tuple[float, float] | None = None
+    for at, dot in enumerate(dots):
+        if dot.estimate.value is None:
+            continue
+        x, middle = round(6 + 92 * (at + 0.5) / len(dots), 2), y(dot.estimate.value)
+        if last is not None:
+            marks.append(f'<line class="trend" x1="{last[0]}%" x2="{x}%" y1="{last[1]}" y2="{middle}"/>')
+        last = x, middle
+        top = middle
+        drawn = f"<title>{dot.title}</title>"
+        if dot.estimate.low is not None and dot.estimate.high is not None:
+            top = y(dot.estimate.high)
+            drawn += f'<line class="interval" x1="{x}%" x2="{x}%" y1="{y(dot.estimate.low)}" y2="{top}"/>'
+        sign = {"better": "▲", "worse": "▼"}.get(dot.mark, "")
+        drawn += f'<circle class="dot {dot.mark}" cx="{x}%" cy="{middle}" r="4.5"/>'
+        drawn += f'<text class="{dot.mark}" x="{x}%" y="{top - 6}" text-anchor="middle">{sign}</text>' if sign else ""
+        marks.append(f'<a href="{dot.address}" aria-label="{dot.title}">{drawn}</a>')
+    return f'<svg class="plot timeline" role="group" aria-label="{title}" width="100%" height="{HEIGHT}">{"".join(marks)}</svg>'
 
 
 def _span(low: float | None, high: float | None) -> tuple[float, float] | None:

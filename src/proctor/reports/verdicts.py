@@ -18,7 +18,7 @@ import msgspec
 
 from proctor.core.sentence import Sentence, say
 from proctor.stats.multiple import holm
-from proctor.stats.paired import Difference, Pair, at_level
+from proctor.stats.paired import Decision, Difference, Pair, at_level, non_inferior
 
 Outcome = Literal["better", "worse", "inconclusive"]
 
@@ -94,6 +94,16 @@ def decide_each(comparisons: Sequence[Sequence[Untested]], alpha: float) -> list
             first = _row(main, main.difference, None, alpha, say("too few samples"))
         made.append([first, *(_row(row, row.difference, None, alpha, say("not tested")) for row in slices)])
     return made
+
+
+def gate(main: Row, margin: float) -> Decision:
+    """Decide whether the second run may replace the first: with a margin, if it is no worse by more than that; else as the verdict says."""
+    if margin:
+        decision = non_inferior(main.difference, margin)
+        if main.missing and (main.floor < -margin if decision == "go" else main.ceiling >= -margin):
+            return "inconclusive"  # what is missing could change it
+        return decision
+    return "no_go" if main.outcome == "worse" else "go" if main.outcome == "better" else "inconclusive"
 
 
 def _levels(p_values: Sequence[float], alpha: float) -> list[float]:

@@ -1,7 +1,8 @@
 """A comparison as a page: terminal, Markdown, HTML."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -101,32 +102,15 @@ def sentences(comparison: Comparison, words: Words) -> list[str]:
     """Return sentences on what the numbers can and cannot show, how they were tested, and what was left out."""
     row = comparison.rows[0]
     alpha = 1 - row.difference.level
-    made = []
-    if row.difference.p_least > alpha:
-        made.append(
-            words.t(
-                "With {clusters} independent samples or clusters p is at least {p}: no difference could be significant here, however clear.",
-                clusters=words.count(row.difference.clusters),
-                p=p_text(row.difference.p_least),
-            )
-        )
-    if row.missing:
-        made.append(
-            words.t(
-                "Missing scores: {count} samples. Had all of them gone against B, or for B, the difference would be {floor} or {ceiling} points.",
-                count=words.count(row.missing),
-                floor=signed(row.floor),
-                ceiling=signed(row.ceiling),
-            )
-        )
-    made += _needed(comparison, words)
-    made.append(
+    made = [
+        *_limits(row, alpha, words),
+        *_needed(comparison, words),
         words.t(
             "Test of the first row: {test}; interval: {method}.",
             test=words.t(row.difference.test),
             method=words.t(row.difference.method),
-        )
-    )
+        ),
+    ]
     tested = sum(one.p_adjusted is not None for one in comparison.rows[1:])
     if tested:
         made.append(
@@ -144,11 +128,49 @@ def sentences(comparison: Comparison, words: Words) -> list[str]:
                 "The first row shows no difference, so the others are not tested: among many rows one always stands out. Take them as hints for a new comparison."
             )
         )
+    return [*made, *_left_out(comparison, words)]
+
+
+def sentences_of_several(comparisons: Sequence[Comparison], words: Words, alpha: float = 0.05) -> list[str]:
+    """Return sentences on several runs that were compared with one; each that is about one of them begins with its letter."""
+    levels = [comparison.rows[0].difference.level for comparison in comparisons]
+    made = [
+        words.t(
+            "{count} runs are compared with A, and their tests are corrected by Holm. Each interval is at the level of its test ({low} to {high}).",
+            count=len(comparisons),
+            low=_level(min(levels)),
+            high=_level(max(levels)),
+        ),
+        words.t("Slices are not tested among several runs: take them as hints, and compare two runs to test them."),
+    ]
+    for letter, comparison in zip(ascii_uppercase[1:], comparisons, strict=False):
+        about = [*_limits(comparison.rows[0], alpha, words, letter), *_left_out(comparison, words)]
+        made += [f"{letter}: {sentence}" for sentence in about]
+    return made
+
+
+def _limits(row: Row, alpha: float, words: Words, letter: str = "B") -> Iterator[str]:
+    if row.difference.p_least > alpha:
+        yield words.t(
+            "With {clusters} independent samples or clusters p is at least {p}: no difference could be significant here, however clear.",
+            clusters=words.count(row.difference.clusters),
+            p=p_text(row.difference.p_least),
+        )
+    if row.missing:
+        yield words.t(
+            "Missing scores: {count} samples. Had all of them gone against {letter}, or for {letter}, the difference would be {floor} or {ceiling} points.",
+            count=words.count(row.missing),
+            letter=letter,
+            floor=signed(row.floor),
+            ceiling=signed(row.ceiling),
+        )
+
+
+def _left_out(comparison: Comparison, words: Words) -> Iterator[str]:
     for why, count in comparison.not_comparable.items():
         count_text, why_text = words.count(count), words.left_out(why)
-        made.append(words.t("{count} samples are not compared: {why}", count=count_text, why=why_text))
-    made += [words.t(note) for note in comparison.notes]
-    return made
+        yield words.t("{count} samples are not compared: {why}", count=count_text, why=why_text)
+    yield from (words.t(note) for note in comparison.notes)
 
 
 def _needed(comparison: Comparison, words: Words) -> list[str]:
@@ -175,6 +197,13 @@ def _level(share: float) -> str:
 def label(row: Row, words: Words) -> str:
     """Return the name of a row: the slice, or the metric for the whole."""
     return one_line(row.slice) if row.slice else words.metric(row.metric)
+
+
+def verdict_among(row: Row, words: Words) -> str:
+    """Return the verdict where there are more than two runs, so that none is "the second"."""
+    if row.outcome == "inconclusive":
+        return words.t(row.verdict)
+    return words.t("better") if row.outcome == "better" else words.t("worse")
 
 
 def signed(value: float) -> str:
@@ -208,6 +237,9 @@ def line(row: Row) -> str:
     return plot.difference_line(row.difference.low, row.difference.value, row.difference.high, PLOT_WIDTH)
 
 
+HOW = {"label": label, "verdict": verdict_among, "signed": signed, "span": span, "p_text": p_text}  # for templates
+
+
 class _Moved:
     """The first samples that moved, kept while all go by, for those who read without scripts."""
 
@@ -238,6 +270,7 @@ def _page(template: str, comparison: Comparison, lang: str, moved: _Moved, **mor
             t=words.t,
             headline=headline(comparison, words),
             sentences=sentences(comparison, words),
+            how=HOW,
             label=lambda row: label(row, words),
             signed=signed,
             span=span,

@@ -1,0 +1,362 @@
+"""The pages of /compare, /leaderboard and /trends."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from urllib.parse import quote, urlencode
+
+from markupsafe import Markup, escape
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from proctor.core.errors import BadInput
+from proctor.core.run import Estimate
+from proctor.core.sentence import Sentence, say
+from proctor.reports import plot, versus
+from proctor.reports.build import HIDDEN, is_private
+from proctor.reports.compare import Comparison, scorers_in_common
+from proctor.reports.pairs import value_text
+from proctor.reports.verdicts import Row
+from proctor.reports.visible import visible
+from proctor.reports.words import Words
+from proctor.stats.paired import Decision
+from proctor.web.app import page
+from proctor.web.comparing import comparison, leaderboard, samples, trends
+from proctor.web.comparing.background import SECONDS
+from proctor.web.comparing.changes import SEPARATOR
+from proctor.web.comparing.columns import Columns, Overlap, group_counts
+from proctor.web.operations import Operation, read
+from proctor.web.workspace import Found, Workspace
+
+OPERATIONS = (
+    Operation("GET", "/compare", comparison.compare_runs),
+    Operation("GET", "/compare/samples", samples.list_compared_samples),
+    Operation("GET", "/compare/sample", samples.compare_sample),
+    Operation("GET", "/leaderboard", leaderboard.rank_agents),
+    Operation("GET", "/trends", trends.follow_task),
+)
+OFFERED = 200  # runs to choose from
+ROWS = 16  # of slices; the others are folded
+MOST_TAGS = 300
+OF_THE_MOMENT = ("after", "lang", "sort")  # what an address says once
+GROUP_NAMES: Mapping[str, Sentence] = {
+    "moved": say("Broken or fixed"),
+    "broken": say("Broken"),
+    "fixed": say("Fixed"),
+    "wrong": say("All wrong"),
+    "right": say("All right"),
+    "not_compared": say("Not compared"),
+    "all": say("All"),
+}
+
+
+def routes(workspace: Workspace) -> list[BaseRoute]:
+    """Return the routes of these pages."""
+    pages = _Pages(workspace)
+    return [
+        Route("/compare", pages.compare),
+        Route("/compare/sample", pages.sample),
+        Route("/leaderboard", pages.leaderboard),
+        Route("/trends", pages.trends),
+    ]
+
+
+class _Pages:
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def compare(self, request: Request) -> Response:
+        """Show the comparison of the runs in the address, or which runs can be chosen."""
+        given = read(request, comparison.CompareGiven)
+        if len(given.run) < 2:
+            return self._choose(request, given.run)
+        try:
+            runs = comparison.find_runs(self._workspace, given.run)
+            if request.query_params.get("sort") == "created":
+                oldest_first = sorted(runs, key=lambda run: run.record.created)
+                return RedirectResponse(_linker(request)(run=[run.reference for run in oldest_first]), 303)
+            found = comparison.kept_soon(self._workspace, runs, given.scorer, seconds=SECONDS)
+        except BadInput as error:
+            return self._choose(request, given.run, wrong=error.sentence)
+        if found is None:
+            return page(request, "comparing/waiting.html.jinja", title=say("Compare runs"))
+        return self._compared(request, runs, found, given)
+
+    def _choose(self, request: Request, chosen: Sequence[str], wrong: Sentence | None = None) -> Response:
+        """Show the runs of a task to choose from, those of the newest run if no other one is named."""
+        runs = [run for run in self._workspace.runs()[0] if run.record.state != "copying"]
+        counts = Counter(run.record.task for run in runs)
+        tasks = [task for task in dict.fromkeys(run.record.task for run in runs) if counts[task] > 1]
+        named = next((run.record.task for run in runs if run.reference in chosen), "")
+        task = request.query_params.get("task") or named or next(iter(tasks), "")
+        return page(
+            request,
+            "comparing/choose.html.jinja",
+            status=200 if wrong is None else 400,
+            wrong=wrong,
+            chosen=chosen,
+            task=task,
+            tasks=[(name, name) for name in tasks],
+            offered=[run for run in runs if run.record.task == task][:OFFERED] if counts[task] > 1 else [],
+        )
+
+    def _compared(
+        self, request: Request, runs: Sequence[Found], found: comparison.Kept, given: comparison.CompareGiven
+    ) -> Response:
+        words = Words(request.state.lang)
+        compared = comparison.describe(runs, found, given)
+        asked = read(request, samples.SamplesGiven)
+        of = comparison.position(asked.of, runs)
+        is_pair = len(runs) == 2
+        rows = compared.comparisons[0].rows if is_pair else [one.rows[0] for one in compared.comparisons]
+        letters = comparison.LETTERS[: len(runs)]
+        return page(
+            request,
+            "comparing/compare.html.jinja",
+            task=runs[0].record.task,
+            headline=versus.headline(compared.comparisons[0], words)
+            if is_pair
+            else words.t("{count} runs compared with {run}", count=len(runs) - 1, run=runs[0].record.id),
+            runs=runs,
+            letters=letters,
+            letters_of_others=[(letter, letter) for letter in letters[1:]],
+            others=lambda reference: [run.reference for run in runs if run.reference != reference],
+            addable=self._addable(runs),
+            most=comparison.MOST_RUNS,
+            scorers=[(name, name) for name in scorers_in_common([run.record for run in runs])],
+            compared=compared,
+            given=given,
+            rows=rows[:ROWS],
+            folded_rows=rows[ROWS:],
+            names=[]
+            if is_pair
+            else [f"{letter} · {run.record.agent}" for letter, run in zip(letters, runs, strict=True)][1:],
+            how=versus.HOW,
+            sentences=versus.sentences(compared.comparisons[0], words)
+            if is_pair
+            else versus.sentences_of_several(compared.comparisons, words),
+            decisions=[
+                (_decision(decision, letter, given.margin or 0.0, words), decision)
+                for letter, decision in zip(letters[1:], compared.decisions, strict=False)
+            ],
+            shown_at=of - 1 if of else 0,
+            matrix=_matrix(compared.overlaps, len(runs)),
+            kappa=_kappa,
+            slices={} if is_pair else _slices(compared.comparisons),
+            filter=asked,
+            group_names=GROUP_NAMES,
+            counts=group_counts(found.columns, of),
+            samples=samples.page_of_samples(runs, found.columns, asked),
+            tags=_tags(found.columns),
+            link=_linker(request),
+            kept_fields=_fields(request, without=("id", "of", "tag")),
+            sample_link=lambda name: _linker(request)("/compare/sample", sample=name, margin=None, detect=None),
+        )
+
+    def _addable(self, runs: Sequence[Found]) -> list[tuple[str, str]]:
+        known = {run.reference for run in runs}
+        of_task = [run for run in self._workspace.runs()[0] if run.record.task == runs[0].record.task]
+        return [
+            (run.reference, f"{run.reference} · {run.record.agent}") for run in of_task if run.reference not in known
+        ][:OFFERED]
+
+    def sample(self, request: Request) -> Response:
+        """Show one sample with the answers of all runs side by side."""
+        given = read(request, samples.SampleGiven)
+        runs = comparison.find_runs(self._workspace, given.run)
+        if comparison.kept_soon(self._workspace, runs, given.scorer, seconds=SECONDS) is None:
+            return page(request, "comparing/waiting.html.jinja", title=say("Compare runs"))
+        found = samples.compare_sample(self._workspace, given)
+        first = found.sides[0].value
+        return page(
+            request,
+            "comparing/sample.html.jinja",
+            sample=found,
+            runs=runs,
+            letters=comparison.LETTERS,
+            filter=given,
+            group_name=GROUP_NAMES[given.group],
+            marks=["", *(_mark(first, side.value) for side in found.sides[1:])],
+            link=_linker(request),
+        )
+
+    def leaderboard(self, request: Request) -> Response:
+        """Show the agents of a task by rank."""
+        given = read(request, leaderboard.BoardGiven)
+        board = leaderboard.rank_agents_soon(self._workspace, given, seconds=SECONDS)
+        if board is None:
+            return page(request, "comparing/waiting.html.jinja", title=say("Leaderboard"))
+        words = Words(request.state.lang)
+        return page(
+            request,
+            "comparing/leaderboard.html.jinja",
+            board=board,
+            tasks=[(name, name) for name in board.tasks],
+            versions=[(name, name) for name in board.versions],
+            has_official=any(rank.official for rank in board.ranks),
+            has_cost=any(rank.cost is not None for rank in board.ranks),
+            options=_shown_options,
+            sentences=list(_about_board(board, words)),
+        )
+
+    def trends(self, request: Request) -> Response:
+        """Show the runs of an agent on a task over time."""
+        given = read(request, trends.TrendGiven)
+        trend = trends.follow_task_soon(self._workspace, given, seconds=SECONDS)
+        if trend is None:
+            return page(request, "comparing/waiting.html.jinja", title=say("Trends"))
+        words = Words(request.state.lang)
+        plain = [(point.run, f"{words.when(point.created)} · {point.run_id}") for point in reversed(trend.points)]
+        return page(
+            request,
+            "comparing/trends.html.jinja",
+            trend=trend,
+            given=given,
+            tasks=[(name, name) for name in trend.tasks],
+            agents=[(name, name) for name in trend.agents],
+            baselines=[*((name, name) for name in trend.named), *plain],
+            names_of=lambda reference: [name for name, run in trend.named.items() if run == reference],
+            alerts=list(_alerts(trend, words)),
+            chart=_chart(trend, words),
+            how=versus.HOW,
+            short=lambda changes: ", ".join(one.name.rpartition(SEPARATOR)[2] for one in changes[:3]),
+            sentences=list(_about_trend(trend, words)),
+        )
+
+
+Linker = Callable[..., str]
+
+
+def _linker(request: Request) -> Linker:
+    """Return what writes this address with some fields changed; None removes one, and the place in a list is left out."""
+
+    def link(path: str = "", **changes: str | Sequence[str] | None) -> str:
+        fields = [
+            (key, value) for key, value in request.query_params.multi_items() if key not in {*changes, *OF_THE_MOMENT}
+        ]
+        for key, value in changes.items():
+            fields += [(key, one) for one in ([value] if isinstance(value, str) else value or ())]
+        fields.sort(key=lambda field: field[0] != "run")
+        return f"{path or request.url.path}?{urlencode(fields)}"
+
+    return link
+
+
+def _fields(request: Request, *, without: Sequence[str]) -> list[tuple[str, str]]:
+    return [(key, value) for key, value in request.query_params.multi_items() if key not in {*without, *OF_THE_MOMENT}]
+
+
+def _decision(decision: Decision, letter: str, margin: float, words: Words) -> str:
+    points = f"{margin:g}"
+    match decision:
+        case "go":
+            return words.t("met: {letter} is not worse by more than {points} points.", letter=letter, points=points)
+        case "no_go":
+            return words.t("missed: {letter} is worse by more than {points} points.", letter=letter, points=points)
+        case "inconclusive":
+            return words.t(
+                "inconclusive: whether {letter} is worse by more than {points} points.", letter=letter, points=points
+            )
+
+
+def _matrix(overlaps: Sequence[Overlap], count: int) -> list[list[Overlap | None]]:
+    by_runs = {(one.first, one.second): one for one in overlaps}
+    return [[by_runs.get((min(row, at), max(row, at))) for at in range(count)] for row in range(count)]
+
+
+def _kappa(estimate: Estimate) -> str:
+    """Write kappa with its interval; a dash where it is not defined."""
+    if estimate.value is None:
+        return "–"
+    between = "" if estimate.low is None else f" [{estimate.low:.2f}, {estimate.high:.2f}]"
+    return f"{estimate.value:.2f}{between}"
+
+
+def _slices(comparisons: Sequence[Comparison]) -> dict[str, list[Row | None]]:
+    """Return the rows of each slice by the main metric, one for each comparison."""
+    main = comparisons[0].rows[0].metric
+    found: dict[str, list[Row | None]] = {}
+    for at, one in enumerate(comparisons):
+        for row in one.rows[1:]:
+            if row.slice and row.metric == main:
+                found.setdefault(row.slice, [None] * len(comparisons))[at] = row
+    return found
+
+
+def _tags(columns: Columns) -> list[tuple[str, str]]:
+    found = dict.fromkeys(f"{key}={value}" for tags in columns.tags for key, value in tags.items())
+    return [(tag, tag) for tag in found] if len(found) <= MOST_TAGS else []
+
+
+def _mark(first: float | None, value: float | None) -> str:
+    if first is None or value is None or first == value:
+        return ""
+    return "up" if value > first else "down"
+
+
+def _shown_options(rank: leaderboard.Rank) -> dict[str, str]:
+    return {name: HIDDEN if is_private(name) else value_text(value) for name, value in rank.options.items()}
+
+
+def _about_board(board: leaderboard.Leaderboard, words: Words) -> Iterator[str]:
+    if board.tested:
+        yield words.t(
+            "A rank is a range: at 95% an agent is no better and no worse than it says. Each two agents are tested on the samples that both scored, {count} tests corrected by Holm together; agents with overlapping ranges cannot be separated.",
+            count=board.tested,
+        )
+    elif len(board.ranks) > 1:
+        yield words.t(
+            "No ranks: these runs have no scored sample in common, or more trials than can be tested at once."
+        )
+    yield words.t("The newest finished run of each agent with its options counts.")
+    if board.older:
+        yield words.t("{count} older runs of the same agents are not shown.", count=board.older)
+    if board.unfinished:
+        yield words.t("{count} runs of this task are not finished and not shown.", count=board.unfinished)
+    if board.left_out:
+        yield words.t("{count} more agents are not shown: only those with the newest runs are.", count=board.left_out)
+
+
+def _alerts(trend: trends.Trend, words: Words) -> Iterator[str]:
+    """Say that the newest run is shown to be worse, and which of the others are."""
+    worse = [point for point in trend.points if point.row is not None and point.row.outcome == "worse"]
+    for point in worse[-3:]:
+        assert point.row is not None
+        yield words.t(
+            "{run} is worse than {against}: {difference} points ({interval}).",
+            run=point.run_id,
+            against=point.against,
+            difference=versus.signed(point.row.difference.value),
+            interval=versus.span(point.row),
+        )
+
+
+def _about_trend(trend: trends.Trend, words: Words) -> Iterator[str]:
+    tested = sum(point.row is not None for point in trend.points)
+    if tested:
+        yield words.t(
+            "Each run is compared on the samples that both have scored; {count} tests are corrected by Holm together, so a single run must differ clearly to be marked.",
+            count=tested,
+        )
+    if trend.earlier:
+        yield words.t("{count} earlier runs are not shown.", count=trend.earlier)
+
+
+def _chart(trend: trends.Trend, words: Words) -> Markup:
+    """Draw the runs that have a number."""
+
+    def text(said: str) -> str:
+        return str(escape(visible(said)))
+
+    dots = [
+        plot.Dot(
+            point.estimate,
+            point.row.outcome if point.row is not None and point.row.outcome != "inconclusive" else "",
+            text(f"/runs/{quote(point.run, safe='@')}"),
+            text(f"{point.run_id}: {words.sentence(point.estimate, words.when(point.created))}"),
+        )
+        for point in trend.points
+        if point.estimate is not None
+    ]
+    title = words.t("{task} with {agent} over time", task=trend.task, agent=trend.agent)
+    return Markup(plot.timeline(dots, trend.baseline_estimate, text(title)))  # noqa: S704 - its texts are escaped
