@@ -1,13 +1,14 @@
 """proctor web: the web app over stores of runs, agents and eval sets."""
 
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
 from proctor.cli import options, serving
 from proctor.cli.words import is_chosen, lang, t
-from proctor.core.errors import MissingExtra
+from proctor.core.errors import BadInput, MissingExtra
 
 
 @click.command(help=t("Look at runs, compare them, and write eval sets by talking with an agent, in the browser."))
@@ -18,6 +19,9 @@ from proctor.core.errors import MissingExtra
     help=t("The folder of agents that may be started, as adk web takes it."),
 )
 @click.option("--evalsets", type=click.Path(path_type=Path), help=t("The folder of eval-set files (ADK)."))
+@click.option(
+    "--demo", is_flag=True, help=t("Look around in a small store of real runs, with an agent and an eval set.")
+)
 @click.option("--read-only", is_flag=True, help=t("Show everything, change and start nothing."))
 @serving.options
 @options.as_json
@@ -25,6 +29,7 @@ def command(
     stores: tuple[str, ...],
     agents: Path | None,
     evalsets: Path | None,
+    demo: bool,
     read_only: bool,
     port: int | None,
     host: str,
@@ -33,13 +38,21 @@ def command(
 ) -> None:
     try:
         from proctor.web.auth import Person
+        from proctor.web.demo import open_demo
         from proctor.web.site import site
         from proctor.web.workspace import open_workspace
     except ImportError as error:
         raise MissingExtra("web", "proctor web") from error
 
-    workspace = open_workspace(stores or (None,), agents=agents, evalsets=evalsets, read_only=read_only)
-    with closing(workspace):
+    with ExitStack() as stack:
+        if demo:
+            if stores or agents or evalsets:
+                raise BadInput("--demo brings a store, an agent and an eval set of its own; leave out the others.")
+            folder = stack.enter_context(TemporaryDirectory(prefix="proctor-demo-"))
+            workspace = open_demo(Path(folder), read_only=read_only)
+        else:
+            workspace = open_workspace(stores or (None,), agents=agents, evalsets=evalsets, read_only=read_only)
+        stack.enter_context(closing(workspace))
         door = serving.Door(port, host, [Person(name="")])
         serving.run_server(
             site(workspace, door.access, lang(), follows_browser=not is_chosen()),
