@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 import msgspec
 
 from proctor.core.errors import BadInput
-from proctor.core.near import near
+from proctor.core.near import did_you_mean, near
 from proctor.core.project import project_table
 from proctor.core.run import Budget, Limits, Price
 from proctor.core.sentence import say
@@ -109,7 +109,7 @@ def unknown_option(what: str, name: str, known: list[str]) -> BadInput:
         "{what} has no option '{name}'.{near}{known}",
         what=what,
         name=name,
-        near=say(" Did you mean '{near}'?", near="', '".join(found)) if found else "",
+        near=did_you_mean(found),
         known=say(" Known: {known}.", known=", ".join(known)),
     )
 

@@ -18,7 +18,7 @@ import msgspec
 
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
-from proctor.core.near import near
+from proctor.core.near import did_you_mean, near
 from proctor.core.parts import (
     AgentPart,
     BenchmarkPart,
@@ -140,7 +140,7 @@ def unknown(
         "No {what} is called '{name}'.{near}{known}{path}",
         what=say(what),
         name=name,
-        near=say(" Did you mean '{near}'?", near="', '".join(found)) if found else "",
+        near=did_you_mean(found),
         known=say(" Known: {known}.", known=shown) if known else "",
         path=say(" A path works too, for example ./{name}.py.", name=name) if paths and name.isidentifier() else "",
     )

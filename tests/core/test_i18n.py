@@ -59,3 +59,10 @@ def test_a_sentence_inside_a_sentence_is_translated_too() -> None:
 def test_a_stored_sentence_without_its_values_is_shown_with_its_braces() -> None:
     for broken in (Sentence("{a} of {b}", {"a": 1}), Sentence("{a[0]}", {"a": 1}), Sentence("{a", {"a": 1})):
         assert speak(broken, "en") == broken.text
+
+
+def test_every_name_that_may_be_meant_has_quotation_marks_of_its_own() -> None:
+    from proctor.core.near import did_you_mean
+
+    asked = did_you_mean(["simple_java", "simple_python", "live"])
+    assert speak(asked, "zh") == "你是不是想输入“simple_java”、“simple_python”、“live”？"

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from acting import Shop
 
 import proctor.engine.episode
 from proctor.agents.function import wrap
@@ -24,7 +25,7 @@ from proctor.core.errors import (
     UserFailed,
 )
 from proctor.core.run import Limits
-from proctor.core.sample import Message, Sample, Text, Turn
+from proctor.core.sample import Message, Sample, Text, ToolResult, Turn
 from proctor.core.score import Score, Unscored
 from proctor.core.task import Environment, Session, Task
 from proctor.core.trajectory import Step, Stop, ToolStyle, Trajectory, Usage
@@ -231,6 +232,17 @@ async def test_a_reply_above_the_size_limit_is_not_kept() -> None:
     assert trial.failure is not None
     assert trial.failure.kind == "too_large"
     assert trial.trajectory.steps == ()
+
+
+@pytest.mark.parametrize(("environment", "outcome"), [(Shop, "scored"), (None, "agent_failed")])
+async def test_results_of_an_environment_are_not_the_agents(environment: type[Shop] | None, outcome: str) -> None:
+    large = ToolResult(name="add", content="x" * 1_000)
+    steps = [Step(message=Message(role="tool", parts=(large,))) for _ in range(9)]
+    task = Task(name="t", samples=[SAMPLE], environment=None if environment is None else lambda _: environment())
+    agent = Scripted(lambda _: [*steps, *says("Paris")])
+    work = Work(run_id="r", task=task, agent=agent, scorers=[bound(exact)], limits=Limits(reply_bytes=5_000))
+    trial, _ = await run_trial(work, SAMPLE, 0)
+    assert trial.outcome == outcome
 
 
 async def test_a_reply_above_the_size_limit_is_paid_for() -> None:

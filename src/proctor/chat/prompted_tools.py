@@ -10,6 +10,7 @@ import msgspec
 from proctor.core.sample import Message, Part, Text, Tool, ToolCall, ToolResult
 
 MOST_CALLS = 64
+OF_A_CALL = frozenset({"name", "arguments", "parameters", "id", "type"})
 _LANGUAGE = re.compile(r"[a-zA-Z_]{0,40}\n?")
 _DESCRIBED = """You can call these functions. Each line is one function as JSON, with a JSON schema of its parameters.
 
@@ -95,8 +96,10 @@ def _between(text: str, opening: str, closing: str) -> Iterator[str]:
 
 
 def _is_call(value: object, names: set[str]) -> bool:
+    """True for an object with nothing but what a call has: a quoted result names a tool too."""
     return (
         isinstance(value, dict)
         and value.get("name") in names
+        and value.keys() <= OF_A_CALL
         and isinstance(value.get("arguments", value.get("parameters", {})), dict)
     )

@@ -1,6 +1,8 @@
 """Find the known names nearest to a misspelt one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+from proctor.core.sentence import Sentence, say
 
 CUTOFF = 0.65  # 'giaa' is near to 'gaia', 'nope' to nothing
 FEWEST = 3  # letters that a longer name may begin with
@@ -18,6 +20,20 @@ def near(name: str, known: Iterable[str], *, most: int = 3) -> list[str]:
     lower = name.lower()
     longer = [one for one in by_lower if len(lower) >= FEWEST and one.startswith(lower)]
     return [by_lower[one] for one in (longer[:most] or get_close_matches(lower, by_lower, n=most, cutoff=CUTOFF))]
+
+
+def did_you_mean(names: Sequence[str]) -> Sentence | str:
+    """Return the question whether one of these names was meant, '' without one; each name has its own quotation marks.
+
+    >>> str(did_you_mean(["simple_java", "simple_python"]))
+    " Did you mean 'simple_java', 'simple_python'?"
+    """
+    if not names:
+        return ""
+    listed: Sentence | str = names[-1]
+    for name in reversed(names[:-1]):
+        listed = say("{one}', '{other}", one=name, other=listed)
+    return say(" Did you mean '{near}'?", near=listed)
 
 
 def misspellings(name: str) -> set[str]:

@@ -18,7 +18,7 @@ from proctor.core.task import CallsTogether, Environment, MakeEnvironment, ToolW
 from proctor.core.trajectory import StateChange
 from proctor.transport.redact import quoted
 
-STATE_BYTES = 262_144  # a larger state is kept in part
+STATE_BYTES = 1 << 20  # a larger state is kept in part
 CHANGES_SHOWN = 200  # of one turn
 DEEPEST = 8
 LEAVE_SECONDS = 10.0  # for an environment to end; one that does not is left alone

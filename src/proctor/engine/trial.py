@@ -84,7 +84,8 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
     if calls:
         usage = usage + Usage(requests=reached(calls))
     if failure is None:
-        trajectory, failure, outcome = _within_limits(trajectory, work.limits)
+        own_tools = work.task.environment is None
+        trajectory, failure, outcome = _within_limits(trajectory, work.limits, own_tools=own_tools)
     trial = Trial(
         run_id=work.run_id,
         sample_id=sample.id,
@@ -204,8 +205,10 @@ def _out_of_time(
     return trajectory, Failure(kind="time_limit", reason=reason), "agent_failed"
 
 
-def _within_limits(trajectory: Trajectory, limits: Limits) -> tuple[Trajectory, Failure | None, Outcome]:
-    size = _size(trajectory)
+def _within_limits(
+    trajectory: Trajectory, limits: Limits, *, own_tools: bool
+) -> tuple[Trajectory, Failure | None, Outcome]:
+    size = _size(trajectory, own_tools=own_tools)
     if size > limits.reply_bytes:
         reason = say("The agent gave {size} characters; the limit is {limit}.", size=size, limit=limits.reply_bytes)
         empty = msgspec.structs.replace(trajectory, steps=())
@@ -216,12 +219,15 @@ def _within_limits(trajectory: Trajectory, limits: Limits) -> tuple[Trajectory, 
     return trajectory, None, "scored"
 
 
-def _size(trajectory: Trajectory) -> int:
+def _size(trajectory: Trajectory, *, own_tools: bool) -> int:
+    """Count the characters that the agent gave; results of an environment are its own, and limited one by one."""
     size = 0
     for step in trajectory.steps:
         for part in step.message.parts:
             match part:
-                case Text(text=text) | ToolResult(content=text):
+                case Text(text=text):
+                    size += len(text)
+                case ToolResult(content=text) if own_tools:
                     size += len(text)
                 case ToolCall(raw=str(text)):
                     size += len(text)

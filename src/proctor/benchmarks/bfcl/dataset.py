@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from proctor.benchmarks.bfcl.formats import FORMAT_SENSITIVITY, FORMATS
 from proctor.core.errors import BadInput
-from proctor.core.near import near
+from proctor.core.near import did_you_mean, near
 from proctor.core.sample import Role
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words
@@ -424,7 +424,7 @@ def _unknown(name: str) -> BadInput:
     return BadInput(
         "No category of BFCL is called '{name}'.{near} Known: {known}.",
         name=name,
-        near=say(" Did you mean '{near}'?", near="', '".join(found)) if found else "",
+        near=did_you_mean(found),
         known=_known_names(),
     )
 

@@ -19,23 +19,11 @@ from typing import Any
 import msgspec
 
 from proctor.benchmarks.bfcl import dataset, tools
+from proctor.benchmarks.bfcl.worker_program import MODULE_BY_CLASS
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 
-DOCUMENTS_BY_CLASS = {
-    "GorillaFileSystem": "gorilla_file_system",
-    "MathAPI": "math_api",
-    "MessageAPI": "message_api",
-    "TwitterAPI": "posting_api",
-    "TicketAPI": "ticket_api",
-    "TradingBot": "trading_bot",
-    "TravelAPI": "travel_booking",
-    "VehicleControlAPI": "vehicle_control",
-    "MemoryAPI_kv": "memory_kv",
-    "MemoryAPI_vector": "memory_vector",
-    "MemoryAPI_rec_sum": "memory_rec_sum",
-    "WebSearchAPI": "web_search",
-}
+DOCUMENTS_BY_CLASS = {**MODULE_BY_CLASS, "WebSearchAPI": "web_search"}  # a document is named as the module is
 
 
 class TurnsEntry(msgspec.Struct, frozen=True, kw_only=True):

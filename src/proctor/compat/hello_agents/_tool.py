@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -40,7 +41,7 @@ class ToolParameter(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.asdict(self)
 
 
-class Tool:
+class Tool(ABC):
     """A name, a description, parameters, and `run`."""
 
     expandable = False
@@ -100,9 +101,9 @@ class Tool:
         """Call the tool as the async agents of version 1 do."""
         return await self.arun(parameters)
 
+    @abstractmethod
     def called(self, parameters: Mapping[str, object]) -> str:
         """Return the results as JSON text, for an agent that calls the tool."""
-        raise NotImplementedError
 
     def checked(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of a call, each of its declared type.
@@ -155,9 +156,9 @@ class EvaluationTool(Tool):
     benchmark = ""
     empty: ClassVar[Mapping[str, Any]] = {}
 
+    @abstractmethod
     def run(self, *given: Any, **arguments: Any) -> Any:
         """Evaluate an agent."""
-        raise NotImplementedError
 
     def called(self, parameters: Mapping[str, Any]) -> str:
         """Return the results of `run` with the parameters in a dict, as JSON text."""

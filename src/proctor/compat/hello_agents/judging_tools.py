@@ -1,5 +1,6 @@
 """`LLMJudgeTool` and `WinRateTool`: read the data, judge it, write results and a report, answer with JSON text."""
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -96,8 +97,8 @@ class _JudgingTool(Tool):
             }
         )
 
-    def _judge(self, given: Mapping[str, Any], problems: list[Dict]) -> tuple[Dict, Page]:
-        raise NotImplementedError
+    @abstractmethod
+    def _judge(self, given: Mapping[str, Any], problems: list[Dict]) -> tuple[Dict, Page]: ...
 
     def _references(self, given: Mapping[str, Any]) -> list[Dict] | None:
         if given.get("reference_data_path"):
