@@ -92,6 +92,18 @@ def outcomes(record: RunRecord, store: Store) -> Iterator[CaseOutcome]:
         yield _case(store.sample(record.id, planned.id) or planned, attempts, record)
 
 
+def outcome_of(record: RunRecord, store: Store, sample_id: str) -> CaseOutcome | None:
+    """Return one case of a run; None if it was not run yet, or is not in it."""
+    sample = store.sample(record.id, sample_id)
+    trials = list(store.trials(record.id, sample_id=sample_id))
+    if sample is None or not trials:
+        return None
+    verdicts: dict[int, dict[str, Score | Unscored]] = {}
+    for one in store.verdicts(record.id, sample_id=sample_id):
+        verdicts.setdefault(one.attempt, {})[one.scorer] = one.result
+    return _case(sample, [(trial, verdicts.get(trial.attempt, {})) for trial in trials], record)
+
+
 def status_of(score: float | None, threshold: float) -> Status:
     """Return what a score is worth.
 

@@ -449,6 +449,15 @@ def _conflict(opened: Opened, theirs: EvalCase | None) -> Conflict:
     return conflict
 
 
+def plain(sentence: Sentence) -> Sentence:
+    """Return a sentence whose values can be sent as JSON: paths become texts."""
+    values = {
+        name: plain(value) if isinstance(value, Sentence) else str(value) if isinstance(value, Path) else value
+        for name, value in sentence.values.items()
+    }
+    return Sentence(sentence.text, values)
+
+
 @lru_cache(maxsize=2 * MOST_FILES)
 def _summary(path: Path, file: str, changed: int, size: int, inode: int) -> SetFile:
     """Return what a list tells of a file; it is read again when its time, size or number is another."""
@@ -456,7 +465,7 @@ def _summary(path: Path, file: str, changed: int, size: int, inode: int) -> SetF
     try:
         loaded = parse(file_bytes(path), Path(file))
     except BadInput as error:
-        return SetFile(file=file, changed=changed / 1e9, problem=error.sentence)
+        return SetFile(file=file, changed=changed / 1e9, problem=plain(error.sentence))
     eval_set = loaded.eval_set
     return SetFile(
         file=file,

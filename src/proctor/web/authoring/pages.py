@@ -1,0 +1,408 @@
+"""The pages of eval sets: the folder, a set, a case with its form and its results, the criteria, and two who changed one case."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from proctor.core.errors import BadInput
+from proctor.core.sentence import Sentence
+from proctor.evalsets.noun import as_json
+from proctor.evalsets.outcomes import CaseOutcome, TurnOutcome, outcome_of
+from proctor.evalsets.schema import PERSONAS, EvalCase
+from proctor.reports.word_diff import Piece, diff_words
+from proctor.web.app import page
+from proctor.web.auth import form, session_of
+from proctor.web.authoring import criteria_file, editing, files, forms, results, tools
+from proctor.web.authoring.files import Conflict, History, Opened, folder_of
+from proctor.web.authoring.forms import CaseForm
+from proctor.web.operations import convert, read
+from proctor.web.workspace import NotFound, Workspace
+
+BASE_BYTES = 32_000_000
+MOST_BYTES = 8_000_000  # of a request: cases hold long texts
+HISTORY_SHOWN = 10
+
+
+class Bases:
+    """The cases that forms were filled with, by digest, so that a form can be read after its case was changed elsewhere."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        del workspace
+        self._cases: dict[str, tuple[EvalCase, int]] = {}
+
+    def keep(self, case: EvalCase) -> str:
+        """Keep a case and return its digest; those that were not used for long give way."""
+        digest = files.case_digest(case)
+        self._cases.pop(digest, None)
+        self._cases[digest] = case, len(msgspec.json.encode(str(as_json(case)).encode("utf-8", "replace").decode()))
+        while sum(size for _, size in self._cases.values()) > BASE_BYTES and len(self._cases) > 1:
+            del self._cases[next(iter(self._cases))]
+        return digest
+
+    def find(self, digest: str) -> EvalCase | None:
+        """Return a case that was kept."""
+        kept = self._cases.get(digest)
+        return kept[0] if kept is not None else None
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class Shown(NamedTuple):
+    """What an actual turn is shown with: the response and the expected one, split where they differ."""
+
+    turn: TurnOutcome
+    expected: Sequence[Piece]
+    actual: Sequence[Piece]
+    same_calls: Sequence[bool]
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """What the address of the page of a case says."""
+
+    file: str
+    case: str = ""
+    run: str = ""
+    attempt: int = 0
+    kind: str = ""
+
+
+class CriteriaFields(msgspec.Struct, frozen=True, kw_only=True):
+    """One row of the form of the criteria, as texts."""
+
+    threshold: str = ""
+    match_type: str = "EXACT"
+    samples: str = ""
+
+
+def routes(workspace: Workspace) -> Sequence[BaseRoute]:
+    """Return the routes of the pages."""
+    pages = _Pages(workspace)
+    return [
+        Route("/evalsets", pages.sets),
+        Route("/evalsets", pages.writes(pages.make_set), methods=["POST"]),
+        Route("/evalsets/set", pages.set),
+        Route("/evalsets/set", pages.writes(pages.change_set), methods=["POST"]),
+        Route("/evalsets/undo", pages.writes(pages.undo), methods=["POST"]),
+        Route("/evalsets/case", pages.case),
+        Route("/evalsets/case", pages.writes(pages.change_case), methods=["POST"]),
+        Route("/evalsets/duplicate", pages.writes(pages.duplicate), methods=["POST"]),
+        Route("/evalsets/delete", pages.writes(pages.delete), methods=["POST"]),
+        Route("/evalsets/move", pages.writes(pages.move), methods=["POST"]),
+        Route("/evalsets/criteria", pages.criteria),
+        Route("/evalsets/criteria", pages.writes(pages.change_criteria), methods=["POST"]),
+    ]
+
+
+class _Pages:
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def writes(self, act: Callable[[Request, Mapping[str, str]], Response]) -> Callable[[Request], object]:
+        """Return a handler that gives a page the fields of the form that was sent."""
+
+        async def answer(request: Request) -> Response:
+            return await run_in_threadpool(act, request, await form(request))
+
+        return answer
+
+    def sets(self, request: Request) -> Response:
+        if self._workspace.evalsets is None and self._workspace.agents is None:
+            return page(request, "authoring/sets.html.jinja", found=None, text="")
+        given = read(request, editing.SetFilter)
+        found = editing.list_sets(self._workspace, given)
+        return page(request, "authoring/sets.html.jinja", found=found, text=given.text)
+
+    def make_set(self, request: Request, fields: Mapping[str, str]) -> Response:
+        name = fields.get("file", "").strip().removesuffix(".evalset.json")
+        given = editing.NewSet(file=f"{name}.evalset.json", description=fields.get("description", "").strip())
+        return _to("/evalsets/set", file=editing.create_set(self._workspace, given).file)
+
+    def set(self, request: Request) -> Response:
+        return self._set(request)
+
+    def _set(self, request: Request, *, wrong: Sentence | None = None) -> Response:
+        given = read(request, editing.SetGiven)
+        opened = files.open_set(folder_of(self._workspace), given.file)
+        view = editing.view_of(self._workspace, opened, given)
+        runs = results.runs_of(self._workspace, opened)
+        wanted = request.query_params.get("run", "")
+        found = next((one for one in runs if wanted in ("", one[1].run)), None)
+        by_case = {}
+        if found is not None:
+            for row in view.cases:
+                outcome = outcome_of(found[0].record, found[0].store, results.sample_id(found[0], opened, row.case))
+                if outcome is not None:
+                    by_case[row.case] = outcome
+        return page(
+            request,
+            "authoring/set.html.jinja",
+            status=409 if wrong is not None else 200,
+            set=view,
+            text=given.text,
+            after=given.after,
+            runs=[one for _, one in runs],
+            run=found[1] if found is not None else None,
+            by_case=by_case,
+            criteria=criteria_file.get_criteria(self._workspace, criteria_file.CriteriaGiven(file=given.file)),
+            wrong=wrong,
+            done=request.query_params.get("done", ""),
+        )
+
+    def change_set(self, request: Request, fields: Mapping[str, str]) -> Response:
+        given = convert(fields, editing.SetChange)
+        return self._then(request, given.file, lambda: editing.change_set(self._workspace, given, _person(request)))
+
+    def undo(self, request: Request, fields: Mapping[str, str]) -> Response:
+        given = convert(fields, editing.UndoGiven)
+        return self._then(request, given.file, lambda: editing.undo(self._workspace, given))
+
+    def duplicate(self, request: Request, fields: Mapping[str, str]) -> Response:
+        given = convert(fields, editing.CaseAct)
+        return self._then(request, given.file, lambda: editing.duplicate_case(self._workspace, given, _person(request)))
+
+    def delete(self, request: Request, fields: Mapping[str, str]) -> Response:
+        given = convert(fields, editing.CaseAct)
+        return self._then(request, given.file, lambda: editing.delete_case(self._workspace, given, _person(request)))
+
+    def move(self, request: Request, fields: Mapping[str, str]) -> Response:
+        given = convert(fields, editing.CaseMove)
+        return self._then(request, given.file, lambda: editing.move_case(self._workspace, given, _person(request)))
+
+    def _then(self, request: Request, file: str, act: Callable[[], object]) -> Response:
+        """Change a set and show it again; who was too late is told, next to the set as it is now."""
+        try:
+            act()
+        except Conflict as error:
+            scope = {**request.scope, "query_string": urlencode({"file": file}).encode()}
+            return self._set(Request(scope), wrong=error.sentence)
+        return _to("/evalsets/set", file=file)
+
+    def case(self, request: Request) -> Response:
+        place = read(request, Place)
+        opened = files.open_set(folder_of(self._workspace), place.file)
+        if place.case:
+            case = files.find_case(opened, place.case)
+        else:
+            case = EvalCase(eval_id="", conversation=[])
+        filled = forms.form_of(case)
+        if not place.case:
+            filled = forms.act(filled, "add turns")
+            filled = msgspec.structs.replace(filled, scenario="1" if place.kind == "scenario" else "")
+        digest = self._workspace.kept(Bases).keep(case)
+        return self._case(request, opened, place, filled, base=digest, digest=digest)
+
+    def change_case(self, request: Request, fields: Mapping[str, str]) -> Response:
+        place = read(request, Place)
+        opened = files.open_set(folder_of(self._workspace), place.file)
+        bases = self._workspace.kept(Bases)
+        current = next((one for one in opened.eval_set.eval_cases if one.eval_id == place.case), None)
+        base = bases.find(fields.get("base", "")) or current or EvalCase(eval_id="", conversation=[])
+        given, digest = forms.read_form(fields), fields.get("digest", "")
+        do = fields.get("do", "save")
+        made, problems = forms.case_from(given, base)
+        if do.startswith("accept ") and not problems:
+            return self._accept(request, opened, place, made, do, digest)
+        if do != "save" and not do.startswith("accept "):
+            given = forms.act(given, do)
+            return self._case(request, opened, place, given, base=bases.keep(base), digest=digest, unsaved=True)
+        wrong: Sentence | None = None
+        if not problems:
+            try:
+                return self._save(request, place, made, digest)
+            except Conflict as error:
+                return self._conflict(request, place, given, made, error, bases.keep(base))
+            except BadInput as error:
+                wrong = error.sentence
+        return self._case(
+            request,
+            opened,
+            place,
+            given,
+            base=bases.keep(base),
+            digest=digest,
+            problems=problems,
+            wrong=wrong,
+            unsaved=True,
+        )
+
+    def _save(self, request: Request, place: Place, made: EvalCase, digest: str) -> Response:
+        saved = files.save_case(
+            folder_of(self._workspace),
+            place.file,
+            made,
+            case_id=place.case or None,
+            expected_digest=digest,
+            history=self._workspace.kept(History.of),
+            by=_person(request),
+        )
+        return _to("/evalsets/case", file=place.file, case=saved.case, run=place.run, done="saved")
+
+    def _accept(self, request: Request, opened: Opened, place: Place, made: EvalCase, do: str, digest: str) -> Response:
+        """Fill the form with what the agent did; it is saved when the user saves it."""
+        bases = self._workspace.kept(Bases)
+        outcome, wrong = self._outcome(opened, place), None
+        _, turn, what = [*do.split(" "), "", ""][:3]
+        if outcome is not None and what in ("response", "calls", "both"):
+            try:
+                index = int(turn) if turn.isdecimal() else None
+                made = results.accepted(made, outcome, what, place.attempt, index)  # type: ignore[arg-type]  # one of the three
+            except BadInput as error:
+                wrong = error.sentence
+        base = bases.keep(made)
+        return self._case(
+            request, opened, place, forms.form_of(made), base=base, digest=digest, unsaved=True, wrong=wrong
+        )
+
+    def _case(
+        self,
+        request: Request,
+        opened: Opened,
+        place: Place,
+        given: CaseForm,
+        *,
+        base: str,
+        digest: str,
+        problems: Mapping[str, Sentence] | None = None,
+        wrong: Sentence | None = None,
+        unsaved: bool = False,
+    ) -> Response:
+        runs = results.runs_of(self._workspace, opened) if place.case else []
+        known = tools.known_tools(opened.eval_set)
+        outcome = self._outcome(opened, place, runs)
+        ids = ["", *(one.eval_id for one in opened.eval_set.eval_cases), ""]
+        at = ids.index(place.case, 1) if place.case in ids[1:-1] else 0
+        return page(
+            request,
+            "authoring/case.html.jinja",
+            status=422 if problems or wrong is not None else 200,
+            opened=opened,
+            place=place,
+            form=given,
+            base=base,
+            digest=digest,
+            problems=problems or {},
+            wrong=wrong,
+            unsaved=unsaved,
+            tools=known,
+            advice=_advice(given, known),
+            personas=PERSONAS,
+            previous=ids[at - 1] if at else "",
+            next=ids[at + 1] if at else "",
+            history=list(results.history_of(runs[:HISTORY_SHOWN], opened, place.case)),
+            outcome=outcome,
+            attempts=sorted({turn.attempt for turn in outcome.turns}) if outcome is not None else [],
+            actual=_actual(given, outcome, place.attempt),
+            done=request.query_params.get("done", "") if not unsaved else "",
+        )
+
+    def _outcome(
+        self, opened: Opened, place: Place, runs: Sequence[tuple[object, results.RunOfSet]] | None = None
+    ) -> CaseOutcome | None:
+        """Return the result that the page shows: of the run of the address, else of the last run that has one."""
+        if not place.case:
+            return None
+        of_set = results.runs_of(self._workspace, opened) if runs is None else runs
+        for found, run in of_set:
+            if place.run in ("", run.run):
+                outcome = outcome_of(found.record, found.store, results.sample_id(found, opened, place.case))  # type: ignore[attr-defined]
+                if outcome is not None:
+                    return outcome
+        return None
+
+    def _conflict(
+        self, request: Request, place: Place, given: CaseForm, made: EvalCase, error: Conflict, base: str
+    ) -> Response:
+        theirs = error.theirs
+        mine = dict(forms.fields_of(forms.form_of(made)))
+        other = dict(forms.fields_of(forms.form_of(theirs))) if theirs is not None else {}
+        rows = [
+            (name, *diff_words(other.get(name, ""), mine.get(name, "")))
+            for name in dict.fromkeys([*other, *mine])
+            if other.get(name, "") != mine.get(name, "") and name.rpartition(".")[2] not in ("origin", "also")
+        ]
+        return page(
+            request,
+            "authoring/conflict.html.jinja",
+            status=409,
+            place=place,
+            fields=list(forms.fields_of(given)),
+            base=base,
+            theirs=theirs,
+            digest=files.case_digest(theirs) if theirs is not None else "",
+            rows=rows,
+        )
+
+    def criteria(self, request: Request) -> Response:
+        given = read(request, criteria_file.CriteriaGiven)
+        return self._criteria(request, given.file)
+
+    def _criteria(self, request: Request, file: str, *, wrong: Sentence | None = None) -> Response:
+        view = criteria_file.get_criteria(self._workspace, criteria_file.CriteriaGiven(file=file))
+        status = 200 if wrong is None else 422
+        done = request.query_params.get("done", "")
+        return page(
+            request, "authoring/criteria.html.jinja", status=status, view=view, file=file, wrong=wrong, done=done
+        )
+
+    def change_criteria(self, request: Request, fields: Mapping[str, str]) -> Response:
+        file = fields.get("file", "")
+        chosen = []
+        for name in criteria_file.ABOUT:
+            if fields.get(f"{name}.chosen"):
+                texts = {"name": name} | {
+                    key: fields[f"{name}.{key}"].strip()
+                    for key in ("threshold", "match_type", "samples")
+                    if fields.get(f"{name}.{key}", "").strip()
+                }
+                chosen.append(convert(texts, criteria_file.MetricChoice))
+        given = criteria_file.CriteriaChange(file=file, digest=fields.get("digest", ""), metrics=tuple(chosen))
+        try:
+            criteria_file.change_criteria(self._workspace, given)
+        except NotFound:
+            raise
+        except BadInput as error:
+            return self._criteria(request, file, wrong=error.sentence)
+        return _to("/evalsets/criteria", file=file, done="saved")
+
+
+def _advice(given: CaseForm, known: Mapping[str, tools.ToolHelp]) -> Mapping[str, Sequence[Sentence]]:
+    """Return what is odd about each expected call, by the path of its row."""
+    return {
+        f"turns.{index}.calls.{place}": list(tools.advise(call.name, call.arguments, known))
+        for index, turn in enumerate(given.turns)
+        for place, call in enumerate(turn.calls)
+    }
+
+
+def _actual(given: CaseForm, outcome: CaseOutcome | None, attempt: int) -> Mapping[int, Shown]:
+    """Return the actual turns by the row they are shown next to: the same index, if the case has as many turns."""
+    if outcome is None:
+        return {}
+    found = {}
+    for turn in outcome.turns:
+        if turn.attempt != attempt or turn.place >= len(given.turns):
+            continue
+        row = given.turns[turn.place]
+        expected = "\n".join(part.text for part in row.response if part.text)
+        wanted = [(call.name, call.arguments) for call in row.calls]
+        same = [
+            place < len(wanted) and wanted[place] == (call["name"], forms.arguments_text(call["args"]))
+            for place, call in enumerate(turn.calls)
+        ]
+        found[turn.place] = Shown(turn, *diff_words(expected, turn.response), same)
+    return found
+
+
+def _person(request: Request) -> str:
+    return session_of(request).person.name
+
+
+def _to(path: str, **query: str) -> Response:
+    return RedirectResponse(f"{path}?{urlencode({key: value for key, value in query.items() if value})}", 303)
