@@ -10,6 +10,7 @@ from starlette.routing import BaseRoute, Route
 
 from proctor.web.app import app
 from proctor.web.auth import Access
+from proctor.web.authoring import pages as authoring
 from proctor.web.comparing import pages as comparing
 from proctor.web.failures import API
 from proctor.web.operations import Operation, api_routes
@@ -37,12 +38,12 @@ def site(workspace: Workspace, access: Access, lang: str, *, follows_browser: bo
 
 def operations() -> Sequence[Operation]:
     """Return everything that programs can ask for."""
-    return (*comparing.OPERATIONS, *queues.OPERATIONS)
+    return (*authoring.OPERATIONS, *comparing.OPERATIONS, *queues.OPERATIONS)
 
 
 def pages(workspace: Workspace) -> Sequence[BaseRoute]:
     """Return the routes of all pages."""
-    rooms: Sequence[Callable[[Workspace], Sequence[BaseRoute]]] = (comparing.routes,)
+    rooms: Sequence[Callable[[Workspace], Sequence[BaseRoute]]] = (authoring.routes, comparing.routes)
     return [route for routes in rooms for route in routes(workspace)]
 
 

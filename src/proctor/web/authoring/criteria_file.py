@@ -122,7 +122,9 @@ def _view(folder: Path, path: Path) -> CriteriaView:
     root = folder.resolve()
     here = path.parent.relative_to(root).as_posix().removeprefix(".")
     sets = tuple(one.file for one in list_sets(folder) if one.file.rpartition("/")[0] == here)
-    data, problem, notes = b"", None, ()
+    data = b""
+    problem: Sentence | None = None
+    notes: tuple[Sentence, ...] = ()
     config: dict[str, Any] = {"criteria": criteria.DEFAULT}
     if path.exists():
         try:

@@ -1,5 +1,6 @@
 """The pages of eval sets: the folder, a set, a case with its form and its results, the criteria, and two who changed one case."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import urlencode
@@ -13,7 +14,7 @@ from starlette.routing import BaseRoute, Route
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
 from proctor.evalsets.noun import as_json
-from proctor.evalsets.outcomes import CaseOutcome, TurnOutcome, outcome_of
+from proctor.evalsets.outcomes import Call, CaseOutcome, TurnOutcome, outcome_of
 from proctor.evalsets.schema import PERSONAS, EvalCase
 from proctor.reports.word_diff import Piece, diff_words
 from proctor.web.app import page
@@ -21,12 +22,14 @@ from proctor.web.auth import form, session_of
 from proctor.web.authoring import criteria_file, editing, files, forms, results, tools
 from proctor.web.authoring.files import Conflict, History, Opened, folder_of
 from proctor.web.authoring.forms import CaseForm
+from proctor.web.authoring.results import RunOfSet
 from proctor.web.operations import convert, read
-from proctor.web.workspace import NotFound, Workspace
+from proctor.web.workspace import Found, NotFound, Workspace
 
+OPERATIONS = (*editing.OPERATIONS, *criteria_file.OPERATIONS, *results.OPERATIONS)
 BASE_BYTES = 32_000_000
-MOST_BYTES = 8_000_000  # of a request: cases hold long texts
 HISTORY_SHOWN = 10
+RUNS_LOOKED_AT = 5  # for the last result of each case of a list
 
 
 class Bases:
@@ -60,7 +63,7 @@ class Shown(NamedTuple):
     turn: TurnOutcome
     expected: Sequence[Piece]
     actual: Sequence[Piece]
-    same_calls: Sequence[bool]
+    calls: Sequence[tuple[str, bool]]  # each as text, and if it is the one expected at its index
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,14 +74,6 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     run: str = ""
     attempt: int = 0
     kind: str = ""
-
-
-class CriteriaFields(msgspec.Struct, frozen=True, kw_only=True):
-    """One row of the form of the criteria, as texts."""
-
-    threshold: str = ""
-    match_type: str = "EXACT"
-    samples: str = ""
 
 
 def routes(workspace: Workspace) -> Sequence[BaseRoute]:
@@ -133,13 +128,8 @@ class _Pages:
         view = editing.view_of(self._workspace, opened, given)
         runs = results.runs_of(self._workspace, opened)
         wanted = request.query_params.get("run", "")
-        found = next((one for one in runs if wanted in ("", one[1].run)), None)
-        by_case = {}
-        if found is not None:
-            for row in view.cases:
-                outcome = outcome_of(found[0].record, found[0].store, results.sample_id(found[0], opened, row.case))
-                if outcome is not None:
-                    by_case[row.case] = outcome
+        looked_at = [one for one in runs if wanted in ("", one[1].run)][:RUNS_LOOKED_AT]
+        by_case = {row.case: self._result(opened, row.case, looked_at) for row in view.cases}
         return page(
             request,
             "authoring/set.html.jinja",
@@ -148,8 +138,8 @@ class _Pages:
             text=given.text,
             after=given.after,
             runs=[one for _, one in runs],
-            run=found[1] if found is not None else None,
-            by_case=by_case,
+            wanted=wanted,
+            by_case={case: found for case, found in by_case.items() if found is not None},
             criteria=criteria_file.get_criteria(self._workspace, criteria_file.CriteriaGiven(file=given.file)),
             wrong=wrong,
             done=request.query_params.get("done", ""),
@@ -187,10 +177,7 @@ class _Pages:
     def case(self, request: Request) -> Response:
         place = read(request, Place)
         opened = files.open_set(folder_of(self._workspace), place.file)
-        if place.case:
-            case = files.find_case(opened, place.case)
-        else:
-            case = EvalCase(eval_id="", conversation=[])
+        case = files.find_case(opened, place.case) if place.case else EvalCase(eval_id="", conversation=[])
         filled = forms.form_of(case)
         if not place.case:
             filled = forms.act(filled, "add turns")
@@ -247,12 +234,12 @@ class _Pages:
     def _accept(self, request: Request, opened: Opened, place: Place, made: EvalCase, do: str, digest: str) -> Response:
         """Fill the form with what the agent did; it is saved when the user saves it."""
         bases = self._workspace.kept(Bases)
-        outcome, wrong = self._outcome(opened, place), None
+        result, wrong = self._result(opened, place.case, results.runs_of(self._workspace, opened), place.run), None
         _, turn, what = [*do.split(" "), "", ""][:3]
-        if outcome is not None and what in ("response", "calls", "both"):
+        if result is not None and what in results.WHAT:
             try:
                 index = int(turn) if turn.isdecimal() else None
-                made = results.accepted(made, outcome, what, place.attempt, index)  # type: ignore[arg-type]  # one of the three
+                made = results.accepted(made, result[1], results.WHAT[what], place.attempt, index)
             except BadInput as error:
                 wrong = error.sentence
         base = bases.keep(made)
@@ -275,7 +262,8 @@ class _Pages:
     ) -> Response:
         runs = results.runs_of(self._workspace, opened) if place.case else []
         known = tools.known_tools(opened.eval_set)
-        outcome = self._outcome(opened, place, runs)
+        result = self._result(opened, place.case, runs, place.run)
+        run, outcome = result if result is not None else (None, None)
         ids = ["", *(one.eval_id for one in opened.eval_set.eval_cases), ""]
         at = ids.index(place.case, 1) if place.case in ids[1:-1] else 0
         return page(
@@ -295,25 +283,23 @@ class _Pages:
             personas=PERSONAS,
             previous=ids[at - 1] if at else "",
             next=ids[at + 1] if at else "",
-            history=list(results.history_of(runs[:HISTORY_SHOWN], opened, place.case)),
+            history=[one for one in results.history_of(runs, opened, place.case) if one.status][:HISTORY_SHOWN],
+            run=run,
             outcome=outcome,
             attempts=sorted({turn.attempt for turn in outcome.turns}) if outcome is not None else [],
             actual=_actual(given, outcome, place.attempt),
             done=request.query_params.get("done", "") if not unsaved else "",
         )
 
-    def _outcome(
-        self, opened: Opened, place: Place, runs: Sequence[tuple[object, results.RunOfSet]] | None = None
-    ) -> CaseOutcome | None:
-        """Return the result that the page shows: of the run of the address, else of the last run that has one."""
-        if not place.case:
-            return None
-        of_set = results.runs_of(self._workspace, opened) if runs is None else runs
-        for found, run in of_set:
-            if place.run in ("", run.run):
-                outcome = outcome_of(found.record, found.store, results.sample_id(found, opened, place.case))  # type: ignore[attr-defined]
+    def _result(
+        self, opened: Opened, case_id: str, runs: Sequence[tuple[Found, RunOfSet]], wanted: str = ""
+    ) -> tuple[RunOfSet, CaseOutcome] | None:
+        """Return the result of a case in the run that is wanted, else in the last one that has it."""
+        for found, run in runs:
+            if wanted in ("", run.run):
+                outcome = outcome_of(found.record, found.store, results.sample_id(found, opened, case_id))
                 if outcome is not None:
-                    return outcome
+                    return run, outcome
         return None
 
     def _conflict(
@@ -391,13 +377,24 @@ def _actual(given: CaseForm, outcome: CaseOutcome | None, attempt: int) -> Mappi
             continue
         row = given.turns[turn.place]
         expected = "\n".join(part.text for part in row.response if part.text)
-        wanted = [(call.name, call.arguments) for call in row.calls]
-        same = [
-            place < len(wanted) and wanted[place] == (call["name"], forms.arguments_text(call["args"]))
+        calls = [
+            (
+                f"{call['name']}({forms.arguments_text(call['args'])})",
+                place < len(row.calls) and _is(call, row.calls[place]),
+            )
             for place, call in enumerate(turn.calls)
         ]
-        found[turn.place] = Shown(turn, *diff_words(expected, turn.response), same)
+        found[turn.place] = Shown(turn, *diff_words(expected, turn.response), calls)
     return found
+
+
+def _is(call: Call, row: forms.CallRow) -> bool:
+    """True if a call is the one that a row of the form expects."""
+    try:
+        args = json.loads(row.arguments) if row.arguments.strip() else None
+    except (ValueError, RecursionError):
+        return False
+    return call["name"] == row.name.strip() and call["args"] == args
 
 
 def _person(request: Request) -> str:

@@ -24,6 +24,7 @@ from proctor.web.workspace import Found, NotFound, Workspace
 MOST_RUNS = 30
 MOST_SELECTED = 500
 What = Literal["response", "calls", "both"]
+WHAT: Mapping[str, What] = {"response": "response", "calls": "calls", "both": "both"}
 
 
 class SetRuns(msgspec.Struct, frozen=True, kw_only=True):
@@ -155,12 +156,14 @@ def runs_of(workspace: Workspace, opened: Opened) -> list[tuple[Found, RunOfSet]
     """Return the last runs of a file, or of a folder that it is in."""
     made = []
     for found in workspace.runs()[0]:
-        task = found.record.spec.task
-        path, selected = _path(task)
-        if path is None or (path != opened.path and path not in opened.path.parents):
-            continue
+        path, selected = _path(found.record.spec.task)
         digests: Any = found.record.provenance.get("files", {})
         digest = digests.get(opened.path.name) if isinstance(digests, Mapping) else None
+        if path is None:  # made in Python
+            if digest is None or found.record.task != opened.eval_set.eval_set_id:
+                continue
+        elif path != opened.path and path not in opened.path.parents:
+            continue
         run = RunOfSet(
             run=found.reference,
             agent=found.record.agent,
