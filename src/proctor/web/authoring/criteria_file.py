@@ -12,6 +12,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words
 from proctor.evalsets import criteria
+from proctor.evalsets.noun import camel
 from proctor.evalsets.read import file_bytes
 from proctor.runtime.files import locked, write_whole
 from proctor.runtime.json_edit import rewrite
@@ -186,37 +187,29 @@ def _chosen(given: object, metrics: Sequence[MetricChoice]) -> dict[str, object]
 
 
 def _entry(choice: MetricChoice, old: object) -> object:
-    threshold: float = (
-        int(choice.threshold) if choice.threshold.is_integer() and isinstance(old, int) else choice.threshold
-    )
-    more: dict[str, object] = {}
-    if choice.name == MATCHED:
-        more["match_type"] = choice.match_type
+    """Return the entry of a metric: a number where that says it all, else an object; other keys of an old one stay."""
+    new: dict[str, Any] = {"threshold": choice.threshold}
+    if choice.match_type != "EXACT" or (
+        isinstance(old, dict) and criteria.of({choice.name: old}).match_type != "EXACT"
+    ):
+        new["match_type"] = choice.match_type
     if choice.samples is not None:
-        more["judge_model_options"] = {"num_samples": choice.samples}
-    if isinstance(old, dict):
-        return _merged(old, {"threshold": threshold, **more}, choice)
-    if more == {"match_type": "EXACT"} or not more:
-        return threshold
-    return {"threshold": threshold, **more}
+        new["judge_model_options"] = {"num_samples": choice.samples}
+    if not isinstance(old, dict):
+        return choice.threshold if len(new) == 1 else new
+    return _merged(old, new)
 
 
-def _merged(old: Mapping[str, Any], new: Mapping[str, Any], choice: MetricChoice) -> dict[str, object]:
-    """Return an entry of the file with other values; its other keys, and the spelling of these, stay."""
+def _merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object with other values, under the keys that it has in either spelling; equal numbers stay as they are."""
     made = dict(old)
     for key, value in new.items():
-        first, *rest = key.split("_")
-        other = first + "".join(map(str.title, rest))
-        name = other if other in old else key
+        name = camel(key) if camel(key) in old else key
+        before = old.get(name)
         if isinstance(value, dict):
-            inner = made.get(name)
-            options = inner if isinstance(inner, dict) else {}
-            spelled = "numSamples" if "numSamples" in options else "num_samples"
-            made[name] = {**options, spelled: value["num_samples"]}
-        elif key != "match_type" or name in old or value != "EXACT":
-            same = key == "match_type" and _choice(choice.name, old) is not None
-            if not same or criteria.of({choice.name: old}).match_type != value:
-                made[name] = value
+            made[name] = _merged(before if isinstance(before, dict) else {}, value)
+        elif before != value:
+            made[name] = value
     return made
 
 

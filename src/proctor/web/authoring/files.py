@@ -13,6 +13,8 @@ A digest is that of the whole file or that of the case. Whoever changes somethin
 the present one, someone else was quicker, and `Conflict` carries what they wrote. A program that only adds needs none.
 """
 
+import json
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -40,6 +42,7 @@ MOST_ID_CHARACTERS = 200
 TRIES = 5
 STEPS_KEPT = 50  # that can be undone, of all files
 BYTES_KEPT = 32_000_000
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 class Conflict(BadInput):
@@ -201,7 +204,7 @@ def open_set(folder: Path, file: str) -> Opened:
     if not path.is_file():
         raise NotFound("There is no eval set {file}.", file=file)
     data = file_bytes(path)
-    return Opened(file=file, path=path, data=data, loaded=parse(data, Path(file)))
+    return Opened(file=file, path=path, data=data, loaded=_parse(data, file))
 
 
 def new_set(folder: Path, file: str, *, set_id: str = "", name: str = "", description: str = "") -> Opened:
@@ -449,6 +452,23 @@ def _conflict(opened: Opened, theirs: EvalCase | None) -> Conflict:
     return conflict
 
 
+def _parse(data: bytes, file: str) -> Loaded:
+    """Read a text; messages name the file by its path in the folder.
+
+    Raises:
+        BadInput: it cannot be read, or has half of a character, which neither ADK nor a browser can.
+    """
+    loaded = parse(data, Path(file))
+    if _HALF.search(data) is not None:
+        try:
+            json.dumps(as_json(loaded.eval_set), ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise BadInput(
+                "{file} has half of a character (a lone surrogate), which ADK cannot read.", file=file
+            ) from None
+    return loaded
+
+
 def plain(sentence: Sentence) -> Sentence:
     """Return a sentence whose values can be sent as JSON: paths become texts."""
     values = {
@@ -463,7 +483,7 @@ def _summary(path: Path, file: str, changed: int, size: int, inode: int) -> SetF
     """Return what a list tells of a file; it is read again when its time, size or number is another."""
     del size, inode
     try:
-        loaded = parse(file_bytes(path), Path(file))
+        loaded = _parse(file_bytes(path), file)
     except BadInput as error:
         return SetFile(file=file, changed=changed / 1e9, problem=plain(error.sentence))
     eval_set = loaded.eval_set

@@ -166,7 +166,7 @@ class _Pages:
         return self._then(request, given.file, lambda: editing.move_case(self._workspace, given, _person(request)))
 
     def _then(self, request: Request, file: str, act: Callable[[], object]) -> Response:
-        """Change a set and show it again; who was too late is told, next to the set as it is now."""
+        """Change a set and show it again; whoever was too late sees a message above the set as it is now."""
         try:
             act()
         except Conflict as error:
