@@ -240,9 +240,27 @@ def test_a_trend_is_compared_with_a_named_baseline(lab: Lab) -> None:
     set_baseline(store, "release", "1a")
     html = lab.get("/trends", baseline="release")
     assert len(re.findall(r'class="dot worse"', html)) == 2
+    assert "1c is worse than 1a: −42.5 points" in text_of(html)
+    assert "So are 1 runs before it" in text_of(html)
+    assert "as long as a difference is found; 2 were tested." in text_of(html)
     assert 'class="baseline"' in html
     assert '<option value="release" selected>' in html
     assert "No run" in text_of(lab.get("/trends", baseline="nowhere", status=404))
+
+
+def test_a_baseline_is_compared_from_the_newest_run_back(lab: Lab) -> None:
+    history(lab, {"1a": set(range(30)), "1b": set(range(12)), "1c": set(range(29)), "1d": set(range(11))})
+    html = lab.get("/trends", baseline="1a")
+    verdicts = re.findall(r'class="verdict">([^<]*)<', html)
+    assert verdicts == ["worse", "no significant difference", "not tested"]
+
+
+def test_a_comparison_of_two_runs_can_be_saved_as_one_file(three: Lab) -> None:
+    answer = three.client.get("/compare/file?run=old&run=new")
+    assert answer.headers["content-disposition"] == "attachment; filename*=utf-8''compare-old-new.html"
+    assert "default-src 'none'" in answer.text
+    assert "the second is better" in answer.text
+    assert "<script>alert" not in answer.text
 
 
 def test_programs_get_the_same_as_data(three: Lab) -> None:

@@ -173,6 +173,7 @@ def timeline(dots: Sequence[Dot], baseline: Estimate | None, title: str) -> str:
             marks.append(f'<rect class="band" x="4%" width="96%" y="{y(baseline.high)}" height="{tall}"/>')
         marks.append(f'<line class="baseline" x1="4%" x2="100%" y1="{y(baseline.value)}" y2="{y(baseline.value)}"/>')
     last: tuple[float, float] | None = None
+    drawn_dots = []
     for at, dot in enumerate(dots):
         if dot.estimate.value is None:
             continue
@@ -188,8 +189,8 @@ def timeline(dots: Sequence[Dot], baseline: Estimate | None, title: str) -> str:
         sign = {"better": "▲", "worse": "▼"}.get(dot.mark, "")
         drawn += f'<circle class="dot {dot.mark}" cx="{x}%" cy="{middle}" r="4.5"/>'
         drawn += f'<text class="{dot.mark}" x="{x}%" y="{top - 6}" text-anchor="middle">{sign}</text>' if sign else ""
-        marks.append(f'<a href="{dot.address}" aria-label="{dot.title}">{drawn}</a>')
-    return f'<svg class="plot timeline" role="group" aria-label="{title}" width="100%" height="{HEIGHT}">{"".join(marks)}</svg>'
+        drawn_dots.append(f'<a href="{dot.address}" aria-label="{dot.title}">{drawn}</a>')
+    return f'<svg class="plot timeline" role="group" aria-label="{title}" width="100%" height="{HEIGHT}">{"".join([*marks, *drawn_dots])}</svg>'
 
 
 def _span(low: float | None, high: float | None) -> tuple[float, float] | None:

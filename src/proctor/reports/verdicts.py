@@ -96,6 +96,22 @@ def decide_each(comparisons: Sequence[Sequence[Untested]], alpha: float) -> list
     return made
 
 
+def decide_in_order(rows: Sequence[Untested], alpha: float) -> list[Row]:
+    """Test each row at the full level until one shows nothing; those after it are not tested.
+
+    The chance of any false finding is at most `alpha`, as the order does not depend on the data.
+    """
+    made: list[Row] = []
+    goes_on = True
+    for row in rows:
+        if goes_on:
+            made.append(_row(row, row.difference, row.difference.p_value, alpha))
+            goes_on = row.difference.p_value <= alpha
+        else:
+            made.append(_row(row, row.difference, None, alpha, say("not tested")))
+    return made
+
+
 def gate(main: Row, margin: float) -> Decision:
     """Decide whether the second run may replace the first: with a margin, if it is no worse by more than that; else as the verdict says."""
     if margin:

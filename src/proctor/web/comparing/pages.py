@@ -6,13 +6,14 @@ from urllib.parse import quote, urlencode
 
 from markupsafe import Markup, escape
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
 from proctor.reports import plot, versus
+from proctor.reports.both import pair_samples
 from proctor.reports.build import HIDDEN, is_private
 from proctor.reports.compare import Comparison, scorers_in_common
 from proctor.reports.pairs import value_text
@@ -56,6 +57,7 @@ def routes(workspace: Workspace) -> list[BaseRoute]:
     return [
         Route("/compare", pages.compare),
         Route("/compare/sample", pages.sample),
+        Route("/compare/file", pages.file),
         Route("/leaderboard", pages.leaderboard),
         Route("/trends", pages.trends),
     ]
@@ -179,6 +181,16 @@ class _Pages:
             marks=["", *(_mark(first, side.value) for side in found.sides[1:])],
             link=_linker(request),
         )
+
+    def file(self, request: Request) -> Response:
+        """Send the comparison of two runs as one file that needs no server."""
+        given = read(request, comparison.CompareGiven)
+        runs = comparison.find_runs(self._workspace, given.run[:2])
+        found = comparison.kept(self._workspace, runs, given.scorer)
+        sides = [(run.record, run.store) for run in runs]
+        html = versus.html(found.comparisons[0], request.state.lang, pair_samples(sides[0], sides[1]))
+        name = quote("-".join(["compare", *(run.record.id for run in runs)]) + ".html")
+        return HTMLResponse(html, headers={"content-disposition": f"attachment; filename*=utf-8''{name}"})
 
     def leaderboard(self, request: Request) -> Response:
         """Show the agents of a task by rank."""
@@ -318,24 +330,32 @@ def _about_board(board: leaderboard.Leaderboard, words: Words) -> Iterator[str]:
 
 
 def _alerts(trend: trends.Trend, words: Words) -> Iterator[str]:
-    """Say that the newest run is shown to be worse, and which of the others are."""
+    """Say which run was the last that is shown to be worse, and how many others are."""
     worse = [point for point in trend.points if point.row is not None and point.row.outcome == "worse"]
-    for point in worse[-3:]:
-        assert point.row is not None
+    if worse:
+        row = worse[-1].row
+        assert row is not None
         yield words.t(
             "{run} is worse than {against}: {difference} points ({interval}).",
-            run=point.run_id,
-            against=point.against,
-            difference=versus.signed(point.row.difference.value),
-            interval=versus.span(point.row),
+            run=worse[-1].run_id,
+            against=worse[-1].against,
+            difference=versus.signed(row.difference.value),
+            interval=versus.span(row),
         )
+    if len(worse) > 1:
+        yield words.t("So are {count} runs before it, which are marked below.", count=len(worse) - 1)
 
 
 def _about_trend(trend: trends.Trend, words: Words) -> Iterator[str]:
-    tested = sum(point.row is not None for point in trend.points)
-    if tested:
+    tested = sum(point.row is not None and point.row.p_adjusted is not None for point in trend.points)
+    if trend.baseline:
         yield words.t(
-            "Each run is compared on the samples that both have scored; {count} tests are corrected by Holm together, so a single run must differ clearly to be marked.",
+            "Each run is compared with the baseline on the samples that both have scored. The newest is tested first, at 5%, then the one before it, as long as a difference is found; {count} were tested.",
+            count=tested,
+        )
+    elif tested:
+        yield words.t(
+            "Each run is compared with the one before on the samples that both have scored; {count} tests are corrected by Holm together, so a single step must be clear to be marked. A baseline finds a fall that lasts more easily.",
             count=tested,
         )
     if trend.earlier:

@@ -1,4 +1,9 @@
-"""Follow one agent on one task over time: which runs moved, and what was changed before they did."""
+"""Follow one agent on one task over time: which runs moved, and what was changed before they did.
+
+With a baseline the question is whether the agent is worse (or better) than it now: the newest run is tested first, at the
+full level, and then the one before it, for as long as a difference is found. Without one, each run is tested against the
+one before, and Holm corrects all these tests together.
+"""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -10,7 +15,7 @@ from proctor.api.baselines import baselines
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.reports.matching import Earned, earned_by_sample, match_samples, metric_of, untested_row
-from proctor.reports.verdicts import Row, Untested, decide_each
+from proctor.reports.verdicts import Row, Untested, decide_each, decide_in_order
 from proctor.web.comparing.background import Background, version_of
 from proctor.web.comparing.changes import Change, changes_between
 from proctor.web.comparing.leaderboard import ALPHA, main_estimate
@@ -121,7 +126,12 @@ def _baseline(workspace: Workspace, given: str, named: dict[str, str], task: str
 def _follow(runs: Sequence[Found], baseline: Found | None, trend: Trend) -> Trend:
     scorer = next(iter(runs[-1].record.scorers), "")
     drafts = dict(_drafts(runs, baseline, scorer))
-    rows = dict(zip(drafts, decide_each([[draft] for draft in drafts.values()], ALPHA), strict=True)) if drafts else {}
+    rows: dict[int, Row] = {}
+    if baseline is not None:
+        rows = dict(zip([*drafts][::-1], decide_in_order([*drafts.values()][::-1], ALPHA), strict=True))
+    elif drafts:
+        decided = decide_each([[draft] for draft in drafts.values()], ALPHA)
+        rows = {at: row for at, (row,) in zip(drafts, decided, strict=True)}
     points = []
     before: Found | None = None
     for at, run in enumerate(runs):
@@ -134,7 +144,7 @@ def _follow(runs: Sequence[Found], baseline: Found | None, trend: Trend) -> Tren
                 state=run.record.state,
                 estimate=main_estimate(run, scorer),
                 against=against.reference if against and against.reference != run.reference else "",
-                row=rows[at][0] if at in rows else None,
+                row=rows.get(at),
                 changes=changes_between(before.record, run.record) if before else (),
             )
         )

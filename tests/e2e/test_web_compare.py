@@ -1,0 +1,180 @@
+"""Comparing runs in a real browser: choose, compare, open samples by keys, rank, follow over time; a phone, Chinese, dark."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from proctor import Sample, Task, evaluate
+from proctor.api.baselines import set_baseline
+from proctor.stores import open_store
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: chromium"),
+    pytest.mark.xdist_group("browser"),
+]
+PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}
+HOSTILE = "<img src=x onerror=alert(1)><script>alert(1)</script>"
+Visit = Callable[..., Page]
+
+
+def fill(store: Path) -> None:
+    """Three agents, and a bot whose last two runs are worse."""
+    samples = [
+        Sample.ask(f"case_{n:02}", f"问题 {n} {HOSTILE}", target="the answer is yes", tags={"half": "ab"[n % 2]})
+        for n in range(40)
+    ]
+
+    def run(id: str, name: str, right: set[int]) -> None:
+        def agent(question: str) -> str:
+            return "the answer is yes" if int(question.split()[1]) in right else f"the answer was 不对 {HOSTILE}"
+
+        agent.name = name  # type: ignore[attr-defined]
+        evaluate(Task(name="t", samples=samples, scorers=["exact"]), agent=agent, store=str(store), run_id=id)
+
+    run("old", "small", set(range(20)))
+    run("new", "large", set(range(33)) - {0, 1})
+    for number, count in enumerate((30, 31, 30, 12, 11)):
+        run(f"night-{number}", "bot", set(range(count)))
+    opened = open_store(str(store))
+    set_baseline(opened, "release", "night-1")
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    store = tmp_path_factory.mktemp("web") / "runs.db"
+    fill(store)
+    command = [sys.executable, "-m", "proctor", "web", "--store", str(store), "--json", "--no-open", "--port", "17890"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    said: dict[str, Any] = json.loads(process.stdout.readline())
+    yield said
+    process.terminate()
+    process.communicate(timeout=20)
+
+
+@pytest.fixture(scope="module")
+def session(chromium: Browser, server: dict[str, Any]) -> Any:
+    """The cookie that the link is turned into."""
+    context = chromium.new_context()
+    context.new_page().goto(server["people"][0]["link"])
+    state = context.storage_state()
+    context.close()
+    return state
+
+
+@pytest.fixture
+def visit(chromium: Browser, server: dict[str, Any], session: Any) -> Iterator[Visit]:
+    """Opens a page; nothing outside may be asked for, and no script may fail or say anything."""
+    contexts = []
+    wrong: list[str] = []
+    requests: list[str] = []
+    said: list[tuple[str, str]] = []
+
+    def begin(path: str, **how: Any) -> Page:
+        contexts.append(chromium.new_context(storage_state=session, **how))
+        page = contexts[-1].new_page()
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("dialog", lambda dialog: wrong.append(dialog.message))
+        page.on("console", lambda message: said.append((message.type, message.text)))
+        page.goto(server["address"] + path)
+        return page
+
+    yield begin
+    for context in contexts:
+        context.close()
+    assert wrong == []
+    assert [url for url in requests if not url.startswith(server["address"])] == []
+    assert [text for kind, text in said if kind == "error"] == []
+
+
+def test_two_runs_are_chosen_and_their_samples_read_by_keys(visit: Visit) -> None:
+    page = visit("/compare")
+    page.get_by_label("new", exact=True).check()
+    page.get_by_label("old", exact=True).check()
+    page.get_by_role("button", name="Compare", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("the second is better")
+    expect(page.locator(".compared li").first).to_contain_text("old")
+    page.get_by_role("link", name="Broken 2").click()
+    expect(page.locator("tr[data-row]")).to_have_count(2)
+    page.get_by_role("link", name="case_00").click()
+    expect(page.locator(".answers section").nth(0).locator("del")).to_have_text(["is yes"])
+    expect(page.locator(".answers section").nth(1).locator("ins").first).to_contain_text("was 不对")
+    assert (
+        page.locator(".answers ins").first.evaluate("one => getComputedStyle(one).backgroundColor")
+        != "rgba(0, 0, 0, 0)"
+    )
+    page.keyboard.press("j")
+    expect(page.get_by_role("heading", level=1)).to_have_text("case_01")
+    page.keyboard.press("k")
+    expect(page.get_by_role("heading", level=1)).to_have_text("case_00")
+    page.go_back()
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text("case_00")
+
+
+def test_a_margin_decides_and_a_third_run_is_added(visit: Visit) -> None:
+    page = visit("/compare?run=old&run=new")
+    page.get_by_label("May be worse by, points").fill("5")
+    page.get_by_role("button", name="Decide").click()
+    expect(page.locator(".gate")).to_contain_text("met: B is not worse by more than 5 points.")
+    page.get_by_label("Add a run").select_option("night-4")
+    expect(page.get_by_role("heading", level=1)).to_have_text("2 runs compared with old")
+    expect(page.locator(".differences tbody tr")).to_have_count(3)
+    page.get_by_role("link", name="only with A").last.click()
+    expect(page.locator(".compared li")).to_have_count(2)
+
+
+def test_the_leaderboard_leads_to_a_comparison(visit: Visit) -> None:
+    page = visit("/leaderboard")
+    expect(page.locator("tbody tr")).to_have_count(3)
+    expect(page.locator("tbody tr").first).to_contain_text("large")
+    page.get_by_label("Compare new").check()
+    page.get_by_label("Compare night-4").check()
+    page.get_by_role("button", name="Compare the chosen ones").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("the second is worse")
+
+
+def test_a_trend_shows_the_fall_from_the_baseline(visit: Visit) -> None:
+    page = visit("/trends?agent=bot")
+    page.get_by_label("Baseline").select_option("release")
+    expect(page.locator("circle.worse")).to_have_count(2)
+    expect(page.get_by_role("status")).to_contain_text("night-4 is worse than night-1")
+    expect(page.locator("line.baseline")).to_have_count(1)
+    page.locator("tbody tr").first.get_by_role("link").nth(1).click()
+    expect(page.locator(".compared li").first).to_contain_text("night-1")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/compare",
+        "/compare?run=old&run=new&run=night-4&run=night-0",
+        "/compare/sample?run=old&run=new&run=night-4&sample=case_00",
+        "/leaderboard",
+        "/trends?agent=bot&baseline=release",
+    ],
+)
+def test_pages_fit_a_phone_in_chinese_and_dark(visit: Visit, path: str) -> None:
+    page = visit(f"{path}{'&' if '?' in path else '?'}lang=zh", color_scheme="dark", **PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.locator("html").get_attribute("lang") == "zh-CN"
+    assert page.locator("script:not([src])").count() == 0
