@@ -1,7 +1,6 @@
 """`proctor review` in a real browser: score, comment, keys, two at once, reload, hostile items, a phone, Chinese."""
 
 import json
-import shutil
 import signal
 import socket
 import subprocess
@@ -12,16 +11,11 @@ from typing import Any
 
 import pytest
 import review_data
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from proctor.review import labels
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: chromium"),
-    pytest.mark.xdist_group("browser"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
 
 
@@ -50,14 +44,6 @@ Start = Callable[..., Server]
 Open = Callable[..., Page]
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
 def start() -> Iterator[Start]:
     running: list[Server] = []
@@ -69,34 +55,6 @@ def start() -> Iterator[Start]:
     yield begin
     for server in running:
         server.stop()
-
-
-@pytest.fixture
-def requests() -> list[str]:
-    """The address of every request of every page."""
-    return []
-
-
-@pytest.fixture
-def visit(chromium: Browser, requests: list[str]) -> Iterator[Open]:
-    """Opens an address in a browser of its own; every request is noted, and every script error fails the test."""
-    contexts: list[BrowserContext] = []
-    errors: list[str] = []
-
-    def begin(address: str, **how: Any) -> Page:
-        contexts.append(chromium.new_context(**how))
-        page = contexts[-1].new_page()
-        page.on("request", lambda request: requests.append(request.url))
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("dialog", lambda dialog: errors.append(f"a dialog: {dialog.message}"))
-        page.set_default_timeout(15_000)
-        page.goto(address)
-        return page
-
-    yield begin
-    for context in contexts:
-        context.close()
-    assert errors == []
 
 
 def press(page: Page, keys: str) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from proctor.web.auth import Person
+    from proctor.web.login_proxy import LoginProxy
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -49,7 +50,15 @@ def options(command: F) -> F:
 class Door:
     """A socket that listens, and the people who may come in."""
 
-    def __init__(self, port: int | None, host: str, people: "Sequence[Person]") -> None:
+    def __init__(
+        self,
+        port: int | None,
+        host: str,
+        people: "Sequence[Person]",
+        *,
+        aliases: Sequence[str] = (),
+        login_proxy: "LoginProxy | None" = None,
+    ) -> None:
         from proctor.web.auth import Access
         from proctor.web.serving import PORT, is_loopback, listen, names, url_host
 
@@ -58,7 +67,7 @@ class Door:
         taken: int = self.socket.getsockname()[1]
         known_as = names(self.socket, host)
         self.address = f"http://{url_host(known_as[0])}:{taken}"
-        self.access = Access(taken, known_as)
+        self.access = Access(taken, known_as, aliases=aliases, login_proxy=login_proxy)
         self.is_open = not is_loopback(self.socket)
         if port is not None and taken != port:
             output.message(t("Port {port} is taken; the page is on {taken}.", port=port, taken=taken))

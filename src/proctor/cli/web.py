@@ -23,6 +23,25 @@ from proctor.core.errors import BadInput, MissingExtra
     "--demo", is_flag=True, help=t("Look around in a small store of real runs, with an agent and an eval set.")
 )
 @click.option("--read-only", is_flag=True, help=t("Show everything, change and start nothing."))
+@click.option(
+    "--trusted-header",
+    metavar="NAME",
+    help=t("The header in which a login proxy names the user, for example X-Forwarded-User; users of it need no link."),
+)
+@click.option(
+    "--trusted-proxy",
+    "proxies",
+    metavar="ADDRESS",
+    multiple=True,
+    help=t("From where that header is believed: an address or a network (default: this machine)."),
+)
+@click.option(
+    "--name",
+    "aliases",
+    metavar="HOST",
+    multiple=True,
+    help=t("A name by which a proxy passes requests on, for example eval.example.com; other names are not answered."),
+)
 @serving.options
 @options.as_json
 def command(
@@ -31,6 +50,9 @@ def command(
     evalsets: Path | None,
     demo: bool,
     read_only: bool,
+    trusted_header: str | None,
+    proxies: tuple[str, ...],
+    aliases: tuple[str, ...],
     port: int | None,
     host: str,
     opens: bool | None,
@@ -39,11 +61,15 @@ def command(
     try:
         from proctor.web.auth import Person
         from proctor.web.demo import open_demo
+        from proctor.web.login_proxy import LoginProxy
         from proctor.web.site import site
         from proctor.web.workspace import open_workspace
     except ImportError as error:
         raise MissingExtra("web", "proctor web") from error
 
+    if proxies and trusted_header is None:
+        raise BadInput("--trusted-proxy says from where a header is believed: name it with --trusted-header.")
+    login_proxy = None if trusted_header is None else LoginProxy(trusted_header, proxies)
     with ExitStack() as stack:
         if demo:
             if stores or agents or evalsets:
@@ -53,7 +79,7 @@ def command(
         else:
             workspace = open_workspace(stores or (None,), agents=agents, evalsets=evalsets, read_only=read_only)
         stack.enter_context(closing(workspace))
-        door = serving.Door(port, host, [Person(name="")])
+        door = serving.Door(port, host, [Person(name="")], aliases=aliases, login_proxy=login_proxy)
         serving.run_server(
             site(workspace, door.access, lang(), follows_browser=not is_chosen()),
             door,

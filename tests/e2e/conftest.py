@@ -1,0 +1,100 @@
+"""A real browser, and `proctor web` as a user starts it, for the tests of pages."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+class WebServer:
+    """A running `proctor web`."""
+
+    def __init__(self, *words: str, cwd: Path) -> None:
+        command = [
+            sys.executable,
+            "-m",
+            "proctor",
+            "--lang",
+            "en",
+            "web",
+            "--json",
+            "--no-open",
+            "--port",
+            "18860",
+            *words,
+        ]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd)
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line, self.process.stderr and self.process.stderr.read()
+        said = json.loads(line)
+        self.address: str = said["address"]
+        self.link: str = said["people"][0]["link"]
+        self.token: str = said["people"][0]["token"]
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> int:
+        if self.process.poll() is None:
+            self.process.send_signal(how)
+        self.process.communicate(timeout=20)
+        return self.process.returncode
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[Callable[..., WebServer]]:
+    """Starts `proctor web` with the words of a command line, in an empty folder."""
+    running: list[WebServer] = []
+
+    def start(*words: str | Path) -> WebServer:
+        running.append(WebServer(*map(str, words), cwd=tmp_path))
+        return running[-1]
+
+    yield start
+    for server in running:
+        server.stop()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("needs a browser: chromium")
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def requests() -> list[str]:
+    """The address of every request of every page."""
+    return []
+
+
+@pytest.fixture
+def visit(chromium: Browser, requests: list[str]) -> Iterator[Callable[..., Page]]:
+    """Opens an address in a browser of its own; every request is noted, and every script error fails the test."""
+    contexts: list[BrowserContext] = []
+    errors: list[str] = []
+
+    def begin(address: str, **how: Any) -> Page:
+        contexts.append(chromium.new_context(**how))
+        page = contexts[-1].new_page()
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("dialog", lambda dialog: errors.append(f"a dialog: {dialog.message}"))
+        page.set_default_timeout(15_000)
+        page.goto(address)
+        return page
+
+    yield begin
+    for context in contexts:
+        context.close()
+    assert errors == []
