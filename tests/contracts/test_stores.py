@@ -1,6 +1,7 @@
 """What every store promises. A new store joins with one line in STORES."""
 
 import asyncio
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -47,6 +48,14 @@ async def test_a_run_comes_back_with_its_trials_verdicts_and_samples(store: Stor
     assert list(store.verdicts("r")) == [verdict]
     assert store.sample("r", "fr") == sample
     assert store.sample("r", "xx") is None
+
+
+async def test_the_process_that_writes_a_run_is_known_until_it_ends(store: Store) -> None:
+    assert store.writer("r") is None
+    await begun(store, [a_sample("fr")])
+    assert store.writer("r") == os.getpid()
+    await store.end(a_record())
+    assert store.writer("r") is None
 
 
 @pytest.mark.parametrize("name", sorted(REOPENED))

@@ -1,6 +1,7 @@
 """A store that keeps runs in memory: for tests of what reads a store. It passes the contract tests of stores."""
 
 import difflib
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -225,6 +226,9 @@ class MemoryStore:
         found = [one for kept in every for one in kept.annotations.values()]
         found = [one for one in found if kind in (None, one.kind) and sample_id in (None, one.sample_id)]
         return sorted(found, key=lambda one: one.created)
+
+    def writer(self, run_id: str) -> int | None:
+        return os.getpid() if run_id in self._open else None
 
     def delete(self, run_id: str) -> None:
         self._kept(run_id)

@@ -114,9 +114,11 @@ def test_a_run_is_open_in_one_process_and_the_message_names_it(tmp_path: Path) -
         asyncio.run(store.begin(a_record()))
     with pytest.raises(BadInput, match=f"open in process {process.pid}"):
         store.delete("r")
+    assert store.writer("r") == process.pid
     asyncio.run(fill(store, ["fr"], a_record("another")))
     process.kill()
     process.communicate()
+    assert store.writer("r") is None
     asyncio.run(store.begin(a_record()))  # the lock died with it
     store.close()
 

@@ -56,6 +56,7 @@ class OpenRun:
         if not self.record.planned:
             samples = await store.plan(self.record.id, job.samples())
             self.record = replace(self.record, planned=samples * self.record.spec.attempts)
+            await store.save(self.record)  # others who look at the run see how much there is to do
         record = self.record
         if record.unbooked:
             status.warn(

@@ -50,18 +50,40 @@ class RunLock:
             self._lock.release()
 
 
-def is_locked(store: Path, run_id: str) -> bool:
-    """True if a process that is alive holds the lock on a run."""
-    holder = _holder(path) if (path := _file(store, run_id)).exists() else ""
-    if not holder.isdecimal() or sys.platform == "win32":  # where asking for a process could end it
-        return path.exists()
+def writer_of(store: Path, run_id: str) -> int | None:
+    """Return the process that holds the lock on a run, 0 if that of another user does; None if nobody does.
+
+    The lock is not taken to find that out.
+    """
+    path = _file(store, run_id)
+    pid = 0
     try:
-        os.kill(int(holder), 0)
-    except ProcessLookupError:
+        if not os.access(path, os.R_OK):
+            return 0 if path.exists() else None
+        pid = int(_holder(path))
+        if sys.platform != "win32":  # there, it would be Ctrl-C
+            os.kill(pid, 0)
+        with path.open("rb", buffering=0) as file:
+            return pid if _is_locked(file.fileno()) else None
+    except PermissionError:  # of another user; on Windows, a file that is locked
+        return pid
+    except (OSError, ValueError):  # it is not there, or what a killed process left
+        return None
+
+
+def _is_locked(file: int) -> bool:
+    """True if another process has the lock: its number may be that of a new process by now."""
+    if sys.platform == "win32":
+        os.read(file, 1)  # raises where the first byte is locked
         return False
-    except OSError:  # it is another user's
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
         return True
-    return True
+    fcntl.flock(file, fcntl.LOCK_UN)
+    return False
 
 
 def _file(store: Path, run_id: str) -> Path:

@@ -26,7 +26,7 @@ from proctor.core.trial import INFRASTRUCTURE, RETRYABLE, Outcome, StoredTrial, 
 from proctor.registry import unknown
 from proctor.stores import _annotations, _following, _plan, _queries, _tallies
 from proctor.stores._accept import append_verdict, encode_trial, encode_verdict, spend, spent_columns
-from proctor.stores._locks import RunLock, is_locked
+from proctor.stores._locks import RunLock, writer_of
 from proctor.stores._opening import connect, explain, open_file
 from proctor.stores._queries import decode
 from proctor.stores._writer import Writer
@@ -199,7 +199,7 @@ class SqliteStore:
 
     def version(self, run_id: str) -> str:
         number, record = self._find(run_id)
-        is_open = run_id in self._held or is_locked(self._path, run_id)
+        is_open = run_id in self._held or writer_of(self._path, run_id) is not None
         row = self._rows(f"SELECT at, ({_following.NEWEST}) FROM changes WHERE run = :run", {"run": number})  # noqa: S608
         changed, newest = row[0] if row else (record.created, 0)
         return f"{changed}.{newest}" if is_open else f"{changed}"
@@ -215,6 +215,9 @@ class SqliteStore:
         number = None if run_id is None else self._find(run_id)[0]
         with self._reading() as db:
             return _annotations.read(db, number, kind, sample_id)
+
+    def writer(self, run_id: str) -> int | None:
+        return os.getpid() if run_id in self._held else writer_of(self._path, run_id)
 
     def delete(self, run_id: str) -> None:
         number, _ = self._find(run_id)
