@@ -16,6 +16,7 @@ from proctor.web.failures import API
 from proctor.web.operations import Operation, api_routes
 from proctor.web.reviewing import pages as reviewing_pages
 from proctor.web.reviewing import queues
+from proctor.web.runs import pages as run_pages
 from proctor.web.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -38,12 +39,21 @@ def site(workspace: Workspace, access: Access, lang: str, *, follows_browser: bo
 
 def operations() -> Sequence[Operation]:
     """Return everything that programs can ask for."""
-    return (*authoring.OPERATIONS, *comparing.OPERATIONS, *queues.OPERATIONS)
+    return [
+        *authoring.OPERATIONS,
+        *comparing.OPERATIONS,
+        *queues.OPERATIONS,
+        *run_pages.OPERATIONS,
+    ]
 
 
 def pages(workspace: Workspace) -> Sequence[BaseRoute]:
     """Return the routes of all pages."""
-    rooms: Sequence[Callable[[Workspace], Sequence[BaseRoute]]] = (authoring.routes, comparing.routes)
+    rooms: Sequence[Callable[[Workspace], Sequence[BaseRoute]]] = [
+        authoring.routes,
+        comparing.routes,
+        run_pages.routes,
+    ]
     return [route for routes in rooms for route in routes(workspace)]
 
 

@@ -1,1 +1,1 @@
-"""The list of runs: what they are, how far they are, and starting and stopping them."""
+"""Runs in the browser: the list, starting and stopping, live progress, tags, notes and baselines."""

@@ -1,0 +1,192 @@
+"""The list of runs: filters in its address, newest first, numbers with intervals, what people said, every state."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from msgspec.structs import replace
+from stored_runs import a_record, a_sample, a_trial, a_verdict, begun
+from web_site import AppSite
+
+from proctor.core.errors import BadInput
+from proctor.web.runs.actions import Saying, list_baselines, say_about_run
+from proctor.web.runs.listing import RunFilter, list_runs
+from proctor.web.workspace import open_workspace
+
+HOSTILE = "<script>alert(1)</script>\u202e\x1b[31m"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[AppSite]:
+    site = AppSite(tmp_path)
+    yield site
+    site.workspace.close()
+
+
+def stored(site: AppSite, run_id: str, **given: object) -> None:
+    """A run with one scored trial, of which nothing but its record matters."""
+    [store] = site.workspace.stores.values()
+
+    async def fill() -> None:
+        record = replace(a_record(run_id, state="finished", scorers=("exact",), planned=1), **given)
+        await begun(store, [a_sample("fr")], record)
+        await store.add(a_trial("fr", run=run_id), [a_verdict("fr", run=run_id)], a_sample("fr"))
+        await store.end(record)
+
+    asyncio.run(fill())
+
+
+def ids(site: AppSite, **given: object) -> list[str]:
+    return [row.id for row in list_runs(site.workspace, RunFilter(**given)).rows]  # type: ignore[arg-type]
+
+
+def test_an_empty_store_says_what_to_do_next(site: AppSite) -> None:
+    page = site.browser().get("/runs").text
+    assert "No runs yet." in page
+    assert 'href="/runs/new"' in page
+
+
+def test_a_reader_is_not_offered_what_is_refused(tmp_path: Path) -> None:
+    site = AppSite(tmp_path, read_only=True)
+    page = site.browser().get("/runs").text
+    assert "No runs yet." in page
+    assert "/runs/new" not in page
+    site.workspace.close()
+
+
+def test_runs_are_listed_with_figure_interval_and_outcomes(site: AppSite) -> None:
+    run = site.run("first")
+    [row] = list_runs(site.workspace, RunFilter()).rows
+    assert row.numbers is not None
+    assert row.numbers.headline == run.headline
+    assert row.numbers.outcomes == {"scored": 6}
+    assert (row.state, row.planned, row.task) == ("finished", 6, "capitals")
+    page = site.browser().get("/runs").text
+    assert "83.3%" in page
+    assert 'aria-label="accuracy: 83.3%, interval' in page
+
+
+def test_the_newest_run_is_first_and_pages_follow_each_other_without_gaps(site: AppSite) -> None:
+    for number in range(7):
+        stored(site, f"r{number}", created=100.0 + number // 2)
+    every = ids(site)
+    assert every == ["r6", "r4", "r5", "r2", "r3", "r0", "r1"]
+    seen: list[str] = []
+    after = ""
+    while True:
+        page = list_runs(site.workspace, RunFilter(size=2, after=after))
+        assert page.total == 7
+        seen += [row.id for row in page.rows]
+        after = page.next
+        if not after:
+            break
+    assert seen == every
+
+
+def test_filters_are_in_the_address_and_combine(site: AppSite) -> None:
+    stored(site, "old", created=1_700_000_000.0)
+    stored(site, "new", created=1_790_000_000.0, state="inconclusive")
+    say_about_run(site.workspace, Saying(run="old", add_tags=("nightly",), note="before the 修复"))
+    assert ids(site, text="修复 CAPITALS") == ["old"]
+    assert ids(site, tag="nightly") == ["old"]
+    assert ids(site, state="inconclusive") == ["new"]
+    assert ids(site, since="2026-01-01") == ["new"]
+    assert ids(site, until="2023-11-15") == ["old"]
+    assert ids(site, agent="nobody") == []
+    client = site.browser()
+    page = client.get(f"/runs?tag=nightly&text={quote('修复')}").text
+    assert ">old</a>" in page
+    assert ">new</a>" not in page
+    assert "No run matches." in client.get("/runs?text=zzz").text
+
+
+@pytest.mark.parametrize("query", ["since=yesterday", "until=99999-99-99", "after=x~y", "size=many"])
+def test_an_address_that_cannot_be_read_is_refused(site: AppSite, query: str) -> None:
+    stored(site, "r")
+    assert site.browser().get(f"/runs?{query}").status_code == 400
+
+
+def test_a_run_whose_process_is_gone_is_cut_off_and_one_that_is_written_is_running(site: AppSite) -> None:
+    stored(site, "gone", state="running")
+    [store] = site.workspace.stores.values()
+    asyncio.run(begun(store, [a_sample("fr")], a_record("going", state="running", planned=1)))
+    states = {row.id: row.state for row in list_runs(site.workspace, RunFilter()).rows}
+    assert states == {"gone": "cut_off", "going": "running"}
+    assert ids(site, state="cut_off") == ["gone"]
+    assert "data-again" in site.browser().get("/runs").text
+    asyncio.run(store.end(a_record("going", state="running", planned=1)))
+
+
+def test_what_people_say_is_kept_shown_and_taken_back(site: AppSite) -> None:
+    stored(site, "r")
+    said = say_about_run(
+        site.workspace, Saying(run="r", add_tags=("b", "a"), note="fine", add_baseline="main"), by="ann"
+    )
+    assert (said.tags, said.baselines) == (("a", "b"), ("main",))
+    say_about_run(site.workspace, Saying(run="r", note="not fine"), by="bob")
+    [row] = list_runs(site.workspace, RunFilter()).rows
+    assert {(note.by, note.text) for note in row.notes} == {("ann", "fine"), ("bob", "not fine")}
+    assert [(one.name, one.run) for one in list_baselines(site.workspace)] == [("main", "r")]
+    say_about_run(site.workspace, Saying(run="r", remove_tags=("a",), note="", remove_baseline="main"), by="ann")
+    [row] = list_runs(site.workspace, RunFilter()).rows
+    assert (row.tags, row.baselines, [note.by for note in row.notes]) == (("b",), (), ["bob"])
+
+
+def test_a_baseline_moves_and_is_only_removed_by_the_run_that_has_it(site: AppSite) -> None:
+    stored(site, "one")
+    stored(site, "two")
+    say_about_run(site.workspace, Saying(run="one", add_baseline="main"))
+    say_about_run(site.workspace, Saying(run="two", add_baseline="main"))
+    say_about_run(site.workspace, Saying(run="one", remove_baseline="main"))
+    assert [(one.name, one.run) for one in list_baselines(site.workspace)] == [("main", "two")]
+
+
+@pytest.mark.parametrize("tag", ["", " a", "x" * 61, "a\nb", "\u202e"])
+def test_a_text_that_cannot_be_a_tag_is_refused(site: AppSite, tag: str) -> None:
+    stored(site, "r")
+    with pytest.raises(BadInput, match="cannot be a tag"):
+        say_about_run(site.workspace, Saying(run="r", add_tags=(tag,)))
+
+
+def test_hostile_texts_are_shown_and_do_nothing(site: AppSite) -> None:
+    stored(site, "r", agent=HOSTILE)
+    say_about_run(site.workspace, Saying(run="r", add_tags=('"><img src=x>',), note=HOSTILE))
+    page = site.browser().get("/runs").text
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
+    assert "\u202e" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_runs_of_several_stores_are_listed_together_and_a_broken_one_is_named(tmp_path: Path, site: AppSite) -> None:
+    stored(site, "here", created=1.0)
+    (tmp_path / "other").mkdir()
+    other = AppSite(tmp_path / "other")
+    stored(other, "there", created=2.0)
+    bad = tmp_path / "bad.db"
+    bad.write_text("no store")
+    all_of_them = open_workspace((site.store, other.store, str(bad)))
+    page = list_runs(all_of_them, RunFilter())
+    assert [row.run for row in page.rows] == ["there@runs-2", "here@runs"]
+    assert [*page.broken] == ["bad"]
+    all_of_them.close()
+    other.workspace.close()
+
+
+def test_a_program_gets_the_same_list(site: AppSite) -> None:
+    site.run("first")
+    answer = site.program().get("/api/v1/runs?task=capitals&size=1").json()
+    [row] = answer["rows"]
+    assert (row["run"], row["state"], row["numbers"]["outcomes"]) == ("first", "finished", {"scored": 6})
+    assert site.program("ann").post("/api/v1/runs/first/notes", json={"add_tags": ["good"]}).json()["tags"] == ["good"]
+
+
+def test_the_list_speaks_chinese(tmp_path: Path) -> None:
+    site = AppSite(tmp_path, lang="zh")
+    site.run("first")
+    page = site.browser().get("/runs").text
+    assert "新建运行" in page
+    assert "已完成" in page
+    site.workspace.close()

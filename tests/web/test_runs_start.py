@@ -1,0 +1,269 @@
+"""Runs that are started in the browser are processes of their own: started, watched, stopped, gone on with, deleted."""
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+from stored_runs import a_record, a_sample, begun
+from web_site import AppSite
+
+from proctor.core.errors import BadInput
+from proctor.web.runs.actions import Resume, delete_run, resume_run, start_run, stop_run
+from proctor.web.runs.launcher import Launcher
+from proctor.web.runs.progress import RunProgress, RunReference, Watch, get_progress
+from proctor.web.runs.request import RunRequest
+from proctor.web.workspace import NotFound
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+CODE = """
+import asyncio, os
+from proctor import Sample, Task
+from proctor.core.errors import ProviderFailed
+
+def count(samples: int = 20) -> Task:
+    return Task(name="count", samples=[Sample.ask(str(n), str(n), target=str(n)) for n in range(samples)], scorers=["exact"])
+
+async def quick(question: str) -> str:
+    return question
+
+async def slow(question: str) -> str:
+    await asyncio.sleep(0.05)
+    return question
+
+async def flaky(question: str) -> str:
+    if question == "7" and not os.path.exists("mended"):
+        raise ProviderFailed("no answer")
+    return question
+
+async def loud(question: str) -> str:
+    print("key: sk-abcdefghijklmnopqrstuvwxyz012345", flush=True)
+    raise SystemExit(9)
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppSite]:
+    monkeypatch.chdir(tmp_path)
+    site = AppSite(tmp_path)
+    (site.agents / "mine.py").write_text(CODE, encoding="utf-8")
+    yield site
+    [store], launcher = site.workspace.stores.values(), site.workspace.kept(Launcher)
+    for file in Path(f"{store.url}.starts").glob("*.json"):
+        if launcher.is_alive(store, file.stem):
+            launcher.stop(store, file.stem)
+            launcher.await_end(store, file.stem)
+    site.workspace.close()
+
+
+def until(is_so: Callable[[], bool], seconds: float = 30.0) -> None:
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end, "it took too long"
+        time.sleep(0.05)
+
+
+def progress(site: AppSite, run: str) -> RunProgress:
+    return get_progress(site.workspace, RunReference(run=run))
+
+
+def over(site: AppSite, run: str) -> RunProgress:
+    until(lambda: not progress(site, run).is_under_way)
+    return progress(site, run)
+
+
+def begin(site: AppSite, agent: str, run: str = "r", **given: object) -> str:
+    asked = RunRequest(task="agents/mine.py:count", agent=f"agents/mine.py:{agent}", run=run, **given)  # type: ignore[arg-type]
+    return start_run(site.workspace, asked, by="ann").run
+
+
+def post(client: TestClient, path: str, **fields: str) -> str:
+    """Send a form of the page as the browser does, and return where it leads."""
+    csrf = client.get("/runs/new").text.partition('name="csrf" value="')[2].partition('"')[0]
+    answer = client.post(path, data={"csrf": csrf, **fields}, follow_redirects=False)
+    assert answer.status_code == 303, answer.text
+    return answer.headers["location"]
+
+
+@pytest.mark.slow
+def test_a_run_is_started_by_the_form_watched_and_deleted(site: AppSite) -> None:
+    client = site.browser("ann")
+    at = post(client, "/runs", task="agents/mine.py:count", agent="agents/mine.py:quick", limit="5", run="mine")
+    assert at == "/runs/mine/start"
+    page = client.get(at)
+    assert page.status_code in (200, 303)
+    assert over(site, "mine").state == "finished"
+    record = site.workspace.find_run("mine").record
+    assert (record.planned, record.spec.selection.limit) == (5, 5)
+    assert "--limit=5" in progress_command(client, site)
+    assert post(client, "/runs/mine/delete") == "/runs?deleted=mine"
+    with pytest.raises(NotFound):
+        site.workspace.find_run("mine")
+    assert not [*Path(f"{site.store}.starts").iterdir()]
+
+
+def progress_command(client: TestClient, site: AppSite) -> str:
+    from proctor.web.runs.pages import panel_of
+
+    return panel_of(site.workspace, "mine").command
+
+
+@pytest.mark.slow
+def test_a_run_is_stopped_and_goes_on_where_it_was(site: AppSite) -> None:
+    run = begin(site, "slow", concurrency=1, task_options={"samples": 200})
+    until(lambda: progress(site, run).done > 3)
+    now = progress(site, run)
+    assert (now.state, now.planned) == ("running", 200)
+    with pytest.raises(BadInput, match="under way"):
+        resume_run(site.workspace, Resume(run=run))
+    with pytest.raises(BadInput, match="Stop it first"):
+        delete_run(site.workspace, RunReference(run=run))
+    stop_run(site.workspace, RunReference(run=run))
+    stopped = over(site, run)
+    assert stopped.state == "stopped"
+    until(lambda: progress(site, run).code == 130)
+    assert 3 < stopped.done < 200
+    (site.agents / "mine.py").write_text(CODE.replace("0.05", "0"), encoding="utf-8")
+    resume_run(site.workspace, Resume(run=run))
+    until(lambda: progress(site, run).code == 2)
+    refused = progress(site, run)
+    assert refused.state == "stopped"
+    assert "with other code" in " ".join(refused.said)  # what the process said is kept
+    resume_run(site.workspace, Resume(run=run, accept_changes=True))
+    assert progress(site, run).state == "starting"
+    assert over(site, run).done == 200
+
+
+@pytest.mark.slow
+def test_infrastructure_failures_are_run_again(site: AppSite) -> None:
+    run = begin(site, "flaky", max_failed=0.5)
+    assert over(site, run).failures == {"provider_failed": 1}
+    page = site.browser().get(f"/runs/{run}/start", follow_redirects=False)
+    assert page.headers["location"] == "/runs/r"
+    Path("mended").touch()
+    resume_run(site.workspace, Resume(run=run, retry_failed=True))
+    until(lambda: progress(site, run).outcomes == {"scored": 20})
+
+
+@pytest.mark.slow
+def test_a_process_that_never_opens_its_run_is_shown_with_what_it_said(site: AppSite) -> None:
+    run = begin(site, "nobody")
+    assert over(site, run).state == "not_started"
+    client = site.browser()
+    page = client.get(f"/runs/{run}/start").text
+    assert "has no &#39;nobody&#39;" in page
+    assert 'href="/runs/new?again=r"' in page
+    again = client.get("/runs/new?again=r").text
+    assert 'value="agents/mine.py:nobody"' in again
+    assert post(client, "/runs/r/delete") == "/runs?deleted=r"
+
+
+@pytest.mark.slow
+def test_a_run_outlives_the_server_and_is_found_by_the_next_one(site: AppSite) -> None:
+    run = begin(site, "slow", concurrency=1, task_options={"samples": 100})
+    until(lambda: progress(site, run).done > 0)
+    second = AppSite(site.agents.parent)  # as after a crash: it knows nothing of the process
+    now = get_progress(second.workspace, RunReference(run=run))
+    assert now.state == "running"
+    stop_run(second.workspace, RunReference(run=run))
+    until(lambda: get_progress(second.workspace, RunReference(run=run)).state == "stopped")
+    second.workspace.close()
+
+
+@pytest.mark.slow
+def test_a_run_that_crashes_is_cut_off_and_its_keys_are_not_shown(site: AppSite) -> None:
+    run = begin(site, "slow", concurrency=1, task_options={"samples": 100})
+    until(lambda: progress(site, run).done > 0)
+    [store] = site.workspace.stores.values()
+    pid = store.writer(run)
+    assert pid
+    os.kill(pid, signal.SIGKILL)
+    assert over(site, run).state == "cut_off"
+    assert site.browser().get("/runs").status_code == 200
+    log = Path(f"{site.store}.starts/{run}.log")
+    log.write_text("key: sk-abcdefghijklmnopqrstuvwxyz012345\n", encoding="utf-8")
+    assert "abcdefghijkl" not in " ".join(progress(site, run).said)
+
+
+def test_a_name_that_is_taken_or_none_is_refused_and_the_form_keeps_what_was_typed(site: AppSite) -> None:
+    site.run("first")
+    client = site.browser()
+    csrf = client.get("/runs/new").text.partition('name="csrf" value="')[2].partition('"')[0]
+    for wrong, said in (
+        ({"run": "first"}, "There is a run &#39;first&#39; already"),
+        ({"run": "../x"}, "cannot be a run id"),
+        ({"limit": "many"}, "cannot be read"),
+        ({"limit": "0"}, "cannot be read"),
+        ({"tags": "level"}, "Write name=value"),
+    ):
+        fields = {"csrf": csrf, "task": "agents/mine.py:count", "agent": "agents/mine.py:quick", "judge": "openai:x"}
+        answer = client.post("/runs", data=fields | wrong)
+        assert answer.status_code == 422
+        assert said in answer.text
+        assert 'value="openai:x"' in answer.text
+    assert not Path(f"{site.store}.starts").exists()
+
+
+def test_the_form_is_filled_by_its_address(site: AppSite) -> None:
+    page = site.browser().get("/runs/new?task=bfcl/simple_python&agent=openai:gpt-x&limit=9&agent.temperature=0.5").text
+    assert 'name="limit" type="number" min="1" value="9"' in page
+    assert 'name="agent.temperature" value="0.5"' in page
+    assert 'name="task.mode"' in page
+
+
+def test_what_is_read_only_starts_nothing(tmp_path: Path) -> None:
+    site = AppSite(tmp_path, read_only=True)
+    answer = site.program().post("/api/v1/runs", json={"task": "bfcl", "agent": "openai:x"})
+    assert answer.status_code == 403
+    site.workspace.close()
+
+
+async def test_fifty_who_watch_a_run_cause_one_look_at_a_time(site: AppSite) -> None:
+    [store] = site.workspace.stores.values()
+    await begun(store, [a_sample("fr")], a_record("going", planned=1))
+    watch = Watch(site.workspace, "going")
+    looks = 0
+    real = watch.look
+
+    def counted() -> RunProgress:
+        nonlocal looks
+        looks += 1
+        return real()
+
+    watch.look = counted  # type: ignore[method-assign]
+
+    async def one() -> int:
+        return len([now async for now in watch.follow()])
+
+    async with asyncio.timeout(20):
+        everyone = [asyncio.create_task(one()) for _ in range(50)]
+        await asyncio.sleep(0.2)
+        await store.end(a_record("going", planned=1, state="finished"))
+        seen = [await task for task in everyone]
+    assert looks == 2
+    assert set(seen) == {2}
+    assert watch.followers == 0
+
+
+async def test_who_stops_watching_ends_the_looks(site: AppSite) -> None:
+    [store] = site.workspace.stores.values()
+    await begun(store, [a_sample("fr")], a_record("going", planned=1))
+    watch = Watch(site.workspace, "going")
+    stream = watch.follow()
+    assert (await anext(stream)).state == "running"
+    await stream.aclose()  # type: ignore[attr-defined]
+    assert watch.followers == 0
+    await store.end(a_record("going", planned=1))
+
+
+def test_progress_is_sent_as_events_until_the_run_is_over(site: AppSite) -> None:
+    site.run("first")
+    answer = site.browser().get("/runs/first/events")
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    assert answer.text == "retry: 3000\n\nevent: over\ndata: /runs/first\n\n"
+    assert site.browser().get("/runs/nothing/events").status_code == 404
