@@ -1,6 +1,7 @@
 """Write a run as a page."""
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,12 +13,20 @@ from proctor.core.task import Store
 from proctor.runtime.files import write_whole
 
 
-def write_report(record: RunRecord, store: Store, estimates: Sequence[Estimate], path: Path, lang: str) -> Path:
-    """Write a run as a page; the suffix says which kind: .html, .md, .json, or .xml (JUnit).
+def write_report(record: RunRecord, store: Store, estimates: Sequence[Estimate], path: str | Path, lang: str) -> Path:
+    """Write a run as a page; the suffix says which kind: .html, .md, .json, or .xml (JUnit). A folder gets several pages.
+
+    A folder is one that exists, or a path that ends with a slash.
 
     Raises:
         BadInput: another suffix, or the file cannot be written.
     """
+    is_folder = str(path).endswith(("/", os.sep)) or Path(path).is_dir()
+    path = Path(path)
+    if is_folder:
+        from proctor.reports import folder
+
+        return folder.write(path, record, store, estimates, lang)
     if path.suffix == ".xml":
         from proctor.exports import junit
 

@@ -111,7 +111,7 @@ class Run:
         return json_summary(self.record, self.store, self.estimates)
 
     def report(self, path: str | Path, *, lang: str = "en") -> Path:
-        """Write a report; the suffix says which: .html, .md, .json, or .xml (JUnit)."""
+        """Write a report; the suffix says which: .html, .md, .json, or .xml (JUnit); a folder, named with a slash, gets several pages."""
         from proctor.api.report import write_report
 
-        return write_report(self.record, self.store, self.estimates, Path(path), lang)
+        return write_report(self.record, self.store, self.estimates, path, lang)

@@ -9,7 +9,10 @@ from proctor.cli.words import lang, t
 @click.command(help=t("Write a run as a page: HTML, Markdown, JSON or JUnit, by the suffix of the file."))
 @click.argument("run_id", metavar="RUN")
 @click.option(
-    "--out", "-o", metavar="FILE", help=t("The file to write: .html, .md, .json or .xml (default: RUN.html).")
+    "--out",
+    "-o",
+    metavar="FILE",
+    help=t("The file to write: .html, .md, .json or .xml; FOLDER/ for several pages (default: RUN.html)."),
 )
 @options.store
 def command(run_id: str, out: str | None, store: str | None) -> None:

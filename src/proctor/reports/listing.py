@@ -41,9 +41,9 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
     total: int
 
 
-def stories(record: RunRecord, store: Store) -> Iterator[Story]:
-    """Yield every trial of a run in the order of the plan, its texts cut so that all of them fit on a page."""
-    characters = text_characters(sum(store.outcomes(record.id).values()))
+def stories(record: RunRecord, store: Store, *, at_once: int | None = None) -> Iterator[Story]:
+    """Yield every trial of a run in the order of the plan, its texts cut so that `at_once`, or all, fit on a page."""
+    characters = text_characters(at_once or sum(store.outcomes(record.id).values()))
     for trial, verdicts in trials_with_verdicts(store, record.id):
         yield story(trial, store.sample(record.id, trial.sample_id), verdicts, characters=characters)
 

@@ -6,7 +6,7 @@ only what this module made itself, as `Markup`, passes unchanged.
 
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -39,12 +39,40 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     note: str
 
 
-def html(report: Report, lang: str, stories: Iterable[Story] = ()) -> str:
-    """Return one self-contained HTML file; with the `stories` of all trials, it lists, searches and filters them."""
-    rules = [Rule(one.error_class, one.error_type) for one in report.errors]
+class PageOfSamples(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of a report that is a folder: which trials it lists, in the order of the plan."""
+
+    name: str
+    first: str
+    last: str
+    trials: int
+    failed: int
+
+
+def html(report: Report, lang: str, stories: Iterable[Story] = (), *, others: Sequence[PageOfSamples] = ()) -> str:
+    """Return one self-contained HTML file; with the `stories` of all trials, it lists, searches and filters them.
+
+    Args:
+        report: the data of the page.
+        lang: its language.
+        stories: the trials that it lists.
+        others: pages next to it that list them instead.
+    """
     total = sum(count for name, count in report.outcomes.items() if name != "not_run")
-    found = listing(stories, rules, total, Words(lang))
-    return _render("report.html.jinja", report, lang, **script_values(found, "samples.js"))
+    return _render("report.html.jinja", report, lang, others=others, **_listing_values(report, lang, stories, total))
+
+
+def html_of_samples(
+    report: Report, lang: str, stories: Sequence[Story], number: int, count: int, names: Sequence[str]
+) -> str:
+    """Return page `number` of `count` of a report that is a folder; `names` are the pages before and after it, or ''."""
+    values = _listing_values(report, lang, stories, len(stories))
+    return _render("part.html.jinja", report, lang, number=number, count=count, names=names, others=(), **values)
+
+
+def _listing_values(report: Report, lang: str, stories: Iterable[Story], total: int) -> dict[str, object]:
+    rules = [Rule(one.error_class, one.error_type) for one in report.errors]
+    return script_values(listing(stories, rules, total, Words(lang)), "samples.js")
 
 
 def script_values(found: Listing, name: str) -> dict[str, object]:
@@ -159,9 +187,6 @@ def run_values(report: Report, words: Words, links: Links | None = None) -> dict
     return {
         "report": report,
         "record": report.record,
-        "lang": words.lang,
-        "words": words,
-        "t": words.t,
         "lines": lambda key: lines(report, words, key),
         "methods": methods(report, words),
         "links": links or Links(report),
@@ -170,8 +195,9 @@ def run_values(report: Report, words: Words, links: Links | None = None) -> dict
 
 
 def _render(template: str, report: Report, lang: str, **more: object) -> str:
-    values = run_values(report, Words(lang))
-    return environment(template.endswith(".html.jinja")).get_template(template).render(values | more)
+    words = Words(lang)
+    values = {"lang": lang, "words": words, "t": words.t, **run_values(report, words), **more}
+    return environment(template.endswith(".html.jinja")).get_template(template).render(values)
 
 
 @cache

@@ -14,6 +14,8 @@ from proctor.web.authoring import pages as authoring
 from proctor.web.comparing import pages as comparing
 from proctor.web.failures import API
 from proctor.web.operations import Operation, api_routes
+from proctor.web.results import pages as results
+from proctor.web.results import report
 from proctor.web.reviewing import pages as reviewing_pages
 from proctor.web.reviewing import queues
 from proctor.web.runs import pages as run_pages
@@ -43,6 +45,7 @@ def operations() -> Sequence[Operation]:
         *authoring.OPERATIONS,
         *comparing.OPERATIONS,
         *queues.OPERATIONS,
+        *report.OPERATIONS,
         *run_pages.OPERATIONS,
     ]
 
@@ -52,7 +55,8 @@ def pages(workspace: Workspace) -> Sequence[BaseRoute]:
     rooms: Sequence[Callable[[Workspace], Sequence[BaseRoute]]] = [
         authoring.routes,
         comparing.routes,
-        run_pages.routes,
+        run_pages.routes,  # before those of one run: a run is not called new
+        results.routes,
     ]
     return [route for routes in rooms for route in routes(workspace)]
 

@@ -1,0 +1,103 @@
+"""The page of one run, and what can be saved of it and of other pages."""
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from proctor import __version__
+from proctor.api import Run
+from proctor.core.errors import BadInput
+from proctor.i18n import speak
+from proctor.reports.folder import zipped
+from proctor.reports.render import run_values
+from proctor.reports.words import Words
+from proctor.web.app import page
+from proctor.web.failures import API
+from proctor.web.results.links import RunLinks
+from proctor.web.results.report import report_soon
+from proctor.web.results.saving import ask, save
+from proctor.web.workspace import Found, Workspace
+
+TYPES = {
+    "html": "text/html",
+    "md": "text/markdown",
+    "json": "application/json",
+    "xml": "application/xml",
+    "zip": "application/zip",
+}
+NO_PAGES = (API, "/save", "/enter", "/static/")
+
+
+def routes(workspace: Workspace) -> Sequence[BaseRoute]:
+    """Return the routes of the pages about one run."""
+
+    def show_run(request: Request) -> Response:
+        found = workspace.find_run(request.path_params["run"])
+        links = RunLinks(found.reference)
+        gathered = report_soon(workspace, found, waits=request.scope["state"].get("waits", False))
+        values: dict[str, Any] = {"report": None, "record": found.record, "links": links}
+        if gathered is not None:
+            values = run_values(gathered.report, Words(request.state.lang), links)
+        return page(
+            request, "results/run.html.jinja", **values, reference=found.reference, here=links.run, tab="results"
+        )
+
+    def save_report(request: Request) -> Response:
+        suffix = request.path_params["suffix"]
+        if suffix not in TYPES:
+            raise BadInput("A report ends in .html, .md, .json or .xml, not '{name}'.", name=f".{suffix}")
+        found = workspace.find_run(request.path_params["run"])
+        return StreamingResponse(
+            _written(found, suffix, request.state.lang),
+            headers=_as_file(f"{found.record.id}.{suffix}"),
+            media_type=TYPES[suffix],
+        )
+
+    return [
+        Route("/runs/{run}", show_run),
+        Route("/runs/{run}/report.{suffix}", save_report),
+        Route("/save", save_page),
+    ]
+
+
+async def save_page(request: Request) -> Response:
+    """Return a page of the app as one file."""
+    view = request.query_params.get("view", "")
+    if not view.startswith("/") or view.startswith(("//", *NO_PAGES)):
+        raise BadInput("'{view}' is no page of this server.", view=view)
+    shown = await ask(request, view)
+    if shown.status != 200 or shown.content_type != "text/html":
+        raise BadInput("'{view}' is no page of this server.", view=view)
+    lang = request.state.lang
+    when = Words(lang).when(time.time())
+    footer = speak(
+        "Saved with Proctor {version} on {when} from {view}.", lang, version=__version__, when=when, view=view
+    )
+    made = await save(shown.body.decode(), lambda path: ask(request, path), footer)
+    name = re.sub(r"[^\w.@-]+", "-", view.partition("?")[0]).strip("-") or "proctor"
+    return HTMLResponse(made, headers=_as_file(f"{name}.html"))
+
+
+def _written(found: Found, suffix: str, lang: str) -> Iterator[bytes]:
+    """Yield a report as the command line writes it."""
+    run = Run(found.record, found.store)
+    if suffix == "zip":
+        yield from zipped(run.record, run.store, run.estimates, lang)
+        return
+    with TemporaryDirectory() as folder, run.report(Path(folder, f"report.{suffix}"), lang=lang).open("rb") as file:
+        while part := file.read(65_536):
+            yield part
+
+
+def _as_file(name: str) -> dict[str, str]:
+    """Return the headers of what a browser keeps as a file, whatever is in it."""
+    plain = re.sub(r"[^\w.@-]", "-", name, flags=re.ASCII)
+    return {"content-disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name)}"}

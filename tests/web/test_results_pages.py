@@ -1,0 +1,146 @@
+"""The page of one run: its numbers, where they lead, what it says while they are gathered, and how it is saved."""
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from web_site import AppSite
+
+from proctor.web.results import report as results
+from proctor.web.results.links import RunLinks
+from proctor.web.results.report import Gathered, RunGiven, get_estimates, get_report
+from proctor.web.samples.side import Side
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[AppSite]:
+    site = AppSite(tmp_path)
+    site.run("first", wrong=("it", "cn"), attempts=2)
+    yield site
+    site.workspace.close()
+
+
+def test_the_page_shows_value_interval_and_denominator(site: AppSite) -> None:
+    page = site.browser().get("/runs/first").text
+    assert "66.7%" in page
+    assert "12 of 12 scored" in page
+    assert re.search(r"95% interval [\d.]+–[\d.]+%", page)
+    assert "<svg" in page
+    assert " style=" not in page
+
+
+def test_slices_outcomes_and_failures_lead_to_their_samples(site: AppSite) -> None:
+    page = site.browser().get("/runs/first").text
+    assert 'href="/runs/first/samples?tag=script%3Dhan"' in page
+    assert 'href="/runs/first/samples?outcome=scored"' in page
+    assert 'href="/runs/first/samples/it"' in page
+    assert 'href="/runs/first/samples/it?attempt=1"' in page
+
+
+def test_the_page_is_in_the_language_of_the_reader(site: AppSite) -> None:
+    page = site.browser().get("/runs/first?lang=zh").text
+    assert "结果状态" in page
+    assert "每个试次的时间" in page
+
+
+def test_an_id_that_is_no_run_is_not_found(site: AppSite) -> None:
+    assert site.browser().get("/runs/frist").status_code == 404
+    assert site.browser().get("/runs/frist/report.html").status_code == 404
+
+
+def test_a_page_whose_numbers_take_long_says_so_and_asks_again(site: AppSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Side, "soon", lambda *_, **__: None)
+    page = site.browser().get("/runs/first").text
+    assert "The numbers of 12 trials are being gathered." in page
+    assert 'hx-get="/runs/first"' in page
+
+
+def test_the_report_of_a_run_under_way_is_made_again_only_after_a_rest(
+    site: AppSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = site.workspace.find_run("first")
+    running = found._replace(record=replace(found.record, state="running"))
+    first = results.report_soon(site.workspace, found, waits=True)
+    assert first is not None
+    site.workspace.kept(results.Latest).by_run["first"] = slow = Gathered(
+        report=first.report, at=first.at, seconds=3_600.0
+    )
+    assert results.report_soon(site.workspace, running) is slow
+    assert results.report_soon(site.workspace, found) is not slow
+
+
+def test_a_program_gets_the_same_numbers(site: AppSite) -> None:
+    program = site.program()
+    estimates = program.get("/api/v1/runs/first/estimates").json()
+    assert {one["slice"] for one in estimates} >= {"", "script=han", "script=latin"}
+    report = program.get("/api/v1/runs/first/report").json()
+    assert report["outcomes"] == {"scored": 12}
+    assert report["seconds"]["count"] == 12
+    assert get_report(site.workspace, RunGiven(run="first")).failed == 4
+    assert len(get_estimates(site.workspace, RunGiven(run="first"))) == len(estimates)
+
+
+@pytest.mark.parametrize("suffix", ["html", "md", "json", "xml"])
+def test_a_report_is_kept_as_a_file(site: AppSite, suffix: str) -> None:
+    answer = site.browser().get(f"/runs/first/report.{suffix}")
+    assert answer.status_code == 200
+    assert answer.headers["content-disposition"].startswith(f'attachment; filename="first.{suffix}"')
+    assert "capitals" in answer.text
+
+
+def test_a_report_as_a_folder_has_every_sample(site: AppSite) -> None:
+    answer = site.browser().get("/runs/first/report.zip")
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        names = archive.namelist()
+        assert names == ["first/samples-0001.html", "first/index.html"]
+        assert 'href="samples-0001.html"' in archive.read("first/index.html").decode()
+        data = re.search(r'id="data">(.*?)</script>', archive.read(names[0]).decode())
+    assert data is not None
+    assert len(json.loads(data[1])["rows"]) == 12
+
+
+def test_a_report_of_another_kind_is_refused(site: AppSite) -> None:
+    answer = site.browser().get("/runs/first/report.exe")
+    assert answer.status_code == 400
+
+
+def test_a_page_is_saved_as_one_file_that_needs_no_server(site: AppSite) -> None:
+    answer = site.browser().get("/save", params={"view": "/runs/first"})
+    assert answer.status_code == 200
+    assert answer.headers["content-disposition"].startswith('attachment; filename="runs-first.html"')
+    page = answer.text
+    assert "66.7%" in page
+    assert "--blue" in page  # the styles are within
+    assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in page
+    assert "Saved with Proctor" in page
+    assert not re.search(r"<(script|form|dialog|link|button)\b", page)
+    assert not re.search(r'\s(hx-[\w:-]+|on\w+|data-\w+)=|href="[^#]', page)
+    assert "csrf" not in page
+
+
+def test_a_page_that_is_saved_waits_for_its_numbers(site: AppSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Side, "soon", lambda *_, **__: None)
+    assert "66.7%" in site.browser().get("/save", params={"view": "/runs/first"}).text
+
+
+@pytest.mark.parametrize(
+    "view", ["", "https://evil.example/", "//evil.example/", "/api/v1/runs/first/report", "/save?view=/", "/nowhere"]
+)
+def test_only_pages_of_the_app_are_saved(site: AppSite, view: str) -> None:
+    assert site.browser().get("/save", params={"view": view}).status_code == 400
+
+
+def test_a_stranger_saves_nothing(site: AppSite) -> None:
+    assert site.stranger().get("/save", params={"view": "/runs/first"}).status_code == 401
+
+
+def test_addresses_keep_ids_with_signs_apart() -> None:
+    links = RunLinks("r 1@main")
+    assert links.sample("a/b?c#d", 0) == "/runs/r%201@main/samples/a%2Fb%3Fc%23d"
+    assert links.error("wrong_answer", "x y") == "/runs/r%201@main/samples?error_class=wrong_answer&error_type=x+y"
+    assert links.error("", "") == links.error("a", "…") == links.outcome("not_run") == links.slice("") == ""
