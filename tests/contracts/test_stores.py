@@ -321,7 +321,7 @@ async def test_a_deleted_run_leaves_the_others(store: Store) -> None:
 
 async def test_what_was_stored_after_a_mark_comes_with_its_sample_and_verdicts(store: Store) -> None:
     samples = [a_sample("z", tags={"level": "1"}), a_sample("a"), a_sample("m")]
-    await begun(store, samples)
+    await begun(store, samples, a_record(attempts=2))
     await store.add(a_trial("a"), [a_verdict("a"), a_verdict("a", scorer="b")], samples[1])
     await store.add(a_trial("z"), [a_verdict("z", points=0)], samples[0])
     first, second = store.stored("r")
@@ -336,6 +336,8 @@ async def test_what_was_stored_after_a_mark_comes_with_its_sample_and_verdicts(s
     assert (again.sample.id, again.verdicts) == ("z", (a_verdict("z", points=1),))
     assert (new.position, new.sample.id, new.verdicts) == (2, "m", ())
     assert [one.position for one in store.stored("r", start=1)] == [1, 2]
+    await store.add(a_trial("a", 1))  # its sample came with the first attempt
+    assert [one.sample for one in store.stored("r", start=1)][:2] == [samples[1], samples[1]]
 
 
 async def test_the_version_of_a_run_changes_with_what_it_holds_only(store: Store) -> None:

@@ -20,9 +20,10 @@ ORDER BY sample, attempt
 """
 _TRIAL = """
 SELECT (SELECT data FROM records WHERE id = trials.record), name, cluster, tag_sets.tags,
-    (SELECT data FROM contents WHERE contents.name = samples.name AND digest = content)
-FROM trials CROSS JOIN samples ON samples.id = sample CROSS JOIN tag_sets ON tag_sets.id = samples.tags
-WHERE sample = ? AND attempt = ?
+    (SELECT data FROM contents WHERE contents.name = samples.name AND digest = coalesce(trials.content, (
+        SELECT content FROM trials AS other WHERE other.sample = samples.id AND content IS NOT NULL LIMIT 1)))
+FROM trials CROSS JOIN samples ON samples.id = trials.sample CROSS JOIN tag_sets ON tag_sets.id = samples.tags
+WHERE trials.sample = ? AND attempt = ?
 """
 _VERDICTS = """
 SELECT data FROM scorers CROSS JOIN scores ON scorer = scorers.id AND sample = ? AND attempt = ?

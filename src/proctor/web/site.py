@@ -19,6 +19,7 @@ from proctor.web.results import report
 from proctor.web.reviewing import pages as reviewing_pages
 from proctor.web.reviewing import queues
 from proctor.web.runs import pages as run_pages
+from proctor.web.samples import listing
 from proctor.web.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def operations() -> Sequence[Operation]:
     return [
         *authoring.OPERATIONS,
         *comparing.OPERATIONS,
+        *listing.OPERATIONS,
         *queues.OPERATIONS,
         *report.OPERATIONS,
         *run_pages.OPERATIONS,
