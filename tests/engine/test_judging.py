@@ -47,6 +47,17 @@ def test_what_a_judge_used_is_in_its_verdict_and_in_the_usage_of_the_run() -> No
     assert used == {"judge": Usage(input_tokens=10, output_tokens=1, requests=1), "exact": None}
 
 
+def test_a_verdict_says_how_long_its_judge_took() -> None:
+    async def slow(sample: Sample, trajectory: Trajectory) -> Score:
+        await asyncio.sleep(0.02)
+        return await judge(sample, trajectory)
+
+    run = proctor.evaluate(task(slow, "exact"), agent=agent, store=MemoryStore())
+    took = {verdict.usage is not None: verdict.seconds for verdict in run.verdicts(sample_id="s3")}
+    assert took[True] >= 0.02
+    assert took[False] == 0
+
+
 def test_a_judge_that_failed_is_paid_for_all_the_same() -> None:
     async def broken(sample: Sample, trajectory: Trajectory) -> Score:
         ledger.spend(Usage(requests=1))

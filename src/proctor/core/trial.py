@@ -63,7 +63,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """The verdict of one scorer, at one version, on one trial. Rows are only added; the newest counts.
 
-    `usage` is that of the models that the scorer asked; None where it asked none.
+    `usage` is that of the models that the scorer asked, and `seconds` is how long it took; None and 0 where it asked none.
     """
 
     run_id: str
@@ -73,6 +73,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     scorer_version: str = ""
     result: Score | Unscored
     usage: Usage | None = None
+    seconds: float = 0.0
 
 
 class Value(msgspec.Struct, frozen=True, kw_only=True):

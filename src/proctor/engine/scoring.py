@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import os
 import re
+import time
 import traceback
 from collections.abc import Awaitable, Sequence
 from functools import partial
@@ -52,7 +53,9 @@ class BoundScorer(msgspec.Struct, frozen=True, kw_only=True):
         """True if it waits for something, as judges do."""
         return is_async(self.function)
 
-    def verdict(self, trial: Trial, result: Score | Unscored, usage: Usage | None = None) -> Verdict:
+    def verdict(
+        self, trial: Trial, result: Score | Unscored, usage: Usage | None = None, seconds: float = 0.0
+    ) -> Verdict:
         """Return the verdict of this scorer on a trial."""
         return Verdict(
             run_id=trial.run_id,
@@ -62,6 +65,7 @@ class BoundScorer(msgspec.Struct, frozen=True, kw_only=True):
             scorer_version=self.version,
             result=result,
             usage=usage,
+            seconds=seconds,
         )
 
 
@@ -92,7 +96,9 @@ async def score_trial(trial: Trial, sample: Sample, scorers: Sequence[BoundScore
                 result = msgspec.structs.replace(result, reason=short)
         except BaseException as error:  # noqa: BLE001 - raised again, or kept as the reason
             result = _unscored(error)
-        verdicts.append(scorer.verdict(trial, result, spent.usage() if spent is not None else None))
+        usage = spent.usage() if spent is not None else None
+        seconds = spent.seconds() if spent is not None and usage is not None else 0.0
+        verdicts.append(scorer.verdict(trial, result, usage, seconds))
     return verdicts
 
 
@@ -100,6 +106,7 @@ class _Spent:
     """Counts what an async scorer asks of models, from here on."""
 
     def __init__(self) -> None:
+        self._clock = time.perf_counter()
         self._ledger = ledger.begin()
         self._hits = cache.hits()
         calls = retry.calls.get()
@@ -110,6 +117,10 @@ class _Spent:
         """Return the result with the number of replies that came from the cache, where some did."""
         found = cache.hits() - self._hits
         return msgspec.structs.replace(result, details={**result.details, FROM_CACHE: found}) if found else result
+
+    def seconds(self) -> float:
+        """Return how long it has taken."""
+        return time.perf_counter() - self._clock
 
     def usage(self) -> Usage | None:
         """Return the sum, with the requests that failed; None where nothing was asked."""
