@@ -1,7 +1,7 @@
 """Gather the story of one trial: the question, the expected answer, the agent's steps, and the verdicts."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -11,7 +11,7 @@ from proctor.core.sample import File, Message, Reasoning, Sample, Text, ToolCall
 from proctor.core.score import Score, Unscored, short_reason
 from proctor.core.sentence import Sentence
 from proctor.core.task import Store
-from proctor.core.trajectory import Trajectory, Usage
+from proctor.core.trajectory import StateChange, Step, Trajectory, Usage
 from proctor.core.trial import Call, Failure, Outcome, Trial, Verdict
 from proctor.reports.pairs import Pair, ShownCall, call_text, calls_in, pairs, pairs_of_sides, value_text
 from proctor.stores.reading import trial_of, verdicts_of
@@ -95,7 +95,7 @@ def story(trial: Trial, sample: Sample | None, verdicts: Sequence[Verdict], *, c
         msgspec.structs.replace(line, text=cut(line.text, characters))
         for line in _lines(sample, trial.trajectory, [verdict.result.known for verdict in verdicts])
     ]
-    matched, expected, made = _sides(sample, trial.trajectory, verdicts)
+    matched, expected, made = sides(sample, trial.trajectory, verdicts)
     return Story(
         sample_id=trial.sample_id,
         attempt=trial.attempt,
@@ -167,28 +167,47 @@ def cut(text: str, characters: int) -> str:
 
 
 def _lines(sample: Sample | None, trajectory: Trajectory, judged: Sequence[KnownDetails]) -> Iterator[Line]:
-    turns = sample.turns if sample is not None else ()
-    last = max([len(turns) - 1, *(step.turn for step in trajectory.steps)], default=-1)
-    for number in range(last + 1):
+    turns = played_turns(sample, trajectory)
+    for turn in turns:
+        number = turn.number
         if any(details.passed_turns for details in judged):
-            yield Line(turn=number, role="turn", kind="text", text=f"{number + 1} {_mark(number, judged)}".rstrip())
-        if number < len(turns):
-            turn = turns[number]
-            as_text = turn.as_text if trajectory.tools == "text" else None
-            for message in as_text or turn.messages:
-                yield from _parts(number, message)
-        for step in trajectory.steps:
-            if step.turn == number:
-                yield from _parts(number, step.message)
-        for change in trajectory.changes:
-            if change.turn == number:
-                text = f"{change.path}: {value_text(change.before)} → {value_text(change.after)}"
-                yield Line(turn=number, role="environment", kind="change", text=text)
-        if number < len(turns) and len(turns) > 1:
-            yield from _expected_in_turn(number, turns[number].reference, judged)
+            yield Line(turn=number, role="turn", kind="text", text=f"{number + 1} {turn_mark(number, judged)}".rstrip())
+        for message in (*turn.messages, *(step.message for step in turn.steps)):
+            yield from _parts(number, message)
+        for change in turn.changes:
+            text = f"{change.path}: {value_text(change.before)} → {value_text(change.after)}"
+            yield Line(turn=number, role="environment", kind="change", text=text)
+        if sample is not None and len(sample.turns) > 1:
+            yield from _expected_in_turn(number, turn.reference, judged)
 
 
-def _mark(turn: int, judged: Sequence[KnownDetails]) -> str:
+class PlayedTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """A turn as it was played: the messages that the agent was sent, its steps, and what it changed."""
+
+    number: int
+    messages: tuple[Message, ...] = ()
+    reference: Any = None
+    steps: list[Step] = []
+    changes: list[StateChange] = []
+
+
+def played_turns(sample: Sample | None, trajectory: Trajectory) -> list[PlayedTurn]:
+    """Return the turns of the sample, and those that a simulated user added, in order."""
+    in_words = trajectory.tools == "text"
+    turns = {
+        number: PlayedTurn(
+            number=number, messages=(turn.as_text if in_words else None) or turn.messages, reference=turn.reference
+        )
+        for number, turn in enumerate(sample.turns if sample is not None else ())
+    }
+    for step in trajectory.steps:
+        turns.setdefault(step.turn, PlayedTurn(number=step.turn)).steps.append(step)
+    for change in trajectory.changes:
+        turns.setdefault(change.turn, PlayedTurn(number=change.turn)).changes.append(change)
+    return [turns[number] for number in sorted(turns)]
+
+
+def turn_mark(turn: int, judged: Sequence[KnownDetails]) -> str:
     """Return whether a turn passed by the scorer that judges turn by turn; '' where none says so."""
     for details in judged:
         if turn < len(details.passed_turns) and (passed := details.passed_turns[turn]) is not None:
@@ -226,7 +245,7 @@ def _parts(turn: int, message: Message) -> Iterator[Line]:
         yield Line(turn=turn, role=message.role, kind=kind, text=text)
 
 
-def _sides(
+def sides(
     sample: Sample | None, trajectory: Trajectory, verdicts: Sequence[Verdict]
 ) -> tuple[tuple[Pair, ...], str, str]:
     """Return the expected calls next to those that were made, and the text of either side."""
