@@ -178,7 +178,7 @@ def _lines(sample: Sample | None, trajectory: Trajectory, judged: Sequence[Known
             text = f"{change.path}: {value_text(change.before)} → {value_text(change.after)}"
             yield Line(turn=number, role="environment", kind="change", text=text)
         if sample is not None and len(sample.turns) > 1:
-            yield from _expected_in_turn(number, turn.reference, judged)
+            yield from expected_in_turn(number, turn.reference, judged)
 
 
 class PlayedTurn(msgspec.Struct, frozen=True, kw_only=True):
@@ -215,7 +215,7 @@ def turn_mark(turn: int, judged: Sequence[KnownDetails]) -> str:
     return ""
 
 
-def _expected_in_turn(turn: int, reference: object, judged: Sequence[KnownDetails]) -> Iterator[Line]:
+def expected_in_turn(turn: int, reference: object, judged: Sequence[KnownDetails]) -> Iterator[Line]:
     """Yield the calls that a turn expects, where it says so in words, and what was wrong after them."""
     if isinstance(reference, list | tuple) and reference and all(isinstance(call, str) for call in reference):
         yield Line(turn=turn, role="expected", kind="call", text="\n".join(reference))

@@ -1,0 +1,38 @@
+"""Where the page of one attempt at a sample is."""
+
+from collections.abc import Mapping
+from urllib.parse import quote, urlencode
+
+DOTS = {"", ".", ".."}  # browsers take such parts of a path away
+
+
+def sample_address(run: str, sample_id: str, attempt: int = 0, query: Mapping[str, object] | None = None) -> str:
+    """Return the address of an attempt at a sample; `query` is what else it says, such as a filter.
+
+    >>> sample_address("r1", "math/7 ?"), sample_address("r1", "../x", 1)
+    ('/runs/r1/samples/math/7%20%3F', '/runs/r1/samples/?sample=..%2Fx&attempt=1')
+    """
+    return _address(run, "samples", sample_id, attempt, query)
+
+
+def list_address(run: str, query: Mapping[str, object] | None = None) -> str:
+    """Return the address of the list of a run's samples."""
+    text = urlencode(query or {}, errors="replace", doseq=True)
+    path = f"/runs/{quote(run, safe='@', errors='replace')}/samples"
+    return f"{path}?{text}" if text else path
+
+
+def attachment_address(run: str, sample_id: str, attempt: int, entry: int, piece: int) -> str:
+    """Return the address of a file in the conversation of an attempt."""
+    return _address(run, "attachments", sample_id, attempt, {"entry": entry, "piece": piece})
+
+
+def _address(run: str, room: str, sample_id: str, attempt: int, query: Mapping[str, object] | None) -> str:
+    fields: dict[str, object] = {"attempt": attempt} if attempt else {}
+    path = f"/runs/{quote(run, safe='@', errors='replace')}/{room}/"
+    if DOTS & {*sample_id.split("/")}:
+        fields = {"sample": sample_id, **fields}
+    else:
+        path += quote(sample_id, safe="/", errors="replace")
+    text = urlencode({**fields, **(query or {})}, errors="replace", doseq=True)
+    return f"{path}?{text}" if text else path

@@ -1,0 +1,237 @@
+"""The page of one sample, the parts of it that are sent when they are asked for, and its forms."""
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from proctor.core.errors import BadInput
+from proctor.core.sentence import Sentence
+from proctor.stores.blobs import encode
+from proctor.web.app import page
+from proctor.web.auth import form, session_of
+from proctor.web.authoring.files import Saved
+from proctor.web.operations import convert
+from proctor.web.samples import cases, labels, sample
+from proctor.web.samples.addresses import attachment_address, list_address, sample_address
+from proctor.web.samples.attachments import describe_attachment, read_attachment
+from proctor.web.samples.sample import Attempt, SampleAttempt, SampleStep, SampleView
+from proctor.web.samples.timing import LANES
+from proctor.web.workspace import NotFound, Workspace
+
+OWN = {
+    "sample",
+    "attempt",
+    "step",
+    "part",
+    "entry",
+    "piece",
+    "way",
+    "find",
+    "saved",
+    "case",
+    "lang",
+}  # of this page; the rest is a filter
+RECORD_CHARACTERS = 300_000
+OPERATIONS = (*sample.OPERATIONS, *labels.OPERATIONS, *cases.OPERATIONS)
+MOST_SENT = 8_192  # characters of a filter that a form sends back
+
+
+class Place(SampleStep, frozen=True, kw_only=True):
+    """What the address of a sample's page says."""
+
+    part: str = ""
+    entry: int = 0
+    piece: int = 0
+    way: str = ""
+    find: str = ""
+    saved: str = ""
+    file: str = ""
+    case: str = ""
+
+
+def routes(workspace: Workspace) -> list[BaseRoute]:
+    """Return the routes of these pages."""
+    pages = SamplePages(workspace)
+    return [
+        Route("/runs/{run}/samples/{sample:path}", pages.show),
+        Route("/runs/{run}/attachments/{sample:path}", pages.attachment),
+        Route("/runs/{run}/marks", pages.mark, methods=["POST"]),
+        Route("/runs/{run}/labels", pages.label, methods=["POST"]),
+        Route("/runs/{run}/cases", pages.add_case, methods=["POST"]),
+    ]
+
+
+class SamplePages:
+    """The pages of the samples of one workspace."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def show(self, request: Request) -> Response:
+        """Show one attempt at a sample, or a part of its page."""
+        place = _place(request, request.query_params)
+        if place.part:
+            return self._part(request, place)
+        return self._page(request, place)
+
+    def attachment(self, request: Request) -> Response:
+        """Send a file of the conversation: a picture as such, anything else only to be kept."""
+        place = _place(request, request.query_params)
+        file = Attempt(self._workspace, place).conversation().file(place.entry, place.piece)
+        known = describe_attachment(file) if file is not None else None
+        data = read_attachment(file) if file is not None else None
+        if known is None or data is None:
+            raise HTTPException(404)
+        if known.picture:
+            return Response(data, media_type=known.picture)
+        headers = {
+            "content-disposition": f"attachment; filename*=UTF-8''{quote(known.name, safe='', errors='replace')}"
+        }
+        return Response(data, media_type="application/octet-stream", headers=headers)
+
+    async def mark(self, request: Request) -> Response:
+        """Mark an attempt for review, or take the mark away."""
+        return await self._write(request, labels.Mark, labels.mark_sample, "mark")
+
+    async def label(self, request: Request) -> Response:
+        """Keep what a person says of a verdict, or take it back."""
+        given = await form(request)
+        if given.get("remove"):
+            return await self._write(request, labels.ScorerOfAttempt, labels.remove_label, "unlabel")
+        return await self._write(request, labels.Label, labels.save_label, "label")
+
+    async def add_case(self, request: Request) -> Response:
+        """Make a case of an attempt."""
+        return await self._write(request, cases.NewCase, cases.add_case, "case")
+
+    async def _write(
+        self, request: Request, kind: type[SampleAttempt], call: Callable[..., object], saved: str
+    ) -> Response:
+        """Do what a form asks for, and show the page again, with what was wrong if something was."""
+        given = {**await form(request), **request.path_params}
+        place = _place(request, given)
+        by = session_of(request).person.name
+        try:
+            made = await run_in_threadpool(call, self._workspace, _given(given, kind), by)
+        except NotFound:
+            raise
+        except BadInput as error:
+            return await run_in_threadpool(self._page, request, place, error.sentence, given)
+        query = {**_filter(parse_qsl(given.get("filter", "")[:MOST_SENT])), "saved": saved}
+        if isinstance(made, Saved):
+            query |= {"file": made.file, "case": made.case}
+        return RedirectResponse(sample_address(place.run, place.sample, place.attempt, query), 303)
+
+    def _page(
+        self,
+        request: Request,
+        place: Place,
+        wrong: Sentence | None = None,
+        given: Mapping[str, str] = {},
+    ) -> Response:
+        view = sample.show_sample(self._workspace, place)
+        found = sample.SampleSearch(run=place.run, sample=place.sample, attempt=place.attempt, text=place.find)
+        return page(
+            request,
+            "samples/sample.html.jinja",
+            status=200 if wrong is None else 422,
+            wrong=wrong,
+            given=given,
+            case_files=cases.list_case_files(self._workspace),
+            can_add=cases.can_add(self._workspace),
+            matches=sample.find_in_sample(self._workspace, found) if place.find.strip() else (),
+            **self._values(request, place, view),
+        )
+
+    def _part(self, request: Request, place: Place) -> Response:
+        """Send a part of the page: to htmx as it stands in it, else as a page of its own."""
+        workspace = self._workspace
+        values: dict[str, Any]
+        match place.part:
+            case "steps":
+                values = self._values(request, place, sample.show_sample(workspace, place))
+            case "text":
+                text = Attempt(workspace, place).conversation().text(place.entry, place.piece)
+                if text is None:
+                    raise HTTPException(404)
+                values = {"text": text}
+            case "runs":
+                values = {"others": sample.list_other_runs(workspace, place), "sample_address": sample_address}
+            case "judges":
+                values = {"exchanges": sample.list_judge_requests(workspace, place)}
+            case "record":
+                text = msgspec.json.format(encode(sample.sample_record(workspace, place)), indent=2).decode()
+                values = {"text": text[:RECORD_CHARACTERS], "characters": len(text)}
+            case _:
+                raise HTTPException(404)
+        template = f"samples/sample_{place.part}.html.jinja"
+        values = {"place": place, **self._links(request, place), **values}
+        if "hx-request" in request.headers:
+            return page(request, template, **values)
+        return page(request, "samples/sample_part.html.jinja", included=template, **values)
+
+    def _values(self, request: Request, place: Place, view: SampleView) -> dict[str, Any]:
+        return {
+            "view": view,
+            "place": place,
+            "lanes": LANES,
+            "before": None,
+            "after": None,
+            "bar_of": {bar.number: bar for bar in view.timing.bars},
+            **self._links(request, place),
+        }
+
+    def _links(self, request: Request, place: Place) -> dict[str, Any]:
+        """Return what makes the addresses of a page, each with the filter of the list that one came from."""
+        kept = _filter(request.query_params.multi_items())
+
+        def here(**more: object) -> str:
+            return sample_address(place.run, place.sample, place.attempt, {**kept, **more})
+
+        def attempt(number: int) -> str:
+            return sample_address(place.run, place.sample, number, kept)
+
+        def attachment(entry: int, piece: int) -> str:
+            return attachment_address(place.run, place.sample, place.attempt, entry, piece)
+
+        return {
+            "here": here,
+            "attempt_address": attempt,
+            "attachment": attachment,
+            "kept": kept,
+            "kept_text": urlencode(kept, doseq=True, errors="replace"),
+            "list_address": list_address(place.run, kept),
+        }
+
+
+def _place(request: Request, fields: Mapping[str, object]) -> Place:
+    given = {**fields, **request.path_params}
+    given["sample"] = request.path_params.get("sample") or fields.get("sample", "")
+    return convert({name: value for name, value in given.items() if value != "" or name == "sample"}, Place)
+
+
+def _given(fields: Mapping[str, str], kind: type[SampleAttempt]) -> SampleAttempt:
+    """Return a form as what is asked for; a share in percent is one of one."""
+    values: dict[str, Any] = {**fields}
+    if fields.get("value") == "other":
+        values["value"] = fields.get("percent", "")
+        with suppress(ValueError):
+            values["value"] = float(fields.get("percent", "")) / 100
+    return convert(values, kind)
+
+
+def _filter(items: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Return what of a query is the filter of the list that one came from."""
+    kept: dict[str, list[str]] = {}
+    for name, value in items:
+        if name not in OWN:
+            kept.setdefault(name, []).append(value)
+    return kept
