@@ -200,10 +200,13 @@ def played_turns(sample: Sample | None, trajectory: Trajectory) -> list[PlayedTu
         )
         for number, turn in enumerate(sample.turns if sample is not None else ())
     }
+    for number in {step.turn for step in trajectory.steps} | {change.turn for change in trajectory.changes}:
+        if number not in turns:
+            turns[number] = PlayedTurn(number=number)
     for step in trajectory.steps:
-        turns.setdefault(step.turn, PlayedTurn(number=step.turn)).steps.append(step)
+        turns[step.turn].steps.append(step)
     for change in trajectory.changes:
-        turns.setdefault(change.turn, PlayedTurn(number=change.turn)).changes.append(change)
+        turns[change.turn].changes.append(change)
     return [turns[number] for number in sorted(turns)]
 
 

@@ -53,8 +53,7 @@ def timing(trial: Trial, number_of_step: Sequence[int], verdicts: Sequence[Verdi
     if 0 < trial.started <= origin < trial.started + trial.seconds:  # a replayed conversation is older than its trial
         origin = trial.started
     bars = [msgspec.structs.replace(bar, start=bar.start - origin) for bar in timed]
-    end = max((bar.start + bar.seconds for bar in bars), default=0.0)
-    end = max(end, trial.seconds)
+    end = max(trial.seconds, *(bar.start + bar.seconds for bar in bars), 0.0)
     for verdict in verdicts:
         if verdict.seconds > 0:
             bars.append(Bar(lane="judge", start=end, seconds=verdict.seconds, name=verdict.scorer))
