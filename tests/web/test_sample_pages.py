@@ -40,9 +40,9 @@ def own(tmp_path: Path) -> Iterator[AppSite]:
     made.workspace.close()
 
 
-def _site(folder: Path, **how: bool) -> AppSite:
+def _site(folder: Path, *, read_only: bool = False) -> AppSite:
     told_trials.write(folder)
-    return AppSite(folder, **how)
+    return AppSite(folder, read_only=read_only)
 
 
 def csrf(page: str) -> str:
@@ -172,7 +172,9 @@ def test_an_attempt_becomes_a_case_of_an_eval_set(own: AppSite) -> None:
     assert where == f"{SHOP}?saved=case&file=new%2Fshop.evalset.json&case=shop%2Fumbrella"
     assert "Added to the eval set." in ann.get(where).text
     [case] = read(own.evalsets / "new" / "shop.evalset.json").eval_set.eval_cases
-    first, second = case.conversation or ()
+    assert case.conversation is not None
+    first, second = case.conversation
+    assert first.user_content.parts is not None
     assert first.user_content.parts[0].text == "Find me a **red** umbrella below $20 and put it into my cart."
     assert first.intermediate_data is not None
     assert [call.name for call in first.intermediate_data.calls()] == ["search", "add_to_cart", "add_to_cart"]

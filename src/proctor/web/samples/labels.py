@@ -15,7 +15,7 @@ MOST_CHARACTERS = 10_000  # of a comment
 
 
 class Mark(SampleAttempt, frozen=True, kw_only=True):
-    """Whether an attempt is marked for review, by the one who asks."""
+    """A mark for review, by the one who asks; `marked` False takes it away."""
 
     marked: bool = True
     comment: Annotated[str, msgspec.Meta(max_length=MOST_CHARACTERS)] = ""
