@@ -54,7 +54,7 @@ class Rehearsal(msgspec.Struct, frozen=True, kw_only=True):
     asked: tuple[JudgeRequest, ...]
 
 
-class Behind(msgspec.Struct, frozen=True, kw_only=True):
+class Exchange(msgspec.Struct, frozen=True, kw_only=True):
     """The requests and replies of a stored verdict, or why the requests are not known."""
 
     scorer: str
@@ -110,7 +110,7 @@ def rehearse_again(
     return _rehearsed(bound, _answers(run))
 
 
-def behind(run: Run, sample_id: str, attempt: int = 0) -> list[Behind]:
+def exchanges(run: Run, sample_id: str, attempt: int = 0) -> list[Exchange]:
     """Return the requests to judges about one stored attempt, and their replies."""
     trial = trial_of(run.store, run.id, sample_id, attempt)
     sample = run.store.sample(run.id, sample_id)
@@ -118,12 +118,12 @@ def behind(run: Run, sample_id: str, attempt: int = 0) -> list[Behind]:
         return []
     verdicts = verdicts_of(run.store, run.id, sample_id, attempt)
     return [
-        _behind(run, one, (sample, trial.trajectory)) for one in verdicts if about(run.record, one.scorer) is not None
+        _exchange(run, one, (sample, trial.trajectory)) for one in verdicts if about(run.record, one.scorer) is not None
     ]
 
 
-def _behind(run: Run, verdict: Verdict, judged: Judged) -> Behind:
-    found = Behind(scorer=verdict.scorer, replies=tuple(_replies(verdict.result.known)))
+def _exchange(run: Run, verdict: Verdict, judged: Judged) -> Exchange:
+    found = Exchange(scorer=verdict.scorer, replies=tuple(_replies(verdict.result.known)))
     try:
         spec = run.record.spec
         bound = resolve.scorers(spec.scorers, JudgeChoice(model=spec.judge, options=spec.judge_options))

@@ -267,7 +267,7 @@ def list_other_runs(workspace: Workspace, given: SampleAttempt) -> tuple[OtherRu
 
 def list_judge_requests(workspace: Workspace, given: SampleAttempt) -> tuple[JudgeExchange, ...]:
     """Return what judges were asked about one attempt, and what they replied."""
-    from proctor.api.rehearse import behind  # slow to load
+    from proctor.api.rehearse import exchanges  # slow to load
     from proctor.api.run import Run
 
     one = Attempt(workspace, given)
@@ -277,18 +277,18 @@ def list_judge_requests(workspace: Workspace, given: SampleAttempt) -> tuple[Jud
     record = replace(one.found.record, spec=replace(spec, scorers=safe))
     return tuple(
         JudgeExchange(
-            scorer=told.scorer,
+            scorer=exchange.scorer,
             prompts=tuple(
                 Prompt(
                     judge=asked.judge,
                     messages=tuple((message.role, message.text) for message in asked.messages),
                 )
-                for asked in told.asked
+                for asked in exchange.asked
             ),
-            replies=told.replies,
-            why_not=told.why_not if told.scorer in safe else _not_from_here(given),
+            replies=exchange.replies,
+            why_not=exchange.why_not if exchange.scorer in safe else _not_from_here(given),
         )
-        for told in behind(Run(record, one.found.store), given.sample, given.attempt)
+        for exchange in exchanges(Run(record, one.found.store), given.sample, given.attempt)
     )
 
 
