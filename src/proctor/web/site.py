@@ -20,6 +20,7 @@ from proctor.web.reviewing import pages as reviewing_pages
 from proctor.web.reviewing import queues
 from proctor.web.runs import pages as run_pages
 from proctor.web.samples import listing
+from proctor.web.samples import sample_pages
 from proctor.web.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def operations() -> Sequence[Operation]:
         *queues.OPERATIONS,
         *report.OPERATIONS,
         *run_pages.OPERATIONS,
+        *sample_pages.OPERATIONS,
     ]
 
 
@@ -59,6 +61,8 @@ def pages(workspace: Workspace) -> Sequence[BaseRoute]:
         comparing.routes,
         run_pages.routes,  # before those of one run: a run is not called new
         results.routes,
+        run_pages.routes,
+        sample_pages.routes,
     ]
     return [route for routes in rooms for route in routes(workspace)]
 

@@ -90,7 +90,7 @@ def _name(step: Step) -> str:
 
 
 def _drawn(bars: Sequence[Bar], total: float) -> Iterable[Bar]:
-    """Return the bars of a lane, together where there are more than can be told apart."""
+    """Return the bars of a lane, together where there are more than can be seen apart."""
     if len(bars) <= MOST_BARS:
         return bars
     ordered = sorted(bars, key=lambda bar: bar.start)
