@@ -61,7 +61,6 @@ def pages(workspace: Workspace) -> Sequence[BaseRoute]:
         comparing.routes,
         run_pages.routes,  # before those of one run: a run is not called new
         results.routes,
-        run_pages.routes,
         sample_pages.routes,
     ]
     return [route for routes in rooms for route in routes(workspace)]
