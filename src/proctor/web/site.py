@@ -19,8 +19,7 @@ from proctor.web.results import report
 from proctor.web.reviewing import pages as reviewing_pages
 from proctor.web.reviewing import queues
 from proctor.web.runs import pages as run_pages
-from proctor.web.samples import listing
-from proctor.web.samples import sample_pages
+from proctor.web.samples import listing, sample_pages
 from proctor.web.workspace import Workspace
 
 if TYPE_CHECKING:
