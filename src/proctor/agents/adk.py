@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from google.adk.apps import App
     from google.adk.events import Event
     from google.adk.runners import Runner
+    from google.adk.sessions import BaseSessionService
 
 USER_ID = "user"
 TRANSIENT = ("408", "425", "429", "500", "502", "503", "504", "RESOURCE_EXHAUSTED", "UNAVAILABLE", "DEADLINE_EXCEEDED")
@@ -119,13 +120,13 @@ class AdkAgent:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._app is not None:
-            await _runner_of(self._app, self._app.name).close()
+            await runner_of(self._app, self._app.name).close()
 
     @asynccontextmanager
     async def open(self, sample: Sample, environment: Environment | None) -> AsyncIterator[Session]:
         """Return a session of its own for each attempt; a runner that the user passed keeps them in its session service."""
         begin = _session_start(sample)
-        runner = self._runner_for(begin.app_name)
+        runner = self.runner_for(begin.app_name)
         if environment is not None:
             runner = _with_giver(runner)
         user_id = begin.user_id or str(getattr(runner, "user_id", "") or USER_ID)
@@ -174,9 +175,10 @@ class AdkAgent:
                     with map_agent_errors():
                         await service.delete_session(**place)
 
-    def _runner_for(self, app_name: str | None) -> "Runner":
+    def runner_for(self, app_name: str | None, sessions: "BaseSessionService | None" = None) -> "Runner":
+        """Return a runner with a session service of its own, or these sessions; one that the user passed keeps its own."""
         if self._app is not None:
-            return _runner_of(self._app, app_name or self._app.name)
+            return runner_of(self._app, app_name or self._app.name, sessions)
         assert self._runner is not None
         if app_name in (None, "", self._runner.app_name):
             return self._runner
@@ -226,7 +228,7 @@ class AdkSession:
         self._offered.offer(turn)
         offered = _adk_plugins.offered.set(self._offered if self._offered.tools else None)
         try:
-            with self._offered.ended(), map_agent_errors(_raised_by):
+            with self._offered.ended(), map_agent_errors(raised_by):
                 try:
                     over = await self._play(content, self._options.steps())
                     self.state = await self._state()
@@ -272,7 +274,7 @@ class AdkSession:
                     self.received.append(replace(step, started=started, seconds=now - clock))
                     started, clock = time.time(), now
         if last is not None and last.error_code and not (last.content and last.content.parts):
-            _check(last, self.received)
+            check_end(last, self.received)
         return False
 
     async def _state(self) -> Mapping[str, object] | None:
@@ -337,7 +339,7 @@ def _is_node(target: object) -> bool:
     return isinstance(target, kinds)
 
 
-def _runner_of(app: "App", app_name: str) -> "Runner":
+def runner_of(app: "App", app_name: str, sessions: "BaseSessionService | None" = None) -> "Runner":
     """Return a runner with fresh services in memory, so that no case sees what another one left."""
     from google.adk.artifacts import InMemoryArtifactService
     from google.adk.memory import InMemoryMemoryService
@@ -347,7 +349,7 @@ def _runner_of(app: "App", app_name: str) -> "Runner":
     runner = Runner(
         app=app,
         app_name=app_name,
-        session_service=InMemorySessionService(),
+        session_service=sessions or InMemorySessionService(),
         artifact_service=InMemoryArtifactService(),
         memory_service=getattr(app.root_agent, "long_term_memory", None) or InMemoryMemoryService(),  # VeADK's own
     )
@@ -378,7 +380,7 @@ def _session_start(sample: Sample) -> SessionStart:
         raise BadInput("The session of the sample '{id}': {error}.", id=sample.id, error=in_words(error)) from None
 
 
-def _check(last: "Event", steps: Sequence[Step]) -> None:
+def check_end(last: "Event", steps: Sequence[Step]) -> None:
     """Raise for a turn that ends with an error in place of a message, unless a `stop` reports it."""
     if steps and steps[-1].stop != "done":
         return
@@ -393,7 +395,7 @@ def _check(last: "Event", steps: Sequence[Step]) -> None:
     raise AgentFailed("The agent reported an error ({type}): {text}", kind="reported", type=code, text=said)
 
 
-def _raised_by(error: BaseException) -> RaisedBy:
+def raised_by(error: BaseException) -> RaisedBy:
     """Return whether a tool or the model raised it, as the innermost telling frame of google-adk has it."""
     for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
         module = str(frame.f_globals.get("__name__", "")) + "."

@@ -37,6 +37,14 @@ def make(argument: str, options: Mapping[str, object]) -> "ChatAgent":
     )
 
 
+class ModelConversation(Conversation):
+    """A conversation with a chat model, which knows nothing but the messages it is sent."""
+
+    def resume(self, messages: Sequence[Message]) -> None:
+        """Begin with what was said in an earlier conversation."""
+        self._messages = [*messages]
+
+
 class ChatAgent(Opened):
     """A chat model as an agent; use it in `async with`, so that a server started for the model stops with the run.
 
@@ -67,13 +75,13 @@ class ChatAgent(Opened):
 
 def conversation_with(
     model: Model, tools: ToolStyle, environment: Environment | None, max_steps: int | None = None
-) -> Conversation:
+) -> ModelConversation:
     """Return a conversation with a chat model; the style "text" describes its tools in words."""
 
     async def ask(messages: Sequence[Message], offered: Sequence[Tool]) -> Sequence[Step]:
         return [await model.complete(messages, offered)]
 
-    return Conversation(ask, environment, max_steps=max_steps, prompted=tools == "text")
+    return ModelConversation(ask, environment, max_steps=max_steps, prompted=tools == "text")
 
 
 PART = AgentPart(make=make, options=Options)

@@ -1,7 +1,8 @@
 """Put a streamed reply together again, and note when its first token came."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import msgspec
@@ -11,6 +12,9 @@ from proctor.transport.events import END
 from proctor.transport.faults import Fault, not_json
 from proctor.transport.redact import HIDDEN
 from proctor.transport.repair import repaired
+
+# is called with the text of a reply while it comes, whether it is the model's thought, and whether the reply begins again
+hearer: ContextVar[Callable[[str, bool, bool], None] | None] = ContextVar("proctor_hearer", default=None)
 
 
 class Stream:
@@ -33,6 +37,10 @@ class Stream:
         self._usage: UsageReply | None = None
         self._ended = self._began_to_answer = False
         self._whole: Reply | None = None
+        self._hear = hearer.get()
+        self._held = {True: "", False: ""}  # what may be the beginning of a secret
+        if self._hear is not None:
+            self._hear("", False, True)
 
     def add(self, data: bytes) -> bool:
         """Add one event; True at the last one."""
@@ -81,14 +89,28 @@ class Stream:
             text = text.replace(secret, HIDDEN)
         return text or None
 
+    def _tell(self, text: str, *, is_thought: bool) -> None:
+        """Pass on a piece of text; what may be the beginning of a secret waits for the next piece."""
+        if self._hear is None or not text:
+            return
+        text = self._held[is_thought] + text
+        for secret in self._secrets:
+            text = text.replace(secret, HIDDEN)
+        held = max((n for one in self._secrets for n in range(1, len(one)) if text.endswith(one[:n])), default=0)
+        self._held[is_thought] = text[len(text) - held :]
+        if passed := text[: len(text) - held]:
+            self._hear(passed, is_thought, False)
+
     def _take(self, delta: MessageReply) -> None:
-        if isinstance(delta.content, str):
-            self._text.append(delta.content)
-        elif delta.content:
-            self._text.extend(part.text or "" for part in delta.content)
+        text = delta.content
+        said = text if isinstance(text, str) else "".join(part.text or "" for part in text or ())
+        if said:
+            self._text.append(said)
         thought = delta.reasoning_content or delta.reasoning
         if isinstance(thought, str):
             self._thought.append(thought)
+            self._tell(thought, is_thought=True)
+        self._tell(said, is_thought=False)
         if delta.refusal:
             self._refusal.append(delta.refusal)
         for place, piece in enumerate(delta.tool_calls or ()):

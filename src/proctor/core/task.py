@@ -69,6 +69,15 @@ class Session(Protocol):
 
 
 @runtime_checkable
+class Resumes(Protocol):
+    """A session that can begin with what was said in an earlier one."""
+
+    def resume(self, messages: Sequence[Message]) -> None:
+        """Take the messages of both sides as those of this session, before the first turn."""
+        ...
+
+
+@runtime_checkable
 class Agent(Protocol):
     """A system under test. `tools` says whether it takes tools natively or as text.
 

@@ -23,7 +23,7 @@ from proctor.chat.messages import (
     to_tools,
     to_usage,
 )
-from proctor.chat.streaming import Stream
+from proctor.chat.streaming import Stream, hearer
 from proctor.config import converted
 from proctor.core.errors import BadInput
 from proctor.core.parts import ModelPart
@@ -40,6 +40,7 @@ from proctor.transport.target import Target
 
 OFFICIAL = "https://api.openai.com/v1"
 _PATH = "/chat/completions"
+STREAMED: Json = {"stream": True, "stream_options": {"include_usage": True}}
 _FILTERED = cache.Answer(
     reply=Reply(choices=[ChoiceReply(message=MessageReply(), finish_reason="content_filter")]), seconds=0.0
 )
@@ -249,7 +250,7 @@ class ChatModel:
                 return await self._asked(body)
         data, clock = _encoded(body), time.perf_counter()
         first_token_seconds = None
-        if self.options.stream:
+        if body.get("stream"):
             reply, first_token_seconds = await client.stream(self._target, data, partial(Stream, self._target.secrets))
         else:
             reply = await client.post(self._target, data, _decoded)
@@ -267,6 +268,8 @@ class ChatModel:
         response_format: Mapping[str, object] | None,
     ) -> Json:
         body: Json = {**self._fixed, "messages": to_messages(messages, names)}
+        if hearer.get() is not None:
+            body |= STREAMED
         if tools:
             body["tools"] = to_tools(tools, names)
         if response_format is not None:
@@ -288,7 +291,7 @@ def _fixed(name: str, options: Options) -> Json:
         if value is not None:
             fixed[field] = value
     if options.stream:
-        fixed |= {"stream": True, "stream_options": {"include_usage": True}}
+        fixed |= STREAMED
     return fixed | dict(options.extra_body)
 
 

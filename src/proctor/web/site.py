@@ -11,6 +11,8 @@ from starlette.routing import BaseRoute, Route
 from proctor.web.app import app
 from proctor.web.auth import Access
 from proctor.web.authoring import pages as authoring
+from proctor.web.chats import pages as chats
+from proctor.web.chats import service as chat_service
 from proctor.web.comparing import pages as comparing
 from proctor.web.failures import API
 from proctor.web.operations import Operation, api_routes
@@ -44,6 +46,7 @@ def operations() -> Sequence[Operation]:
     """Return everything that programs can ask for."""
     return [
         *authoring.OPERATIONS,
+        *chat_service.OPERATIONS,
         *comparing.OPERATIONS,
         *listing.OPERATIONS,
         *queues.OPERATIONS,
@@ -57,6 +60,7 @@ def pages(workspace: Workspace) -> Sequence[BaseRoute]:
     """Return the routes of all pages."""
     rooms: Sequence[Callable[[Workspace], Sequence[BaseRoute]]] = [
         authoring.routes,
+        chats.routes,
         comparing.routes,
         run_pages.routes,  # before those of one run: a run is not called new
         results.routes,
