@@ -8,7 +8,6 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, Router
 
-from proctor.api.agree import Agreement
 from proctor.api.agree_page import sections
 from proctor.core.errors import BadInput
 from proctor.judges import rubric_file
@@ -85,7 +84,7 @@ class ReviewingPages:
             state=state,
             mine=_person_of(request, review_of(self._workspace, state.row.name)) is not None,
             agreement={
-                run: sections(found, words) if isinstance(found, Agreement) else found
+                run: sections(found.agreement, words) if found.agreement is not None else found.why_not
                 for run, found in state.agreement.items()
             },
         )

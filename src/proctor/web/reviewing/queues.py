@@ -92,13 +92,20 @@ class QueueNamed(msgspec.Struct, frozen=True, kw_only=True):
     queue: str
 
 
+class RunAgreement(msgspec.Struct, frozen=True, kw_only=True):
+    """How people and judges agree on a run, or why that cannot be said."""
+
+    agreement: Agreement | None = None
+    why_not: Sentence | None = None
+
+
 class QueueState(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a queue is, by reviewer, and for each of its runs how people and judges agree, or why that cannot be said."""
+    """How far a queue is, by reviewer, and for each of its runs how people and judges agree."""
 
     row: QueueRow
     progress: Progress
     by_reviewer: Mapping[str, Progress]
-    agreement: Mapping[str, Agreement | Sentence]
+    agreement: Mapping[str, RunAgreement]
 
 
 def list_queues(workspace: Workspace) -> list[QueueRow]:
@@ -273,7 +280,7 @@ def _shown(trial: Trial, sample: Sample | None) -> dict[str, str]:
     }
 
 
-def _agreement(workspace: Workspace, queue: Queue, review: Review) -> Iterator[tuple[str, Agreement | Sentence]]:
+def _agreement(workspace: Workspace, queue: Queue, review: Review) -> Iterator[tuple[str, RunAgreement]]:
     """Compare the labels with the verdicts of each run, under the names that its samples have there."""
     records = review.records()
     folder = queues_folder(workspace) / queue.name
@@ -285,11 +292,11 @@ def _agreement(workspace: Workspace, queue: Queue, review: Review) -> Iterator[t
             if source.run == reference and item in records
         }
         if not of_run:
-            yield reference, say("Nobody has judged an answer of it yet.")
+            yield reference, RunAgreement(why_not=say("Nobody has judged an answer of it yet."))
             continue
         path = folder / f"labels-{found.record.id}.json"
         write_whole(path, msgspec.json.encode(of_run).decode())
         try:
-            yield reference, agree([path, Run(found.record, found.store)], keep=False)
+            yield reference, RunAgreement(agreement=agree([path, Run(found.record, found.store)], keep=False))
         except BadInput as error:
-            yield reference, error.sentence
+            yield reference, RunAgreement(why_not=error.sentence)
