@@ -12,7 +12,9 @@ from proctor.core.errors import ProviderFailed
 from proctor.reports import versus
 from proctor.reports.both import SamplePair, pair_samples
 from proctor.reports.compare import Side, compare_several
+from proctor.reports.verdicts import Untested, decide_in_order
 from proctor.reports.visible import visible
+from proctor.stats import paired
 from proctor.stats.multiple import holm
 
 HOSTILE = "s<script>alert(1)</script>\x1b[31m|x"
@@ -280,3 +282,18 @@ def test_one_of_several_is_compared_as_it_is_alone(store: str) -> None:
 
 def sides(first: proctor.Run, others: list[proctor.Run]) -> tuple[Side, list[Side]]:
     return (first.record, first.store), [(other.record, other.store) for other in others]
+
+
+def test_in_a_fixed_order_each_row_is_tested_at_the_full_level_until_one_shows_nothing() -> None:
+    def row(wins: int, losses: int) -> Untested:
+        pairs = [paired.Pair(cluster=str(n), first=float(n < wins), second=0.0) for n in range(100 - losses)]
+        pairs += [paired.Pair(cluster=f"-{n}", first=0.0, second=1.0) for n in range(losses)]
+        difference = paired.compare(pairs)
+        return Untested(
+            metric="accuracy", slice="", pairs=pairs, difference=difference, floor=0.1, ceiling=0.1, missing=0
+        )
+
+    rows = decide_in_order([row(9, 0), row(9, 1), row(4, 4), row(30, 0)], 0.05)
+    assert [one.outcome for one in rows] == ["better", "better", "inconclusive", "inconclusive"]
+    assert [one.p_adjusted is None for one in rows] == [False, False, False, True]
+    assert decide_in_order([], 0.05) == []

@@ -14,15 +14,27 @@ from proctor.web.workspace import Found
 
 Group = Literal["broken", "fixed", "wrong", "right", "not_compared"]
 GROUPS: tuple[Group, ...] = get_args(Group)
+FLAGS: Mapping[str, int] = {group: 1 << at for at, group in enumerate(GROUPS)}
 
 
-class Columns(msgspec.Struct, frozen=True):
-    """The means of all samples, in the order of the plan of the first run; not a number where a run has no score."""
+class Columns(msgspec.Struct):
+    """The means of all samples, in the order of the plan of the first run; not a number where a run has no score.
+
+    `known` are the flags that were asked for.
+    """
 
     ids: Sequence[str]
     clusters: Sequence[str]
     tags: Sequence[Mapping[str, str]]
     values: Sequence["array[float]"]
+    known: dict[int, bytes] = {}
+
+    def flags(self, of: int) -> bytes:
+        """Return the groups of all samples, by what the run at position `of` (0: any) did to them: a bit for each group."""
+        if of not in self.known:
+            rows = map(self.row, range(len(self.ids)))
+            self.known[of] = bytes(sum(FLAGS[group] for group in groups_of(row, of)) for row in rows)
+        return self.known[of]
 
     def row(self, at: int) -> tuple[float | None, ...]:
         """Return what the sample at a position earned in each run."""
@@ -74,8 +86,8 @@ def read_columns(runs: Sequence[Found], scorer: str) -> Columns:
 
 def group_counts(columns: Columns, of: int = 0) -> Mapping[Group, int]:
     """Count the samples in each group; one that some runs broke and others fixed is in both."""
-    counts = Counter(group for at in range(len(columns.ids)) for group in groups_of(columns.row(at), of))
-    return {group: counts[group] for group in GROUPS}
+    counts = Counter(columns.flags(of))
+    return {group: sum(count for flags, count in counts.items() if flags & FLAGS[group]) for group in GROUPS}
 
 
 def groups_of(values: Sequence[float | None], of: int = 0) -> Iterator[Group]:

@@ -12,7 +12,7 @@ from proctor.reports.compare import Comparison, compare_several, scorers_in_comm
 from proctor.reports.verdicts import gate
 from proctor.stats import power
 from proctor.stats.paired import Decision
-from proctor.web.comparing.background import Background, version_of
+from proctor.web.comparing.background import Background
 from proctor.web.comparing.columns import Columns, Group, Overlap, group_counts, overlap, read_columns
 from proctor.web.workspace import Found, Workspace
 
@@ -96,7 +96,7 @@ def kept(workspace: Workspace, runs: Sequence[Found], scorer: str) -> Kept:
 def kept_soon(workspace: Workspace, runs: Sequence[Found], scorer: str, *, seconds: float | None) -> Kept | None:
     """Return what is computed of these runs; None if that takes longer than `seconds`."""
     key = ("compare", scorer, *(run.reference for run in runs))
-    return workspace.kept(Background).result(key, version_of(runs), partial(_compute, runs, scorer), seconds=seconds)
+    return workspace.kept(Background).result(key, runs, partial(_compute, scorer=scorer), seconds=seconds)
 
 
 def describe(runs: Sequence[Found], found: Kept, given: CompareGiven) -> Compared:
@@ -135,6 +135,7 @@ def _compute(runs: Sequence[Found], scorer: str) -> Kept:
     scorer = scorer or known[0]
     sides = [(run.record, run.store) for run in runs]
     columns = read_columns(runs, scorer)
+    columns.flags(0)
     return Kept(
         scorer,
         compare_several(sides[0], sides[1:], scorers=[scorer, *(name for name in known if name != scorer)]),

@@ -16,11 +16,10 @@ from proctor.api import numbers
 from proctor.core.run import Estimate, RunRecord
 from proctor.reports.matching import earned_by_sample, match_samples, metric_of, untested_row
 from proctor.reports.verdicts import Untested, decide_each
-from proctor.web.comparing.background import Background, version_of
+from proctor.web.comparing.background import Background
 from proctor.web.workspace import Found, Workspace
 
 MOST_AGENTS = 30
-MOST_TRIALS = 400_000  # of all agents, which are held in memory while they are tested
 ALPHA = 0.05
 
 
@@ -110,8 +109,7 @@ def rank_agents_soon(workspace: Workspace, given: BoardGiven, *, seconds: float 
     if not counted:
         return board
     key = ("leaderboard", *(run.reference for run in counted))
-    work = partial(_rank, counted, board)
-    return workspace.kept(Background).result(key, (board, version_of(counted)), work, seconds=seconds)
+    return workspace.kept(Background).result(key, counted, partial(_rank, board=board), version=board, seconds=seconds)
 
 
 def agent_key(record: RunRecord) -> tuple[str, bytes]:
@@ -131,7 +129,7 @@ def main_estimate(run: Found, scorer: str) -> Estimate | None:
 
 def _rank(runs: Sequence[Found], board: Leaderboard) -> Leaderboard:
     scorer = next(iter(runs[0].record.scorers), "")
-    drafts = _pairs(runs, scorer) if sum(run.record.planned for run in runs) <= MOST_TRIALS else {}
+    drafts = _pairs(runs, scorer)
     decided = decide_each([[draft] for draft in drafts.values()], ALPHA)
     better: dict[int, set[int]] = {at: set() for at in range(len(runs))}  # than the run at a position, surely
     for (first, second), rows in zip(drafts, decided, strict=True):

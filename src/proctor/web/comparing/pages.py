@@ -317,9 +317,7 @@ def _about_board(board: leaderboard.Leaderboard, words: Words) -> Iterator[str]:
             count=board.tested,
         )
     elif len(board.ranks) > 1:
-        yield words.t(
-            "No ranks: these runs have no scored sample in common, or more trials than can be tested at once."
-        )
+        yield words.t("No ranks: these runs have no scored sample in common.")
     yield words.t("The newest finished run of each agent with its options counts.")
     if board.older:
         yield words.t("{count} older runs of the same agents are not shown.", count=board.older)

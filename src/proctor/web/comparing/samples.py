@@ -12,7 +12,7 @@ from proctor.reports.both import attempt_to_show, expected_text, made_text
 from proctor.reports.story import Finding, Story, story
 from proctor.reports.visible import one_line
 from proctor.reports.word_diff import Piece, diff_words
-from proctor.web.comparing.columns import Columns, groups_of
+from proctor.web.comparing.columns import FLAGS, GROUPS, Columns, groups_of
 from proctor.web.comparing.comparison import find_runs, kept, position
 from proctor.web.workspace import Found, NotFound, Workspace
 
@@ -150,16 +150,15 @@ def compare_sample(workspace: Workspace, given: SampleGiven) -> ComparedSample:
 
 def _places(columns: Columns, runs: Sequence[Found], given: SamplesGiven) -> list[int]:
     """Return the positions of the samples that are asked for."""
-    of = position(given.of, runs)
-    wanted = {"broken", "fixed"} if given.group == "moved" else {given.group}
-    key, _, value = given.tag.partition("=")
-    return [
-        at
-        for at, id in enumerate(columns.ids)
-        if (given.group == "all" or not wanted.isdisjoint(groups_of(columns.row(at), of)))
-        and (not given.tag or columns.tags[at].get(key) == value)
-        and given.id in id
-    ]
+    flags = columns.flags(position(given.of, runs))
+    wanted = sum(FLAGS[group] for group in GROUPS if given.group in (group, "all"))
+    if given.group == "moved":
+        wanted = FLAGS["broken"] | FLAGS["fixed"]
+    places = [at for at, flag in enumerate(flags) if flag & wanted]
+    if given.tag:
+        key, _, value = given.tag.partition("=")
+        places = [at for at in places if columns.tags[at].get(key) == value]
+    return [at for at in places if given.id in columns.ids[at]] if given.id else places
 
 
 def _question(runs: Sequence[Found], sample_id: str) -> str:

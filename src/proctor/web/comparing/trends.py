@@ -16,7 +16,7 @@ from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.reports.matching import Earned, earned_by_sample, match_samples, metric_of, untested_row
 from proctor.reports.verdicts import Row, Untested, decide_each, decide_in_order
-from proctor.web.comparing.background import Background, version_of
+from proctor.web.comparing.background import Background
 from proctor.web.comparing.changes import Change, changes_between
 from proctor.web.comparing.leaderboard import ALPHA, main_estimate
 from proctor.web.workspace import Found, Workspace
@@ -100,9 +100,8 @@ def follow_task_soon(workspace: Workspace, given: TrendGiven, *, seconds: float 
     if not shown:
         return trend
     key = ("trend", baseline.reference if baseline else "", *(run.reference for run in shown))
-    version = (trend, version_of([*shown, *([baseline] if baseline else [])]))
-    work = partial(_follow, shown, baseline, trend)
-    return workspace.kept(Background).result(key, version, work, seconds=seconds)
+    runs = [*shown, *([baseline] if baseline else [])]
+    return workspace.kept(Background).result(key, runs, partial(_follow, trend=trend), version=trend, seconds=seconds)
 
 
 def _named(workspace: Workspace, runs: Sequence[Found]) -> Iterator[tuple[str, Found]]:
@@ -123,7 +122,9 @@ def _baseline(workspace: Workspace, given: str, named: dict[str, str], task: str
     return found
 
 
-def _follow(runs: Sequence[Found], baseline: Found | None, trend: Trend) -> Trend:
+def _follow(everything: Sequence[Found], trend: Trend) -> Trend:
+    """Fill a trend with its runs; a baseline comes last, after them."""
+    runs, baseline = (everything[:-1], everything[-1]) if trend.baseline else (everything, None)
     scorer = next(iter(runs[-1].record.scorers), "")
     drafts = dict(_drafts(runs, baseline, scorer))
     rows: dict[int, Row] = {}
