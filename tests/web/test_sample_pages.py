@@ -183,7 +183,9 @@ def test_an_attempt_becomes_a_case_of_an_eval_set(own: AppSite) -> None:
     assert len(read(own.evalsets / "new" / "shop.evalset.json").eval_set.eval_cases) == 2
 
 
-@pytest.mark.parametrize("file", ["../out.evalset.json", "/tmp/out.evalset.json", "a.txt", ".hidden.evalset.json", ""])
+@pytest.mark.parametrize(
+    "file", ["../out.evalset.json", "/tmp/out.evalset.json", "a.json", ".hidden.evalset.json", "../out", ""]
+)
 def test_a_case_cannot_be_written_elsewhere(own: AppSite, file: str) -> None:
     ann = own.browser("ann")
     given = {"csrf": csrf(ann.get(SHOP).text), "sample": "shop/umbrella", "file": file}

@@ -22,6 +22,7 @@ from proctor.web.operations import convert
 from proctor.web.samples import cases, labels, sample
 from proctor.web.samples.addresses import attachment_address, list_address, sample_address
 from proctor.web.samples.attachments import describe_attachment, read_attachment
+from proctor.web.samples.listing import SampleFilter, SampleKey, neighbours
 from proctor.web.samples.sample import Attempt, SampleAttempt, SampleStep, SampleView
 from proctor.web.samples.timing import LANES
 from proctor.web.workspace import NotFound, Workspace
@@ -42,6 +43,7 @@ OWN = {
 RECORD_CHARACTERS = 300_000
 OPERATIONS = (*sample.OPERATIONS, *labels.OPERATIONS, *cases.OPERATIONS)
 MOST_SENT = 8_192  # characters of a filter that a form sends back
+Kept = Mapping[str, list[str]]
 
 
 class Place(SampleStep, frozen=True, kw_only=True):
@@ -109,7 +111,7 @@ class SamplePages:
         return await self._write(request, labels.Label, labels.save_label, "label")
 
     async def add_case(self, request: Request) -> Response:
-        """Make a case of an attempt."""
+        """Make a case of an attempt; the end of the file's name may be left out."""
         return await self._write(request, cases.NewCase, cases.add_case, "case")
 
     async def _write(
@@ -125,7 +127,7 @@ class SamplePages:
             raise
         except BadInput as error:
             return await run_in_threadpool(self._page, request, place, error.sentence, given)
-        query = {**_filter(parse_qsl(given.get("filter", "")[:MOST_SENT])), "saved": saved}
+        query = {**_filter(_sent(given)), "saved": saved}
         if isinstance(made, Saved):
             query |= {"file": made.file, "case": made.case}
         return RedirectResponse(sample_address(place.run, place.sample, place.attempt, query), 303)
@@ -138,6 +140,7 @@ class SamplePages:
         given: Mapping[str, str] = {},
     ) -> Response:
         view = sample.show_sample(self._workspace, place)
+        kept = _filter(_sent(given) if given else request.query_params.multi_items())
         found = sample.SampleSearch(run=place.run, sample=place.sample, attempt=place.attempt, text=place.find)
         return page(
             request,
@@ -148,16 +151,17 @@ class SamplePages:
             case_files=cases.list_case_files(self._workspace),
             can_add=cases.can_add(self._workspace),
             matches=sample.find_in_sample(self._workspace, found) if place.find.strip() else (),
-            **self._values(request, place, view),
+            **self._values(place, view, kept),
         )
 
     def _part(self, request: Request, place: Place) -> Response:
         """Send a part of the page: to htmx as it stands in it, else as a page of its own."""
         workspace = self._workspace
+        kept = _filter(request.query_params.multi_items())
         values: dict[str, Any]
         match place.part:
             case "steps":
-                values = self._values(request, place, sample.show_sample(workspace, place))
+                values = self._values(place, sample.show_sample(workspace, place), kept)
             case "text":
                 text = Attempt(workspace, place).conversation().text(place.entry, place.piece)
                 if text is None:
@@ -173,25 +177,34 @@ class SamplePages:
             case _:
                 raise HTTPException(404)
         template = f"samples/sample_{place.part}.html.jinja"
-        values = {"place": place, **self._links(request, place), **values}
+        values = {"place": place, **self._links(place, kept), **values}
         if "hx-request" in request.headers:
             return page(request, template, **values)
         return page(request, "samples/sample_part.html.jinja", included=template, **values)
 
-    def _values(self, request: Request, place: Place, view: SampleView) -> dict[str, Any]:
+    def _values(self, place: Place, view: SampleView, kept: Kept) -> dict[str, Any]:
         return {
             "view": view,
             "place": place,
             "lanes": LANES,
-            "before": None,
-            "after": None,
+            **self._neighbours(place, kept),
             "bar_of": {bar.number: bar for bar in view.timing.bars},
-            **self._links(request, place),
+            **self._links(place, kept),
         }
 
-    def _links(self, request: Request, place: Place) -> dict[str, Any]:
+    def _neighbours(self, place: Place, kept: Kept) -> dict[str, Any]:
+        """Return where the samples before and after this one are, in the list that one came from."""
+        fields = {name: values if name == "tag" else values[-1] for name, values in kept.items()}
+        chosen = convert({**fields, "run": place.run}, SampleFilter)
+        near = neighbours(self._workspace, chosen, place.sample, place.attempt)
+
+        def address(key: SampleKey | None) -> str | None:
+            return None if key is None else sample_address(place.run, key.sample, key.attempt, kept)
+
+        return {"before": address(near.previous), "after": address(near.next)}
+
+    def _links(self, place: Place, kept: Kept) -> dict[str, Any]:
         """Return what makes the addresses of a page, each with the filter of the list that one came from."""
-        kept = _filter(request.query_params.multi_items())
 
         def here(**more: object) -> str:
             return sample_address(place.run, place.sample, place.attempt, {**kept, **more})
@@ -219,13 +232,21 @@ def _place(request: Request, fields: Mapping[str, object]) -> Place:
 
 
 def _given(fields: Mapping[str, str], kind: type[SampleAttempt]) -> SampleAttempt:
-    """Return a form as what is asked for; a share in percent is one of one."""
+    """Return a form as what is asked for: a share in percent is one of one, and a file gets the end of its name."""
     values: dict[str, Any] = {**fields}
+    file = fields.get("file", "").strip()
+    if file and not file.endswith(".json"):
+        values["file"] = f"{file}.evalset.json"
     if fields.get("value") == "other":
         values["value"] = fields.get("percent", "")
         with suppress(ValueError):
             values["value"] = float(fields.get("percent", "")) / 100
     return convert(values, kind)
+
+
+def _sent(given: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the filter that a form sends back."""
+    return parse_qsl(given.get("filter", "")[:MOST_SENT])
 
 
 def _filter(items: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
