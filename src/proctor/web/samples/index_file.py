@@ -140,7 +140,7 @@ def entry(stored: StoredTrial) -> Entry:
 def _texts(stored: StoredTrial, reasons: Sequence[str | Sentence]) -> Iterator[str]:
     """Yield what can be searched for, the most telling first, up to the limit of a trial."""
     left = MOST_CHARACTERS
-    for text in _all_texts(stored, reasons):
+    for text in dict.fromkeys(_all_texts(stored, reasons)):  # the answer is also the text of a step
         yield text[:left]
         left -= len(text)
         if left <= 0:

@@ -21,6 +21,7 @@ CHUNK_CHARACTERS = 8_000_000
 STALE_SHARE, LEAST_STALE = 0.1, 100  # of rows that were entered again; with more, the file is rewritten
 DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}  # codes of files that are no such file
 CACHE_KIB = 64_000
+PAGE_BYTES = 16_384  # rows that are looked through are among others on the disk; so fewer reads bring them
 NICENESS = 15
 
 
@@ -50,6 +51,7 @@ def remove(path: Path) -> None:
 def _bring_up(store: Store, run_id: str, path: Path) -> None:
     created = f"{store.run(run_id).created}"
     with closing(connect(path)) as db:
+        db.execute(f"PRAGMA page_size = {PAGE_BYTES}")
         db.execute("PRAGMA journal_mode = WAL")
         db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         meta = meta_of(db)

@@ -13,6 +13,7 @@ MOST_CHARACTERS = 64  # of a token
 MOST_TERMS = 32  # of a query
 _HAN = "぀-ヿ㐀-䶿一-鿿가-힯豈-﫿\U00020000-\U0003ffff"
 _RUN = re.compile(rf"[{_HAN}]+|[^\W_{_HAN}]+")
+_FIRST_HAN = _HAN[0]
 _HAN_RUN = re.compile(rf"[{_HAN}]")
 _PIECE = re.compile(r'"([^"]*)"?|(\S+)')
 
@@ -33,7 +34,7 @@ def tokens(text: str) -> Tokens:
     words: list[str] = []
     letters: set[str] = set()
     for run in _runs(text):
-        if not _HAN_RUN.match(run):
+        if run[0] < _FIRST_HAN or not _HAN_RUN.match(run):
             words.append(run[:MOST_CHARACTERS])
         else:
             letters.update(run)
