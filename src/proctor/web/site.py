@@ -21,7 +21,7 @@ from proctor.web.results import report
 from proctor.web.reviewing import pages as reviewing_pages
 from proctor.web.reviewing import queues
 from proctor.web.runs import pages as run_pages
-from proctor.web.samples import listing, sample_pages
+from proctor.web.samples import list_pages, listing, sample_pages
 from proctor.web.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def pages(workspace: Workspace) -> Sequence[BaseRoute]:
         comparing.routes,
         run_pages.routes,  # before those of one run: a run is not called new
         results.routes,
+        list_pages.routes,
         sample_pages.routes,
     ]
     return [route for routes in rooms for route in routes(workspace)]
