@@ -36,7 +36,7 @@ STATES: Mapping[State, Sentence] = {
 }
 LABELS: Mapping[LabelFilter, Sentence] = {
     "review": say("marked for review"),
-    "labelled": say("with a person's verdict"),
+    "labelled": say("with the verdict of a person"),
     "contested": say("where a person contradicts the scorer"),
 }
 FOLDED = {"outcome", "error_type", "scorer", "min_value", "max_value", "id", "label", "disagree"}

@@ -1,0 +1,178 @@
+"""The list of samples in a real browser: search as one types, filters by mouse, pages by keys, hostile texts, a run that grows."""
+
+import asyncio
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+from stored_runs import a_record, a_trial, a_verdict, begun
+
+from proctor.core.sample import Sample
+from proctor.core.trajectory import Trajectory
+from proctor.stores import open_store
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: chromium"),
+    pytest.mark.xdist_group("browser"),
+]
+PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}
+HOSTILE = "<img src=x onerror=alert(1)><script>alert(1)</script> \u202e {braces} ☃"
+COUNT = 130
+Visit = Callable[..., Page]
+
+
+async def fill(path: str) -> None:
+    """A run of 130 samples, every tenth wrong; one is hostile in every field, one has an id that looks like a path."""
+    store = open_store(path)
+    ids = [f"case {number:03}" for number in range(COUNT - 2)]
+    ids += [HOSTILE, "../up/../x?y#z"]
+    samples = [
+        Sample.ask(
+            id, f"第 {number} 题：首都在哪里？ {id}", target="北京", tags={"half": "ab"[number % 2], "mark": id[:9]}
+        )
+        for number, id in enumerate(ids)
+    ]
+    record = a_record(planned=COUNT, state="finished", scorers=("exact",))
+    await begun(store, samples, record)
+    for number, sample in enumerate(samples):
+        wrong = number % 10 == 0 or sample.id == HOSTILE
+        details = {"error_class": "wrong_answer", "error_type": sample.id if sample.id == HOSTILE else "city"}
+        verdict = a_verdict(sample.id, points=0, reason=sample.id, details=details) if wrong else a_verdict(sample.id)
+        trial = a_trial(sample.id, trajectory=Trajectory.of(f"It is {sample.id}" if wrong else "北京"))
+        await store.add(trial, [verdict], sample)
+    await store.end(record)
+    store.close()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    store: Path = tmp_path_factory.mktemp("web") / "runs.db"
+    asyncio.run(fill(str(store)))
+    command = [sys.executable, "-m", "proctor", "web", "--store", str(store), "--json", "--no-open", "--port", "17893"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    said: dict[str, Any] = json.loads(process.stdout.readline())
+    yield said
+    process.terminate()
+    process.communicate(timeout=20)
+
+
+@pytest.fixture(scope="module")
+def session(chromium: Browser, server: dict[str, Any]) -> Any:
+    """The cookie that the link is turned into."""
+    context = chromium.new_context()
+    context.new_page().goto(server["people"][0]["link"])
+    state = context.storage_state()
+    context.close()
+    return state
+
+
+@pytest.fixture
+def visit(chromium: Browser, server: dict[str, Any], session: Any) -> Iterator[Visit]:
+    """Opens a page; nothing outside may be asked for, and no script may fail or say anything."""
+    contexts = []
+    wrong: list[str] = []
+    requests: list[str] = []
+
+    def begin(path: str, **how: Any) -> Page:
+        contexts.append(chromium.new_context(storage_state=session, **how))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(15_000)
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("dialog", lambda dialog: wrong.append(dialog.message))
+        page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
+        page.goto(server["address"] + path)
+        expect(page.locator(".found b")).to_be_visible()
+        return page
+
+    yield begin
+    for context in contexts:
+        context.close()
+    assert wrong == []
+    assert [url for url in requests if not url.startswith(server["address"])] == []
+
+
+def test_samples_are_searched_filtered_and_opened_with_their_neighbours(visit: Visit) -> None:
+    page = visit("/runs/r/samples")
+    rows = page.locator("tr[data-row]")
+    expect(page.locator(".found")).to_contain_text("130 samples")
+    expect(rows).to_have_count(50)
+    expect(rows.first).to_contain_text("failed")
+    page.keyboard.press("/")
+    page.keyboard.type("首都")
+    page.keyboard.press("Enter")
+    expect(page.locator(".found")).to_contain_text("text: 首都")
+    page.get_by_label("Result").select_option("failed")
+    expect(page.locator(".found")).to_contain_text("14 samples")
+    page.get_by_label("Tag").select_option("half=a")
+    expect(page.locator(".found")).to_contain_text("13 samples")
+    address = page.url
+    assert "text=" in address and "state=failed" in address and "tag=half%3Da" in address  # noqa: PT018
+    assert "order=" not in address  # fields that say nothing are left out
+    page.get_by_role("link", name="case 010").click()
+    expect(page.locator("h1")).to_contain_text("case 010")
+    page.keyboard.press("j")
+    expect(page.locator("h1")).to_contain_text("case 020")
+    page.keyboard.press("k")
+    expect(page.locator("h1")).to_contain_text("case 010")
+    page.goto(address)
+    page.locator(".found a.pill", has_text="failed").click()
+    expect(page.locator(".found")).to_contain_text("65 samples")
+
+
+def test_pages_follow_each_other_by_keys_and_by_address(visit: Visit) -> None:
+    page = visit("/runs/r/samples?order=plan")
+    rows = page.locator("tr[data-row]")
+    expect(rows.first).to_contain_text("case 000")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    expect(page.get_by_role("link", name="case 001", exact=True)).to_be_focused()
+    for first in ("case 050", "case 100"):
+        page.get_by_role("link", name="More ›").click()
+        expect(rows.first).to_contain_text(first)
+    expect(rows).to_have_count(30)
+    page.reload()
+    expect(rows.first).to_contain_text("case 100")
+    page.get_by_role("link", name="First page").click()
+    expect(rows.first).to_contain_text("case 000")
+
+
+def test_hostile_texts_are_only_shown(visit: Visit) -> None:
+    page = visit("/runs/r/samples?text=onerror")
+    row = page.locator("tr[data-row]")
+    expect(row).to_have_count(1)
+    expect(row).to_contain_text("<script>alert(1)</script>")
+    expect(row).to_contain_text("{braces}")
+    assert page.locator("main img").count() == 0
+    page.get_by_role("link", name="<img src=x").first.click()
+    expect(page.locator("h1")).to_contain_text("<script>")
+    page = visit("/runs/r/samples?id=../up")
+    page.get_by_role("link", name="../up/../x?y#z").click()
+    expect(page.locator("h1")).to_contain_text("../up/../x?y#z")
+
+
+def test_a_phone_and_chinese_in_the_dark(visit: Visit) -> None:
+    page = visit("/runs/r/samples?lang=zh&theme=dark", **PHONE)
+    expect(page.locator(".found")).to_contain_text("130 个样本")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.get_by_label("结果").first.select_option("passed")
+    expect(page.locator(".found")).to_contain_text("116 个样本")
+    page.goto(f"{page.url}&text=没有这个词")
+    expect(page.locator(".empty")).to_contain_text("没有样本符合")
