@@ -128,7 +128,7 @@ def test_samples_are_searched_filtered_and_opened_with_their_neighbours(visit: V
     address = page.url
     assert "text=" in address and "state=failed" in address and "tag=half%3Da" in address  # noqa: PT018
     assert "order=" not in address  # fields that say nothing are left out
-    page.get_by_role("link", name="case 010").click()
+    page.get_by_role("link", name="case 010", exact=True).click()
     expect(page.locator("h1")).to_contain_text("case 010")
     page.keyboard.press("j")
     expect(page.locator("h1")).to_contain_text("case 020")
