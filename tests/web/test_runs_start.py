@@ -16,7 +16,7 @@ from web_site import AppSite
 from proctor.core.errors import BadInput
 from proctor.web.runs.actions import Resume, delete_run, resume_run, start_run, stop_run
 from proctor.web.runs.launcher import Launcher
-from proctor.web.runs.progress import RunProgress, RunReference, Watch, get_progress
+from proctor.web.runs.progress import RunProgress, RunReference, Watches, get_progress
 from proctor.web.runs.request import RunRequest
 from proctor.web.workspace import NotFound
 
@@ -108,7 +108,7 @@ def test_a_run_is_started_by_the_form_watched_and_deleted(site: AppSite) -> None
 
 
 def progress_command(client: TestClient, site: AppSite) -> str:
-    from proctor.web.runs.pages import panel_of
+    from proctor.web.runs.panel import panel_of
 
     return panel_of(site.workspace, "mine").command
 
@@ -226,14 +226,14 @@ def test_what_is_read_only_starts_nothing(tmp_path: Path) -> None:
 async def test_fifty_who_watch_a_run_cause_one_look_at_a_time(site: AppSite) -> None:
     [store] = site.workspace.stores.values()
     await begun(store, [a_sample("fr")], a_record("going", planned=1))
-    watch = Watch(site.workspace, "going")
+    watch = site.workspace.kept(Watches).of("going")
     looks = 0
     real = watch.look
 
-    def counted() -> RunProgress:
+    def counted(*, quick: bool = False) -> RunProgress:
         nonlocal looks
         looks += 1
-        return real()
+        return real(quick=quick)
 
     watch.look = counted  # type: ignore[method-assign]
 
@@ -253,7 +253,7 @@ async def test_fifty_who_watch_a_run_cause_one_look_at_a_time(site: AppSite) -> 
 async def test_who_stops_watching_ends_the_looks(site: AppSite) -> None:
     [store] = site.workspace.stores.values()
     await begun(store, [a_sample("fr")], a_record("going", planned=1))
-    watch = Watch(site.workspace, "going")
+    watch = site.workspace.kept(Watches).of("going")
     stream = watch.follow()
     assert (await anext(stream)).state == "running"
     await stream.aclose()  # type: ignore[attr-defined]

@@ -20,10 +20,12 @@ from proctor.reports.folder import zipped
 from proctor.reports.render import run_values
 from proctor.reports.words import Words
 from proctor.web.app import page
+from proctor.web.auth import session_of
 from proctor.web.failures import API
 from proctor.web.results.links import RunLinks
 from proctor.web.results.report import report_soon
 from proctor.web.results.saving import ask, save
+from proctor.web.runs.panel import panel_of
 from proctor.web.workspace import Found, Workspace
 
 TYPES = {
@@ -47,7 +49,13 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
         if gathered is not None:
             values = run_values(gathered.report, Words(request.state.lang), links)
         return page(
-            request, "results/run.html.jinja", **values, reference=found.reference, here=links.run, tab="results"
+            request,
+            "results/run.html.jinja",
+            **values,
+            panel=panel_of(workspace, found.reference, session_of(request).person.name),
+            reference=found.reference,
+            here=links.run,
+            tab="results",
         )
 
     def save_report(request: Request) -> Response:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from pathlib import PurePath
 
 import msgspec
 
@@ -64,7 +65,7 @@ def start_run(workspace: Workspace, given: RunRequest, by: str = "", lang: str =
     """
     check(workspace, given.spec())
     name, store = _store(workspace, given.store)
-    run = given.run or new_id(given.task)
+    run = given.run or new_id(_short(given.task))
     if not RUN_ID.fullmatch(run):
         raise BadInput("'{run}' cannot be a run id: use letters, digits, '.', '_' and '-', at most 100.", run=run)
     if any(record.id == run for record in store.runs()):
@@ -153,6 +154,16 @@ def list_baselines(workspace: Workspace) -> list[Baseline]:
 
 def _annotation(run_id: str, by: str, **given: object) -> Annotation:
     return msgspec.convert({"run_id": run_id, "by": by, "created": time.time(), **given}, Annotation)
+
+
+def _short(task: str) -> str:
+    """Return what names a task of a file: its function, or the file without the way to it.
+
+    >>> _short("agents/mine.py:capitals"), _short("sets/shop.evalset.json"), _short("bfcl/simple_python")
+    ('capitals', 'shop', 'bfcl/simple_python')
+    """
+    path, _, name = task.partition(".py:")
+    return name or (PurePath(path).name.partition(".")[0] if "." in task else task)
 
 
 def _store(workspace: Workspace, name: str) -> tuple[str, Store]:

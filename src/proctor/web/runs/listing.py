@@ -139,6 +139,13 @@ def list_runs(workspace: Workspace, given: RunFilter) -> RunPage:
     )
 
 
+def numbers_soon(workspace: Workspace, found: Found, *, seconds: float) -> RunNumbers | None:
+    """Return the numbers of a run that is not under way; None while they are computed, where that takes longer."""
+    store, record, _ = found
+    side = workspace.kept(Side)
+    return side.soon(found, "list", RunNumbers, lambda: _numbers(store, record), seconds=seconds)
+
+
 def notes_of(store: Store, run_id: str | None = None) -> Mapping[str, Notes]:
     """Return what people said about runs, by run."""
     said: dict[str, list[Annotation]] = {}
@@ -177,9 +184,7 @@ def _row(workspace: Workspace, found: Found, said: Notes, by: float) -> RunRow:
         now = workspace.kept(Watches).of(reference).recent()
         numbers_now = RunNumbers(headline=now.headline, outcomes=now.outcomes, usage=now.usage)
         return replace(row, seconds=now.seconds, numbers=numbers_now, rate=now.rate, seconds_left=now.seconds_left)
-    patience = max(0.0, by - time.monotonic())
-    side = workspace.kept(Side)
-    return replace(row, numbers=side.soon(found, "list", RunNumbers, lambda: _numbers(store, record), seconds=patience))
+    return replace(row, numbers=numbers_soon(workspace, found, seconds=max(0.0, by - time.monotonic())))
 
 
 def _numbers(store: Store, record: RunRecord) -> RunNumbers:

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from urllib.parse import quote, urlencode
 
-import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
@@ -11,7 +10,6 @@ from starlette.routing import BaseRoute, Route
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
-from proctor.core.trial import INFRASTRUCTURE
 from proctor.web.app import page
 from proctor.web.auth import form, session_of
 from proctor.web.operations import convert, read
@@ -19,12 +17,12 @@ from proctor.web.runs import actions, choices, listing, progress
 from proctor.web.runs.choices import Chosen, list_choices, list_options
 from proctor.web.runs.forms import draft_of, request_of, rest_of
 from proctor.web.runs.launcher import Launcher
-from proctor.web.runs.listing import NOTHING_SAID, Notes, RunFilter, list_runs, notes_of
+from proctor.web.runs.listing import RunFilter, list_runs
 from proctor.web.runs.options import text_of
-from proctor.web.runs.permitted import check
-from proctor.web.runs.progress import RunProgress, RunReference, Watches
-from proctor.web.runs.request import RunRequest, again, shown
-from proctor.web.workspace import NotFound, Workspace
+from proctor.web.runs.panel import panel_of
+from proctor.web.runs.progress import RunReference, Watches
+from proctor.web.runs.request import RunRequest, again
+from proctor.web.workspace import Workspace
 
 SOON, LATER = 0.3, 3.0  # seconds until a list with numbers to come, or with runs under way, is asked for again
 OPERATIONS = (*listing.OPERATIONS, *progress.OPERATIONS, *actions.OPERATIONS, *choices.OPERATIONS)
@@ -35,67 +33,6 @@ STATES = (
     ("stopped", say("stopped")),
     ("cut_off", say("cut off")),
 )
-
-
-class Panel(msgspec.Struct, frozen=True, kw_only=True):
-    """What the head of a run's page shows: how far it is, what can be done with it, what people said.
-
-    Attributes:
-        failed: trials whose infrastructure failed, which can be run again.
-        stopping: it was asked to stop already.
-        command: the command that its process was started with.
-        own_note: what the reader wrote about it.
-    """
-
-    run: str
-    id: str
-    progress: RunProgress
-    notes: Notes
-    own_note: str
-    can_go_on: bool
-    can_copy: bool
-    failed: int
-    stopping: bool
-    command: str
-
-
-def panel_of(workspace: Workspace, reference: str, by: str = "") -> Panel:
-    """Return what the head of a run's page shows.
-
-    Raises:
-        NotFound: there is neither such a run nor a start of one.
-    """
-    now = workspace.kept(Watches).of(reference).look()
-    launcher = workspace.kept(Launcher)
-    try:
-        store, record, _ = workspace.find_run(reference)
-    except NotFound:
-        store, run = actions.run_or_start(workspace, reference)
-        record = None
-    else:
-        run = store.run(reference.partition("@")[0]).id
-    start = launcher.last(store, run)
-    notes = notes_of(store, run).get(run, NOTHING_SAID) if record is not None else NOTHING_SAID
-    permitted = record is not None and "continue_from" not in record.provenance
-    if record is not None and permitted:
-        try:
-            check(workspace, record.spec)
-        except BadInput:
-            permitted = False
-    is_whole = now.done >= now.planned > 0
-    failed = sum(count for outcome, count in now.outcomes.items() if outcome in INFRASTRUCTURE)
-    return Panel(
-        run=reference,
-        id=run,
-        progress=now,
-        notes=notes,
-        own_note=next((note.text for note in notes.notes if note.by == by), ""),
-        can_go_on=permitted and not is_whole,
-        can_copy=record is not None and "continue_from" not in record.provenance,
-        failed=failed if permitted else 0,
-        stopping=launcher.is_stopping(store, run),
-        command=shown(start.words) if start is not None else "",
-    )
 
 
 def routes(workspace: Workspace) -> Sequence[BaseRoute]:

@@ -1,9 +1,11 @@
 """Follow a run that is under way: one reader of the store for each run, however many browsers watch it."""
 
 import asyncio
+import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Literal
 
 import msgspec
@@ -23,6 +25,7 @@ EVERY_SECONDS = 1.0
 START_SECONDS = 0.3  # while it starts, which is short
 REST = 25  # after each look at the store, this many times as long as it took: watching costs a run at most 4 %
 RECENT_SECONDS = 2.0
+SMALL = 20_000  # trials whose main number no page waits for
 WINDOW_SECONDS = 60.0  # of which the rate is taken
 
 LiveState = Literal["starting", "running", "cut_off", "not_started", "stopped", "finished", "inconclusive", "copying"]
@@ -73,7 +76,7 @@ class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
 
 def get_progress(workspace: Workspace, given: RunReference) -> RunProgress:
     """Return how far a run is, with its rate and the time left while it is watched or asked for repeatedly."""
-    return workspace.kept(Watches).of(given.run).look()
+    return workspace.kept(Watches).of(given.run).look(quick=True)
 
 
 def state_of(workspace: Workspace, store: Store, record: RunRecord) -> LiveState:
@@ -87,6 +90,11 @@ def state_of(workspace: Workspace, store: Store, record: RunRecord) -> LiveState
     return "cut_off" if record.state == "running" else record.state
 
 
+def ended(outcomes: Mapping[Outcome, int]) -> int:
+    """Return how many trials have ended; those that were not played are run when the run is resumed."""
+    return sum(count for outcome, count in outcomes.items() if outcome not in ("skipped", "cancelled"))
+
+
 def digest_of(record: RunRecord) -> str:
     """Return the digest of a record, which changes with it."""
     return digest_bytes(msgspec.json.encode(record))
@@ -95,9 +103,11 @@ def digest_of(record: RunRecord) -> str:
 class Watch:
     """Looks at a run at intervals while there are followers."""
 
-    def __init__(self, workspace: Workspace, reference: str) -> None:
+    def __init__(self, workspace: Workspace, reference: str, pool: Executor) -> None:
         self._workspace = workspace
         self._reference = reference
+        self._pool = pool
+        self._lock = threading.Lock()  # one refresh at a time
         self._seen: deque[tuple[float, int]] = deque(maxlen=600)
         self._headline: Estimate | None = None
         self._headline_again = 0.0  # when it is worth to compute it again
@@ -107,8 +117,8 @@ class Watch:
         self._task: asyncio.Task[None] | None = None
         self.followers = 0
 
-    def look(self) -> RunProgress:
-        """Read the store.
+    def look(self, *, quick: bool = False) -> RunProgress:
+        """Read the store; where it is `quick`, the main number of a large run is that of the last look.
 
         Raises:
             NotFound: there is neither such a run nor a start of one.
@@ -122,7 +132,7 @@ class Watch:
         state = state_of(self._workspace, store, record)
         start = launcher.last(store, record.id)
         outcomes = store.outcomes(record.id)
-        done = sum(count for outcome, count in outcomes.items() if outcome not in ("skipped", "cancelled"))
+        done = ended(outcomes)
         rate = self._rate(done) if state in UNDER_WAY else None
         return RunProgress(
             run=self._reference,
@@ -133,16 +143,18 @@ class Watch:
             rate=rate,
             seconds_left=max(0, record.planned - done) / rate if rate else None,
             seconds=record.seconds if state not in UNDER_WAY else time.time() - (start or _since(record)).started,
-            headline=self._main_number(store, record, is_last=state not in UNDER_WAY) if done else None,
+            headline=self._main_number(store, record, due=not quick or done < SMALL) if done else None,
             usage=store.usage(record.id),
             said=tuple(launcher.log(store, record.id)),
             code=start.code if start is not None else None,
         )
 
     def recent(self) -> RunProgress:
-        """Return what was seen last, if that is not long ago; else look."""
-        if self._latest is None or time.monotonic() - self._looked > RECENT_SECONDS:
-            self._latest = self.look()
+        """Return what was seen last; where that is long ago, the next caller gets what is looked up meanwhile."""
+        if self._latest is None or not self._latest.is_under_way:  # the run may have been resumed since
+            self._latest = self.look(quick=True)
+        elif time.monotonic() - self._looked > RECENT_SECONDS and not self._lock.locked():
+            self._pool.submit(self._refresh)
         return self._latest
 
     async def follow(self) -> AsyncIterator[RunProgress]:
@@ -180,12 +192,17 @@ class Watch:
         finally:
             self._wake()
 
-    def _main_number(self, store: Store, record: RunRecord, *, is_last: bool) -> Estimate | None:
+    def _main_number(self, store: Store, record: RunRecord, *, due: bool) -> Estimate | None:
         begun = time.monotonic()
-        if record.scorers and (is_last or begun > self._headline_again):
+        if record.scorers and due and begun > self._headline_again:
             self._headline = numbers.headline(record, store)
             self._headline_again = time.monotonic() + REST * (time.monotonic() - begun)
         return self._headline
+
+    def _refresh(self) -> None:
+        with self._lock:
+            if time.monotonic() - self._looked > RECENT_SECONDS:
+                self._latest = self.look()
 
     def _wake(self) -> None:
         changed, self._changed = self._changed, asyncio.Event()
@@ -223,6 +240,7 @@ class Watches:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="proctor-watch")
         self._watch_by_reference: dict[str, Watch] = {}
 
     def of(self, reference: str) -> Watch:
@@ -232,11 +250,12 @@ class Watches:
             if len(known) >= self.MOST:
                 for idle in [name for name, watch in [*known.items()] if not watch.followers]:
                     del known[idle]
-            known[reference] = Watch(self._workspace, reference)
+            known[reference] = Watch(self._workspace, reference, self._pool)
         return known[reference]
 
     def close(self) -> None:
         """Forget them."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
         self._watch_by_reference.clear()
 
 
