@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -24,6 +24,7 @@ from proctor.web.authoring.files import Conflict, History, Opened, folder_of
 from proctor.web.authoring.forms import CaseForm
 from proctor.web.authoring.results import RunOfSet
 from proctor.web.operations import convert, read
+from proctor.web.runs import choices
 from proctor.web.workspace import Found, NotFound, Workspace
 
 OPERATIONS = (*editing.OPERATIONS, *criteria_file.OPERATIONS, *results.OPERATIONS)
@@ -90,6 +91,7 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
         Route("/evalsets/duplicate", pages.writes(pages.duplicate), methods=["POST"]),
         Route("/evalsets/delete", pages.writes(pages.delete), methods=["POST"]),
         Route("/evalsets/move", pages.writes(pages.move), methods=["POST"]),
+        Route("/evalsets/run", pages.run, methods=["POST"]),
         Route("/evalsets/criteria", pages.criteria),
         Route("/evalsets/criteria", pages.writes(pages.change_criteria), methods=["POST"]),
     ]
@@ -122,26 +124,34 @@ class _Pages:
     def set(self, request: Request) -> Response:
         return self._set(request)
 
-    def _set(self, request: Request, *, wrong: Sentence | None = None) -> Response:
+    def _set(self, request: Request, *, wrong: Sentence | None = None, status: int = 200) -> Response:
         given = read(request, editing.SetGiven)
         opened = files.open_set(folder_of(self._workspace), given.file)
         view = editing.view_of(self._workspace, opened, given)
         runs = results.runs_of(self._workspace, opened)
         wanted = request.query_params.get("run", "")
         looked_at = [one for one in runs if wanted in ("", one[1].run)][:RUNS_LOOKED_AT]
+        criteria = criteria_file.get_criteria(self._workspace, criteria_file.CriteriaGiven(file=given.file))
         by_case = {row.case: self._result(opened, row.case, looked_at) for row in view.cases}
         return page(
             request,
             "authoring/set.html.jinja",
-            status=409 if wrong is not None else 200,
+            status=status,
             set=view,
             text=given.text,
             after=given.after,
             runs=[one for _, one in runs],
             wanted=wanted,
+            starting=bool(wanted) and not looked_at and results.is_starting(self._workspace, wanted),
+            is_live=wanted in {one.run for _, one in runs if one.state == "running"},
+            agents=choices.list_choices(self._workspace).agents,
+            usual_agent=runs[0][1].spec if runs else "",
+            needs_judge=any(one.needs_judge and one.chosen for one in criteria.metrics),
+            needs_user=any(row.is_scenario for row in view.cases),
             by_case={case: found for case, found in by_case.items() if found is not None},
-            criteria=criteria_file.get_criteria(self._workspace, criteria_file.CriteriaGiven(file=given.file)),
+            criteria=criteria,
             wrong=wrong,
+            conflict=status == 409,
             done=request.query_params.get("done", ""),
         )
 
@@ -171,7 +181,7 @@ class _Pages:
             act()
         except Conflict as error:
             scope = {**request.scope, "query_string": urlencode({"file": file}).encode()}
-            return self._set(Request(scope), wrong=error.sentence)
+            return self._set(Request(scope), wrong=error.sentence, status=409)
         return _to("/evalsets/set", file=file)
 
     def case(self, request: Request) -> Response:
@@ -324,6 +334,23 @@ class _Pages:
             digest=files.case_digest(theirs) if theirs is not None else "",
             rows=rows,
         )
+
+    async def run(self, request: Request) -> Response:
+        """Run the selected cases, and show the set with what comes in."""
+        sent = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=results.MOST_SELECTED + 20)
+        fields = {name: values[-1] for name, values in sent.items()}
+        given = convert({**fields, "cases": sent.get("cases", [])}, results.Selected)
+        return await run_in_threadpool(self._run, request, given)
+
+    def _run(self, request: Request, given: results.Selected) -> Response:
+        try:
+            started = results.run_cases(self._workspace, given, _person(request), request.state.lang)
+        except NotFound:
+            raise
+        except BadInput as error:
+            scope = {**request.scope, "query_string": urlencode({"file": given.file}).encode()}
+            return self._set(Request(scope), wrong=error.sentence, status=422)
+        return _to("/evalsets/set", file=given.file, run=started.run)
 
     def criteria(self, request: Request) -> Response:
         given = read(request, criteria_file.CriteriaGiven)

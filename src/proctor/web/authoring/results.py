@@ -19,6 +19,9 @@ from proctor.web.authoring.editing import CaseGiven
 from proctor.web.authoring.files import History, Opened, Saved, folder_of
 from proctor.web.authoring.forms import with_calls
 from proctor.web.operations import Operation
+from proctor.web.runs.actions import Started, run_or_start, start_run
+from proctor.web.runs.launcher import Launcher
+from proctor.web.runs.request import RunRequest
 from proctor.web.workspace import Found, NotFound, Workspace
 
 MOST_RUNS = 30
@@ -34,7 +37,7 @@ class SetRuns(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunOfSet(msgspec.Struct, frozen=True, kw_only=True):
-    """A run of the cases of a set; `is_current` if the file has not changed since."""
+    """A run of the cases of a set; `is_current` if the file has not changed since, `spec` how the agent was named."""
 
     run: str
     agent: str
@@ -42,6 +45,7 @@ class RunOfSet(msgspec.Struct, frozen=True, kw_only=True):
     created: float
     is_current: bool
     selected: tuple[str, ...] = ()
+    spec: str = ""
 
 
 class CaseInRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,13 +77,21 @@ class Accept(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Selected(msgspec.Struct, frozen=True, kw_only=True):
-    """Cases to run with an agent; all if none is named."""
+    """Cases to run with an agent; all if none is named.
+
+    Attributes:
+        judge: the model for metrics that ask one, such as `openai:MODEL`.
+        user: the model of the simulated user, for scenarios.
+        store: the store to write, where several are open.
+    """
 
     file: str
     agent: str
     cases: tuple[str, ...] = ()
-    store: str = ""
+    judge: str = ""
+    user: str = ""
     attempts: Annotated[int, msgspec.Meta(ge=1, le=100)] | None = None
+    store: str = ""
 
 
 def list_runs_of_set(workspace: Workspace, given: SetRuns) -> list[RunOfSet]:
@@ -152,6 +164,31 @@ def accepted(case: EvalCase, outcome: CaseOutcome, what: What, attempt: int, tur
     return replace(case, conversation=conversation)
 
 
+def run_cases(workspace: Workspace, given: Selected, by: str = "", lang: str = "en") -> Started:
+    """Run cases of a set with an agent, as a process of its own."""
+    opened = files.open_set(folder_of(workspace), given.file)
+    request = RunRequest(
+        task=task_of(opened, given.cases),
+        agent=given.agent.strip(),
+        judge=given.judge.strip(),
+        task_options={"user": given.user.strip()} if given.user.strip() else {},
+        attempts=given.attempts,
+        store=given.store,
+    )
+    if not request.agent:
+        raise BadInput("Choose an agent to run the cases with.")
+    return start_run(workspace, request, by=by, lang=lang)
+
+
+def is_starting(workspace: Workspace, reference: str) -> bool:
+    """True if the process of a run was started here and lives, even if it has not written anything yet."""
+    try:
+        store, run = run_or_start(workspace, reference)
+    except BadInput:
+        return False
+    return workspace.kept(Launcher).is_alive(store, run)
+
+
 def runs_of(workspace: Workspace, opened: Opened) -> list[tuple[Found, RunOfSet]]:
     """Return the last runs of a file, or of a folder that it is in."""
     made = []
@@ -171,6 +208,7 @@ def runs_of(workspace: Workspace, opened: Opened) -> list[tuple[Found, RunOfSet]
             created=found.record.created,
             is_current=digest == opened.digest,
             selected=selected,
+            spec=found.record.spec.agent,
         )
         made.append((found, run))
         if len(made) == MOST_RUNS:
@@ -246,6 +284,7 @@ def _call(actual: Mapping[str, Any], data: IntermediateData | None, place: int) 
 
 OPERATIONS: Sequence[Operation] = (
     Operation("GET", "/evalsets/runs", list_runs_of_set),
+    Operation("POST", "/evalsets/runs", run_cases),
     Operation("GET", "/evalsets/case/history", case_history),
     Operation("GET", "/evalsets/case/result", case_result),
     Operation("POST", "/evalsets/case/accept", accept_result),

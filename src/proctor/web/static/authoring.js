@@ -39,3 +39,16 @@ window.addEventListener("beforeunload", (event) => {
   if (!isSending && caseForm()?.dataset.unsaved !== undefined) event.preventDefault();
 });
 document.addEventListener("htmx:after:swap", () => { isSending = false; });
+
+// A row that was added gets the focus; what was wrong is brought to the eye.
+const names = (form) => new Set([...form.elements].map((field) => field.name));
+let known = new Set();
+document.addEventListener("htmx:before:request", () => { if (caseForm()) known = names(caseForm()); });
+document.addEventListener("htmx:after:swap", () => {
+  const form = caseForm();
+  if (!form) return;
+  const visible = [...form.elements].filter((field) => field.offsetParent && field.matches("input, textarea"));
+  const fresh = known.size ? visible.find((field) => !known.has(field.name)) : null;
+  (form.querySelector("[aria-invalid]") ?? fresh)?.focus();
+  known = new Set();
+});
