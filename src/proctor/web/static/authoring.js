@@ -25,12 +25,14 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[href]");
   if (!link || link.target || caseForm()?.dataset.unsaved === undefined) return;
-  if (!window.confirm(caseForm().dataset.leave)) {
-    event.preventDefault();
-    event.stopImmediatePropagation();
-  } else {
+  if (link.matches("[data-leave]")) {
     delete caseForm().dataset.unsaved;
+    return;
   }
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  document.querySelector("#leave [data-leave]").href = link.href;
+  document.getElementById("leave").showModal();
 }, true);
 
 let isSending = false;
