@@ -14,8 +14,8 @@ from proctor.core.errors import BadInput
 from proctor.evalsets.cases import new_case
 from proctor.evalsets.noun import as_json
 from proctor.evalsets.schema import EvalCase
-from proctor.web.authoring import files
-from proctor.web.authoring.files import Conflict, History
+from proctor.web import evalset_files as files
+from proctor.web.evalset_files import Conflict, History
 from proctor.web.workspace import NotFound, Workspace
 
 # As people keep them: keys of their own, both spellings, numbers in their form, short objects on one line, nulls.

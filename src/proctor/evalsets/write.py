@@ -7,13 +7,16 @@ shape is kept, as it is written as a whole.
 import codecs
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
 
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
 from proctor.core.validation import in_words
-from proctor.evalsets.noun import as_json, respell
+from proctor.evalsets.noun import as_json, camel, respell
 from proctor.evalsets.read import Loaded, read
 from proctor.evalsets.schema import EvalCase, EvalSet
 from proctor.runtime.files import locked, write_whole
@@ -94,20 +97,44 @@ def _save(path: Path, eval_set: EvalSet, loaded: Loaded, *, reshape: bool = Fals
             "{path} was changed by someone else since it was read; nothing was written. Try again.", path=path
         )
     whole = loaded.shape != "current" and (reshape or loaded.shape != "mixed")
-    data = as_text(eval_set).encode() if whole else _changed(before, eval_set)
+    data = as_text(eval_set).encode() if whole else _changed(before, eval_set, loaded.eval_set)
     copy = _keep_copy(path) if whole else None
     write_whole(path, data, durable=True)
     return copy
 
 
-def _changed(before: bytes, eval_set: EvalSet) -> bytes:
+def _changed(before: bytes, new: EvalSet, old: EvalSet) -> bytes:
     """Return the file with the changes of the set in it."""
     text = before.decode("utf-8-sig")
+    value = json.loads(text)
+    key = camel("eval_cases") if camel("eval_cases") in value else "eval_cases"
     try:
-        changed = rewrite(text, respell(as_json(eval_set), json.loads(text), EvalSet))
+        head = respell(as_json(replace(new, eval_cases=[])), {**value, key: []}, EvalSet)
+        changed = rewrite(text, {**head, key: _changed_cases(new.eval_cases, old.eval_cases, value[key])})
     except ValueError as error:
         raise BadInput("The eval set cannot be written: {error}.", error=in_words(error)) from None
     return (codecs.BOM_UTF8 if before.startswith(codecs.BOM_UTF8) else b"") + changed.encode()
+
+
+def _changed_cases(new: Sequence[EvalCase], old: Sequence[EvalCase], written: Sequence[Any]) -> list[Any]:
+    """Return the cases as the file has them: those that are the same objects unchanged, others in the words of the old ones."""
+    same = {id(case): index for index, case in enumerate(old)}
+    by_id = {case.eval_id: index for index, case in enumerate(old)}
+    by_conversation = {id(case.conversation): index for index, case in enumerate(old) if case.conversation}
+    ids = {case.eval_id for case in new}
+    gone = iter([index for index, case in enumerate(old) if case.eval_id not in ids])
+    made = []
+    for case in new:
+        index = same.get(id(case))
+        if index is not None:
+            made.append(written[index])
+            continue
+        index = by_id.get(case.eval_id, by_conversation.get(id(case.conversation)))
+        index = (
+            next(gone, None) if index is None else index
+        )  # a case with another id is in the place of one that is gone
+        made.append(as_json(case) if index is None else respell(as_json(case), written[index], EvalCase))
+    return made
 
 
 def _dump(value: object) -> str:

@@ -17,7 +17,7 @@ from proctor.evalsets.read import file_bytes
 from proctor.runtime.files import locked, write_whole
 from proctor.runtime.json_edit import rewrite
 from proctor.trajectory_matching.adk_rules import MatchType
-from proctor.web.authoring.files import Conflict, folder_of, inside, list_sets
+from proctor.web.evalset_files import Conflict, folder_of, inside, list_sets
 from proctor.web.operations import Operation
 from proctor.web.workspace import Workspace
 

@@ -12,8 +12,8 @@ from proctor.core.sentence import Sentence, say
 from proctor.evalsets.noun import as_json
 from proctor.evalsets.read import Shape, case_of
 from proctor.evalsets.schema import EvalCase, EvalSet, texts
-from proctor.web.authoring import files
-from proctor.web.authoring.files import History, Opened, Saved, SetFile, folder_of
+from proctor.web import evalset_files as files
+from proctor.web.evalset_files import History, Opened, Saved, SetFile, folder_of
 from proctor.web.operations import Operation
 from proctor.web.workspace import Workspace
 

@@ -17,12 +17,13 @@ from proctor.evalsets.noun import as_json
 from proctor.evalsets.outcomes import Call, CaseOutcome, TurnOutcome, outcome_of
 from proctor.evalsets.schema import PERSONAS, EvalCase
 from proctor.reports.word_diff import Piece, diff_words
+from proctor.web import evalset_files as files
 from proctor.web.app import page
 from proctor.web.auth import form, session_of
-from proctor.web.authoring import criteria_file, editing, files, forms, results, tools
-from proctor.web.authoring.files import Conflict, History, Opened, folder_of
+from proctor.web.authoring import criteria_file, editing, forms, results, tools
 from proctor.web.authoring.forms import CaseForm
 from proctor.web.authoring.results import RunOfSet
+from proctor.web.evalset_files import Conflict, History, Opened, folder_of
 from proctor.web.operations import convert, read
 from proctor.web.runs import choices
 from proctor.web.workspace import Found, NotFound, Workspace

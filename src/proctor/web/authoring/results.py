@@ -14,10 +14,10 @@ from proctor.evalsets import cases
 from proctor.evalsets.outcomes import CaseOutcome, Status, TurnOutcome, outcome_of
 from proctor.evalsets.read import set_id
 from proctor.evalsets.schema import Content, EvalCase, EvalSet, FunctionCall, IntermediateData, Invocation, Part
-from proctor.web.authoring import files
+from proctor.web import evalset_files as files
 from proctor.web.authoring.editing import CaseGiven
-from proctor.web.authoring.files import History, Opened, Saved, folder_of
 from proctor.web.authoring.forms import with_calls
+from proctor.web.evalset_files import History, Opened, Saved, folder_of
 from proctor.web.operations import Operation
 from proctor.web.runs.actions import Started, run_or_start, start_run
 from proctor.web.runs.launcher import Launcher

@@ -8,7 +8,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import File, Message, Turn
 from proctor.evalsets.recording import Played, case_of, session_input
 from proctor.reports.story import PlayedTurn, played_turns
-from proctor.web.authoring.files import Saved, checked_id, folder_of, list_sets, save_case
+from proctor.web.evalset_files import Saved, checked_id, folder_of, list_sets, save_case
 from proctor.web.operations import Operation
 from proctor.web.samples.attachments import read_attachment
 from proctor.web.samples.sample import Attempt, SampleAttempt

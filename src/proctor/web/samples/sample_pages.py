@@ -17,7 +17,7 @@ from proctor.core.sentence import Sentence
 from proctor.stores.blobs import encode
 from proctor.web.app import page
 from proctor.web.auth import form, session_of
-from proctor.web.authoring.files import Saved
+from proctor.web.evalset_files import Saved
 from proctor.web.operations import convert
 from proctor.web.samples import cases, labels, sample
 from proctor.web.samples.addresses import attachment_address, list_address, sample_address
