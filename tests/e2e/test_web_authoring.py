@@ -87,7 +87,7 @@ def test_a_case_is_found_opened_changed_and_saved_by_keys(site: Served, open_as:
     answer.focus()
     page.keyboard.press("End")
     page.keyboard.type(" 你好")
-    expect(page.locator(".unsaved")).to_be_visible()
+    expect(page.locator(".changed-here")).to_be_visible()
     page.keyboard.press("Control+s")
     expect(page.get_by_role("status").filter(has_text="Saved.")).to_be_visible()
     assert site.case("greeting").conversation[0].final_response.parts[0].text == "Hello! How can I help you? 你好"

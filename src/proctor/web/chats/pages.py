@@ -14,9 +14,9 @@ from proctor.core.sample import File
 from proctor.core.sentence import say
 from proctor.i18n import speak
 from proctor.runtime.threads import in_thread
+from proctor.web import evalset_files as files
 from proctor.web.app import page
 from proctor.web.auth import form, session_of
-from proctor.web.authoring import files
 from proctor.web.chats import choices, service
 from proctor.web.chats.sessions import Chat, Turn, Update
 from proctor.web.chats.wire import Span

@@ -17,7 +17,7 @@ from proctor.core.trajectory import Step
 from proctor.evalsets.recording import case_of
 from proctor.evalsets.schema import EvalCase, SessionInput
 from proctor.runtime.threads import in_thread
-from proctor.web.authoring import files
+from proctor.web import evalset_files as files
 from proctor.web.chats import choices
 from proctor.web.chats.sessions import Chat, Chats, Turn
 from proctor.web.chats.wire import Event, Span
