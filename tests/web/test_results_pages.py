@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 from web_site import AppSite
 
+from proctor.web.results import links as links_of_pages
 from proctor.web.results import report as results
 from proctor.web.results.links import RunLinks
 from proctor.web.results.report import Gathered, RunGiven, get_estimates, get_report
@@ -46,6 +47,15 @@ def test_the_page_is_in_the_language_of_the_reader(site: AppSite) -> None:
     page = site.browser().get("/runs/first?lang=zh").text
     assert "结果状态" in page
     assert "每个试次的时间" in page
+
+
+def test_a_section_of_many_slices_is_short_until_it_is_opened(site: AppSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(links_of_pages, "ROWS", 0)
+    browser = site.browser()
+    page = browser.get("/runs/first").text
+    assert 'href="/runs/first?all=script#by-script"' in page
+    assert "tag=script%3Dhan" not in page
+    assert "tag=script%3Dhan" in browser.get("/runs/first?all=script").text
 
 
 def test_an_id_that_is_no_run_is_not_found(site: AppSite) -> None:
@@ -121,6 +131,14 @@ def test_a_page_is_saved_as_one_file_that_needs_no_server(site: AppSite) -> None
     assert not re.search(r"<(script|form|dialog|link|button)\b", page)
     assert not re.search(r'\s(hx-[\w:-]+|on\w+|data-\w+)=|href="[^#]', page)
     assert "csrf" not in page
+
+
+def test_a_list_to_choose_from_is_saved_without_its_form(site: AppSite) -> None:
+    browser = site.browser()
+    browser.get("/runs")  # the numbers of the list are computed in the background
+    page = browser.get("/save", params={"view": "/runs"}).text
+    assert "capitals" in page
+    assert not re.search(r"<(form|input|label)\b", page)
 
 
 def test_a_page_that_is_saved_waits_for_its_numbers(site: AppSite, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -181,6 +181,14 @@ class Links:
         """Return the address of a trial."""
         return ""
 
+    def shown(self, key: str, rows: Sequence[Line]) -> Sequence[Line]:
+        """Return which rows of a section of estimates the page has: all of them."""
+        return rows
+
+    def section(self, key: str) -> str:
+        """Return the address at which a section has all its rows."""
+        return ""
+
 
 def run_values(report: Report, words: Words, links: Links | None = None) -> dict[str, object]:
     """Return the values that the templates about a run need, for reports and for other pages that include them."""

@@ -1,17 +1,21 @@
 """The addresses of a run's pages."""
 
+from collections.abc import Sequence
 from urllib.parse import quote, urlencode
 
-from proctor.reports.render import Links
+from proctor.reports.render import Line, Links
 
+ROWS = 30  # of a section of estimates, until it is opened
 FOLDED = "…"  # the type of errors that are counted together
 
 
 class RunLinks(Links):
     """Where the parts of a run's page lead in the app: to its samples."""
 
-    def __init__(self, reference: str) -> None:
+    def __init__(self, reference: str, opened: str | None = None) -> None:
+        """Name a run, and the section of estimates that has all its rows, however many."""
         self.run = f"/runs/{quote(reference, safe='@')}"
+        self.opened = opened
 
     def class_id(self, error_class: str, error_type: str) -> str:
         """Return no anchor: the trials of a class have a page of their own."""
@@ -35,6 +39,14 @@ class RunLinks(Links):
         """Return the address of a trial."""
         address = f"{self.run}/samples/{quote(sample_id, safe='')}"
         return f"{address}?attempt={attempt}" if attempt else address
+
+    def shown(self, key: str, rows: Sequence[Line]) -> Sequence[Line]:
+        """Return which rows of a section of estimates the page has: the first ones, or all if it is opened."""
+        return rows if len(rows) <= ROWS + 1 or key == self.opened else rows[:ROWS]
+
+    def section(self, key: str) -> str:
+        """Return the address at which a section has all its rows."""
+        return f"{self.run}?{urlencode({'all': key})}#by-{quote(key)}"
 
     def samples(self, **chosen: str) -> str:
         """Return the address of the list of samples, with the filters that are not empty."""

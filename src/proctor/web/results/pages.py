@@ -43,7 +43,7 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
 
     def show_run(request: Request) -> Response:
         found = workspace.find_run(request.path_params["run"])
-        links = RunLinks(found.reference)
+        links = RunLinks(found.reference, request.query_params.get("all"))
         gathered = report_soon(workspace, found, waits=request.scope["state"].get("waits", False))
         values: dict[str, Any] = {"report": None, "record": found.record, "links": links}
         if gathered is not None:

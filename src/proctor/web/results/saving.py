@@ -15,7 +15,9 @@ from proctor.core.errors import BadInput
 
 Fetch = Callable[[str], Awaitable["Fetched"]]
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-DROPPED = frozenset({"script", "form", "dialog", "button", "select", "textarea", "noscript", "iframe", "object"})
+DROPPED = frozenset({"script", "dialog", "button", "label", "select", "textarea", "noscript", "iframe", "object"})
+DROPPED_CLASSES = frozenset({"unsaved", "filters", "button", "pager", "deeds", "say", "judge-it", "lazy"})
+UNWRAPPED = frozenset({"form"})  # a list to choose from is in one
 VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"})
 KEPT_ATTRIBUTES = re.compile(r"(?!(?:on|hx-|data-|style$|srcset$|action$|formaction$|download$|tabindex$)).")
 IMAGE_BYTES = 4_000_000  # of one; a larger one is left out
@@ -45,9 +47,11 @@ class _Copy(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
-        if self._skipping or tag in DROPPED or "unsaved" in values.get("class", "").split():
+        if self._skipping or tag in DROPPED or _needs_server(values):
             if tag not in VOID:
                 self._skipping.append(tag)
+            return
+        if tag in UNWRAPPED:
             return
         if tag == "link":
             if values.get("rel") == "stylesheet":
@@ -72,7 +76,7 @@ class _Copy(HTMLParser):
             self.parts.append("\0styles\0")
         if tag == "body":
             self.parts.append(self._footer)
-        if tag not in VOID:
+        if tag not in VOID and tag not in UNWRAPPED:
             self.parts.append(f"</{tag}>")
 
     def handle_data(self, data: str) -> None:
@@ -99,6 +103,12 @@ class _Copy(HTMLParser):
             self.images.append(kept["src"])
             kept["src"] = f"\0image{len(self.images) - 1}\0"
         return "".join(f' {name}="{escape(value)}"' if value else f" {name}" for name, value in kept.items())
+
+
+def _needs_server(values: Mapping[str, str]) -> bool:
+    """True of an element that is for reading on, or for writing."""
+    classes = values.get("class", "").split()
+    return values.get("rel") in ("prev", "next") or not DROPPED_CLASSES.isdisjoint(classes)
 
 
 async def save(page: str, fetch: Fetch, footer: str) -> str:
