@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from web_site import AppSite
 
 from proctor.core.errors import BadInput
@@ -71,6 +72,17 @@ def test_a_run_that_is_scored_again_is_compared_again(site: AppSite) -> None:
     rescore(open_run("second", store=site.store), scorers=["number"])
     after = compare_runs(site.workspace, given)
     assert len(after.comparisons[0].rows) > len(before.comparisons[0].rows)
+
+
+def test_a_run_that_grows_is_compared_as_it_was_a_moment_ago(site: AppSite) -> None:
+    record = site.workspace.find_run("first").record
+    store = site.workspace.find_run("first").store
+    running = [Found(store, replace(record, state="running"), "first")]
+    kept = site.workspace.kept(Background)
+    assert kept.result("key", running, len, version=1) == 1
+    assert kept.result("key", [*running, *running], len, version=2) == 1
+    assert kept.result("other", found(site, "first"), len, version=1) == 1
+    assert kept.result("other", found(site, "first", "second"), len, version=2) == 2
 
 
 def test_large_runs_are_read_by_another_process_with_the_same_result(

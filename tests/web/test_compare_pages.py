@@ -13,6 +13,7 @@ from proctor import Sample, Task, evaluate
 from proctor.api import Run
 from proctor.api.baselines import set_baseline
 from proctor.core.errors import ProviderFailed
+from proctor.web.comparing import pages
 
 HOSTILE = "s/<script>alert(1)</script>?&\x1b[31m"
 
@@ -160,6 +161,7 @@ def test_the_runs_can_be_chosen_and_mistakes_are_said(three: Lab) -> None:
         (("old", "new", "same", "other", "a", "b", "c"), "a"),
     ):
         assert said in text_of(three.get("/compare", *runs, status=400))
+    assert "'BC' names none of the runs" in text_of(three.get("/compare", "old", "new", "same", of="BC", status=400))
     assert "'Z' names none of the runs" in text_of(three.get("/compare", "old", "new", of="Z", status=400))
     three.get("/compare", "old", "new", size="nine", status=400)
     three.get("/compare/sample", "old", "new", sample="nowhere", status=404)
@@ -187,7 +189,7 @@ def test_missing_scores_are_said_and_such_samples_can_be_listed(lab: Lab) -> Non
 
 def test_the_leaderboard_gives_ranges_of_ranks_by_paired_tests(three: Lab) -> None:
     html = three.get("/leaderboard")
-    ranks = re.findall(r'<td class="n main">([\d–]+)</td>\s*<td><input[^>]*value="(\w+)"', html)
+    ranks = re.findall(r'<td class="n main">([\d–]+)</td>\s*<td[^>]*><input[^>]*value="(\w+)"', html)
     assert ranks == [("1", "new"), ("2–3", "old"), ("2–3", "same")]
     assert "3 tests corrected by Holm" in text_of(html)
     assert "old" not in text_of(three.get("/leaderboard", task="unknown")).split("Leaderboard")[-1]
@@ -261,6 +263,22 @@ def test_a_comparison_of_two_runs_can_be_saved_as_one_file(three: Lab) -> None:
     assert "default-src 'none'" in answer.text
     assert "the second is better" in answer.text
     assert "<script>alert" not in answer.text
+
+
+def test_a_page_that_waits_says_so_and_asks_again(three: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "SECONDS", 0.0)
+    for path in ("/compare?run=old&run=new", "/leaderboard?task=t", "/trends?agent=old"):
+        first = three.client.get(path).text
+        assert "Reading all samples of these runs." in text_of(first)
+        assert f'hx-get="{path.replace("&", "&amp;")}"' in first
+        while "Reading all samples" in (html := three.client.get(path).text):
+            pass
+        assert "<h1>" in html
+
+
+def test_a_file_of_too_many_trials_is_refused(three: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "MOST_IN_A_FILE", 10)
+    assert "proctor compare old new -o compare.html" in text_of(three.get("/compare/file", "old", "new", status=400))
 
 
 def test_programs_get_the_same_as_data(three: Lab) -> None:

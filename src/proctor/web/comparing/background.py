@@ -1,6 +1,7 @@
 """Compute what takes longer than a page may wait, and keep the last results."""
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,13 +16,21 @@ T = TypeVar("T")
 KEPT = 12
 AT_ONCE = 2
 SECONDS = 0.2  # that a page waits; then it says what it waits for
+GROWS_SECONDS = 15.0  # for which the comparison of a run that is under way is shown
 APART = 40_000  # trials from which a process of its own computes
 MOST_TRIALS = 3_000_000  # some 1.2 kB each are needed for a comparison
 
 
 class _Entry(NamedTuple):
     version: object
+    began: float
     future: "Future[Any]"
+
+    def counts(self, now: object, *, grows: bool) -> bool:
+        """True if it is under way, or what it made is still right; of a run that grows, right a moment ago."""
+        if not self.future.done() or self.version == now:
+            return True
+        return grows and time.monotonic() - self.began < GROWS_SECONDS
 
 
 class Background:
@@ -64,9 +73,9 @@ class Background:
         is_apart = trials > APART and all(Path(run.store.url).expanduser().is_file() for run in runs)
         with self._lock:
             entry = self._entries.get(key)
-            if entry is None or (entry.version != now and entry.future.done()):
+            if entry is None or not entry.counts(now, grows=any(run.record.state == "running" for run in runs)):
                 work = self._pool.submit(self._apart, runs, make) if is_apart else self._pool.submit(make, runs)
-                entry = self._entries[key] = _Entry(now, work)
+                entry = self._entries[key] = _Entry(now, time.monotonic(), work)
             self._entries.move_to_end(key)
             while len(self._entries) > KEPT:
                 self._entries.popitem(last=False)[1].future.cancel()

@@ -123,7 +123,7 @@ def position(letter: str, runs: Sequence[Found]) -> int:
     Raises:
         BadInput: it names none of the others.
     """
-    if letter and letter not in LETTERS[1 : len(runs)]:
+    if letter and letter not in [*LETTERS[1 : len(runs)]]:
         raise BadInput("'{letter}' names none of the runs that are compared with the first.", letter=letter)
     return LETTERS.index(letter) if letter else 0
 

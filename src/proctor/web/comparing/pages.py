@@ -39,6 +39,7 @@ OPERATIONS = (
 OFFERED = 200  # runs to choose from
 ROWS = 16  # of slices; the others are folded
 MOST_TAGS = 300
+MOST_IN_A_FILE = 20_000  # trials
 OF_THE_MOMENT = ("after", "lang", "sort")  # what an address says once
 GROUP_NAMES: Mapping[str, Sentence] = {
     "moved": say("Broken or fixed"),
@@ -186,6 +187,12 @@ class _Pages:
         """Send the comparison of two runs as one file that needs no server."""
         given = read(request, comparison.CompareGiven)
         runs = comparison.find_runs(self._workspace, given.run[:2])
+        if (trials := sum(run.record.planned for run in runs)) > MOST_IN_A_FILE:
+            raise BadInput(
+                "With {count} trials the page would be too large; this makes it anyway: {command}",
+                count=f"{trials:,}",
+                command=f"proctor compare {runs[0].record.id} {runs[1].record.id} -o compare.html",
+            )
         found = comparison.kept(self._workspace, runs, given.scorer)
         sides = [(run.record, run.store) for run in runs]
         html = versus.html(found.comparisons[0], request.state.lang, pair_samples(sides[0], sides[1]))
@@ -233,6 +240,7 @@ class _Pages:
             how=versus.HOW,
             short=lambda changes: ", ".join(one.name.rpartition(SEPARATOR)[2] for one in changes[:3]),
             sentences=list(_about_trend(trend, words)),
+            link=_linker(request),
         )
 
 
