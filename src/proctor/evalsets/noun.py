@@ -114,6 +114,11 @@ def as_json(noun: Noun) -> Any:
     return _merge_extra(msgspec.to_builtins(noun, enc_hook=_dump_foreign), ("noun", type(noun)))
 
 
+def as_camel_json(noun: Noun) -> Any:
+    """Return plain JSON data as the server of google-adk answers it: keys of the schema in camelCase, others unchanged."""
+    return _in_camel(as_json(noun), ("noun", type(noun)))
+
+
 def respell(new: object, old: object, kind: type[Noun]) -> Any:
     """Return JSON that says the same as `new`, which is in snake_case, in the words of `old`.
 
@@ -298,4 +303,18 @@ def _merge_extra(value: object, shape: object) -> object:
             return {**made, **value.get("extra", {})} if "extra" in shapes else made
         case ("list", inner) if isinstance(value, list):
             return [_merge_extra(one, inner) for one in value]
+    return value
+
+
+def _in_camel(value: Any, shape: Any) -> Any:
+    match shape:
+        case ("noun", kind) if isinstance(value, dict):
+            shapes = _shapes(kind)
+            return {camel(key) if key in shapes else key: _in_camel(one, shapes.get(key)) for key, one in value.items()}
+        case ("list", inner) if isinstance(value, list):
+            return [_in_camel(one, inner) for one in value]
+        case ("pair", inner) if isinstance(value, list) and len(value) == 2:
+            return [value[0], _in_camel(value[1], inner)]
+        case ("map", inner) if isinstance(value, dict):
+            return {key: _in_camel(one, inner) for key, one in value.items()}
     return value

@@ -11,6 +11,7 @@ from starlette.routing import BaseRoute, Route
 from proctor.web.app import app
 from proctor.web.auth import Access
 from proctor.web.authoring import pages as authoring
+from proctor.web.chats import adk_evals, adk_sessions
 from proctor.web.chats import pages as chats
 from proctor.web.chats import service as chat_service
 from proctor.web.comparing import pages as comparing
@@ -61,6 +62,8 @@ def pages(workspace: Workspace) -> Sequence[BaseRoute]:
     rooms: Sequence[Callable[[Workspace], Sequence[BaseRoute]]] = [
         authoring.routes,
         chats.routes,
+        adk_sessions.routes,
+        adk_evals.routes,
         comparing.routes,
         run_pages.routes,  # before those of one run: a run is not called new
         results.routes,

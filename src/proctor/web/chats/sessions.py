@@ -131,7 +131,7 @@ class Chat:
         self.remembers = False
         self.size = 0
         self.saved: dict[tuple[str, str], str] = {}  # the digest of each case that it was saved as, by file and id
-        self._watchers: set[_Watcher] = set()
+        self._watchers: set[Watcher] = set()
 
     @property
     def running(self) -> Turn | None:
@@ -150,8 +150,7 @@ class Chat:
 
     async def watch(self, since: int = 0) -> AsyncIterator[Update | None]:
         """Yield the turns from number `since` on, then every update; None where nothing happens for a while."""
-        watcher = _Watcher()
-        self._watchers.add(watcher)
+        watcher = self.attach()
         try:
             number = max(since, 0)
             while number < len(self.turns):
@@ -165,10 +164,20 @@ class Chat:
                 if update is not None and update.kind == "gone":
                     return
         finally:
-            self._watchers.discard(watcher)
+            self.detach(watcher)
+
+    def attach(self) -> "Watcher":
+        """Return what takes every update from now on."""
+        watcher = Watcher()
+        self._watchers.add(watcher)
+        return watcher
+
+    def detach(self, watcher: "Watcher") -> None:
+        """Take no more updates."""
+        self._watchers.discard(watcher)
 
 
-class _Watcher:
+class Watcher:
     """What one watcher has not read yet."""
 
     def __init__(self) -> None:
@@ -288,6 +297,34 @@ class Chats:
         send = Send(chat=chat.id, message=message, content=content, state_delta=state_delta, streams=streams)
         loaded.process.send(send)
         return turn
+
+    async def reply(self, chat: Chat, message: Message, **more: Any) -> AsyncIterator[Update]:
+        """Send a message as `send` does, and return the updates of the reply; who stops listening stops the reply.
+
+        Raises:
+            BadInput: a reply is under way.
+        """
+        watcher = chat.attach()
+        try:
+            turn = await self.send(chat, message, **more)
+        except BaseException:
+            chat.detach(watcher)
+            raise
+
+        async def updates() -> AsyncIterator[Update]:
+            try:
+                over = False
+                while not over:
+                    update = await watcher.next()
+                    if update is not None and update.turn is turn:
+                        yield update
+                        over = update.kind == "over"
+            finally:
+                chat.detach(watcher)
+                if turn.how == "running":
+                    self.stop(chat)
+
+        return updates()
 
     def stop(self, chat: Chat) -> None:
         """Stop the reply that is under way; an agent that does not stop is ended."""
