@@ -11,9 +11,12 @@ from proctor.api.agree import Agreement, agree
 from proctor.api.run import Run
 from proctor.calibration import calibrate
 from proctor.calibration.calibrate import Rated, Row, Scale
+from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
-from proctor.core.sample import Message, Tool
+from proctor.core.sample import Message, Sample, Tool
+from proctor.core.score import Score
+from proctor.core.task import Task
 from proctor.judges.rubric import RubricJudge, rubric
 from proctor.models.scripted import ScriptedModel
 from proctor.review.items import items as review_items
@@ -175,6 +178,43 @@ def test_the_judge_of_a_run_is_compared_with_what_people_say_together(tmp_path: 
     assert 0.5 < (clarity.difference.value or 0) < 1.2
     assert _row(found.between_people, "clarity").alpha.scored == 50
     assert "uncalibrated" in str(open_run(run.id, store=run.store).estimate("average").note)
+
+
+def test_labels_of_the_web_app_are_compared_with_the_same_attempts_and_correct_no_figure(tmp_path: Path) -> None:
+    samples = [Sample.ask(f"s{number}", str(number), target="yes") for number in range(12)]
+    said = iter(("yes", "no") * 12)
+    run = evaluate(
+        Task(name="t", samples=samples, scorers=["exact"]),
+        agent=lambda _: next(said),
+        store=str(tmp_path / "runs.db"),
+        attempts=2,
+        concurrency=1,
+    )
+    labels = [
+        Annotation(
+            run_id=run.id,
+            sample_id=verdict.sample_id,
+            attempt=verdict.attempt,
+            kind="label",
+            name="exact",
+            value=value,
+            by=by,
+        )
+        for verdict in run.verdicts()
+        if verdict.attempt == 0 and isinstance(verdict.result, Score)
+        for by, value in (
+            ("ann", verdict.result.value),
+            ("", 1 - verdict.result.value if verdict.sample_id == "s3" else verdict.result.value),
+        )
+    ]
+    run.store.annotate(labels)
+    found = agree([run])
+    [held] = found.held
+    assert {*found.people} == {"ann", "labels"}
+    assert (held.labels, held.judged, held.corrected, held.calibrated) == (12, 12, (), False)
+    assert "people chose the items" in str(held.calibration)
+    assert _row(found.between_people, "pass_rate").equal.value == pytest.approx(11 / 12)
+    assert _row(held.rows, "pass_rate").equal.scored == 12
 
 
 def test_two_runs_without_labels_tell_how_far_judges_agree(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Measure how far people and judges agree, from verification files and judged runs, and correct a judge's numbers by it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -12,12 +12,15 @@ from proctor.api.run import Run
 from proctor.calibration import calibrate
 from proctor.calibration.calibrate import Apart, Rated, Row, Scale
 from proctor.calibration.figures import CORRECTED, PROVENANCE, about, on_scale
+from proctor.calibration.ratings import AVERAGE
 from proctor.config import settings
+from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
 from proctor.core.judge import JudgeInfo
 from proctor.core.run import Estimate
-from proctor.core.sentence import Sentence
+from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
+from proctor.core.trial import Verdict
 from proctor.judges.judgement_parsing import plain
 from proctor.judges.rubric import rubric
 from proctor.review import labels
@@ -25,11 +28,15 @@ from proctor.review.items import text_digest
 
 OTHER_KINDS = ("pairwise", "probe")  # what they say is of pairs, and no label of an item holds against it
 SHOWN_APART = 5
+UNNAMED = "labels"  # who labelled without a name
 TEXTS = {"problem": "question", "answer": "answer", "solution": "solution"}  # of a label, by what a judge calls them
 
 
 class Held(msgspec.Struct, frozen=True, kw_only=True):
     """A scorer of a run, compared with people.
+
+    Labels of the web app are of samples that people chose to look at, not of samples that were drawn: by those no figure is
+    corrected and no judge calibrated.
 
     Attributes:
         labels: items that both have rated; `judged` is how many it judged in all.
@@ -98,6 +105,13 @@ def agree(
     clusters = {one.id: one.cluster for run in runs for one in run.store.planned(run.id) if one.cluster}
     least = settings().least_agreement if least is None else least
     people, together = ([calibrate.with_average(one, weights) for one in rated] for rated in (people, together))
+    said, joint = [], []
+    in_files = {(one.rater, one.item) for one in people}
+    for one in judged:
+        labelled = [rated for rated in one.labelled if (rated.rater, rated.item) not in in_files]
+        said.append([*people, *labelled])
+        joint.append(calibrate.together([*together, *labelled]) if labelled else together)
+    people = max(said, key=len, default=people)  # labels of different scorers are answers to different questions
     found = Agreement(
         people=tuple(dict.fromkeys(one.rater for one in people)),
         scorers=tuple(one.name for one in judged),
@@ -107,7 +121,12 @@ def agree(
         between_scorers=tuple(
             calibrate.agree([one for each in judged for one in each.rated], scale, clusters=clusters, level=level)
         ),
-        held=tuple(_held(one, people, together, scale, clusters, level, least) for one in judged) if people else (),
+        held=tuple(
+            _held(one, of_people, of_all, scale, clusters, level, least)
+            for one, of_people, of_all in zip(judged, said, joint, strict=True)
+        )
+        if people
+        else (),
         raters_apart=tuple(calibrate.raters_apart(people, scale)),
         items_apart=tuple(one for one in calibrate.items_apart(people, scale) if one.distance)[:SHOWN_APART],
     )
@@ -122,7 +141,7 @@ def agree(
 
 
 class _Judged(msgspec.Struct, frozen=True, kw_only=True):
-    """A scorer of a run with what it said."""
+    """A scorer of a run with what it said, and what people said of its verdicts in the web app."""
 
     run: Run
     scorer: str
@@ -130,6 +149,7 @@ class _Judged(msgspec.Struct, frozen=True, kw_only=True):
     about: JudgeInfo | None
     weights: Mapping[str, float]
     rated: Sequence[Rated]
+    labelled: Sequence[Rated] = ()
 
 
 def _run(given: str | Path | Run, store: str | Store | None) -> Run:
@@ -166,6 +186,8 @@ def _judged(run: Run, scorer: str | None, scale: Scale) -> list[_Judged]:
     for name in asked if scorer is None else [scorer]:
         one = abouts[name]
         rater = f"{one.model if one else name} ({run.id})"
+        kept = [label for label in run.store.annotations(run.id, kind="label") if label.name == name]
+        rated = calibrate.of_verdicts(_with_the_same_attempts(run.verdicts(scorer=name), kept), rater, scale)
         found.append(
             _Judged(
                 run=run,
@@ -173,8 +195,40 @@ def _judged(run: Run, scorer: str | None, scale: Scale) -> list[_Judged]:
                 name=rater,
                 about=one,
                 weights=_weights(one),
-                rated=calibrate.of_verdicts(run.verdicts(scorer=name), rater, scale),
+                rated=rated,
+                labelled=_labelled(kept, rated, scale, one.passing if one is not None else None),
             )
+        )
+    return found
+
+
+def _with_the_same_attempts(verdicts: Iterable[Verdict], kept: Sequence[Annotation]) -> Iterator[Verdict]:
+    """Yield the verdicts without those on other attempts at a sample than the ones that people labelled."""
+    labelled: dict[str, set[int]] = {}
+    for label in kept:
+        labelled.setdefault(label.sample_id, set()).add(label.attempt)
+    for verdict in verdicts:
+        if verdict.attempt in labelled.get(verdict.sample_id, {verdict.attempt}):
+            yield verdict
+
+
+def _labelled(
+    kept: Sequence[Annotation], rated: Sequence[Rated], scale: Scale, passing: float | None
+) -> Sequence[Rated]:
+    """Return the labels of people as ratings, in what the scorer itself rates: points on average, passing, or both."""
+    shares: dict[tuple[str, str], list[float]] = {}
+    for label in kept:
+        if isinstance(label.value, int | float) and 0 <= label.value <= 1:
+            shares.setdefault((label.sample_id, label.by or UNNAMED), []).append(float(label.value))
+    has_points = any(one.points for one in rated)
+    least = None if passing is None else scale.share(passing)
+    found = []
+    for (item, rater), values in shares.items():
+        share = sum(values) / len(values)
+        mark = least if has_points else 0.5
+        points = {AVERAGE: scale.points(share)} if has_points else {}
+        found.append(
+            Rated(item=item, rater=rater, points=points, passed=None if mark is None else share >= mark - 1e-9)
         )
     return found
 
@@ -250,7 +304,13 @@ def _held(
     both = [one for one in together if one.item in items]
     rows = calibrate.agree([*both, *judged.rated], scale, clusters=clusters, level=level) if both else []
     raters = {one.rater for one in people if one.item in items}
-    corrected = calibrate.corrected(judged.rated, both, scale, clusters=clusters, level=level) if both else []
+    is_drawn = not judged.labelled
+    corrected = (
+        calibrate.corrected(judged.rated, both, scale, clusters=clusters, level=level) if both and is_drawn else []
+    )
+    calibration = calibrate.calibration(rows, len(both), len(raters), least)
+    if not is_drawn:
+        calibration = say("{calibration}; people chose the items, so it corrects no figure", calibration=calibration)
     figures = {one.name: one for one in judged.about.figures} if judged.about else {}
     main = judged.about.main if judged.about and judged.about.kind else "accuracy"
     shown = []
@@ -276,8 +336,8 @@ def _held(
             if not one.slice and one.name.removeprefix(f"{judged.scorer}.") in raw_names
         ),
         corrected=tuple(shown),
-        calibration=calibrate.calibration(rows, len(both), len(raters), least),
-        calibrated=calibrate.is_calibrated(rows, least),
+        calibration=calibration,
+        calibrated=is_drawn and calibrate.is_calibrated(rows, least),
     )
 
 
