@@ -53,3 +53,14 @@ document.addEventListener("htmx:after:swap", (event) => {
     document.head.append(script);
   }
 });
+
+// A table that scrolls sideways can be scrolled by keys as well.
+function makeScrollersReachable() {
+  for (const box of document.querySelectorAll(".wide, .scroll")) {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }
+}
+for (const event of ["htmx:after:swap", "toggle"]) document.addEventListener(event, makeScrollersReachable, true);
+addEventListener("resize", makeScrollersReachable);
+makeScrollersReachable();
