@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Page, Request, expect
+from playwright.sync_api import Page
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 AXE = Path(__file__).parents[1] / "data" / "axe" / "axe-4.14.1.min.js.gz"
@@ -36,7 +36,9 @@ def shape(address: str) -> str:
     """Return what addresses of one kind of page have in common."""
     path = re.sub(r"^/runs/(?!new)[^/?]+", "/runs/RUN", urlsplit(address).path)
     path = re.sub(r"/samples/.+", "/samples/SAMPLE", path)
-    names = sorted({pair.partition("=")[0] for pair in urlsplit(address).query.split("&")} - {"order", "after", "attempt"})
+    names = sorted(
+        {pair.partition("=")[0] for pair in urlsplit(address).query.split("&")} - {"order", "after", "attempt"}
+    )
     return f"{path}?{','.join(names)}"
 
 
@@ -47,7 +49,9 @@ def links(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize("look", [Look("en", "light", 1280), Look("zh", "dark", 360)], ids=str)
-def test_every_page_is_accessible_and_within_its_width(look: Look, web: Start, visit: Open, requests: list[str]) -> None:
+def test_every_page_is_accessible_and_within_its_width(
+    look: Look, web: Start, visit: Open, requests: list[str]
+) -> None:
     axe = gzip.decompress(AXE.read_bytes()).decode()
     server = web("--demo")
     how = {"color_scheme": look.scheme, "viewport": {"width": look.width, "height": 900}, "bypass_csp": True}  # for axe
@@ -56,7 +60,9 @@ def test_every_page_is_accessible_and_within_its_width(look: Look, web: Start, v
     waiting, seen, faults, count = [*STARTS], set[str](), list[str](), 0
     while waiting and count < MOST_PAGES:
         address = waiting.pop(0)
-        if shape(address) in seen or re.search(r"[?&](lang|theme)=|/save\?|/file\?|/report\.|/static/|/attachments?/", address):
+        if shape(address) in seen or re.search(
+            r"[?&](lang|theme)=|/save\?|/file\?|/report\.|/static/|/attachments?/", address
+        ):
             continue
         seen.add(shape(address))
         answer = page.goto(server.address + address)
