@@ -8,6 +8,7 @@ from typing import Annotated
 import msgspec
 
 from proctor.core.errors import BadInput
+from proctor.core.trajectory import Usage
 from proctor.reports.compare import Comparison, compare_several, scorers_in_common
 from proctor.reports.verdicts import gate
 from proctor.stats import power
@@ -44,6 +45,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
         comparisons: of the second run, the third, … with the first.
         needed: for each of them, how many samples find differences of some sizes; fewer where these samples cannot say.
         decisions: for each of them, whether it is no worse by more than the margin, where one was given.
+        usage: the tokens, requests and money spent on each run.
         groups: samples by what any of the others did to them.
         overlaps: of each two runs.
     """
@@ -53,6 +55,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     comparisons: tuple[Comparison, ...]
     needed: tuple[tuple[power.Needed, ...], ...]
     decisions: tuple[Decision, ...]
+    usage: tuple[Usage, ...]
     groups: Mapping[Group, int]
     overlaps: tuple[Overlap, ...]
 
@@ -64,6 +67,7 @@ class Kept(msgspec.Struct, frozen=True):
     comparisons: Sequence[Comparison]
     columns: Columns
     overlaps: Sequence[Overlap]
+    usage: Sequence[Usage]
 
 
 def compare_runs(workspace: Workspace, given: CompareGiven) -> Compared:
@@ -112,6 +116,7 @@ def describe(runs: Sequence[Found], found: Kept, given: CompareGiven) -> Compare
             for main in mains
         ),
         decisions=tuple(gate(main, given.margin / 100) for main in mains) if given.margin else (),
+        usage=tuple(found.usage),
         groups=group_counts(found.columns),
         overlaps=tuple(found.overlaps),
     )
@@ -141,4 +146,5 @@ def _compute(runs: Sequence[Found], scorer: str) -> Kept:
         compare_several(sides[0], sides[1:], scorers=[scorer, *(name for name in known if name != scorer)]),
         columns,
         [overlap(columns, first, second) for first, second in combinations(range(len(runs)), 2)],
+        [run.store.usage(run.record.id) for run in runs],
     )

@@ -1,7 +1,7 @@
 """The pages of /compare, /leaderboard and /trends."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from urllib.parse import quote, urlencode
 
 from markupsafe import Markup, escape
@@ -92,6 +92,7 @@ class _Pages:
         tasks = [task for task in dict.fromkeys(run.record.task for run in runs) if counts[task] > 1]
         named = next((run.record.task for run in runs if run.reference in chosen), "")
         task = request.query_params.get("task") or named or next(iter(tasks), "")
+        offered = [run for run in runs if run.record.task == task][:OFFERED] if counts[task] > 1 else []
         return page(
             request,
             "comparing/choose.html.jinja",
@@ -100,7 +101,8 @@ class _Pages:
             chosen=chosen,
             task=task,
             tasks=[(name, name) for name in tasks],
-            offered=[run for run in runs if run.record.task == task][:OFFERED] if counts[task] > 1 else [],
+            offered=offered,
+            names_of=_names_of(offered),
         )
 
     def _compared(
@@ -125,6 +127,7 @@ class _Pages:
             letters_of_others=[(letter, letter) for letter in letters[1:]],
             others=lambda reference: [run.reference for run in runs if run.reference != reference],
             addable=self._addable(runs),
+            names_of=_names_of(runs),
             most=comparison.MOST_RUNS,
             scorers=[(name, name) for name in scorers_in_common([run.record for run in runs])],
             compared=compared,
@@ -234,7 +237,7 @@ class _Pages:
             tasks=[(name, name) for name in trend.tasks],
             agents=[(name, name) for name in trend.agents],
             baselines=[*((name, name) for name in trend.named), *plain],
-            names_of=lambda reference: [name for name, run in trend.named.items() if run == reference],
+            names_of=_names_by_run(trend.named.items()),
             alerts=list(_alerts(trend, words)),
             chart=_chart(trend, words),
             how=versus.HOW,
@@ -242,6 +245,18 @@ class _Pages:
             sentences=list(_about_trend(trend, words)),
             link=_linker(request),
         )
+
+
+def _names_of(runs: Sequence[Found]) -> Mapping[str, Sequence[str]]:
+    """Return the names of the runs that are baselines."""
+    return _names_by_run((name, run.reference) for name, run in trends.named_baselines(runs))
+
+
+def _names_by_run(named: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
+    found: dict[str, list[str]] = {}
+    for name, reference in named:
+        found.setdefault(reference, []).append(name)
+    return found
 
 
 Linker = Callable[..., str]

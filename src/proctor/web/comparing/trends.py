@@ -6,6 +6,7 @@ one before, and Holm corrects all these tests together.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Annotated
 
@@ -86,7 +87,7 @@ def follow_task_soon(workspace: Workspace, given: TrendGiven, *, seconds: float 
     agent = given.agent or next(iter(agents), "")
     of_agent = [run for run in of_task if run.record.agent == agent]
     shown = of_agent[: given.last][::-1]
-    named = {name: run.reference for name, run in _named(workspace, of_task)}
+    named = {name: run.reference for name, run in named_baselines(of_task)}
     baseline = _baseline(workspace, given.baseline, named, task)
     trend = Trend(
         task=task,
@@ -104,13 +105,14 @@ def follow_task_soon(workspace: Workspace, given: TrendGiven, *, seconds: float 
     return workspace.kept(Background).result(key, runs, partial(_follow, trend=trend), version=trend, seconds=seconds)
 
 
-def _named(workspace: Workspace, runs: Sequence[Found]) -> Iterator[tuple[str, Found]]:
+def named_baselines(runs: Sequence[Found]) -> Iterator[tuple[str, Found]]:
     """Yield the baselines among these runs, with their names."""
     by_place = {(id(run.store), run.record.id): run for run in runs}
-    for store in workspace.stores.values():
-        for name, run_id in baselines(store).items():
-            if (run := by_place.get((id(store), run_id))) is not None:
-                yield name, run
+    for store in {id(run.store): run.store for run in runs}.values():
+        with suppress(BadInput):  # a store that broke meanwhile; the list of runs says so
+            for name, run_id in baselines(store).items():
+                if (run := by_place.get((id(store), run_id))) is not None:
+                    yield name, run
 
 
 def _baseline(workspace: Workspace, given: str, named: dict[str, str], task: str) -> Found | None:
