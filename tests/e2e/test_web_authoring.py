@@ -19,7 +19,11 @@ from proctor.web.serving import listen, make_server
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}
 AGENT = """
+import time
+
+
 def answer(question: str) -> str:
+    time.sleep(2)  # so that a page is brought while the run is under way
     return "Hi there! How can I help you?" if question == "Hello!" else "好的，请提供订单号。"
 """
 Visit = Callable[..., Page]
@@ -150,9 +154,11 @@ def test_selected_cases_are_run_their_results_come_in_and_one_is_accepted(site: 
     page.get_by_role("combobox", name="Agent").fill(f"{site.agents / 'shop.py'}:answer")
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.get_by_text("results come in below")).to_be_visible()
-    failed = page.locator("td.result").get_by_text("failed")
+    page.get_by_role("checkbox", name="haggle").check()
+    failed = page.locator("td.case-result").get_by_text("failed")
     expect(failed).to_have_count(2, timeout=60_000)
     expect(page.get_by_text("results come in below")).to_have_count(0, timeout=30_000)
+    expect(page.get_by_role("checkbox", name="haggle")).to_be_checked()
     page.get_by_role("link", name="greeting", exact=True).click()
     expect(page.locator(".actual mark").first).to_have_text("Hi there")
     page.get_by_role("button", name="the response", exact=True).click()
@@ -163,7 +169,7 @@ def test_selected_cases_are_run_their_results_come_in_and_one_is_accepted(site: 
     page.get_by_role("checkbox", name="greeting").check()
     expect(page.get_by_role("combobox", name="Agent", exact=True)).to_have_value(f"{site.agents / 'shop.py'}:answer")
     page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.locator("td.result").get_by_text("passed")).to_have_count(1, timeout=60_000)
+    expect(page.locator("td.case-result").get_by_text("passed")).to_have_count(1, timeout=60_000)
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlencode
 
@@ -12,7 +13,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from proctor.core.errors import BadInput
-from proctor.core.sentence import Sentence
+from proctor.core.run import RunSpec
+from proctor.core.sentence import Sentence, say
 from proctor.evalsets.noun import as_json
 from proctor.evalsets.outcomes import Call, CaseOutcome, TurnOutcome, outcome_of
 from proctor.evalsets.schema import PERSONAS, EvalCase
@@ -25,7 +27,7 @@ from proctor.web.authoring.forms import CaseForm
 from proctor.web.authoring.results import RunOfSet
 from proctor.web.evalset_files import Conflict, History, Opened, folder_of
 from proctor.web.operations import convert, read
-from proctor.web.runs import choices
+from proctor.web.runs import choices, permitted
 from proctor.web.workspace import Found, NotFound, Workspace
 
 OPERATIONS = (*editing.OPERATIONS, *criteria_file.OPERATIONS, *results.OPERATIONS)
@@ -146,7 +148,7 @@ class _Pages:
             starting=bool(wanted) and not looked_at and results.is_starting(self._workspace, wanted),
             is_live=wanted in {one.run for _, one in runs if one.state == "running"},
             agents=choices.list_choices(self._workspace).agents,
-            usual_agent=runs[0][1].spec if runs else "",
+            usual_agent=self._usual_agent(opened, runs),
             needs_judge=any(one.needs_judge and one.chosen for one in criteria.metrics),
             needs_user=any(row.is_scenario for row in view.cases),
             by_case={case: found for case, found in by_case.items() if found is not None},
@@ -155,6 +157,14 @@ class _Pages:
             conflict=status == 409,
             done=request.query_params.get("done", ""),
         )
+
+    def _usual_agent(self, opened: Opened, runs: Sequence[tuple[Found, RunOfSet]]) -> str:
+        """Return the agent of the last run that may be started from here, '' for none."""
+        for _, run in runs[:RUNS_LOOKED_AT]:
+            with suppress(BadInput):
+                permitted.check(self._workspace, RunSpec(task=str(opened.path), agent=run.spec))
+                return run.spec
+        return ""
 
     def change_set(self, request: Request, fields: Mapping[str, str]) -> Response:
         given = convert(fields, editing.SetChange)
@@ -307,7 +317,7 @@ class _Pages:
     ) -> tuple[RunOfSet, CaseOutcome] | None:
         """Return the result of a case in the run that is wanted, else in the last one that has it."""
         for found, run in runs:
-            if wanted in ("", run.run):
+            if wanted in ("", run.run) and (not run.selected or case_id in run.selected):
                 outcome = outcome_of(found.record, found.store, results.sample_id(found, opened, case_id))
                 if outcome is not None:
                     return run, outcome
@@ -320,7 +330,7 @@ class _Pages:
         mine = dict(forms.fields_of(forms.form_of(made)))
         other = dict(forms.fields_of(forms.form_of(theirs))) if theirs is not None else {}
         rows = [
-            (name, *diff_words(other.get(name, ""), mine.get(name, "")))
+            (name, _field_name(name), *diff_words(other.get(name, ""), mine.get(name, "")))
             for name in dict.fromkeys([*other, *mine])
             if other.get(name, "") != mine.get(name, "") and name.rpartition(".")[2] not in ("origin", "also")
         ]
@@ -384,6 +394,26 @@ class _Pages:
         except BadInput as error:
             return self._criteria(request, file, wrong=error.sentence)
         return _to("/evalsets/criteria", file=file, done="saved")
+
+
+def _field_name(name: str) -> Sentence:
+    """Return what people call a field of the form."""
+    match name.split("."):
+        case ["turns", turn, "calls", call, *_]:
+            return say("Turn {turn}, call {call}", turn=int(turn) + 1, call=int(call) + 1)
+        case ["turns", turn, "user", *_]:
+            return say("Turn {turn}: the user says", turn=int(turn) + 1)
+        case ["turns", turn, "response", *_]:
+            return say("Turn {turn}: expected response", turn=int(turn) + 1)
+        case ["turns", turn, *_]:
+            return say("Turn {turn}: rubrics", turn=int(turn) + 1)
+        case ["rubrics", *_]:
+            return say("Rubrics of the case")
+        case ["case_id"]:
+            return say("Id")
+        case ["scenario" | "starting_prompt" | "plan" | "persona"]:
+            return say("Scenario of a simulated user")
+    return say("Session: what the conversation begins with, and ends with")
 
 
 def _advice(given: CaseForm, known: Mapping[str, tools.ToolHelp]) -> Mapping[str, Sequence[Sentence]]:

@@ -15,7 +15,7 @@ document.addEventListener("change", (event) => {
 });
 
 document.addEventListener("keydown", (event) => {
-  const save = caseForm()?.querySelector(".save button");
+  const save = caseForm()?.querySelector(".savebar button.main");
   if (!save || event.key !== "s" || !(event.ctrlKey || event.metaKey)) return;
   event.preventDefault();
   caseForm().requestSubmit(save);
@@ -53,4 +53,13 @@ document.addEventListener("htmx:after:swap", () => {
   const fresh = known.size ? visible.find((field) => !known.has(field.name)) : null;
   (form.querySelector("[aria-invalid]") ?? fresh)?.focus();
   known = new Set();
+});
+
+// Results that come in replace the table: what is selected in it stays selected.
+const boxes = () => [...document.querySelectorAll('#results input[name="cases"]')];
+let selected = [];
+document.addEventListener("htmx:before:swap", () => { selected = boxes().filter((box) => box.checked).map((box) => box.value); });
+document.addEventListener("htmx:after:swap", () => {
+  for (const box of boxes()) box.checked ||= selected.includes(box.value);
+  selected = [];
 });
