@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -51,10 +52,23 @@ class WebServer:
 @pytest.fixture
 def web(tmp_path: Path) -> Iterator[Callable[..., WebServer]]:
     """Starts `proctor web` with the words of a command line, in an empty folder."""
+    with _servers(tmp_path) as start:
+        yield start
+
+
+@pytest.fixture(scope="module")
+def web_of_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., WebServer]]:
+    """The same, where the tests of a module share a server."""
+    with _servers(tmp_path_factory.mktemp("web")) as start:
+        yield start
+
+
+@contextmanager
+def _servers(folder: Path) -> Iterator[Callable[..., WebServer]]:
     running: list[WebServer] = []
 
     def start(*words: str | Path) -> WebServer:
-        running.append(WebServer(*map(str, words), cwd=tmp_path))
+        running.append(WebServer(*map(str, words), cwd=folder))
         return running[-1]
 
     yield start

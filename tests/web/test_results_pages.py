@@ -5,6 +5,7 @@ import json
 import re
 import zipfile
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -159,6 +160,16 @@ def test_a_stranger_saves_nothing(site: AppSite) -> None:
 
 def test_addresses_keep_ids_with_signs_apart() -> None:
     links = RunLinks("r 1@main")
-    assert links.sample("a/b?c#d", 0) == "/runs/r%201@main/samples/a%2Fb%3Fc%23d"
+    assert links.sample("a/b?c#d", 0) == "/runs/r%201@main/samples/a/b%3Fc%23d"
     assert links.error("wrong_answer", "x y") == "/runs/r%201@main/samples?error_class=wrong_answer&error_type=x+y"
-    assert links.error("", "") == links.error("a", "…") == links.outcome("not_run") == links.slice("") == ""
+    assert links.error("", "") == "/runs/r%201@main/samples?error_class=-"
+    assert links.error("a", "…") == links.outcome("not_run") == links.slice("") == ""
+
+
+def test_every_link_of_the_page_leads_to_a_page_and_counts_agree(site: AppSite) -> None:
+    browser = site.browser()
+    page = browser.get("/runs/first").text
+    addresses = {unescape(one) for one in re.findall(r'href="(/runs/first[^"]*)"', page) if "report." not in one}
+    assert len(addresses) >= 8
+    for address in addresses:
+        assert browser.get(address).status_code == 200, address

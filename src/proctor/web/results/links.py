@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from urllib.parse import quote, urlencode
 
 from proctor.reports.render import Line, Links
+from proctor.web.samples.addresses import list_address, sample_address
+from proctor.web.samples.listing import NO_CLASS
 
 ROWS = 30  # of a section of estimates, until it is opened
 FOLDED = "…"  # the type of errors that are counted together
@@ -14,6 +16,7 @@ class RunLinks(Links):
 
     def __init__(self, reference: str, opened: str | None = None) -> None:
         """Name a run, and the section of estimates that has all its rows, however many."""
+        self.reference = reference
         self.run = f"/runs/{quote(reference, safe='@')}"
         self.opened = opened
 
@@ -23,9 +26,9 @@ class RunLinks(Links):
 
     def error(self, error_class: str, error_type: str) -> str:
         """Return the address of the trials with an error."""
-        if error_type == FOLDED or not (error_class or error_type):
+        if error_type == FOLDED:
             return ""
-        return self.samples(error_class=error_class, error_type=error_type)
+        return self.samples(error_class=error_class or NO_CLASS, error_type=error_type)
 
     def outcome(self, name: str) -> str:
         """Return the address of the trials with an outcome."""
@@ -37,8 +40,7 @@ class RunLinks(Links):
 
     def sample(self, sample_id: str, attempt: int) -> str:
         """Return the address of a trial."""
-        address = f"{self.run}/samples/{quote(sample_id, safe='')}"
-        return f"{address}?attempt={attempt}" if attempt else address
+        return sample_address(self.reference, sample_id, attempt)
 
     def shown(self, key: str, rows: Sequence[Line]) -> Sequence[Line]:
         """Return which rows of a section of estimates the page has: the first ones, or all if it is opened."""
@@ -50,5 +52,4 @@ class RunLinks(Links):
 
     def samples(self, **chosen: str) -> str:
         """Return the address of the list of samples, with the filters that are not empty."""
-        query = urlencode({name: value for name, value in chosen.items() if value})
-        return f"{self.run}/samples?{query}" if query else f"{self.run}/samples"
+        return list_address(self.reference, {name: value for name, value in chosen.items() if value})

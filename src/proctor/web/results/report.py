@@ -13,6 +13,7 @@ from proctor.web.samples.side import Side
 from proctor.web.workspace import Found, Workspace
 
 NAME = "report"
+PATIENT_SECONDS = 0.1  # that a page waits; then it says what it waits for
 FAILURES = 10  # that are shown, spread over the kinds of error
 REST = 25  # the report of a run that is under way is made again after this many times as long as it took
 
@@ -65,7 +66,7 @@ def report_soon(workspace: Workspace, found: Found, *, waits: bool = False) -> G
     side = workspace.kept(Side)
     if waits:
         return side.cached(found, NAME, Gathered, lambda: _gather(found))
-    gathered = side.soon(found, NAME, Gathered, lambda: _gather(found)) or known
+    gathered = side.soon(found, NAME, Gathered, lambda: _gather(found), seconds=PATIENT_SECONDS) or known
     if gathered is not None and found.record.state == "running":
         latest[found.reference] = gathered
     else:

@@ -130,9 +130,8 @@ async def save(page: str, fetch: Fetch, footer: str) -> str:
         image = await fetch(path) if path.startswith("/") and left > 0 else Fetched(404, "", b"")
         is_shown = image.status == 200 and image.content_type.startswith("image/") and len(image.body) <= IMAGE_BYTES
         left -= len(image.body)
-        inserted[f"image{number}"] = (
-            f"data:{escape(image.content_type)};base64,{b64encode(image.body).decode()}" if is_shown else ""
-        )
+        encoded = f"{escape(image.content_type)};base64,{b64encode(image.body).decode()}" if is_shown else ","
+        inserted[f"image{number}"] = f"data:{encoded}"
     return re.sub("\0(\\w+)\0", lambda found: inserted[found[1]], "".join(copy.parts))
 
 
