@@ -81,6 +81,15 @@ def test_an_odd_id_has_an_address_of_its_own(browser: TestClient) -> None:
     assert 'href="/runs/told/samples/?sample=..%2Fup' in came.text
 
 
+def test_what_differs_in_the_texts_is_marked(browser: TestClient) -> None:
+    page = browser.get(SHOP).text
+    assert "<pre>2. Two red umbrellas are in your cart.</pre>" in page
+    assert "Two red umbrellas are <ins>now </ins>in your cart.</pre>" in page
+    other = browser.get(f"/runs/{RUN}/samples/picture").text
+    assert "<pre>red</pre>" in other
+    assert "<pre>It is red.</pre>" in other, "nearly all of it is other words"
+
+
 def test_the_filter_of_the_list_stays_in_every_address(browser: TestClient) -> None:
     page = browser.get(f"{SHOP}?error_class=extra_call&tag=a%3Db&tag=c%3Dd").text
     assert 'href="/runs/told/samples?error_class=extra_call&amp;tag=a%3Db&amp;tag=c%3Dd"' in page

@@ -1,5 +1,6 @@
 """One attempt at a sample as data: its conversation in pages, its times, and what other runs say; 10,000 steps too."""
 
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 import told_trials
 from told_trials import RUN
 
+from proctor import Task, evaluate
 from proctor.core.sample import File, Message, Sample, ToolCall, Turn
 from proctor.core.trajectory import StateChange, Step, Trajectory
 from proctor.core.trial import Trial
@@ -194,6 +196,55 @@ def test_a_judge_that_is_another_now_is_named_with_its_replies(workspace: Worksp
     assert one.replies == ('{"comment": "The count is wrong.", "correctness": 3}',)
     assert one.why_not is not None
     assert one.prompts == ()
+
+
+def test_the_request_to_a_judge_is_made_again_if_the_judge_is_the_same(tmp_path: Path) -> None:
+    judge = tmp_path / "judge.jsonl"
+    points = {"correctness": 4, "relevance": 5, "completeness": 4, "clarity": 5}
+    judge.write_text(json.dumps({"comment": "Good.", **points}) + "\n")
+    run = evaluate(
+        Task(
+            name="t",
+            samples=[Sample.ask("fr", "Capital of France?", target="Paris")],
+            scorers=["rubric:answer-quality"],
+        ),
+        agent=lambda _: "It is Paris.",
+        judge=f"scripted:{judge}",
+        store=str(tmp_path / "runs.db"),
+        run_id="judged",
+    )
+    workspace = open_workspace([str(tmp_path / "runs.db")])
+    [one] = list_judge_requests(workspace, SampleAttempt(run=run.id, sample="fr"))
+    assert one.why_not is None
+    [prompt] = one.prompts
+    assert prompt.judge == f"scripted:{judge}"
+    assert [role for role, _ in prompt.messages] == ["system", "user"]
+    assert "It is Paris." in prompt.messages[1][1]
+    assert "Good." in one.replies[0]
+    workspace.close()
+
+
+def test_no_code_of_a_run_is_run_to_show_its_judge(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        "from proctor import Score\nfrom proctor.core.judge import JudgeInfo\n"
+        "from pathlib import Path\nPath(__file__ + '.ran').touch()\n"
+        "def score(sample, trajectory):\n    return Score(points=1)\n"
+        "score.judge = JudgeInfo(model='mine')\n"
+    )
+    evaluate(
+        Task(name="t", samples=[Sample.ask("fr", "?")], scorers=[f"{mine}:score"]),
+        agent=lambda _: "Paris",
+        store=str(tmp_path / "runs.db"),
+        run_id="own",
+    )
+    ran = Path(f"{mine}.ran")
+    ran.unlink()
+    workspace = open_workspace([str(tmp_path / "runs.db")])
+    [one] = list_judge_requests(workspace, SampleAttempt(run="own", sample="fr"))
+    assert "proctor explain own fr --attempt 1" in str(one.why_not)
+    assert not ran.exists()
+    workspace.close()
 
 
 def test_only_pictures_are_shown_and_only_what_may_be_read_is_sent(

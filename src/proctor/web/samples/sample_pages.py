@@ -1,6 +1,6 @@
 """The page of one sample, the parts of it that are sent when they are asked for, and its forms."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Route
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
+from proctor.reports.word_diff import Piece, diff_words
 from proctor.stores.blobs import encode
 from proctor.web.app import page
 from proctor.web.auth import form, session_of
@@ -40,6 +41,7 @@ OWN = {
     "case",
     "lang",
 }  # of this page; the rest is a filter
+LEAST_COMMON = 0.4  # of the longer of two texts, for their differences to be marked
 RECORD_CHARACTERS = 300_000
 OPERATIONS = (*sample.OPERATIONS, *labels.OPERATIONS, *cases.OPERATIONS)
 MOST_SENT = 8_192  # characters of a filter that a form sends back
@@ -148,6 +150,7 @@ class SamplePages:
             status=200 if wrong is None else 422,
             wrong=wrong,
             given=given,
+            pieces=_compared(view.expected, view.made),
             case_files=cases.list_case_files(self._workspace),
             can_add=cases.can_add(self._workspace),
             matches=sample.find_in_sample(self._workspace, found) if place.find.strip() else (),
@@ -223,6 +226,15 @@ class SamplePages:
             "kept_text": urlencode(kept, doseq=True, errors="replace"),
             "list_address": list_address(place.run, kept),
         }
+
+
+def _compared(expected: str, made: str) -> tuple[Sequence[Piece], Sequence[Piece]] | None:
+    """Return both texts split where they differ; None where they have too little in common for that to help."""
+    if not expected or not made:
+        return None
+    first, second = diff_words(expected, made)
+    common = sum(len(piece.text) for piece in first if not piece.changed)
+    return (first, second) if common >= LEAST_COMMON * max(len(expected), len(made)) else None
 
 
 def _place(request: Request, fields: Mapping[str, object]) -> Place:
