@@ -78,7 +78,7 @@ def test_numbers_lead_to_the_samples_they_count(run: Visit) -> None:
 def test_a_page_that_was_saved_shows_the_same_without_a_server(run: Visit, chromium: Browser, tmp_path: Path) -> None:
     page = run("/runs/r")
     with page.expect_download() as download:
-        page.locator("a.save").click()
+        page.locator("a.as-file").click()
     saved = tmp_path / download.value.suggested_filename
     download.value.save_as(saved)
     context = chromium.new_context(offline=True)
