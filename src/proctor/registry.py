@@ -161,7 +161,10 @@ def names_object(name: str) -> bool:
     module, colon, attribute = name.partition(":")
     package = module.partition(".")[0]
     is_name = bool(colon) and attribute.isidentifier() and package.isidentifier()
-    return is_path(name) or (is_name and importlib.util.find_spec(package) is not None)
+    try:
+        return is_path(name) or (is_name and importlib.util.find_spec(package) is not None)
+    except ValueError:  # `__main__` of a script
+        return False
 
 
 def load_object(name: str, default: str) -> Any:

@@ -1,5 +1,6 @@
 """Names to parts."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,11 @@ def test_a_misspelt_name_names_the_nearest_and_the_known_ones() -> None:
         BadInput, match=r"No benchmark is called 'bfc'\. Did you mean 'bfcl'\? Known: .*A path works too"
     ):
         registry.BENCHMARKS.find("bfc")
+
+
+def test_a_script_is_no_package_to_take_objects_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None)  # as it is in a script
+    assert not registry.names_object("__main__:answer")
 
 
 def test_a_name_that_looks_like_a_module_path_finds_nothing() -> None:

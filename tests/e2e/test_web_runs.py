@@ -1,5 +1,6 @@
 """Runs in a real browser: start one by the form, watch it, stop it, go on, find it, compare; keys, a phone, Chinese, hostile texts."""
 
+import gzip
 import json
 import urllib.request
 from collections.abc import Callable
@@ -35,6 +36,7 @@ async def slow(question: str) -> str:
         await asyncio.sleep(0.05)
     return question if question != "4" else "wrong"
 """
+AXE = Path(__file__).parents[1] / "data" / "axe" / "axe-4.14.1.min.js.gz"
 Web = Callable[..., Any]
 Visit = Callable[..., Page]
 
@@ -150,16 +152,26 @@ def test_the_list_is_filtered_walked_by_keys_and_two_runs_are_compared(
     assert all(address.startswith(server.address) for address in requests)
 
 
-def test_on_a_phone_in_chinese_and_dark_nothing_is_cut_off(web: Web, visit: Visit, tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", [{}, {"color_scheme": "dark"}, PHONE], ids=["wide", "dark", "phone"])
+def test_the_pages_are_readable_by_everybody(web: Web, visit: Visit, tmp_path: Path, how: dict[str, Any]) -> None:
     stored(tmp_path / "runs.db")
     server = web("--store", "runs.db")
-    page = visit(server.link, **PHONE, color_scheme="dark", locale="zh-CN")
-    for path in ("/runs?lang=zh", "/runs/other", "/runs/new?task=bfcl&agent=openai:x"):
+    page = visit(server.link, **how, locale="zh-CN")
+    asked = urllib.request.Request(
+        f"{server.address}/api/v1/runs/one/notes",
+        data=json.dumps({"add_tags": ["夜间"], "note": f"x {HOSTILE}", "add_baseline": "main"}).encode(),
+        headers={"authorization": f"Bearer {server.token}", "content-type": "application/json"},
+    )
+    urllib.request.urlopen(asked).close()
+    for path in ("/runs?lang=zh", "/runs/one", "/runs/new?task=bfcl&agent=openai:x", "/runs?text=nothing"):
         page.goto(server.address + path)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
-        for one in page.locator("#options summary").all():
+        for one in page.locator("#options summary, .saying summary, .filters summary").all():
             one.click()
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+        page.evaluate(gzip.decompress(AXE.read_bytes()).decode())
+        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+        serious = [one for one in found if one["impact"] in ("serious", "critical")]
+        assert [(path, one["id"], [node["html"][:120] for node in one["nodes"]]) for one in serious] == []
     page.goto(f"{server.address}/runs")
     expect(page.get_by_role("link", name="新建运行")).to_be_visible()
     expect(page.locator("table.runs")).to_contain_text("已完成")
