@@ -319,7 +319,8 @@ def _slices(comparisons: Sequence[Comparison]) -> dict[str, list[Row | None]]:
 
 
 def _tags(columns: Columns) -> list[tuple[str, str]]:
-    found = dict.fromkeys(f"{key}={value}" for tags in columns.tags for key, value in tags.items())
+    different = {id(tags): tags for tags in columns.tags}.values()  # samples share them
+    found = dict.fromkeys(f"{key}={value}" for tags in different for key, value in tags.items())
     return [(tag, tag) for tag in found] if len(found) <= MOST_TAGS else []
 
 
