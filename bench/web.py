@@ -17,6 +17,7 @@ from proctor.core.score import Score
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Failure, Outcome, Trial, Verdict
 from proctor.stores.sqlite import SqliteStore
+from proctor.web.samples.side import file_name
 
 LARGE = 1_000_000
 AT_ONCE = 5_000
@@ -80,12 +81,14 @@ def measure() -> Iterator[Figure]:
 
 def measure_store(store: Path) -> Iterator[Figure]:
     """Measure a store that is there."""
-    index = store.with_name(f"{store.name}.index") / "large.db"
+    index = store.with_name(f"{store.name}.index") / file_name(NAME)
     index.parent.mkdir(exist_ok=True)
     started = time.perf_counter()
     subprocess.run([sys.executable, "-m", "proctor.web.samples.indexing", str(store), NAME, str(index)], check=True)
     yield Figure(what="indexing", value=time.perf_counter() - started, unit="s")
-    yield Figure(what="size of the index over that of the store", value=_size(index) / _size(store), unit="x")
+    yield Figure(
+        what="size of the index over that of the store", value=index.stat().st_size / store.stat().st_size, unit="x"
+    )
     for prefix, what in (("", "page"), ("/api/v1", "JSON")):
         done = subprocess.run(
             [sys.executable, "-c", ASKS, str(store), prefix],
@@ -98,10 +101,6 @@ def measure_store(store: Path) -> Iterator[Figure]:
         for name, value in zip(SEARCHES, milliseconds, strict=True):
             yield Figure(what=f"{name} ({what})", value=value, unit="ms", at_most=300)
         yield Figure(what=f"memory of the server ({what})", value=megabytes, unit="MB", at_most=150)
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size
 
 
 async def fill(path: Path, trials: int) -> None:

@@ -305,7 +305,23 @@ def test_programs_ask_for_the_same(tmp_path: Path) -> None:
     assert (answer["total"], answer["indexed"]) == (2, 1.0)
     assert program.get(f"/api/v1/runs/first/samples?tag=script%3Dhan&after={answer['next']}").json()["next"] is None
     assert program.get("/api/v1/runs/first/facets").json()["scorers"] == ["exact"]
-    for bad in ("after=x", "size=0", "min_value=much", "order=up", "label=all"):
+    for odd in (
+        "text=" + "a " * 900,
+        "text=%22" + "b " * 900,
+        "text=" + "北" * 900,
+        "min_value=nan",
+        "tag=%ED%A0%80",
+    ):
+        assert program.get(f"/api/v1/runs/first/samples?{odd}").json().get("rows") == [], odd[:20]
+    for bad in (
+        "after=x",
+        "after=9999999999999999999",
+        "after=-1",
+        "size=0",
+        "min_value=much",
+        "order=up",
+        "label=all",
+    ):
         assert program.get(f"/api/v1/runs/first/samples?{bad}").status_code == 400, bad
     assert program.get("/api/v1/runs/other/samples").status_code == 404
     site.workspace.close()

@@ -186,7 +186,7 @@ class Indexes:
                 bring_up(found.store, found.record.id, path)
             else:
                 self._enter_in_process(found, path)
-        except OSError as error:
+        except (OSError, msgspec.MsgspecError) as error:
             raise BadInput("The samples cannot be searched: {error}. Load the page again.", error=error) from error
         finally:
             ended = time.monotonic()

@@ -121,11 +121,12 @@ def _chunks(stored: Iterable[StoredTrial], *, size: int) -> Iterator[_Chunk]:
 
 
 def main() -> None:
-    """Bring up one file, and go away quietly when the server does."""
+    """Bring up one file."""
     from proctor.stores import open_store
 
     url, run_id, path = sys.argv[1:]
-    os.nice(NICENESS)
+    if sys.platform != "win32":
+        os.nice(NICENESS)
     with closing(open_store(url)) as store:
         bring_up(store, run_id, Path(path))
 

@@ -11,7 +11,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
 from proctor.core.trial import Outcome
 from proctor.web.operations import Operation
-from proctor.web.samples.finding import Index, Indexes, Search, keys
+from proctor.web.samples.finding import EVERYTHING, Index, Indexes, Search, keys
 from proctor.web.samples.index_file import Shown, State, facet_word, place
 from proctor.web.samples.tokens import query
 from proctor.web.workspace import Workspace
@@ -198,7 +198,7 @@ OPERATIONS = (
 def _cursor(after: str | None) -> int | None:
     if after is None:
         return None
-    if not (after.isascii() and after.isdecimal() and len(after) < 20):
+    if not (after.isascii() and after.isdecimal() and len(after) < 20 and int(after) < EVERYTHING):
         raise BadInput("This page of the list does not exist. Begin with the first one.")
     return int(after)
 

@@ -54,7 +54,7 @@ class Side:
 
     def file(self, store: Store, run_id: str) -> Path:
         """Return the file by which the samples of a run are found."""
-        return self.folder(store) / _file_name(run_id)
+        return self.folder(store) / file_name(run_id)
 
     def cached(self, found: Found, name: str, kind: type[T], compute: Callable[[], T]) -> T:
         """Return a figure of a run as it was computed before, if the run holds the same trials and verdicts; else compute it."""
@@ -143,7 +143,7 @@ class Side:
     def _prune(self, store: Store) -> None:
         """Delete what belongs to runs that are gone."""
         known = {record.id for record in store.runs()}
-        names = {_file_name(run_id) for run_id in known} | {"numbers.db"}
+        names = {file_name(run_id) for run_id in known} | {"numbers.db"}
         for file in self.folder(store).glob("*.db"):
             if file.name not in names:
                 for one in (file, *(file.with_name(f"{file.name}{end}") for end in ("-wal", "-shm", ".lock"))):
@@ -153,7 +153,8 @@ class Side:
             db.executemany("DELETE FROM numbers WHERE run = ?", [(run_id,) for run_id in gone])
 
 
-def _file_name(run_id: str) -> str:
+def file_name(run_id: str) -> str:
+    """Return the name of the file by which the samples of a run are found."""
     return f"{digest_bytes(run_id.encode(errors='replace'))[:16]}.db"
 
 

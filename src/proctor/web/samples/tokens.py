@@ -11,6 +11,7 @@ from unicodedata import normalize
 
 MOST_CHARACTERS = 64  # of a token
 MOST_TERMS = 32  # of a query
+MOST_TYPED = 1_000  # characters of a query
 _HAN = "぀-ヿ㐀-䶿一-鿿가-힯豈-﫿\U00020000-\U0003ffff"
 _RUN = re.compile(rf"[{_HAN}]+|[^\W_{_HAN}]+")
 _FIRST_HAN = _HAN[0]
@@ -53,7 +54,7 @@ def query(text: str) -> str | None:
     ('letters:"京"', None)
     """
     terms: list[str] = []
-    for piece in _PIECE.finditer(text):
+    for piece in _PIECE.finditer(text[:MOST_TYPED]):
         quoted, bare = piece.groups()
         terms += _terms(quoted if quoted is not None else bare)
     return " AND ".join(dict.fromkeys(terms[:MOST_TERMS])) or None
