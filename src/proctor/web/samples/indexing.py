@@ -75,10 +75,10 @@ def _pass(store: Store, run_id: str, entries: Entries) -> bool:
     ):
         passing = passing or chunk.mark
         entries.enter(chunk.entries, {"position": chunk.last + 1, "passing": passing})
-    if not after:
-        entries.optimise()
     state = {"version": "" if start else version, "after": passing or after, "passing": 0, "position": 0}
     entries.enter((), state)
+    if not after:
+        entries.optimise()
     return start > 0
 
 
