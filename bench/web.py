@@ -45,7 +45,7 @@ SEARCHES = {
     "a rare word": f"text={WORDS[-1]}",
     "two characters": f"text={LETTERS[0]}{LETTERS[1]}",
     "one character": f"text={LETTERS[0]}",
-    "a phrase of common words that is nowhere": f"text=%22{' '.join([WORDS[0]] * 6)}%22",
+    "a phrase of six times the most common word": f"text=%22{' '.join([WORDS[0]] * 6)}%22",
     "beginning of a word": "text=cor1*",
     "common word, a range that nothing has": f"text={WORDS[0]}&scorer=close&min_value=0.26&max_value=0.29",
     "common word, rare filter": f"text={WORDS[0]}&outcome=provider_failed",
