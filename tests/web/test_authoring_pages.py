@@ -370,6 +370,22 @@ def test_half_a_character_which_adk_cannot_read_is_named(site: AppSite) -> None:
     assert site.program().get("/api/v1/evalsets").status_code == 200
 
 
+def test_a_case_that_is_longer_than_a_form_is_shown_and_not_cut(site: AppSite) -> None:
+    turn = SHOP["eval_cases"][0]["conversation"][1]
+    case = {"eval_id": "long", "conversation": [turn] * 400}
+    (site.evalsets / FILE).write_text(json.dumps({**SHOP, "eval_cases": [case]}))
+    before = (site.evalsets / FILE).read_bytes()
+    browser = site.browser()
+    page = browser.get(case_url("long"))
+    assert "more than a form can hold" in page.text
+    assert 'value="save"' not in page.text
+    few = {"csrf": csrf(page.text), "case_id": "long", "digest": digest(page.text), "turns.0.origin": "0", "do": "save"}
+    assert send(browser, case_url("long"), few).status_code == 400
+    many = {"cases": [f"c{number}" for number in range(2_100)], "file": FILE, "agent": "x"}
+    assert site.program().post("/evalsets/run", data=many).status_code == 400
+    assert (site.evalsets / FILE).read_bytes() == before
+
+
 @pytest.mark.parametrize(
     "url",
     [

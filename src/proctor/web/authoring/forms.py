@@ -27,6 +27,7 @@ from proctor.evalsets.schema import (
     RubricContent,
     SessionInput,
 )
+from proctor.web.auth import MOST_FIELDS
 
 DEEPEST = 6
 MOST_ROWS = 500
@@ -143,6 +144,12 @@ def read_form(fields: Mapping[str, str]) -> CaseForm:
         return msgspec.convert(_rows(tree), CaseForm)
     except msgspec.ValidationError:
         return CaseForm()
+
+
+def is_editable(form: CaseForm) -> bool:
+    """True if a browser can send all of a form; a longer case is edited in its file, or by programs."""
+    rows = max([len(form.turns), len(form.rubrics), *(len(turn.calls) + len(turn.rubrics) for turn in form.turns)])
+    return rows < MOST_ROWS and sum(1 for _ in fields_of(form)) < MOST_FIELDS - 20
 
 
 def fields_of(form: CaseForm) -> Iterator[tuple[str, str]]:

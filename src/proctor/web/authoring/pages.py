@@ -21,7 +21,7 @@ from proctor.evalsets.schema import PERSONAS, EvalCase
 from proctor.reports.word_diff import Piece, diff_words
 from proctor.web import evalset_files as files
 from proctor.web.app import page
-from proctor.web.auth import form, session_of
+from proctor.web.auth import MOST_FIELDS, form, session_of
 from proctor.web.authoring import criteria_file, editing, forms, results, tools
 from proctor.web.authoring.forms import CaseForm
 from proctor.web.authoring.results import RunOfSet
@@ -213,6 +213,8 @@ class _Pages:
         current = next((one for one in opened.eval_set.eval_cases if one.eval_id == place.case), None)
         base = bases.find(fields.get("base", "")) or current or EvalCase(eval_id="", conversation=[])
         given, digest = forms.read_form(fields), fields.get("digest", "")
+        if not forms.is_editable(forms.form_of(base)):
+            raise BadInput("The case has more than a form can hold. Edit it in its file.")
         do = fields.get("do", "save")
         made, problems = forms.case_from(given, base)
         if do.startswith("accept ") and not problems:
@@ -282,6 +284,7 @@ class _Pages:
         unsaved: bool = False,
     ) -> Response:
         runs = results.runs_of(self._workspace, opened) if place.case else []
+        is_long = not forms.is_editable(given)
         known = tools.known_tools(opened.eval_set)
         result = self._result(opened, place.case, runs, place.run)
         run, outcome = result if result is not None else (None, None)
@@ -293,6 +296,7 @@ class _Pages:
             status=422 if problems or wrong is not None else 200,
             opened=opened,
             place=place,
+            is_long=is_long,
             form=given,
             base=base,
             digest=digest,
@@ -348,7 +352,12 @@ class _Pages:
 
     async def run(self, request: Request) -> Response:
         """Run the selected cases, and show the set with what comes in."""
-        sent = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=results.MOST_SELECTED + 20)
+        try:
+            sent = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=MOST_FIELDS)
+        except ValueError:
+            raise BadInput(
+                "At most {most} cases can be selected; run them all instead.", most=results.MOST_SELECTED
+            ) from None
         fields = {name: values[-1] for name, values in sent.items()}
         given = convert({**fields, "cases": sent.get("cases", [])}, results.Selected)
         return await run_in_threadpool(self._run, request, given)
