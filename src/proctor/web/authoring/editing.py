@@ -33,7 +33,7 @@ class SetGiven(msgspec.Struct, frozen=True, kw_only=True):
     file: str
     text: str = ""
     after: str = ""
-    size: Size = 100
+    size: Size = 50
 
 
 class CaseGiven(msgspec.Struct, frozen=True, kw_only=True):
