@@ -157,7 +157,8 @@ def test_steps_without_times_are_counted_and_not_drawn() -> None:
 
 def test_an_answer_of_another_attempt_is_shown_as_such(workspace: Workspace) -> None:
     wrong, right = (shown(workspace, "zh/北京", attempt=number) for number in (0, 1))
-    assert [(one.attempt, one.value) for one in wrong.attempts] == [(0, 0), (1, 1)]
+    assert [(one.attempt, one.outcome, one.value) for one in wrong.attempts] == [(0, "scored", 0), (1, "scored", 1)]
+    assert len(shown(workspace, "broken").attempts) == 1, "the second was not run"
     assert (wrong.expected, wrong.made, right.made) == ("4.5", "6", "4.5")
 
 

@@ -18,7 +18,6 @@ from proctor.core.trial import Call, Failure, Outcome, Trial, Verdict
 from proctor.reports.pairs import Pair
 from proctor.reports.story import Finding, cut, finding, sides
 from proctor.stores.blobs import encode
-from proctor.stores.reading import trial_of
 from proctor.web.operations import Operation
 from proctor.web.samples.conversation import PAGE, Conversation, Entry, Match
 from proctor.web.samples.timing import Timing, timing
@@ -62,9 +61,10 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AttemptValue(msgspec.Struct, frozen=True, kw_only=True):
-    """The value of an attempt by the first scorer of the run; None if it has none."""
+    """How an attempt ended, and its value by the first scorer of the run; None if it has none."""
 
     attempt: int
+    outcome: Outcome
     value: float | None = None
 
 
@@ -178,7 +178,12 @@ class Attempt:
         """
         self.found: Found = workspace.find_run(given.run)
         store, run_id = self.found.store, self.found.record.id
-        trial = trial_of(store, run_id, given.sample, given.attempt)
+        trial: Trial | None = None
+        self.outcomes: dict[int, Outcome] = {}  # of all attempts, by number
+        for played in store.trials(run_id, sample_id=given.sample):
+            self.outcomes[played.attempt] = played.outcome
+            if played.attempt == given.attempt:
+                trial = played
         if trial is None:
             raise NotFound(
                 "The run {run} has no attempt {number} at the sample '{sample}'; perhaps it was not run yet.",
@@ -328,9 +333,8 @@ def _attempts(one: Attempt) -> Iterator[AttemptValue]:
         for verdict in one.of_all_attempts
         if isinstance(verdict.result, Score) and verdict.scorer == (scorers[0] if scorers else verdict.scorer)
     }
-    count = max(one.found.record.spec.attempts, one.trial.attempt + 1, *(number + 1 for number in scores), 1)
-    for number in range(min(count, 1_000)):
-        yield AttemptValue(attempt=number, value=scores.get(number))
+    for number, outcome in sorted(one.outcomes.items()):
+        yield AttemptValue(attempt=number, outcome=outcome, value=scores.get(number))
 
 
 def _judged(one: Attempt, verdict: Verdict) -> Judged:
