@@ -286,12 +286,12 @@ class Words:
     def seconds(self, seconds: float | None) -> str:
         """Return a length of time.
 
-        >>> Words("en").seconds(0.0034), Words("en").seconds(0.034), Words("en").seconds(75.2)
-        ('3.4 ms', '0.03 s', '1 min 15 s')
+        >>> Words("en").seconds(0.0341), Words("en").seconds(0.25), Words("en").seconds(75.2)
+        ('34 ms', '0.25 s', '1 min 15 s')
         """
         if seconds is None:
             return "–"
-        if 0 < seconds < 0.01:
+        if 0 < seconds < 0.0995:
             return f"{1000 * seconds:.2g} ms"
         if seconds < 60:
             return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds:.2f} s"
