@@ -16,6 +16,7 @@ from web_site import AppSite
 from proctor.core.errors import BadInput
 from proctor.web.runs.actions import Resume, delete_run, resume_run, start_run, stop_run
 from proctor.web.runs.launcher import Launcher
+from proctor.web.runs.listing import RunFilter, list_runs
 from proctor.web.runs.progress import RunProgress, RunReference, Watches, get_progress
 from proctor.web.runs.request import RunRequest
 from proctor.web.workspace import NotFound
@@ -155,12 +156,17 @@ def test_a_process_that_never_opens_its_run_is_shown_with_what_it_said(site: App
     run = begin(site, "nobody")
     assert over(site, run).state == "not_started"
     client = site.browser()
+    [row] = list_runs(site.workspace, RunFilter()).rows
+    assert (row.id, row.state, row.agent) == ("r", "not_started", "agents/mine.py:nobody")
+    assert 'href="/runs/r/start"' in client.get("/runs").text
+    assert not list_runs(site.workspace, RunFilter(text="elsewhere")).rows
     page = client.get(f"/runs/{run}/start").text
     assert "has no &#39;nobody&#39;" in page
     assert 'href="/runs/new?again=r"' in page
     again = client.get("/runs/new?again=r").text
     assert 'value="agents/mine.py:nobody"' in again
     assert post(client, "/runs/r/delete") == "/runs?deleted=r"
+    assert not list_runs(site.workspace, RunFilter()).rows
 
 
 @pytest.mark.slow

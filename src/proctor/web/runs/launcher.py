@@ -25,6 +25,7 @@ from proctor.web.runs.request import RunRequest
 from proctor.web.workspace import Workspace
 
 MOST_AT_ONCE = 8
+MOST_STARTS = 100
 TAIL_BYTES = 24_000  # of what is shown
 MOST_LOG_BYTES = 8_000_000  # of what is kept
 TRIM_SECONDS = 30.0
@@ -132,6 +133,15 @@ class Launcher:
         with suppress(OSError, msgspec.DecodeError, BadInput):
             return msgspec.json.decode(self._file(store, run, "json").read_bytes(), type=Start)
         return None
+
+    def starts(self, store: Store) -> Sequence[Start]:
+        """Return the last start of each run that was started from a browser, the newest first; not more than a page holds."""
+        try:
+            files = sorted(folder_of(store).glob("*.json"), key=lambda file: file.stat().st_mtime, reverse=True)
+        except (OSError, BadInput):
+            return ()
+        found = (self.last(store, file.stem) for file in files[:MOST_STARTS])
+        return [start for start in found if start is not None]
 
     def log(self, store: Store, run: str) -> Sequence[str]:
         """Return the last lines that the process printed; keys in them are hidden."""

@@ -16,12 +16,14 @@ from proctor.core.task import Store
 from proctor.core.trajectory import Usage
 from proctor.core.trial import Outcome
 from proctor.web.operations import Operation
+from proctor.web.runs.launcher import Launcher
 from proctor.web.runs.progress import UNDER_WAY, LiveState, Watches, state_of
 from proctor.web.samples.side import Side
 from proctor.web.workspace import Found, Workspace
 
 SIZE = 50
 MOST = 200
+ENDED = (None, 0, 1, 3, 130)  # of a process whose run was there, and was deleted since
 PATIENCE = 0.15  # seconds in which the numbers of a page are computed; those that are missing then are asked for again
 
 
@@ -81,7 +83,7 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunPage(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of runs, the newest first.
+    """A page of runs, the newest first; before them, where nothing is filtered, those that have not begun or never did.
 
     Attributes:
         next: what `after` has to be for the following page; '' on the last one.
@@ -128,8 +130,12 @@ def list_runs(workspace: Workspace, given: RunFilter) -> RunPage:
     begin = next((index for index, one in enumerate(chosen) if _key(one) > _cursor(given.after)), len(chosen))
     page = chosen[begin : begin + min(max(given.size, 1), MOST)]
     by = time.monotonic() + PATIENCE
+    is_whole = given == RunFilter(size=given.size)
     return RunPage(
-        rows=tuple(_row(workspace, one, said(one), by) for one in page),
+        rows=(
+            *(_unopened(workspace, found) if is_whole else ()),
+            *(_row(workspace, one, said(one), by) for one in page),
+        ),
         next=_text(page[-1]) if begin + len(page) < len(chosen) else "",
         total=len(chosen),
         tasks=_sorted(one.record.spec.task for one in found),
@@ -162,6 +168,27 @@ def _notes(said: Iterable[Annotation]) -> Notes:
         notes=tuple(RunNote(text=str(one.value), by=one.by, created=one.created) for one in said if one.kind == "note"),
         baselines=_sorted(one.name for one in said if one.kind == "baseline"),
     )
+
+
+def _unopened(workspace: Workspace, found: Sequence[Found]) -> list[RunRow]:
+    """Return the runs that were started from here and that their process has not opened, or never did."""
+    launcher, known = workspace.kept(Launcher), {(one.store.url, one.record.id) for one in found}
+    return [
+        RunRow(
+            run=workspace.reference(name, start.run),
+            id=start.run,
+            task=start.request.task,
+            agent=start.request.agent,
+            state="starting" if launcher.is_alive(store, start.run) else "not_started",
+            created=start.started,
+            seconds=0.0,
+            planned=0,
+        )
+        for name, store in workspace.stores.items()
+        for start in launcher.starts(store)
+        if start.request is not None and (store.url, start.run) not in known
+        if launcher.is_alive(store, start.run) or start.code not in ENDED
+    ]
 
 
 def _row(workspace: Workspace, found: Found, said: Notes, by: float) -> RunRow:

@@ -63,7 +63,7 @@ class _Pages:
     async def list(self, request: Request) -> Response:
         given = read(request, RunFilter)
         found = await run_in_threadpool(list_runs, self._workspace, given)
-        is_waiting = any(row.numbers is None for row in found.rows)
+        is_waiting = any(row.numbers is None and row.planned for row in found.rows)
         is_live = any(row.state in ("starting", "running") for row in found.rows)
         query = {key: value for key, value in request.query_params.items() if key not in ("after", "deleted", "lang")}
         return page(

@@ -21,6 +21,7 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
     """What the head of a run's page shows: how far it is, what can be done with it, what people said.
 
     Attributes:
+        is_stored: its process has opened it, so that something can be said about it.
         failed: trials whose infrastructure failed, which can be run again.
         stopping: it was asked to stop already.
         command: the command that its process was started with, or that resumes what is not resumed from here.
@@ -32,6 +33,7 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
     progress: RunProgress
     notes: Notes
     own_note: str
+    is_stored: bool
     can_go_on: bool
     can_copy: bool
     failed: int
@@ -72,6 +74,7 @@ def panel_of(workspace: Workspace, reference: str, by: str = "") -> Panel:
         progress=now,
         notes=notes,
         own_note=next((note.text for note in notes.notes if note.by == by), ""),
+        is_stored=record is not None,
         can_go_on=permitted and not is_whole,
         can_copy=record is not None and "continue_from" not in record.provenance,
         failed=failed if permitted else 0,
