@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from proctor.core.sentence import say
 from proctor.core.task import Store
 from proctor.core.trajectory import Step, Trajectory
 from proctor.core.trial import Failure
-from proctor.web.samples import finding
+from proctor.web.samples import finding, index_file, indexing
 from proctor.web.samples.listing import (
     RunSamples,
     SampleFilter,
@@ -330,6 +331,63 @@ def test_programs_ask_for_the_same(tmp_path: Path) -> None:
 def test_the_address_of_a_filter_is_read_as_that_filter() -> None:
     given = SampleFilter(run="r", text="a&b", tag=("k=v", "l=w"), disagree=True, min_value=0.5, order="plan")
     assert query_of(given) == "text=a%26b&tag=k%3Dv&tag=l%3Dw&min_value=0.5&disagree=true&order=plan"
+
+
+def test_a_pass_that_is_cut_off_goes_on_and_misses_nothing(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = workspace.stores["runs"]
+    file = workspace.kept(Side).file(store, "r")
+    monkeypatch.setattr(indexing, "FIRST_CHUNK", 2)
+    monkeypatch.setattr(indexing, "CHUNK", 2)
+    whole, chunks = index_file.Entries.enter, []
+
+    def enter(self: Any, entries: Any, meta: Any) -> None:
+        if entries and len(chunks) == 2:
+            raise KeyboardInterrupt
+        chunks.extend([entries] if entries else [])
+        whole(self, entries, meta)
+
+    with monkeypatch.context() as cut:
+        cut.setattr(index_file.Entries, "enter", enter)
+        with pytest.raises(KeyboardInterrupt):
+            indexing.bring_up(store, "r", file)
+    assert _sql(file, "SELECT count(*) FROM trials") == [(4,)]
+    asyncio.run(_judge(store, "z/1", points=0))  # it was entered with its earlier verdict
+    assert _ids(workspace, error_class="new") == ["z/1"]
+    assert len(_ids(workspace)) == 7
+    assert _sql(file, "SELECT count(*) FROM trials") == [(7,)]
+
+
+def test_lists_are_read_while_trials_are_entered(workspace: Workspace) -> None:
+    store = workspace.stores["runs"]
+    stop = threading.Event()
+    wrong: list[BaseException] = []
+
+    def judge() -> None:
+        points = 0
+        while not stop.is_set():
+            asyncio.run(_judge(store, "z/1", "b", "a", points=(points := 1 - points)))
+
+    def look() -> None:
+        try:
+            while not stop.is_set():
+                assert len(list_samples(workspace, SampleFilter(run="r", text="*", size=3)).rows) == 0
+                page = list_samples(workspace, SampleFilter(run="r"))
+                assert len(page.rows) == 7 or page.indexed < 1
+                neighbours(workspace, SampleFilter(run="r"), "c", 0)
+        except BaseException as error:
+            wrong.append(error)
+
+    _ids(workspace)
+    threads = [threading.Thread(target=work) for work in (judge, look, look)]
+    for thread in threads:
+        thread.start()
+    stop.wait(1.5)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
 
 
 def _sql(file: Path, statement: str) -> list[Any]:

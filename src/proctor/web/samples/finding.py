@@ -32,11 +32,11 @@ EVERYTHING = key(GROUPS, 0, 0)
 class Index:
     """The file of a run, open for one request. `share` says how much of the run is in it."""
 
-    def __init__(self, db: sqlite3.Connection, share: float) -> None:
+    def __init__(self, db: sqlite3.Connection, version: str) -> None:
         self.db = db
         db.execute("BEGIN")  # one state of the file, while trials are entered
         self.meta = meta_of(db)
-        self.share = share
+        self.share = 1.0 if self.meta.get("version") == version else _share(self.meta)
         self.scorers = msgspec.json.decode(self.meta.get("scorers", "[]"), type=list[str])
         until = time.monotonic() + MOST_SECONDS
         db.set_progress_handler(lambda: time.monotonic() > until, STEPS)
@@ -142,9 +142,7 @@ class Indexes:
                 db = db or _open(path)
             if db is None:
                 db = sqlite3.connect(":memory:")
-            meta = meta_of(db)
-            is_whole = meta.get("version") == version
-            yield Index(db, 1.0 if is_whole else _share(meta))
+            yield Index(db, version)
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
                 raise BadInput(
