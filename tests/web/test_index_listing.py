@@ -340,7 +340,8 @@ def test_a_pass_that_is_cut_off_goes_on_and_misses_nothing(
     file = workspace.kept(Side).file(store, "r")
     monkeypatch.setattr(indexing, "FIRST_CHUNK", 2)
     monkeypatch.setattr(indexing, "CHUNK", 2)
-    whole, chunks = index_file.Entries.enter, []
+    whole = index_file.Entries.enter
+    chunks: list[Any] = []
 
     def enter(self: Any, entries: Any, meta: Any) -> None:
         if entries and len(chunks) == 2:

@@ -39,7 +39,6 @@ LABELS: Mapping[LabelFilter, Sentence] = {
     "labelled": say("with the verdict of a person"),
     "contested": say("where a person contradicts the scorer"),
 }
-FOLDED = {"outcome", "error_type", "scorer", "min_value", "max_value", "id", "label", "disagree"}
 
 
 class Chip(NamedTuple):
@@ -94,7 +93,6 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
             labels=LABELS,
             no_class=NO_CLASS,
             error=lambda name: error_words(name, words),
-            folded=not FOLDED.isdisjoint(parse_qs(query_of(given))),
         )
         if "hx-request" in request.headers:
             response.headers["hx-push-url"] = _address(given)
