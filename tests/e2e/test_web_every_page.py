@@ -9,7 +9,11 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page, expect
+
+from proctor.web.client import Client, Unanswered
+from proctor.web.runs.listing import RunFilter, list_runs
+from proctor.web.samples.listing import SampleFilter, list_samples
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 AXE = Path(__file__).parents[1] / "data" / "axe" / "axe-4.14.1.min.js.gz"
@@ -79,3 +83,79 @@ def test_every_page_is_accessible_and_within_its_width(
     assert not faults, f"{len(faults)} on {count} pages:\n" + "\n".join(faults)
     assert count > 8
     assert all(one.startswith((server.address, "data:image/svg")) for one in requests), requests
+
+
+def test_the_first_page_is_light_and_quick(web: Start, chromium: Browser) -> None:
+    server = web("--demo")
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(server.link)
+    sizes: list[int] = []
+    page.on("response", lambda answer: sizes.append(len(answer.body())))
+    page.goto(f"{server.address}/runs", wait_until="load")
+    page.wait_for_load_state("networkidle")
+    assert sum(sizes) < MOST_BYTES, sizes
+    took = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
+    assert took < 3_000, "0.6 s where nothing else runs"
+    context.close()
+
+
+def test_the_language_and_the_colours_are_switched_and_remembered(web: Start, visit: Open) -> None:
+    server = web("--demo")
+    page = visit(server.link, color_scheme="light")
+    page.goto(f"{server.address}/runs?task=shop")
+    page.get_by_role("link", name="中文").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("运行")
+    assert "task=shop" in page.url
+    page.goto(f"{server.address}/evalsets")
+    assert page.locator("html").get_attribute("lang") == "zh-CN"
+    light = page.evaluate("getComputedStyle(document.body.parentElement).backgroundColor")
+    page.locator("a.theme").click()
+    page.wait_for_url("**theme=dark")
+    dark = page.evaluate("getComputedStyle(document.body.parentElement).backgroundColor")
+    assert dark != light
+    page.goto(f"{server.address}/runs")
+    assert page.evaluate("getComputedStyle(document.body.parentElement).backgroundColor") == dark
+    page.locator("a.theme").click()
+    page.wait_for_url("**theme=light")
+    assert page.evaluate("getComputedStyle(document.body.parentElement).backgroundColor") == light
+
+
+def test_from_the_list_of_runs_to_a_sample_by_keys_alone(web: Start, visit: Open) -> None:
+    page = visit(web("--demo").link)
+    expect(page.locator("[data-row]").first).to_be_visible()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    page.keyboard.type("shop")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**text=shop**")
+    page.locator("body").click(position={"x": 2, "y": 2})
+    for path in ("/runs/*", "/runs/*/samples?*", "/runs/*/samples/*"):
+        page.keyboard.press("j")
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"**{path}")
+        expect(page.locator("h1")).to_be_visible()
+
+
+def test_a_user_whom_a_login_proxy_names_needs_no_link_and_can_only_look(web: Start, visit: Open) -> None:
+    server = web("--demo", "--read-only", "--trusted-header", "X-Forwarded-User")
+    page = visit(f"{server.address}/runs", extra_http_headers={"X-Forwarded-User": "ann"})
+    expect(page.locator(".who")).to_have_text("ann")
+    expect(page.get_by_text("read only")).to_be_visible()
+    assert page.locator("form[method=post]").count() == 0
+    refused = page.evaluate("fetch('/runs', {method: 'POST', body: 'csrf='}).then((answer) => answer.status)")
+    assert refused == 403
+
+
+def test_the_client_of_python_asks_a_running_server(web: Start) -> None:
+    server = web("--demo")
+    with Client(server.address, server.token) as client:
+        page = client.call(list_runs, RunFilter(task="shop"))
+        assert page.rows
+        [first, *_] = client.call(list_samples, SampleFilter(run=page.rows[0].run)).rows
+        assert first.sample
+        with pytest.raises(Unanswered, match="no-such-run") as refused:
+            client.call(list_samples, SampleFilter(run="no-such-run"))
+        assert refused.value.status == 404

@@ -19,12 +19,13 @@ CAPITALS = {"fr": "Paris", "de": "Berlin", "it": "Rome", "es": "Madrid", "cn": "
 class AppSite:
     """A workspace with its app: a store file, a folder of agents and one of eval sets below `folder`."""
 
-    def __init__(self, folder: Path, *, lang: str = "en", read_only: bool = False) -> None:
+    def __init__(self, folder: Path, *, lang: str = "en", read_only: bool = False, stores: Sequence[str] = ()) -> None:
         self.store = str(folder / "runs.db")
         self.agents, self.evalsets = folder / "agents", folder / "evalsets"
         for one in (self.agents, self.evalsets):
             one.mkdir(exist_ok=True)
-        self.workspace = open_workspace((self.store,), agents=self.agents, evalsets=self.evalsets, read_only=read_only)
+        urls = stores or (self.store,)
+        self.workspace = open_workspace(urls, agents=self.agents, evalsets=self.evalsets, read_only=read_only)
         self.access = Access(7860)
         self.app = site(self.workspace, self.access, lang)
 

@@ -52,6 +52,9 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     site.run("first")
     site.run("second", wrong=("fr", "cn"))
     (site.evalsets / "shop.evalset.json").write_text(json.dumps(CASE), encoding="utf-8")
+    agent = site.agents / "echo"
+    agent.mkdir()
+    (agent / "agent.py").write_text("def agent(question):\n    return question\n", encoding="utf-8")
     site.workspace.close()
     return folder
 

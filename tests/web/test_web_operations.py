@@ -189,7 +189,7 @@ def test_the_description_follows_the_types() -> None:
     body = one["patch"]["requestBody"]
     assert body["required"]
     assert [*body["content"]["application/json"]["schema"]["properties"]] == ["size", "notes"]
-    assert [*one["delete"]["responses"]] == ["204", "4XX"]
+    assert [*one["delete"]["responses"]] == ["204", "4XX", "503"]
     assert {*found["components"]["schemas"]} == {"Cup", "Failure", "Fault"}
 
 

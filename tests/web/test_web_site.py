@@ -1,5 +1,6 @@
 """What every page of the app has: it is for those who came in, in two languages, and says what is not there."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,45 @@ def test_a_broken_store_does_not_keep_the_others_away(tmp_path: Path, site: AppS
 def _folder(path: Path) -> Path:
     path.mkdir()
     return path
+
+
+@pytest.mark.parametrize("broken", [b"garbage" * 1000, b"SQLite format 3\x00", b""])
+def test_a_store_that_breaks_under_the_server_is_named_and_the_others_go_on(
+    tmp_path: Path, site: AppSite, broken: bytes
+) -> None:
+    other = AppSite(_folder(tmp_path / "other"))
+    site.run("first")
+    other.run("second")
+    for one in (site, other):
+        one.workspace.close()
+    both = AppSite(_folder(tmp_path / "both"), stores=(site.store, other.store))
+    for file in tmp_path.glob("runs.db*"):
+        if file.is_file() and not file.name.endswith("-shm"):  # which is memory
+            file.write_bytes(broken)
+    browser = both.browser()
+    runs = browser.get("/runs")
+    assert runs.status_code == 200
+    assert "second@runs-2" in runs.text
+    assert browser.get("/runs/second@runs-2").status_code == 200
+    for path in ("/runs/first@runs", "/runs/first@runs/samples", "/compare?run=first@runs&run=second@runs-2", "/leaderboard", "/trends?task=capitals", "/review", "/evalsets", "/chat"):  # fmt: skip
+        assert browser.get(path).status_code != 500, path
+    both.workspace.close()
+
+
+def test_a_page_that_is_not_there_keeps_its_links_on_this_server(site: AppSite) -> None:
+    page = site.browser().get("http://127.0.0.1:7860//evil.example/x")
+    assert page.status_code == 404
+    assert not re.search(r"(?:href|src|action)=\"//", page.text)
+
+
+def test_a_server_that_only_shows_has_no_form_that_writes(tmp_path: Path, site: AppSite) -> None:
+    site.run("first")
+    site.run("second", wrong=())
+    site.workspace.close()
+    showing = AppSite(tmp_path, read_only=True)
+    browser = showing.browser()
+    for path in ("/runs", "/runs/first", "/runs/first/samples", "/runs/first/samples/fr", "/compare?run=first&run=second", "/leaderboard?task=capitals", "/trends?task=capitals", "/evalsets", "/review", "/chat"):  # fmt: skip
+        page = browser.get(path)
+        assert page.status_code == 200, path
+        assert not re.search(r"<form[^>]*method=\"post\"", page.text), path
+    showing.workspace.close()

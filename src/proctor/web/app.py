@@ -1,5 +1,6 @@
 """The app: routes after the guard, pages out of templates. A set of pages brings a list of routes."""
 
+import sqlite3
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -70,7 +71,12 @@ def app(
             *(_file(f"/static/{name}", str(shared.joinpath(name))) for name in SHARED),
             Mount("/static", static),
         ],
-        exception_handlers={BadInput: _bad_input, HTTPException: _http_error, Exception: _internal_error},
+        exception_handlers={
+            BadInput: _bad_input,
+            HTTPException: _http_error,
+            sqlite3.Error: _store_error,
+            Exception: _internal_error,
+        },
     )
     inner.state.workspace = workspace
     return Guard(
@@ -128,6 +134,10 @@ async def _http_error(request: Request, error: Exception) -> Response:
     return _message(request, status, said)
 
 
+async def _store_error(request: Request, error: Exception) -> Response:
+    return _message(request, 503, say("The store cannot be read: {error}.", error=error))
+
+
 async def _internal_error(request: Request, error: Exception) -> Response:
     kind = type(error).__name__
     said: Sentence = say(
@@ -140,13 +150,16 @@ def _message(request: Request, status: int, said: Sentence) -> Response:
     """Return what went wrong: as JSON for a program, as a page for a person."""
     if is_for_programs(request.url.path):
         return failure(status, speak(said, request.state.lang))
-    return page(request, "message.html.jinja", status=status, said=said)
+    session: Session | None = getattr(request.state, "session", None)
+    sees_all = request.app.state.workspace is not None and session is not None and not session.person.only
+    return page(request, "app_message.html.jinja" if sees_all else "message.html.jinja", status=status, said=said)
 
 
 def _switched(request: Request, name: str, value: str, path: str = "") -> str:
     """Return the address of this page, or of another path, with one value of its query changed."""
     kept = [(key, one) for key, one in request.query_params.multi_items() if key != name]
-    return f"{path or request.url.path}?{urlencode([*kept, (name, value)])}"
+    here = path or "/" + request.url.path.lstrip("/")  # two slashes would lead to another host
+    return f"{here}?{urlencode([*kept, (name, value)])}"
 
 
 @cache

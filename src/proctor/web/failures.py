@@ -15,6 +15,7 @@ KIND_BY_STATUS = {
     413: "too_large",
     429: "too_many_attempts",
     500: "internal_error",
+    503: "store_unreadable",
 }
 
 

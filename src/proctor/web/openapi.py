@@ -69,6 +69,7 @@ def _operation(
         "responses": {
             **_answers(operation, schema_by_type),
             "4XX": _json("What was wrong with the request", schema_by_type[Failure]),
+            "503": _json("The store cannot be read", schema_by_type[Failure]),
         },
     }
     if operation.given is None:

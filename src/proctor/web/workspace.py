@@ -1,5 +1,6 @@
 """What one server works on: its stores, the folders of agents and eval sets, and what is kept while it runs."""
 
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -8,7 +9,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
-from proctor.core.sentence import Sentence
+from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.registry import unknown
 
@@ -97,6 +98,8 @@ class Workspace:
                 found += [Found(store, record, self.reference(name, record.id)) for record in store.runs()]
             except BadInput as error:
                 broken[name] = error.sentence
+            except sqlite3.Error as error:  # it broke while it was open
+                broken[name] = say("The store cannot be read: {error}.", error=error)
         return sorted(found, key=lambda one: -one.record.created), broken
 
     def kept(self, make: Callable[["Workspace"], T]) -> T:

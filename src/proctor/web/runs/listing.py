@@ -119,7 +119,8 @@ def list_runs(workspace: Workspace, given: RunFilter) -> RunPage:
         BadInput: a day that is none.
     """
     found, broken = workspace.runs()
-    notes = {(one.url, run): said for one in workspace.stores.values() for run, said in notes_of(one).items()}
+    readable = [store for name, store in workspace.stores.items() if name not in broken]
+    notes = {(one.url, run): said for one in readable for run, said in notes_of(one).items()}
 
     def said(one: Found) -> Notes:
         return notes.get((one.store.url, one.record.id), NOTHING_SAID)
