@@ -1,3 +1,4 @@
+import re
 from html.parser import HTMLParser
 
 import pytest
@@ -58,3 +59,21 @@ def test_a_number_that_is_no_share_has_no_plot_and_no_percent() -> None:
     words = Words("en")
     assert (words.value(steps), words.interval(steps), words.bounds(steps)) == ("3.9", "2.7–5.1", "–")
     assert words.sentence(steps, "steps") == "steps: 3.9, interval 2.7–5.1"
+
+
+def test_a_timeline_cuts_its_axis_to_what_is_there_and_marks_what_moved() -> None:
+    dots = [
+        plot.Dot(
+            Estimate(name="accuracy", value=value, low=value - 0.1, high=value + 0.1), mark, f"/r{at}", f"run {at}"
+        )
+        for at, (value, mark) in enumerate(((0.72, ""), (0.48, "worse"), (0.8, "better")))
+    ]
+    drawn = plot.timeline(dots, Estimate(name="accuracy", value=0.7, low=0.6, high=0.8), "over time")
+    assert re.findall(r'<text x="0" y="[^"]*">(\d+)</text>', drawn) == ["20", "40", "60", "80", "100"]
+    assert [drawn.count(f'"dot {mark}"') for mark in ("worse", "better", "")] == [1, 1, 1]
+    assert drawn.count('class="trend"') == 2
+    assert re.findall(r'href="(/r\d)"', drawn) == ["/r0", "/r1", "/r2"]
+    for one in (plot.timeline([], None, "none"), plot.timeline(dots[:0], Estimate(name="a", value=1.0), "one")):
+        assert one.startswith("<svg")
+    same = plot.timeline([plot.Dot(Estimate(name="a", value=0.5), "", "/", "t")] * 2, None, "t")
+    assert 'cy="' in same

@@ -191,7 +191,7 @@ def test_the_leaderboard_gives_ranges_of_ranks_by_paired_tests(three: Lab) -> No
     html = three.get("/leaderboard")
     ranks = re.findall(r'<td class="n main">([\d–]+)</td>\s*<td[^>]*><input[^>]*value="(\w+)"', html)
     assert ranks == [("1", "new"), ("2–3", "old"), ("2–3", "same")]
-    assert "3 tests corrected by Holm" in text_of(html)
+    assert "all tests (3) are corrected by Holm" in text_of(html)
     assert "old" not in text_of(three.get("/leaderboard", task="unknown")).split("Leaderboard")[-1]
 
 
@@ -202,7 +202,7 @@ def test_only_the_newest_run_of_an_agent_is_on_the_leaderboard(lab: Lab) -> None
         evaluate(task, agent=_named("a", answers[said]), store=lab.site.store, run_id=id)
     text = text_of(lab.get("/leaderboard"))
     assert "100.0%" in text
-    assert "1 older runs of the same agents are not shown." in text
+    assert "Older runs of the same agents, not shown: 1." in text
 
 
 def _named(name: str, answer: str) -> object:
@@ -233,7 +233,7 @@ def test_a_trend_marks_the_run_that_fell_and_says_what_was_changed_before_it(lab
     assert len(re.findall(r'class="dot worse"', html)) == 1
     assert len(re.findall(r'class="dot better"', html)) == 0
     assert "task version" in text
-    assert "3 tests are corrected by Holm together" in text
+    assert "All tests (3) are corrected by Holm together" in text
 
 
 def test_a_trend_is_compared_with_a_named_baseline(lab: Lab) -> None:
@@ -243,8 +243,8 @@ def test_a_trend_is_compared_with_a_named_baseline(lab: Lab) -> None:
     html = lab.get("/trends", baseline="release")
     assert len(re.findall(r'class="dot worse"', html)) == 2
     assert "1c is worse than 1a: −42.5 points" in text_of(html)
-    assert "So are 1 runs before it" in text_of(html)
-    assert "as long as a difference is found; 2 were tested." in text_of(html)
+    assert "Other runs that are worse, marked below: 1." in text_of(html)
+    assert "as long as a difference is found; tested: 2." in text_of(html)
     assert 'class="baseline"' in html
     assert '<option value="release" selected>' in html
     assert "No run" in text_of(lab.get("/trends", baseline="nowhere", status=404))

@@ -11,6 +11,7 @@ from proctor.core.run import Estimate
 from proctor.reports.distribution import Distribution
 
 STEPS = (0, 25, 50, 75, 100)
+STEPS_OF_AXIS = (0.05, 0.1, 0.2)
 HEIGHT, TOP, BOTTOM = 240, 18, 8  # of a timeline, in pixels
 
 
@@ -151,18 +152,19 @@ class Dot(NamedTuple):
 def timeline(dots: Sequence[Dot], baseline: Estimate | None, title: str) -> str:
     """Draw estimates side by side with their intervals, each a link, and a baseline with its interval. `title` must be escaped.
 
-    The axis is cut to what is there, in steps of five points.
+    The axis is cut to what is there.
     """
     every = [*(dot.estimate for dot in dots), *([baseline] if baseline else [])]
     ends = [end for one in every for end in (one.low, one.value, one.high) if end is not None]
-    low, high = (max(floor(20 * min(ends)), 0) / 20, min(ceil(20 * max(ends)), 20) / 20) if ends else (0.0, 1.0)
-    low, high = (max(low - 0.05, 0.0), min(high + 0.05, 1.0)) if low == high else (low, high)
+    least, most = (min(ends), max(ends)) if ends else (0.0, 1.0)
+    step = next(step for step in STEPS_OF_AXIS if most - least <= 5 * step)
+    low, high = floor(least / step) * step, min(ceil(most / step) * step, 1.0)
+    low, high = (low, high) if low < high else (max(low - step, 0.0), min(high + step, 1.0))
 
     def y(value: float) -> float:
         return round(TOP + (HEIGHT - TOP - BOTTOM) * (high - value) / (high - low), 1)
 
-    step = 0.05 * ceil((high - low) / 0.25)
-    ticks = [low + step * number for number in range(int((high - low) / step + 1.001))]
+    ticks = [low + step * number for number in range(round((high - low) / step) + 1)]
     marks = [
         f'<line class="grid" x1="4%" x2="100%" y1="{y(at)}" y2="{y(at)}"/><text x="0" y="{y(at) + 4}">{100 * at:.0f}</text>'
         for at in ticks

@@ -303,8 +303,8 @@ def _kappa(estimate: Estimate) -> str:
     """Write kappa with its interval; a dash where it is not defined."""
     if estimate.value is None:
         return "–"
-    between = "" if estimate.low is None else f" [{estimate.low:.2f}, {estimate.high:.2f}]"
-    return f"{estimate.value:.2f}{between}"
+    between = "" if estimate.low is None else f" [{estimate.low:z.2f}, {estimate.high:z.2f}]"
+    return f"{estimate.value:z.2f}{between}"
 
 
 def _slices(comparisons: Sequence[Comparison]) -> dict[str, list[Row | None]]:
@@ -337,18 +337,18 @@ def _shown_options(rank: leaderboard.Rank) -> dict[str, str]:
 def _about_board(board: leaderboard.Leaderboard, words: Words) -> Iterator[str]:
     if board.tested:
         yield words.t(
-            "A rank is a range: at 95% an agent is no better and no worse than it says. Each two agents are tested on the samples that both scored, {count} tests corrected by Holm together; agents with overlapping ranges cannot be separated.",
+            "A rank is a range: at 95% an agent is no better and no worse than it says. Each two agents are tested on the samples that both scored, and all tests ({count}) are corrected by Holm together; agents with overlapping ranges cannot be separated.",
             count=board.tested,
         )
     elif len(board.ranks) > 1:
         yield words.t("No ranks: these runs have no scored sample in common.")
     yield words.t("The newest finished run of each agent with its options counts.")
     if board.older:
-        yield words.t("{count} older runs of the same agents are not shown.", count=board.older)
+        yield words.t("Older runs of the same agents, not shown: {count}.", count=board.older)
     if board.unfinished:
-        yield words.t("{count} runs of this task are not finished and not shown.", count=board.unfinished)
+        yield words.t("Runs of this task that are not finished, not shown: {count}.", count=board.unfinished)
     if board.left_out:
-        yield words.t("{count} more agents are not shown: only those with the newest runs are.", count=board.left_out)
+        yield words.t("Agents not shown, as others have newer runs: {count}.", count=board.left_out)
 
 
 def _alerts(trend: trends.Trend, words: Words) -> Iterator[str]:
@@ -365,23 +365,23 @@ def _alerts(trend: trends.Trend, words: Words) -> Iterator[str]:
             interval=versus.span(row),
         )
     if len(worse) > 1:
-        yield words.t("So are {count} runs before it, which are marked below.", count=len(worse) - 1)
+        yield words.t("Other runs that are worse, marked below: {count}.", count=len(worse) - 1)
 
 
 def _about_trend(trend: trends.Trend, words: Words) -> Iterator[str]:
     tested = sum(point.row is not None and point.row.p_adjusted is not None for point in trend.points)
     if trend.baseline:
         yield words.t(
-            "Each run is compared with the baseline on the samples that both have scored. The newest is tested first, at 5%, then the one before it, as long as a difference is found; {count} were tested.",
+            "Each run is compared with the baseline on the samples that both have scored. The newest is tested first, at 5%, then the one before it, as long as a difference is found; tested: {count}.",
             count=tested,
         )
     elif tested:
         yield words.t(
-            "Each run is compared with the one before on the samples that both have scored; {count} tests are corrected by Holm together, so a single step must be clear to be marked. A baseline finds a fall that lasts more easily.",
+            "Each run is compared with the one before on the samples that both have scored. All tests ({count}) are corrected by Holm together, so a single step must be clear to be marked. A baseline finds a fall that lasts more easily.",
             count=tested,
         )
     if trend.earlier:
-        yield words.t("{count} earlier runs are not shown.", count=trend.earlier)
+        yield words.t("Earlier runs, not shown: {count}.", count=trend.earlier)
 
 
 def _chart(trend: trends.Trend, words: Words) -> Markup:
