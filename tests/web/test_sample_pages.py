@@ -237,3 +237,11 @@ def test_programs_read_and_write_the_same(own: AppSite) -> None:
     made = program.post(f"/api/v1/runs/{RUN}/cases", json={**of, "file": "a.evalset.json", "case_id": "mine"}).json()
     assert (made["file"], made["case"]) == ("a.evalset.json", "mine")
     assert json.loads((own.evalsets / "a.evalset.json").read_text())["eval_cases"][0]["eval_id"] == "mine"
+
+
+def test_the_page_becomes_a_file_with_its_pictures_and_without_its_forms(browser: TestClient) -> None:
+    saved = browser.get("/save", params={"view": f"/runs/{RUN}/samples/picture"}).text
+    assert "What is in the picture?" in saved
+    assert 'src="data:image/png;base64,' in saved
+    assert "<form" not in saved
+    assert "Is this verdict right?" not in saved
