@@ -25,6 +25,13 @@ class Scripted(BaseLlm):
             await asyncio.sleep(600)
         if last.text == "fail":
             raise ConnectionError("no model here")
+        if last.text == "time":  # for how long the first words are under way
+            said = str(time.time())
+            if stream:
+                yield reply(types.Part(text=said), partial=True)
+                await asyncio.sleep(0.2)
+            yield reply(types.Part(text=said))
+            return
         if last.text == "count":
             yield reply(types.Part(text=f"{len(llm_request.contents)} messages"))
             return

@@ -151,6 +151,17 @@ async def test_a_reply_that_waits_is_stopped_and_the_process_lives_on(
     assert (await say(chats, chat, "well?")).how == "done"
 
 
+async def test_a_message_to_an_agent_that_is_being_loaded_is_taken_back_at_once(
+    chats: Chats, begin: Callable[[str], Chat]
+) -> None:
+    chat = begin("shop.py:answer")
+    turn = await chats.send(chat, Message.of("user", "hello"))
+    assert chats.status(chat).state == "loading"
+    chats.stop(chat)
+    assert turn.how == "stopped"
+    assert text_of(await say(chats, chat, "well?")).startswith("1 messages")
+
+
 async def test_an_agent_that_does_not_stop_is_ended_and_the_event_loop_goes_on(
     chats: Chats, begin: Callable[[str], Chat], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from contextlib import suppress
 import msgspec
 
 from proctor.core.sentence import Sentence, say
-from proctor.web.chats.wire import REPORTS, Command, Load, Ready, Report, Unusable, line_of
+from proctor.web.chats.wire import REPORTS, Command, Load, Ready, Report, Send, Unusable, line_of
 
 MOST_LINE_BYTES = 16_000_000
 PRINTED_BYTES = 20_000  # the end of what the agent printed
@@ -54,6 +54,13 @@ class AgentProcess:
             self._waiting.append(command)
         elif self._process is not None and self._process.stdin is not None and self.fault is None:
             self._process.stdin.write(line_of(command))
+
+    def withdraw(self, chat: str) -> bool:
+        """Take back the message of a chat that was not sent yet, because the agent is not loaded; False if it was sent."""
+        left = [one for one in self._waiting if not (isinstance(one, Send) and one.chat == chat)]
+        is_withdrawn = len(left) < len(self._waiting)
+        self._waiting = left
+        return is_withdrawn
 
     def kill(self, why: Sentence) -> None:
         """End the process and all that it started, at once."""

@@ -333,6 +333,9 @@ class Chats:
             return
         turn.is_stopping = True
         process = chat.process
+        if process.withdraw(chat.id):
+            self._finish(chat, turn, Over(chat=chat.id, how="stopped"))
+            return
         process.send(Stop(chat=chat.id))
 
         def end() -> None:
