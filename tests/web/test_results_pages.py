@@ -85,6 +85,20 @@ def test_the_report_of_a_run_under_way_is_made_again_only_after_a_rest(
     assert results.report_soon(site.workspace, found) is not slow
 
 
+def test_of_a_run_under_way_the_page_says_how_old_its_numbers_are(
+    site: AppSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = site.workspace.find_run("first")
+    running = found._replace(record=replace(found.record, state="running"))
+    monkeypatch.setattr(site.workspace, "find_run", lambda _: running)
+    cut_off = site.browser().get("/save?view=/runs/first").text
+    assert "its process was killed" in cut_off
+    monkeypatch.setattr(type(found.store), "writer", lambda *_: 1)
+    under_way = site.browser().get("/save?view=/runs/first").text
+    assert "The run is under way. These numbers are" in under_way
+    assert "its process was killed" not in under_way
+
+
 def test_a_program_gets_the_same_numbers(site: AppSite) -> None:
     program = site.program()
     estimates = program.get("/api/v1/runs/first/estimates").json()

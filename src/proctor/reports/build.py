@@ -48,6 +48,7 @@ JUDGED = (  # what judges return in addition to a score
 CODE = ("code · ", "files · ")  # the files of the user's code by part; under `files` for a while
 JUDGE_FACTS = ("model", "rubric", "rubric_digest", "calibration")
 SECTIONS_FIRST = ("", "official", "group", "category")
+NOT_ENDED = "This run did not end: its process was killed, or is still at work. Go on with it: proctor run --run {run}"
 LOOKED_AT = 100_000  # trials whose records are read, for errors and times; the numbers come from all
 PRIVATE = {"key", "token", "secret", "password", "authorization", "headers", "cookie", "credential"}  # or a word of it
 
@@ -206,10 +207,7 @@ def _notes(
     if record.state == "inconclusive":
         yield say("This run is inconclusive: too little was measured to rely on its numbers.")
     elif record.state == "running":
-        yield say(
-            "This run did not end: its process was killed, or is still at work. Go on with it: proctor run --run {run}",
-            run=record.id,
-        )
+        yield say(NOT_ENDED, run=record.id)
     elif record.state != "finished":
         yield say("This run is not finished. Go on with it: proctor run --run {run}", run=record.id)
     yield from part(record, outcomes)

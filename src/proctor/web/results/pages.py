@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote
 
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
@@ -15,7 +16,9 @@ from starlette.routing import BaseRoute, Route
 from proctor import __version__
 from proctor.api import Run
 from proctor.core.errors import BadInput
+from proctor.core.sentence import Sentence
 from proctor.i18n import speak
+from proctor.reports.build import NOT_ENDED
 from proctor.reports.folder import zipped
 from proctor.reports.render import run_values
 from proctor.reports.words import Words
@@ -45,14 +48,21 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
         found = workspace.find_run(request.path_params["run"])
         links = RunLinks(found.reference, request.query_params.get("all"))
         gathered = report_soon(workspace, found, waits=request.scope["state"].get("waits", False))
+        panel = panel_of(workspace, found.reference, session_of(request).person.name)
         values: dict[str, Any] = {"report": None, "record": found.record, "links": links}
+        age = None
         if gathered is not None:
-            values = run_values(gathered.report, Words(request.state.lang), links)
+            report = gathered.report
+            if panel.progress.is_under_way:
+                age = time.time() - gathered.at
+                report = replace(report, notes=tuple(one for one in report.notes if not _is_not_ended(one)))
+            values = run_values(report, Words(request.state.lang), links)
         return page(
             request,
             "results/run.html.jinja",
             **values,
-            panel=panel_of(workspace, found.reference, session_of(request).person.name),
+            panel=panel,
+            age=age,
             reference=found.reference,
             here=links.run,
             tab="results",
@@ -92,6 +102,11 @@ async def save_page(request: Request) -> Response:
     made = await save(shown.body.decode(), lambda path: ask(request, path), footer)
     name = re.sub(r"[^\w.@-]+", "-", view.partition("?")[0]).strip("-") or "proctor"
     return HTMLResponse(made, headers=_as_file(f"{name}.html"))
+
+
+def _is_not_ended(note: str | Sentence) -> bool:
+    """True of the note that a run may have been killed, which its page knows better."""
+    return isinstance(note, Sentence) and note.text == NOT_ENDED
 
 
 def _written(found: Found, suffix: str, lang: str) -> Iterator[bytes]:
