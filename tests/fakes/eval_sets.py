@@ -12,7 +12,7 @@ from proctor import Sample, evaluate
 from proctor.api import Run
 from proctor.core.sample import Message, ToolCall, ToolResult, Turn
 from proctor.core.task import Environment, Session
-from proctor.core.trajectory import Step, ToolStyle
+from proctor.core.trajectory import Step, ToolStyle, Trajectory
 
 FILE = "shop.evalset.json"
 PRICE = {
@@ -108,6 +108,19 @@ class ShopAgent:
             Step(message=Message(role="tool", parts=(ToolResult(name="lookup_price", content="100", id="c1"),))),
             Step(message=Message.of("assistant", answer)),
         ]
+
+
+class Haggler:
+    """A simulated user who says what it was given, and then no more."""
+
+    name = "haggler"
+
+    def __init__(self, *texts: str) -> None:
+        self._texts = texts
+
+    async def reply(self, sample: Sample, trajectory: Trajectory) -> Turn | None:
+        said = max((step.turn for step in trajectory.steps), default=0)
+        return Turn(messages=(Message.of("user", self._texts[said]),)) if said < len(self._texts) else None
 
 
 def put_shop(folder: Path) -> Path:

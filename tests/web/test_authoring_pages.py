@@ -8,15 +8,17 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from eval_sets import FILE, SHOP, put_shop, run_shop
+from eval_sets import FILE, SHOP, Haggler, ShopAgent, put_shop, run_shop
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 from web_site import AppSite
 
+from proctor import evaluate
 from proctor.evalsets.noun import as_json, read_noun
 from proctor.evalsets.read import read
 from proctor.evalsets.schema import EvalCase
+from proctor.evalsets.task import task_of
 from proctor.web.authoring import forms
 
 HOSTILE = "<script>alert(1)</script>\"'</textarea>\u202eabc &amp; ${7*7} {{7*7}}"
@@ -257,6 +259,16 @@ def test_results_are_next_to_each_turn_and_become_the_expectation(site: AppSite)
     history = site.program().get(f"/api/v1/evalsets/case/history?file={FILE}&case=price-question").json()
     assert [(one["run"]["run"], one["status"]) for one in history] == [("shop-2", "passed"), ("shop-1", "failed")]
     assert [one["run"]["is_current"] for one in history] == [True, False]
+
+
+def test_what_was_said_in_a_scenario_is_shown_turn_by_turn(site: AppSite) -> None:
+    user = Haggler("I want 20 %.", "Well, model A then.")
+    task = f"{site.evalsets / FILE}:haggle"
+    evaluate(task_of(task, user=user), agent=ShopAgent(), store=site.store, run_id="haggled")
+    page = html.unescape(site.browser().get(case_url("haggle")).text)
+    assert page.count("The simulated user said") == 3
+    assert "Well, model A then." in page
+    assert 'lookup_price({"model": "A"})' in page
 
 
 def test_a_program_accepts_a_result_at_once(site: AppSite) -> None:

@@ -313,6 +313,8 @@ class _Pages:
             outcome=outcome,
             attempts=sorted({turn.attempt for turn in outcome.turns}) if outcome is not None else [],
             actual=_actual(given, outcome, place.attempt),
+            said=_of_attempt(outcome, place.attempt) if given.scenario else [],
+            calls_of=lambda turn: [_call_text(call) for call in turn.calls],
             done=request.query_params.get("done", "") if not unsaved else "",
         )
 
@@ -436,23 +438,29 @@ def _advice(given: CaseForm, known: Mapping[str, tools.ToolHelp]) -> Mapping[str
 
 def _actual(given: CaseForm, outcome: CaseOutcome | None, attempt: int) -> Mapping[int, Shown]:
     """Return the actual turns by the row they are shown next to: the same index, if the case has as many turns."""
-    if outcome is None:
-        return {}
     found = {}
-    for turn in outcome.turns:
-        if turn.attempt != attempt or turn.place >= len(given.turns):
+    for turn in _of_attempt(outcome, attempt):
+        if turn.place >= len(given.turns):
             continue
         row = given.turns[turn.place]
         expected = "\n".join(part.text for part in row.response if part.text)
         calls = [
             (
-                f"{call['name']}({forms.arguments_text(call['args'])})",
+                _call_text(call),
                 place < len(row.calls) and _is(call, row.calls[place]),
             )
             for place, call in enumerate(turn.calls)
         ]
         found[turn.place] = Shown(turn, *diff_words(expected, turn.response), calls)
     return found
+
+
+def _of_attempt(outcome: CaseOutcome | None, attempt: int) -> Sequence[TurnOutcome]:
+    return [turn for turn in outcome.turns if turn.attempt == attempt] if outcome is not None else []
+
+
+def _call_text(call: Call) -> str:
+    return f"{call['name']}({forms.arguments_text(call['args'])})"
 
 
 def _is(call: Call, row: forms.CallRow) -> bool:

@@ -24,7 +24,7 @@ document.addEventListener("keydown", (event) => {
 // Leaving: a link away from a form with changes asks first; the form's own buttons do not.
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[href]");
-  if (!link || link.target || caseForm()?.dataset.unsaved === undefined) return;
+  if (!link || link.target || link.hasAttribute("download") || caseForm()?.dataset.unsaved === undefined) return;
   if (link.matches("[data-leave]")) {
     delete caseForm().dataset.unsaved;
     return;
