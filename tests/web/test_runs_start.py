@@ -14,6 +14,7 @@ from stored_runs import a_record, a_sample, begun
 from web_site import AppSite
 
 from proctor.core.errors import BadInput
+from proctor.web.runs import launcher
 from proctor.web.runs.actions import Resume, delete_run, resume_run, start_run, stop_run
 from proctor.web.runs.launcher import Launcher
 from proctor.web.runs.listing import RunFilter, list_runs
@@ -43,8 +44,9 @@ async def flaky(question: str) -> str:
     return question
 
 async def loud(question: str) -> str:
-    print("key: sk-abcdefghijklmnopqrstuvwxyz012345", flush=True)
-    raise SystemExit(9)
+    print("x" * 10_000, flush=True)
+    await asyncio.sleep(0.05)
+    return question
 """
 
 
@@ -54,11 +56,11 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppSite]:
     site = AppSite(tmp_path)
     (site.agents / "mine.py").write_text(CODE, encoding="utf-8")
     yield site
-    [store], launcher = site.workspace.stores.values(), site.workspace.kept(Launcher)
+    [store], started = site.workspace.stores.values(), site.workspace.kept(Launcher)
     for file in Path(f"{store.url}.starts").glob("*.json"):
-        if launcher.is_alive(store, file.stem):
-            launcher.stop(store, file.stem)
-            launcher.await_end(store, file.stem)
+        if started.is_alive(store, file.stem):
+            started.stop(store, file.stem)
+            started.await_end(store, file.stem)
     site.workspace.close()
 
 
@@ -213,6 +215,30 @@ def test_a_name_that_is_taken_or_none_is_refused_and_the_form_keeps_what_was_typ
         assert said in answer.text
         assert 'value="openai:x"' in answer.text
     assert not Path(f"{site.store}.starts").exists()
+
+
+def test_not_too_many_run_at_once(site: AppSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launcher, "MOST_AT_ONCE", 0)
+    with pytest.raises(BadInput, match="runs are under way"):
+        begin(site, "quick")
+    assert not Path(f"{site.store}.starts").exists()
+
+
+@pytest.mark.slow
+def test_what_a_process_prints_does_not_fill_the_disk(site: AppSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launcher, "MOST_LOG_BYTES", 30_000)
+    monkeypatch.setattr(launcher, "TRIM_SECONDS", 0.05)
+    over(site, begin(site, "loud", concurrency=1, task_options={"samples": 60}))
+    assert Path(f"{site.store}.starts/r.log").stat().st_size < 300_000  # of the 600,000 that were printed
+    assert progress(site, "r").said
+
+
+async def test_a_run_that_this_process_writes_is_not_stopped(site: AppSite) -> None:
+    [store] = site.workspace.stores.values()
+    await begun(store, [a_sample("fr")], a_record("own", planned=1))
+    with pytest.raises(BadInput, match="nothing to stop"):
+        stop_run(site.workspace, RunReference(run="own"))
+    await store.end(a_record("own", planned=1))
 
 
 def test_the_form_is_filled_by_its_address(site: AppSite) -> None:
