@@ -85,6 +85,8 @@ class Guard:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update(HEADERS)
+                if scope["path"].startswith("/static/"):
+                    headers["cache-control"] = "no-cache"  # kept, and asked for again only whether it changed
                 for name, value in chosen.items():
                     headers.append(
                         "set-cookie", f"{name}={value}; HttpOnly; Max-Age={KEPT_SECONDS}; Path=/; SameSite=strict"
