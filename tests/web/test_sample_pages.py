@@ -74,6 +74,18 @@ def test_every_page_and_part_of_a_sample_is_there(site: AppSite, path: str, lang
             assert 'href="javascript' not in came.text
 
 
+def test_the_head_says_how_many_scorers_it_passed(browser: TestClient) -> None:
+    def head(sample: str) -> str:
+        page = browser.get(f"/runs/{RUN}/samples/{sample}").text
+        return page.partition('class="sample-head"')[2].partition('class="facts"')[0]
+
+    assert "✗ passed by 1 of 2 scorers" in head("shop/umbrella")
+    assert "✗ 0.0%" in head(f"zh/{quote('北京')}")
+    assert "✓ passed" in head("picture")
+    assert "agent failed" in head("broken")
+    assert "not applicable" in head("?sample=../up")
+
+
 def test_an_odd_id_has_an_address_of_its_own(browser: TestClient) -> None:
     came = browser.get(f"/runs/{RUN}/samples/", params={"sample": "../up"})
     assert came.status_code == 200
