@@ -200,6 +200,13 @@ async def test_what_is_not_there_is_404(client: httpx2.AsyncClient, method: str,
     assert "detail" in answer.json()
 
 
+async def test_a_message_with_a_picture_comes_in(client: httpx2.AsyncClient) -> None:
+    picture = {"inlineData": {"mimeType": "image/png", "data": "A" * 1_000_000}}
+    for path in ("/run", "/run_sse"):
+        answer = await run(client, "none", path, newMessage={"role": "user", "parts": [picture]})
+        assert answer.json() == {"detail": "Session not found: none"}
+
+
 async def test_a_stranger_is_answered_nothing(site: AppSite) -> None:
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(site.app), base_url=ADDRESS) as stranger:
         for path in ("/list-apps", USER, "/dev/apps/shop/eval-sets"):

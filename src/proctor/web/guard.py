@@ -26,11 +26,7 @@ if TYPE_CHECKING:
 MOST_BYTES = 256_000  # of a request, if its path is not given more
 BODY_SECONDS = 20.0  # from its head to its end
 MOST_BYTES_BY_PATH = dict.fromkeys(  # below which a whole eval-set file comes in, or what a user attaches to a message
-    (f"{API}/evalsets", f"{API}/chats", "/evalsets", "/chat", "/apps", "/run", "/run_sse"), 16_000_000
-)
-BODY_SECONDS = 20.0  # from its head to its end
-MOST_BYTES_BY_PATH = dict.fromkeys(  # what holds a whole eval-set file, or what a user attaches to a message
-    (f"{API}/evalsets", f"{API}/chat", "/evalsets", "/chat", "/apps/", "/run"), 16_000_000
+    (f"{API}/evalsets", f"{API}/chats", "/evalsets", "/chat", "/apps", "/dev/apps", "/run", "/run_sse"), 16_000_000
 )
 LANGUAGE_COOKIE = "proctor-lang"
 THEME_COOKIE = "proctor-theme"
