@@ -7,6 +7,7 @@ import pytest
 from web_site import AppSite
 
 from proctor.core.errors import BadInput
+from proctor.web.samples.side import Side
 from proctor.web.workspace import NotFound, open_workspace
 
 
@@ -99,3 +100,9 @@ def test_a_server_that_only_shows_has_no_form_that_writes(tmp_path: Path, site: 
         assert page.status_code == 200, path
         assert not re.search(r"<form[^>]*method=\"post\"", page.text), path
     showing.workspace.close()
+
+
+def test_nothing_is_made_for_a_workspace_that_was_closed(site: AppSite) -> None:
+    site.workspace.close()
+    with pytest.raises(BadInput, match="ending"):
+        site.workspace.kept(Side)

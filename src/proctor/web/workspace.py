@@ -63,6 +63,7 @@ class Workspace:
         self.read_only = read_only
         self._kept: dict[object, Closable] = {}
         self._lock = threading.RLock()
+        self._is_closed = False
 
     def reference(self, store: str, run_id: str) -> str:
         """Return how addresses name a run."""
@@ -103,8 +104,14 @@ class Workspace:
         return sorted(found, key=lambda one: -one.record.created), broken
 
     def kept(self, make: Callable[["Workspace"], T]) -> T:
-        """Return what `make` makes of this workspace: made at the first call, the same from then on, closed with it."""
+        """Return what `make` makes of this workspace: made at the first call, the same from then on, closed with it.
+
+        Raises:
+            BadInput: the workspace was closed; nobody would close what is made now.
+        """
         with self._lock:
+            if self._is_closed:
+                raise BadInput("The server is ending.")
             if make not in self._kept:
                 self._kept[make] = make(self)
             one: T = self._kept[make]  # type: ignore[assignment]  # made by `make`
@@ -112,7 +119,8 @@ class Workspace:
 
     def close(self) -> None:
         """Close what is kept, the last made first, then the stores; runs that were started go on."""
-        with ExitStack() as stack:
+        with self._lock, ExitStack() as stack:
+            self._is_closed = True
             for store in self.stores.values():
                 stack.callback(store.close)
             for one in self._kept.values():
