@@ -29,7 +29,7 @@ docs: $(VENV)/.dev-stamp
 
 # Every fault we know of, injected for real, with a table at the end; `make test` runs a short form of it.
 torture: $(VENV)/.dev-stamp
-	$(PY) -m pytest tests/torture --torture -n $(JOBS) --dist loadgroup
+	$(PY) -m pytest tests/torture tests/web/test_web_fuzz.py --torture -n $(JOBS) --dist loadgroup
 
 bench: $(VENV)/.dev-stamp
 	$(PY) -m bench

@@ -39,7 +39,11 @@ class Golden(Protocol):
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rewrite-golden", action="store_true", help="write the golden files instead of comparing")
-    parser.addoption("--torture", action="store_true", help="the long form of the fault suite in tests/torture")
+    parser.addoption(
+        "--torture",
+        action="store_true",
+        help="the long form of the fault suite in tests/torture, and of the fuzz of pages",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
