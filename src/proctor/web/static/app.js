@@ -43,17 +43,6 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("htmx:error", () => { document.getElementById("trouble").hidden = false; });
 document.addEventListener("htmx:after:request", () => { document.getElementById("trouble").hidden = true; });
 
-// Of a page that htmx brings only the body is taken: the scripts its head names are added here, each once.
-document.addEventListener("htmx:after:swap", (event) => {
-  const text = event.detail.ctx?.text ?? "";
-  for (const [, path] of text.matchAll(/<script src="(\/static\/[\w.-]+\.js)" defer>/g)) {
-    if (document.querySelector(`script[src="${path}"]`)) continue;
-    const script = document.createElement("script");
-    script.src = path;
-    document.head.append(script);
-  }
-});
-
 // A table that scrolls sideways can be scrolled by keys as well.
 function makeScrollersReachable() {
   for (const box of document.querySelectorAll(".wide, .scroll")) {
