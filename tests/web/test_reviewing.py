@@ -72,7 +72,9 @@ def test_labels_are_compared_with_the_scorer(site: AppSite) -> None:
         assert answer.headers["location"].startswith("/review/all/items-of/")
     state = show_queue(site.workspace, QueueNamed(queue="all"))
     assert state.progress.done == 6
+    before = sorted((Path(site.store + ".reviews") / "all").iterdir())
     shown = client.get("/review/all").text
+    assert sorted((Path(site.store + ".reviews") / "all").iterdir()) == before, "looking writes nothing"
     assert "6 of 6 reviewed" in shown
     assert "exact" in shown
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Literal
 
 import msgspec
@@ -283,7 +284,6 @@ def _shown(trial: Trial, sample: Sample | None) -> dict[str, str]:
 def _agreement(workspace: Workspace, queue: Queue, review: Review) -> Iterator[tuple[str, RunAgreement]]:
     """Compare the labels with the verdicts of each run, under the names that its samples have there."""
     records = review.records()
-    folder = queues_folder(workspace) / queue.name
     for reference in queue.runs:
         found = workspace.find_run(reference)
         of_run = {
@@ -294,9 +294,12 @@ def _agreement(workspace: Workspace, queue: Queue, review: Review) -> Iterator[t
         if not of_run:
             yield reference, RunAgreement(why_not=say("Nobody has judged an answer of it yet."))
             continue
-        path = folder / f"labels-{found.record.id}.json"
-        write_whole(path, msgspec.json.encode(of_run).decode())
-        try:
-            yield reference, RunAgreement(agreement=agree([path, Run(found.record, found.store)], keep=False))
-        except BadInput as error:
-            yield reference, RunAgreement(why_not=error.sentence)
+        with (
+            TemporaryDirectory() as folder
+        ):  # `agree` reads files; whoever looks at a queue writes nothing next to the store
+            path = Path(folder, f"{queue.name}.json")
+            path.write_bytes(msgspec.json.encode(of_run))
+            try:
+                yield reference, RunAgreement(agreement=agree([path, Run(found.record, found.store)], keep=False))
+            except BadInput as error:
+                yield reference, RunAgreement(why_not=error.sentence)
