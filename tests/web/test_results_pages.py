@@ -14,6 +14,7 @@ from web_site import AppSite
 
 from proctor.web.results import links as links_of_pages
 from proctor.web.results import report as results
+from proctor.web.results import saving as results_saving
 from proctor.web.results.links import RunLinks
 from proctor.web.results.report import Gathered, RunGiven, get_estimates, get_report
 from proctor.web.samples.side import Side
@@ -166,6 +167,17 @@ def test_a_page_that_is_saved_waits_for_its_numbers(site: AppSite, monkeypatch: 
 )
 def test_only_pages_of_the_app_are_saved(site: AppSite, view: str) -> None:
     assert site.browser().get("/save", params={"view": view}).status_code == 400
+
+
+@pytest.mark.parametrize("most", [10, results_saving.PAGE_BYTES])
+def test_what_has_no_end_or_is_too_large_is_not_saved_and_says_so(
+    site: AppSite, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(results_saving, "PAGE_BYTES", most)
+    view = "/runs/first" if most == 10 else "/runs/first/events"
+    answer = site.browser().get(f"/save?view={view}")
+    assert answer.status_code == 400
+    assert f"{view} is too large to be saved." in answer.text
 
 
 def test_a_stranger_saves_nothing(site: AppSite) -> None:

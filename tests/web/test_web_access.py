@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from proctor.core.errors import BadInput
 from proctor.web.attempts import MOST_WRONG
 from proctor.web.auth import Access, Person, session_of
-from proctor.web.guard import MOST_BYTES, Guard
+from proctor.web.guard import MOST_BYTES, MOST_BYTES_BY_PATH, Guard
 from proctor.web.login_proxy import MOST_CHARACTERS, LoginProxy
 
 ADDRESS = "http://127.0.0.1:7860"
@@ -181,6 +181,25 @@ def test_an_upload_is_bounded_by_its_path() -> None:
     assert client.post("/files/a", content=large * 3, headers=headers).status_code == 413
     refused = client.post("/api/v1/runs", content=large, headers=headers)
     assert refused.json()["error"]["kind"] == "too_large"
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/v1/evalsets", "/api/v1/chats", "/evalsets", "/chat", "/apps", "/run", "/run_sse"]
+)
+def test_what_holds_an_eval_set_or_attachments_may_be_larger(path: str) -> None:
+    server = Server(most_bytes=MOST_BYTES_BY_PATH)
+    large = b"x" * (MOST_BYTES + 1)
+    assert server.client().post(f"{path}/a", content=large, headers=server.token()).status_code == 200
+
+
+@pytest.mark.parametrize("other", ['a={"x": 1}', "a(b)=1", "alone", "a=é", "a=b c", "@a=1", '"', "a=[1]"])
+def test_cookies_of_other_servers_of_this_machine_keep_nobody_out(other: str) -> None:
+    server = Server()
+    own = server.browser().cookies[server.access.cookie]
+    cookies = f"{other}; {server.access.cookie}={own}; proctor-theme=dark"
+    answer = server.client().get("/", headers={"cookie": cookies.encode()})
+    assert answer.status_code == 200
+    assert answer.json()["theme"] == "dark"
 
 
 def test_a_theme_and_a_language_once_chosen_are_remembered() -> None:

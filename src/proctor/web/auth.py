@@ -3,13 +3,12 @@
 import hmac
 import secrets
 from collections.abc import Iterable, Mapping
-from http.cookies import CookieError, SimpleCookie
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 from starlette.datastructures import Headers
-from starlette.requests import Request
+from starlette.requests import Request, cookie_parser
 
 from proctor.web.login_proxy import LoginProxy
 
@@ -108,11 +107,8 @@ class Access:
 
 
 def cookies_of(headers: Headers) -> Mapping[str, str]:
-    """Return the cookies of a request; none if they cannot be read."""
-    try:
-        return {name: one.value for name, one in SimpleCookie(headers.get("cookie", "")).items()}
-    except CookieError:
-        return {}
+    """Return the cookies of a request, as browsers write them: those of other servers of this machine may hold anything."""
+    return cookie_parser(headers.get("cookie", ""))
 
 
 def bearer(headers: Headers) -> str | None:

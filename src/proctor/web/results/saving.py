@@ -154,7 +154,7 @@ async def ask(request: Request, path: str) -> Fetched:
     }
     head: dict[str, Any] = {}
     body = bytearray()
-
+    is_endless = False
     asked = asyncio.Event()
 
     async def receive() -> Mapping[str, object]:
@@ -164,18 +164,24 @@ async def ask(request: Request, path: str) -> Fetched:
         return {"type": "http.request", "body": b"", "more_body": False}
 
     async def send(message: Mapping[str, Any]) -> None:
+        nonlocal is_endless
         if message["type"] == "http.response.start":
             head.update(message)
         else:
             body.extend(message.get("body", b""))
-        if len(body) > PAGE_BYTES or _type_of(head) == "text/event-stream":
-            raise BadInput("{path} is too large to be saved.", path=path)
+        is_endless = len(body) > PAGE_BYTES or _type_of(head) == "text/event-stream"
+        if is_endless:
+            raise ConnectionAbortedError  # no error that the app answers with a page: its answer has begun
 
     try:
         async with asyncio.timeout(PAGE_SECONDS):
             await request.app(scope, receive, send)
     except TimeoutError:
         raise BadInput("{path} took too long to be saved.", path=path) from None
+    except Exception:
+        if is_endless:
+            raise BadInput("{path} is too large to be saved.", path=path) from None
+        raise
     return Fetched(head["status"], _type_of(head), bytes(body))
 
 
