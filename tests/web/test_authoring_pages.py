@@ -1,5 +1,6 @@
 """The pages of eval sets: forms that lose nothing, two people at one case, results next to it, an older file, hostile texts."""
 
+import asyncio
 import html
 import json
 import re
@@ -11,6 +12,7 @@ import pytest
 from eval_sets import FILE, SHOP, Haggler, ShopAgent, put_shop, run_shop
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from starlette.testclient import TestClient
 from web_site import AppSite
 
@@ -282,6 +284,21 @@ def test_a_program_accepts_a_result_at_once(site: AppSite) -> None:
     assert turn["intermediate_data"] == {}
     assert turn["final_response"]["parts"][0]["text"].startswith("好的，请告诉我")
     assert program.post("/api/v1/evalsets/case/accept", json=body).status_code in (400, 409)
+
+
+def test_the_result_of_a_run_of_something_else_is_no_result_of_a_case(site: AppSite) -> None:
+    site.run("capitals")  # made in Python
+    store = next(iter(site.workspace.stores.values()))
+    found = store.run("capitals")
+    record = replace(found, id="folder", spec=replace(found.spec, task="bfcl/simple_python"))
+    asyncio.run(store.begin(record))
+    program = site.program("Ci")
+    digest = program.get(f"/api/v1/evalsets/case?{urlencode({'file': FILE, 'case': '退货'})}").json()["digest"]
+    for run in ("capitals", "folder"):
+        query = urlencode({"file": FILE, "case": "退货", "run": run})
+        assert program.get(f"/api/v1/evalsets/case/result?{query}").status_code == 404
+        body = {"file": FILE, "case": "退货", "run": run, "digest": digest}
+        assert program.post("/api/v1/evalsets/case/accept", json=body).status_code == 404
 
 
 def test_programs_change_cases_as_pages_do(site: AppSite) -> None:

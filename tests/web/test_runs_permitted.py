@@ -96,6 +96,9 @@ REFUSED: list[dict[str, Any]] = [
     {"task": "judged-items:/etc/passwd"},
     {"task": "bfcl/../../etc"},
     {"task": "nothing"},
+    {"task": "x" * 5_000},
+    {"agent": "x" * 5_000},
+    {"scorers": ("x" * 5_000,)},
     {"scorers": ("os:system",)},
     {"scorers": ("outside.py:answer",)},
     {"scorers": ("rubric:/etc/rubric.toml",)},
@@ -126,7 +129,7 @@ def test_what_the_folders_hold_and_names_reach_may_be_started(site: AppSite, giv
     check(site.workspace, spec(**given))
 
 
-@pytest.mark.parametrize("given", REFUSED, ids=str)
+@pytest.mark.parametrize("given", REFUSED, ids=lambda given: str(given)[:80])
 def test_anything_else_is_refused(site: AppSite, given: dict[str, Any]) -> None:
     with pytest.raises(BadInput):
         check(site.workspace, spec(**given))

@@ -197,7 +197,7 @@ def test_cookies_of_other_servers_of_this_machine_keep_nobody_out(other: str) ->
     server = Server()
     own = server.browser().cookies[server.access.cookie]
     cookies = f"{other}; {server.access.cookie}={own}; proctor-theme=dark"
-    answer = server.client().get("/", headers={"cookie": cookies.encode()})
+    answer = server.client().get("/", headers={b"cookie": cookies.encode()})
     assert answer.status_code == 200
     assert answer.json()["theme"] == "dark"
 

@@ -121,7 +121,9 @@ def case_result(workspace: Workspace, given: CaseResult) -> CaseOutcome:
     """Show the result of a case in a run, turn by turn."""
     opened = files.open_set(folder_of(workspace), given.file)
     found = workspace.find_run(given.run)
-    outcome = outcome_of(found.record, found.store, sample_id(found, opened, given.case))
+    outcome = None
+    if _is_of(found, opened):
+        outcome = outcome_of(found.record, found.store, sample_id(found, opened, given.case))
     if outcome is None:
         raise NotFound("The run '{run}' has no result for '{case}'.", run=given.run, case=given.case)
     return outcome
@@ -193,27 +195,35 @@ def runs_of(workspace: Workspace, opened: Opened) -> list[tuple[Found, RunOfSet]
     """Return the last runs of a file, or of a folder that it is in."""
     made = []
     for found in workspace.runs()[0]:
-        path, selected = _path(found.record.spec.task)
-        digests: Any = found.record.provenance.get("files", {})
-        digest = digests.get(opened.path.name) if isinstance(digests, Mapping) else None
-        if path is None:  # made in Python
-            if digest is None or found.record.task != opened.eval_set.eval_set_id:
-                continue
-        elif path != opened.path and path not in opened.path.parents:
+        if not _is_of(found, opened):
             continue
         run = RunOfSet(
             run=found.reference,
             agent=found.record.agent,
             state=found.record.state,
             created=found.record.created,
-            is_current=digest == opened.digest,
-            selected=selected,
+            is_current=_digest(found, opened) == opened.digest,
+            selected=_path(found.record.spec.task)[1],
             spec=found.record.spec.agent,
         )
         made.append((found, run))
         if len(made) == MOST_RUNS:
             break
     return made
+
+
+def _is_of(found: Found, opened: Opened) -> bool:
+    """True of a run of a file, or of a folder that it is in."""
+    path, _ = _path(found.record.spec.task)
+    if path is None:  # made in Python
+        return _digest(found, opened) is not None and found.record.task == opened.eval_set.eval_set_id
+    return path == opened.path or path in opened.path.parents
+
+
+def _digest(found: Found, opened: Opened) -> object:
+    """Return the digest that the file had when it was run, None if the run does not know it."""
+    digests: Any = found.record.provenance.get("files", {})
+    return digests.get(opened.path.name) if isinstance(digests, Mapping) else None
 
 
 def sample_id(found: Found, opened: Opened, case_id: str) -> str:

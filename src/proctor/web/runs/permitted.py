@@ -75,15 +75,17 @@ def file_of(name: str) -> str:
 
 def _check_task(workspace: Workspace, name: str) -> None:
     folder = name.partition("/")[0]
-    if (
-        NAME.fullmatch(name)
-        and ":" not in name
-        and ".." not in name
-        and not Path(name).exists()
-        and registry.BENCHMARKS.knows(folder)
-    ):
+    is_named = NAME.fullmatch(name) and ":" not in name and ".." not in name and registry.BENCHMARKS.knows(folder)
+    if is_named and not _exists(name):
         return
     _check_file(workspace, "task", name, name)
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):  # no file can have this name
+        return False
 
 
 def _check_agent(workspace: Workspace, name: str) -> None:
