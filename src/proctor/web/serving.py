@@ -1,5 +1,6 @@
 """Listen on this machine or on the network, and serve an app until it is stopped."""
 
+import asyncio
 import errno
 import socket
 from contextlib import suppress
@@ -9,13 +10,14 @@ from typing import TYPE_CHECKING
 from proctor.core.errors import BadInput
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
     from uvicorn import Server
 
 ADDRESS = "127.0.0.1"
 PORT = 7860  # that of the source's page
 PORTS_TRIED = 100
 SECONDS_TO_FINISH = 3
+SECONDS_TO_ANSWER = 2.5  # less: what uvicorn has to cut off itself, it reports as a fault of the app
 
 
 def listen(port: int, host: str = ADDRESS) -> socket.socket:
@@ -84,15 +86,73 @@ def serve(app: "ASGIApp", on: socket.socket) -> None:
         make_server(app).run(sockets=[on])
 
 
+class Endable:
+    """Wraps an app so that its answers can be ended: streams at once, which never finish, and others when they had their time."""
+
+    def __init__(self, app: "ASGIApp") -> None:
+        self._app = app
+        self._under_way: set[asyncio.Task[object]] = set()
+        self._streams: set[asyncio.Task[object]] = set()
+        self._is_over = False
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        has_begun = False
+
+        async def send_noted(message: "Message") -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+            if (b"content-type", b"text/event-stream") in [
+                (name, value[:17]) for name, value in message.get("headers", ())
+            ]:
+                self._streams.add(task)
+                if self._is_over:
+                    task.cancel()
+
+        self._under_way.add(task)
+        try:
+            await self._app(scope, receive, send_noted)
+        except asyncio.CancelledError:
+            if not self._is_over:
+                raise
+            with suppress(Exception):  # nobody listens any more, or the length was promised
+                if not has_begun:
+                    await send({"type": "http.response.start", "status": 503, "headers": []})
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            self._under_way.discard(task)
+            self._streams.discard(task)
+
+    def end(self) -> None:
+        """End the streams, and soon all other answers."""
+        self._is_over = True
+        for task in self._streams:
+            task.cancel()
+        asyncio.get_running_loop().call_later(SECONDS_TO_ANSWER, self._cut_off)
+
+    def _cut_off(self) -> None:
+        for task in self._under_way:
+            task.cancel()
+
+
 def make_server(app: "ASGIApp") -> "Server":
     """Return the server, which does not run yet."""
     import uvicorn
 
     from proctor.web._impatient import ImpatientProtocol
 
-    return uvicorn.Server(
+    endable = Endable(app)
+
+    class _Server(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            endable.end()
+            await super().shutdown(sockets)
+
+    return _Server(
         uvicorn.Config(
-            app,
+            endable,
             http=ImpatientProtocol,
             lifespan="off",
             ws="none",
