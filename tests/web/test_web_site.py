@@ -102,6 +102,22 @@ def test_a_server_that_only_shows_has_no_form_that_writes(tmp_path: Path, site: 
     showing.workspace.close()
 
 
+def test_a_server_that_only_shows_offers_no_form_to_start(tmp_path: Path) -> None:
+    client = AppSite(tmp_path, read_only=True).browser()
+    for path in ("/runs/new", "/chat"):
+        page = client.get(path).text
+        assert "This server only shows what there is" in page
+        assert '<form method="post"' not in page
+        assert 'method="post" action="/runs"' not in page
+
+
+def test_stores_of_one_name_are_numbered(tmp_path: Path) -> None:
+    urls = [str(_folder(tmp_path / one) / "a-b.db") for one in "xyz"]
+    opened = open_workspace(urls)
+    assert [*opened.stores] == ["a-b", "a-b-2", "a-b-3"]
+    opened.close()
+
+
 def test_nothing_is_made_for_a_workspace_that_was_closed(site: AppSite) -> None:
     site.workspace.close()
     with pytest.raises(BadInput, match="ending"):

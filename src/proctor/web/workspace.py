@@ -168,9 +168,7 @@ def _names(urls: Sequence[str | None]) -> Iterator[str]:
     """Yield a name for each store: that of its file, with a number where it is taken."""
     seen: set[str] = set()
     for url in urls:
-        name = Path(url.partition("://")[2] or url).stem.replace("@", "-") if url else "default"
-        number = 2
-        while name in seen:
-            name, number = f"{name.rpartition('-')[0] or name}-{number}", number + 1
+        stem = Path(url.partition("://")[2] or url).stem.replace("@", "-") if url else "default"
+        name = next(one for one in (stem, *(f"{stem}-{number}" for number in range(2, 100))) if one not in seen)
         seen.add(name)
         yield name
