@@ -130,9 +130,14 @@ class Launcher:
 
     def last(self, store: Store, run: str) -> Start | None:
         """Return the last start of a run from a browser."""
-        with suppress(OSError, msgspec.DecodeError, BadInput):
-            return msgspec.json.decode(self._file(store, run, "json").read_bytes(), type=Start)
-        return None
+        try:
+            found = msgspec.json.decode(self._file(store, run, "json").read_bytes(), type=Start)
+        except (OSError, msgspec.DecodeError, BadInput):
+            return None
+        process = self._processes.get((store.url, run))
+        if process is None or process.pid != found.pid or found.code is not None:
+            return found
+        return msgspec.structs.replace(found, code=process.poll())  # its end is known before it is written down
 
     def starts(self, store: Store) -> Sequence[Start]:
         """Return the last start of each run that was started from a browser, the newest first; not more than a page holds."""
