@@ -148,7 +148,7 @@ def test_the_list_is_filtered_walked_by_keys_and_two_runs_are_compared(
     page.get_by_label("Choose one").check()
     page.get_by_label("Choose two").check()
     compare.click()
-    expect(page).to_have_url(f"{server.address}/compare?run=two&run=one")
+    expect(page).to_have_url(f"{server.address}/compare?run=one&run=two")
     assert all(address.startswith(server.address) for address in requests)
 
 

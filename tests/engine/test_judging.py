@@ -49,12 +49,12 @@ def test_what_a_judge_used_is_in_its_verdict_and_in_the_usage_of_the_run() -> No
 
 def test_a_verdict_says_how_long_its_judge_took() -> None:
     async def slow(sample: Sample, trajectory: Trajectory) -> Score:
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.05)
         return await judge(sample, trajectory)
 
     run = proctor.evaluate(task(slow, "exact"), agent=agent, store=MemoryStore())
     took = {verdict.usage is not None: verdict.seconds for verdict in run.verdicts(sample_id="s3")}
-    assert took[True] >= 0.02
+    assert took[True] >= 0.04  # clocks differ a little
     assert took[False] == 0
 
 

@@ -125,7 +125,7 @@ class Client:
             self.close()  # what is left of the stream is not waited for
 
     def _ask(self, operation: Operation, given: object) -> HTTPResponse:
-        fields = {} if given is None else _given_fields(given)
+        fields = _given_fields(given) if isinstance(given, msgspec.Struct) else {}
         path = self._base + operation.path
         for name in path_fields(operation.path):
             path = path.replace(f"{{{name}:path}}", f"{{{name}}}").replace(
@@ -154,10 +154,10 @@ class Client:
         raise Unanswered(answer.status, fault.kind, fault.message)
 
 
-def _given_fields(given: object) -> dict[str, Any]:
+def _given_fields(given: msgspec.Struct) -> dict[str, Any]:
     """Return the fields of a struct that differ from their defaults, as JSON has them."""
     fields: dict[str, Any] = {}
-    for field in msgspec.structs.fields(given):  # type: ignore[arg-type]  # a struct
+    for field in msgspec.structs.fields(given):
         value = getattr(given, field.name)
         if field.required or value != field.default:
             fields[field.encode_name] = msgspec.to_builtins(value)

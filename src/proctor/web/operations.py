@@ -151,7 +151,8 @@ def _checked(given: T) -> T:
     Raises:
         msgspec.ValidationError: a number is too large, or a text holds a NUL.
     """
-    for field in msgspec.structs.fields(given):  # type: ignore[arg-type]  # a struct
+    assert isinstance(given, msgspec.Struct)
+    for field in msgspec.structs.fields(given):
         value = getattr(given, field.name)
         for one in value if isinstance(value, list | tuple) else (value,):
             if isinstance(one, int) and abs(one) > MOST_NUMBER:

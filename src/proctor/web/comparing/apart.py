@@ -48,7 +48,8 @@ class Process:
             raise BadInput(found)
         if kind == "failed":
             raise found
-        return found  # type: ignore[no-any-return]  # of `make`
+        answered: T = found  # of `make`
+        return answered
 
     def close(self) -> None:
         """End the process."""

@@ -176,8 +176,7 @@ class Conversation:
         )
 
     def _pieces(self, source: Source, characters: int, *, indented: bool = True) -> Iterator[Piece]:
-        message = _message(source)
-        for part in (message.parts if message is not None else source)[:MOST_PIECES]:  # type: ignore[index]  # no message, so a sequence
+        for part in _parts(source)[:MOST_PIECES]:
             yield _piece(part, characters, indented=indented)
 
 
@@ -187,15 +186,20 @@ def _message(source: Source) -> Message | None:
     return source if isinstance(source, Message) else None
 
 
+def _parts(source: Source) -> Sequence[MessagePart | Piece | StateChange]:
+    if isinstance(source, Step):
+        return source.message.parts
+    return source.parts if isinstance(source, Message) else source
+
+
 def _size(source: Source) -> int:
-    message = _message(source)
-    return len(message.parts if message is not None else source)  # type: ignore[arg-type]  # no message, so a sequence
+    return len(_parts(source))
 
 
 def _role(source: Source) -> Role:
     if (message := _message(source)) is not None:
         return message.role
-    return "expected" if isinstance(source[0], Piece) else "environment"  # type: ignore[index]  # no message, so a sequence
+    return "expected" if isinstance(_parts(source)[0], Piece) else "environment"
 
 
 def _piece(part: MessagePart | StateChange | Piece, characters: int, *, indented: bool) -> Piece:
