@@ -24,7 +24,7 @@ from proctor.stats.paired import Decision
 from proctor.web.app import page
 from proctor.web.comparing import comparison, leaderboard, samples, trends
 from proctor.web.comparing.background import SECONDS
-from proctor.web.comparing.changes import SEPARATOR
+from proctor.reports.changes import SEPARATOR
 from proctor.web.comparing.columns import Columns, Overlap, group_counts
 from proctor.web.operations import Operation, read
 from proctor.web.workspace import Found, Workspace

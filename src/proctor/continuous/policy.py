@@ -1,0 +1,259 @@
+"""Read the policy of a gate: a TOML file with the rules that a run has to meet.
+
+    error = 0.05
+
+    [[rule]]
+    metric = "accuracy"
+    at_least = 0.85
+
+    [[rule]]
+    metric = "latency"
+    quantile = 0.95
+    at_most = 20
+
+Everything that can be wrong with a file is found here, with its line; what a run does not have, such as a metric, when the
+rules meet that run.
+"""
+
+import math
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from proctor.config import converted, unknown_option
+from proctor.core.digest import digest_bytes
+from proctor.core.errors import BadInput
+from proctor.core.sentence import Sentence, say
+
+Kind = Literal["at_least", "at_most", "not_worse_by", "better_by"]
+KINDS: tuple[Kind, ...] = ("at_least", "at_most", "not_worse_by", "better_by")
+COMPARING: tuple[Kind, ...] = ("not_worse_by", "better_by")
+FAILED = "failed"
+AMOUNTS = ("latency", "cost", "tokens")  # of a trial; every other metric is a share, or a number of a judge
+LOWER_IS_BETTER = (FAILED, *AMOUNTS)
+FILE = "gate.toml"
+ERROR = 0.05
+MOST_BYTES = 1_000_000
+MOST_RULES = 200
+_HEADER = re.compile(r"\s*\[\[\s*['\"]?rule['\"]?\s*\]\]")
+
+
+class RuleTable(msgspec.Struct, frozen=True, kw_only=True):
+    """A rule as the file has it; exactly one of `at_least`, `at_most`, `not_worse_by` and `better_by` is given.
+
+    Attributes:
+        metric: a scorer, an estimate of a run, or `failed`, `latency`, `cost`, `tokens`.
+        at_least, at_most: a threshold.
+        not_worse_by, better_by: a margin towards the baseline; of latency, cost and tokens a share of the baseline's.
+        slice: `key=value`, for a part of the samples.
+        each: a tag; the rule holds for every value of it.
+        quantile: of latency, cost or tokens, in place of the mean.
+        error: the greatest chance of a wrong GO, or NO-GO, by this rule.
+    """
+
+    metric: str
+    at_least: float | None = None
+    at_most: float | None = None
+    not_worse_by: float | None = None
+    better_by: float | None = None
+    slice: str = ""
+    each: str = ""
+    quantile: float | None = None
+    error: float | None = None
+
+
+class Rule(RuleTable, frozen=True, kw_only=True):
+    """A rule with its place in the file; `line` is 0 where it is not known."""
+
+    line: int = 0
+
+    @property
+    def kind(self) -> Kind:
+        return next(kind for kind in KINDS if self.given[kind] is not None)
+
+    @property
+    def given(self) -> Mapping[Kind, float | None]:
+        """Return the threshold or margin, by kind."""
+        return {
+            "at_least": self.at_least,
+            "at_most": self.at_most,
+            "not_worse_by": self.not_worse_by,
+            "better_by": self.better_by,
+        }
+
+    @property
+    def bound(self) -> float:
+        """Return the threshold or the margin."""
+        return self.given[self.kind] or 0.0
+
+    @property
+    def compares(self) -> bool:
+        return self.kind in COMPARING
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True):
+    """The rules of a gate, all of which must hold.
+
+    Attributes:
+        against: the run, or the named baseline, that rules compare with, unless another one is named.
+        error: of the rules that name none.
+        path, digest: of the file; '' where the rules did not come from one.
+    """
+
+    rules: tuple[Rule, ...]
+    against: str = ""
+    error: float = ERROR
+    path: str = ""
+    digest: str = ""
+
+    def error_of(self, rule: Rule) -> float:
+        return self.error if rule.error is None else rule.error
+
+    def place(self, rule: Rule) -> str:
+        """Return where a rule is written, for messages."""
+        return f"{self.path or FILE}:{rule.line}" if rule.line else self.path or FILE
+
+
+def default_policy() -> Policy:
+    """Return the policy where none is written: the main metric is not worse than the baseline's by more than 5 points."""
+    return Policy(rules=(Rule(metric="", not_worse_by=0.05),))
+
+
+def read_policy(path: str | Path) -> Policy:
+    """Read a policy.
+
+    Raises:
+        BadInput: the file cannot be read, or something in it is wrong; names the line.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror or error) from None
+    return parse_policy(data, str(path))
+
+
+def parse_policy(data: bytes, path: str) -> Policy:
+    """Return the policy in the content of a file.
+
+    Raises:
+        BadInput: something in it is wrong; names the line.
+    """
+    if len(data) > MOST_BYTES:
+        raise BadInput("{path} is larger than {limit} bytes.", path=path, limit=MOST_BYTES)
+    try:
+        text = data.decode("utf-8-sig")
+        values = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadInput("{path} is no valid TOML: {error}.", path=path, error=error) from None
+    known = ["against", "error", "rule"]
+    for name in values:
+        if name not in known:
+            raise unknown_option(_place(path, _line_of_key(text, name)), name, known)
+    tables = values.get("rule", [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise BadInput("{path}: a rule begins with [[rule]].", path=path)
+    if not 0 < len(tables) <= MOST_RULES:
+        raise BadInput("{path} has {count} rules; it takes 1 to {most}.", path=path, count=len(tables), most=MOST_RULES)
+    head = converted({name: values[name] for name in values if name != "rule"}, _Head, path)
+    _check_error(head.error, path)
+    starts = [at for at, line in enumerate(text.splitlines(), 1) if _HEADER.match(line)]
+    lines = starts if len(starts) == len(tables) else [0] * len(tables)
+    rules = tuple(_rule(table, line, text, path) for table, line in zip(tables, lines, strict=True))
+    _check_together(rules, path)
+    return Policy(rules=rules, against=head.against, error=head.error, path=path, digest=digest_bytes(data))
+
+
+class _Head(msgspec.Struct, frozen=True, kw_only=True):
+    against: str = ""
+    error: float = ERROR
+
+
+def _rule(table: Mapping[str, Any], line: int, text: str, path: str) -> Rule:
+    place = _place(path, line)
+    known = [field.name for field in msgspec.structs.fields(RuleTable)]
+    for name in table:
+        if name not in known:
+            raise unknown_option(_place(path, line and _line_of_key(text, name, line)), name, known)
+    for name, value in table.items():
+        if isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value)):
+            place = _place(path, line and _line_of_key(text, name, line))
+            raise BadInput("{place}: '{name}' cannot be {value}.", place=place, name=name, value=value)
+    found = Rule(**msgspec.structs.asdict(converted(table, RuleTable, place)), line=line)
+    problem = _problem(found)
+    if problem is not None:
+        raise BadInput("{place}: {problem}", place=place, problem=problem)
+    if found.error is not None:
+        _check_error(found.error, place)
+    return found
+
+
+def _problem(rule: Rule) -> Sentence | None:
+    """Return what is wrong with a rule by itself."""
+    given = [kind for kind in KINDS if rule.given[kind] is not None]
+    if len(given) != 1:
+        return say(
+            "a rule takes one of {kinds}, and has {given}.", kinds=", ".join(KINDS), given=", ".join(given) or "-"
+        )
+    if not rule.metric.strip():
+        return say("'metric' is empty.")
+    if rule.slice and rule.each:
+        return say("'slice' and 'each' contradict each other; leave one out.")
+    if rule.slice and not all(rule.slice.partition("=")):
+        return say("a slice is written as key=value, not '{slice}'.", slice=rule.slice)
+    is_amount = rule.metric in AMOUNTS
+    if rule.quantile is not None and not (is_amount and 0 < rule.quantile < 1):
+        return say("'quantile' lies between 0 and 1, and is for {amounts}.", amounts=", ".join(AMOUNTS))
+    if rule.kind == "at_least" and rule.metric in LOWER_IS_BETTER:
+        return say("less {metric} is better, so it takes 'at_most'.", metric=rule.metric)
+    if rule.kind == "not_worse_by" and not 0 < rule.bound <= 1:
+        return say("the margin of 'not_worse_by' is above 0 and at most 1, as 0.05 for 5 points.")
+    if rule.kind == "better_by" and not 0 <= rule.bound < 1:
+        return say("the margin of 'better_by' is 0 or more and below 1, as 0.05 for 5 points.")
+    if not rule.compares and (rule.bound < 0 or (rule.metric == FAILED and rule.bound > 1)):
+        return say("a threshold of '{metric}' cannot be {bound}.", metric=rule.metric, bound=rule.bound)
+    return None
+
+
+def _check_together(rules: Sequence[Rule], path: str) -> None:
+    """Refuse two rules that say the same, or the contrary."""
+    seen: dict[tuple[object, ...], Rule] = {}
+    for rule in rules:
+        about = (rule.metric, rule.slice, rule.each, rule.quantile)
+        earlier = seen.setdefault((*about, rule.kind), rule)
+        if earlier is not rule:
+            raise BadInput(
+                "{place}: the rule of line {line} says the same of '{metric}'.",
+                place=_place(path, rule.line),
+                line=earlier.line,
+                metric=rule.metric,
+            )
+        least, most = seen.get((*about, "at_least")), seen.get((*about, "at_most"))
+        if least is not None and most is not None and least.bound > most.bound:
+            raise BadInput(
+                "{place}: '{metric}' cannot be at least {least} and at most {most}.",
+                place=_place(path, rule.line),
+                metric=rule.metric,
+                least=least.bound,
+                most=most.bound,
+            )
+
+
+def _check_error(error: float, place: str) -> None:
+    if not 0 < error < 0.5:
+        raise BadInput("{place}: 'error' lies between 0 and 0.5, as 0.05; it is {error}.", place=place, error=error)
+
+
+def _line_of_key(text: str, key: str, start: int = 1) -> int:
+    """Return the line of a key at or after a line; `start` if it cannot be told."""
+    written = re.compile(rf"\s*\[?['\"]?{re.escape(key)}['\"]?\s*[=\].]")
+    lines = text.splitlines()
+    return next((at for at in range(start, len(lines) + 1) if written.match(lines[at - 1])), start)
+
+
+def _place(path: str, line: int) -> str:
+    return f"{path}:{line}" if line else path
