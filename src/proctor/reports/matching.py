@@ -132,7 +132,7 @@ def untested_row(name: str, slice_: str, planned: Sequence[Match], *, level: flo
     Raises:
         BadInput: no sample has a score in both runs.
     """
-    pairs = list(_weighted(planned))
+    pairs = list(weighted_pairs(planned))
     in_all = math.fsum(both.stands_for for both in planned)
     single = all(max(both.old.attempts, both.new.attempts) <= 1 for both in planned)
     return Untested(
@@ -146,7 +146,7 @@ def untested_row(name: str, slice_: str, planned: Sequence[Match], *, level: flo
     )
 
 
-def _weighted(planned: Sequence[Match]) -> Iterator[paired.Pair]:
+def weighted_pairs(planned: Sequence[Match]) -> Iterator[paired.Pair]:
     """Yield the pairs, weighted by the size of their stratum in the task, as in the estimates of a single run."""
     sizes: dict[str, float] = {}
     counts = Counter[str]()

@@ -1,0 +1,422 @@
+"""Find what a run shows about a rule: the observed value, its bounds, and where good begins.
+
+The hypothesis of a quantile ("95 % of trials take at most 20 s") is one about a share, and is tested as such: no resampling
+is needed, and a bound beyond the slowest trial is not given. Missing trials move the bounds as far as they could, never the
+value.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from proctor import registry
+from proctor.api.check import find_estimate
+from proctor.api.run import Run
+from proctor.continuous.policy import AMOUNTS, FAILED, LOWER_IS_BETTER, Policy, Rule
+from proctor.core.errors import BadInput
+from proctor.core.run import Estimate
+from proctor.core.sentence import Sentence, say
+from proctor.core.tally import Case, tally
+from proctor.core.trial import IN_THE_MEAN, INFRASTRUCTURE, Trial
+from proctor.reports.matching import NOT_MISSING, Earned, earned_by_sample, match_samples, weighted_pairs
+from proctor.stats.bounds import moved, one_sided, ranks
+from proctor.stats.distributions import t_quantile
+from proctor.stats.estimate import estimate
+from proctor.stats.mean import estimate_mean
+from proctor.stats.rate import Interval
+from proctor.stats.ratio import ratio
+
+Bounds = Callable[[float], Interval | None]
+MAIN = ("accuracy", "score")
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known about one rule in one slice.
+
+    Attributes:
+        value: what was observed, in the unit of `limit`; for a comparison the difference (or relative change).
+        limit: where good ends; good is at or above it if `higher`, else at or below.
+        sampled: the bounds by error, as if no trial were missing.
+        below, above: how far missing trials could move the value.
+        unit: a share, a difference of shares, a number, or a relative change.
+        before, now: the numbers of the baseline and of the run, of a comparison.
+        samples: how many tell something.
+        split: the squared errors from samples and from attempts, where they are known.
+        why_not: the reason why there is no bound.
+    """
+
+    rule: Rule
+    slice: str
+    value: float | None
+    limit: float
+    higher: bool
+    sampled: Bounds
+    unit: str
+    below: float = 0.0
+    above: float = 0.0
+    before: float | None = None
+    now: float | None = None
+    samples: int = 0
+    clusters: int = 0
+    missing: int = 0
+    left_out: int = 0
+    split: tuple[float, float] | None = None
+    why_not: Sentence | None = None
+
+    def bounds(self, error: float) -> Interval | None:
+        """Return both bounds, moved by what is missing."""
+        found = self.sampled(error)
+        if found is None:
+            return None
+        return Interval(low=found.low - self.below, high=found.high + self.above)
+
+
+class _Values(msgspec.Struct):
+    """What was measured of the attempts at a sample."""
+
+    cluster: str
+    tags: Mapping[str, str]
+    planned: int
+    values: list[float] = []
+
+    @property
+    def mean(self) -> float:
+        return math.fsum(self.values) / len(self.values)
+
+
+def gather(rule: Rule, run: Run, against: Run | None, policy: Policy) -> Iterator[Evidence]:
+    """Yield the evidence about a rule: once, or once for each value of its tag.
+
+    Raises:
+        BadInput: the run has no such metric or slice, or there is nothing to compare with; names the line.
+    """
+    try:
+        for slice_ in _slices(rule, run):
+            yield _one(rule, slice_, run, against)
+    except BadInput as error:
+        raise BadInput("{place}: {problem}", place=policy.place(rule), problem=error.sentence) from None
+
+
+def _slices(rule: Rule, run: Run) -> Sequence[str]:
+    known = sorted({one.slice for one in run.estimates if one.slice})
+    if rule.each:
+        found = [name for name in known if name.startswith(f"{rule.each}=")]
+        if not found:
+            raise registry.unknown("tag", rule.each, sorted({name.partition("=")[0] for name in known}), paths=False)
+        return found
+    if rule.slice and rule.slice not in known:
+        raise registry.unknown("slice", rule.slice, known, paths=False)
+    return [rule.slice]
+
+
+def _one(rule: Rule, slice_: str, run: Run, against: Run | None) -> Evidence:
+    if rule.compares and against is None:
+        raise BadInput("the rule compares with a baseline, and none is named: --against RUN or NAME.")
+    if rule.metric in AMOUNTS:
+        measure = _amount_under_quantile if rule.quantile is not None else _mean_amount
+        compare = _changed_quantile if rule.quantile is not None else _changed_mean
+        return (
+            measure(rule, slice_, run) if against is None or not rule.compares else compare(rule, slice_, run, against)
+        )
+    if against is not None and rule.compares:
+        return _changed_share(rule, slice_, run, against)
+    if rule.metric == FAILED:
+        cases = [
+            Case(cluster=one.cluster, values=tuple(one.values), planned=one.planned)
+            for one in _measured(run, FAILED, slice_).values()
+        ]
+        return _threshold(rule, slice_, estimate(FAILED, tally(cases)), rule.bound, run)
+    return _of_metric(rule, slice_, run)
+
+
+def _of_metric(rule: Rule, slice_: str, run: Run) -> Evidence:
+    names = [*dict.fromkeys([*run.record.scorers, *(one.name for one in run.estimates), FAILED, *AMOUNTS])]
+    if rule.metric not in names and f"adk:{rule.metric}" not in names:
+        raise registry.unknown("metric", rule.metric, names, paths=False)
+    one = find_estimate(run, f"{rule.metric}[{slice_}]" if slice_ else rule.metric)
+    if one.unit == "share" and not 0 <= rule.bound <= 1:
+        raise BadInput(
+            "a threshold of '{metric}' is a share from 0 to 1, not {bound}.", metric=rule.metric, bound=rule.bound
+        )
+    return _threshold(rule, slice_, one, rule.bound, run, left_out=_not_applicable(run, one))
+
+
+def _threshold(rule: Rule, slice_: str, one: Estimate, limit: float, run: Run, *, left_out: int = 0) -> Evidence:
+    """Return the evidence of an estimate; trials to which its scorer does not apply are not missing."""
+    planned = one.planned - left_out
+    missing = max(planned - one.scored, 0)
+    share = missing / planned / ((one.planned - one.scored) / one.planned) if missing else 0.0
+    value = one.value or 0.0
+    return Evidence(
+        rule=rule,
+        slice=slice_,
+        value=one.value,
+        limit=limit,
+        higher=rule.kind != "at_most",
+        sampled=lambda error: one_sided(one, error),
+        unit=one.unit,
+        below=share * (value - one.floor) if one.floor is not None else 0.0,
+        above=share * (one.ceiling - value) if one.ceiling is not None else 0.0,
+        samples=round(one.scored / run.record.spec.attempts),
+        clusters=one.clusters,
+        missing=missing,
+        split=None
+        if one.error_from_samples is None or one.error_from_attempts is None
+        else (one.error_from_samples**2, one.error_from_attempts**2),
+        why_not=_why_not(one),
+    )
+
+
+def _why_not(one: Estimate) -> Sentence | None:
+    if one.value is None:
+        return say("nothing was measured")
+    if one.clusters < 2:
+        return say("one cluster of samples shows no spread, so there are no bounds")
+    return say("this number has no bounds") if one.low is None or one.standard_error is None else None
+
+
+def _not_applicable(run: Run, one: Estimate) -> int:
+    """Count the trials of an estimate that its scorer does not apply to."""
+    scorer = one.name.rpartition(".")[0] or (run.record.scorers[0] if len(run.record.scorers) == 1 else "")
+    if one.scored >= one.planned or scorer not in run.record.scorers:
+        return 0
+    return sum(value.why == NOT_MISSING and _is_in(value.tags, one.slice) for value in run.store.values(run.id, scorer))
+
+
+def _is_in(tags: Mapping[str, str], slice_: str) -> bool:
+    key, _, value = slice_.partition("=")
+    return not slice_ or tags.get(key) == value
+
+
+def _changed_share(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
+    """Compare a scorer's mean, or the failed share, on the samples of both runs."""
+    is_lower = rule.metric in LOWER_IS_BETTER
+    if rule.metric == FAILED:
+        old, new = (_earned(_measured(one, FAILED, "")) for one in (against, run))
+    else:
+        scorer = _scorer_of(rule.metric, run, against)
+        old, new = (earned_by_sample(one.record, one.store, scorer) for one in (against, run))
+    matched, left_out = match_samples(against.record, run.record, old, new)
+    planned = [both for both in matched.values() if _is_in(both.new.tags, slice_)]
+    pairs = list(weighted_pairs(planned))
+    if not pairs:
+        raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
+    found = moved(pairs, single=all(max(both.old.attempts, both.new.attempts) <= 1 for both in planned))
+    in_all = math.fsum(both.stands_for for both in planned)
+    floor, ceiling = (
+        math.fsum(both.stands_for * end(both) for both in planned) / in_all
+        for end in (lambda both: both.floor, lambda both: both.ceiling)
+    )
+    missing = sum(not both.is_complete for both in planned)
+    margin = rule.bound if rule.kind == "better_by" else -rule.bound
+    return Evidence(
+        rule=rule,
+        slice=slice_,
+        value=found.value,
+        limit=-margin if is_lower else margin,
+        higher=not is_lower,
+        sampled=found.bounds,
+        unit="points",
+        below=max(found.value - floor, 0.0) if missing else 0.0,
+        above=max(ceiling - found.value, 0.0) if missing else 0.0,
+        before=math.fsum(pair.weight * pair.second for pair in pairs) / len(pairs),
+        now=math.fsum(pair.weight * pair.first for pair in pairs) / len(pairs),
+        samples=len(pairs),
+        clusters=found.clusters,
+        missing=missing,
+        left_out=sum(count for why, count in left_out.items() if why.startswith("only in")),
+        why_not=say("one cluster of samples shows no spread, so there are no bounds") if found.clusters < 2 else None,
+    )
+
+
+def _scorer_of(metric: str, run: Run, against: Run) -> str:
+    """Return the scorer whose mean a metric is; '' is the first one."""
+    common = [name for name in run.record.scorers if name in against.record.scorers]
+    if not common:
+        raise BadInput("The two runs have no scorer in common.")
+    known = {name: name for name in common}
+    known |= {f"{name}.{main}": name for name in common for main in MAIN}
+    if len(run.record.scorers) == 1:
+        known |= dict.fromkeys(MAIN, common[0])
+    found = common[0] if not metric else known.get(metric) or known.get(f"adk:{metric}")
+    if found is None:
+        raise registry.unknown("metric of a comparison", metric, [*known, FAILED, *AMOUNTS], paths=False)
+    return found
+
+
+def _earned(values: Mapping[str, _Values]) -> dict[str, Earned]:
+    return {
+        id: Earned(one.cluster, one.tags, one.planned, math.fsum(one.values), len(one.values))
+        for id, one in values.items()
+    }
+
+
+def _measured(run: Run, quantity: str, slice_: str) -> dict[str, _Values]:
+    """Return what was measured of each planned sample: whether its attempts failed, or an amount of them."""
+    record = run.record
+    found = {
+        id: _Values(one.cluster, one.tags, one.planned, [])
+        for id, one in earned_by_sample(record, run.store, record.scorers[0]).items()
+        if _is_in(one.tags, slice_)
+    }
+    if quantity == FAILED:
+        failed = {(trial.sample_id, trial.attempt) for trial in run.trials(outcome="agent_failed")}
+        for value in run.store.values(run.id, record.scorers[0]):
+            is_failed = value.why in INFRASTRUCTURE or (value.sample_id, value.attempt) in failed
+            if value.sample_id in found and value.why not in ("skipped", "cancelled"):
+                found[value.sample_id].values.append(float(is_failed))
+        return found
+    read = _READ[quantity]
+    for trial in run.trials():
+        if trial.sample_id in found and trial.outcome in IN_THE_MEAN and (amount := read(trial)) is not None:
+            found[trial.sample_id].values.append(amount)
+    if not any(one.values for one in found.values()):
+        raise BadInput("The run {run} records no {metric}.", run=run.id, metric=quantity)
+    return found
+
+
+_READ: Mapping[str, Callable[[Trial], float | None]] = {
+    "latency": lambda trial: trial.seconds,
+    "cost": lambda trial: trial.usage.cost,
+    "tokens": lambda trial: float(trial.usage.input_tokens + trial.usage.output_tokens),
+}
+
+
+def _mean_amount(rule: Rule, slice_: str, run: Run) -> Evidence:
+    samples = [*_measured(run, rule.metric, slice_).values()]
+    known = [one for one in samples if one.values]
+    found = estimate_mean(
+        rule.metric, [one.mean for one in known], [one.cluster for one in known], planned=len(samples), least=0.0
+    )
+    missing = sum(one.planned - len(one.values) for one in samples)
+    return msgspec.structs.replace(
+        _threshold(rule, slice_, found, rule.bound, run),
+        samples=len(known),
+        missing=missing,
+        below=(found.value or 0.0) * missing / sum(one.planned for one in samples),
+        above=math.inf if missing else 0.0,  # nothing says how much they would have taken
+    )
+
+
+def _amount_under_quantile(rule: Rule, slice_: str, run: Run) -> Evidence:
+    """Test the share of trials within the threshold, which has to be that of the quantile."""
+    cases = [
+        Case(cluster=one.cluster, values=tuple(float(value <= rule.bound) for value in one.values), planned=one.planned)
+        for one in _measured(run, rule.metric, slice_).values()
+    ]
+    found = _threshold(rule, slice_, estimate(rule.metric, tally(cases)), rule.quantile or 0.0, run)
+    return msgspec.structs.replace(found, higher=True, unit="share")
+
+
+def _changed_mean(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
+    """Compare means as a ratio, over the samples that both measured (Fieller 1954, clustered)."""
+    old, new = (_measured(one, rule.metric, slice_) for one in (against, run))
+    common = [id for id in new if id in old and new[id].values and old[id].values]
+    sums: dict[str, tuple[int, float, float]] = {}
+    for id in common:
+        count, after, before = sums.get(new[id].cluster, (0, 0.0, 0.0))
+        sums[new[id].cluster] = (count + 1, after + new[id].mean, before + old[id].mean)
+    groups, size = len(sums), len(common)
+    if not size:
+        raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
+    after, before = (math.fsum(one[at] for one in sums.values()) / size for at in (1, 2))
+    ups = [one[1] - one[0] * after for one in sums.values()]
+    downs = [one[2] - one[0] * before for one in sums.values()]
+    scale = groups / max(groups - 1, 1) / size**2
+    var_new, covar, var_old = (
+        scale * math.fsum(one * other for one, other in zip(*both, strict=True))
+        for both in ((ups, ups), (ups, downs), (downs, downs))
+    )
+    degrees = max(size**2 / sum(one[0] ** 2 for one in sums.values()) - 1, 0.5)
+
+    def bounds(error: float) -> Interval | None:
+        square = t_quantile(1 - error, degrees) ** 2
+        first, middle, last = before**2 - square * var_old, after * before - square * covar, after**2 - square * var_new
+        if groups < 2 or first <= 0:
+            return None
+        root = math.sqrt(max(middle**2 - first * last, 0.0))
+        return Interval(low=(middle - root) / first - 1, high=(middle + root) / first - 1)
+
+    missing = sum(one.planned - len(one.values) for run_ in (old, new) for one in run_.values())
+    return _change(rule, slice_, before, after, bounds, size, groups, missing, beyond=math.inf if missing else 0.0)
+
+
+def _changed_quantile(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
+    """Compare quantiles as a ratio, from the bounds of each by ranks (MOVER); missing trials may be at either end."""
+    old, new = (_measured(one, rule.metric, slice_) for one in (against, run))
+    share = rule.quantile or 0.0
+    sides = [_quantile(one, share) for one in (old, new)]
+
+    def bounds(error: float) -> Interval | None:
+        before, after = (side(error) for side in sides)
+        return None if (found := ratio(after, before)) is None else Interval(low=found.low - 1, high=found.high - 1)
+
+    before, after = (side(0.05).value or 0.0 for side in sides)
+    missing = sum(one.planned - len(one.values) for run_ in (old, new) for one in run_.values())
+    clusters = len({one.cluster for one in new.values()})
+    return _change(rule, slice_, before, after, bounds, len(new), clusters, missing)
+
+
+def _quantile(samples: Mapping[str, _Values], share: float) -> Callable[[float], Estimate]:
+    values = sorted(value for one in samples.values() for value in one.values)
+    missing = sum(one.planned - len(one.values) for one in samples.values())
+    found = values[min(math.ceil(share * len(values)), len(values)) - 1]
+    cases = [
+        Case(cluster=one.cluster, values=tuple(float(value <= found) for value in one.values), planned=len(one.values))
+        for one in samples.values()
+    ]
+    within = estimate("", tally(cases))
+    effective = float(within.clusters)
+    if within.standard_error and within.value is not None:
+        effective = within.value * (1 - within.value) / within.standard_error**2
+
+    def side(error: float) -> Estimate:
+        if within.clusters < 2:
+            return Estimate(name="", value=found)
+        low, high = ranks(share, len(values) + missing, effective, error)
+        below = None if low is None else low - missing
+        return Estimate(
+            name="",
+            value=found,
+            low=0.0 if below is None or below < 0 else min(values[below], found),
+            high=None if high is None or high >= len(values) else max(values[high], found),
+        )
+
+    return side
+
+
+def _change(
+    rule: Rule,
+    slice_: str,
+    before: float,
+    after: float,
+    bounds: Bounds,
+    samples: int,
+    clusters: int,
+    missing: int,
+    *,
+    beyond: float = 0.0,
+) -> Evidence:
+    why_not = None
+    if before <= 0:
+        why_not = say("the baseline's {metric} is 0, so nothing is a share of it", metric=rule.metric)
+    elif bounds(0.05) is None:
+        why_not = say("so few samples give no bounds of this number")
+    return Evidence(
+        rule=rule,
+        slice=slice_,
+        value=after / before - 1 if before > 0 else None,
+        limit=rule.bound if rule.kind == "not_worse_by" else -rule.bound,
+        higher=False,
+        sampled=bounds if before > 0 else lambda _: None,
+        unit="change",
+        below=beyond,
+        above=beyond,
+        before=before,
+        now=after,
+        samples=samples,
+        clusters=clusters,
+        missing=missing,
+        why_not=why_not,
+    )
