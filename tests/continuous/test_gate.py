@@ -10,7 +10,8 @@ import pytest
 import proctor
 from proctor import Sample, Score, Task, Trajectory
 from proctor.api.baselines import set_baseline
-from proctor.continuous.gate import Gate, decide
+from proctor.continuous.gate import Gate
+from proctor.continuous.gate import gate as decide
 from proctor.continuous.policy import Policy, Rule
 from proctor.core.errors import AgentFailed, BadInput, ProviderFailed
 

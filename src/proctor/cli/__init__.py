@@ -38,6 +38,8 @@ HELP_BY_COMMAND = {
     "samples": "List the samples of a run, with answer, reference answer and scores.",
     "explain": "Tell the whole story of one sample of a run.",
     "compare": "Compare two runs on the same samples.",
+    "gate": "Decide by a policy whether a run may ship: GO (exit code 0), NO-GO (1) or INCONCLUSIVE (3).",
+    "baseline": "Name runs that others are compared with; the names are kept in the store.",
     "web": "Look at runs, compare them, and write eval sets by talking with an agent, in the browser.",
     "review": "Review the items of a data file by hand: scores, a status and comments, in the browser.",
     "report": "Write a run as a page: HTML, Markdown, JSON or JUnit.",
@@ -49,7 +51,7 @@ HELP_BY_COMMAND = {
     "parity": "Check our verdicts against recorded official ones.",
     "list": "List the tasks, agents, scorers, simulated users or environments there are.",
     "data": "Fetch, count or check the data of a benchmark.",
-    "new": "Write a set of questions, or tools with a state, to start from.",
+    "new": "Write a set of questions, tools with a state, or a gate to start from.",
     "models": "Fetch a local model.",
 }
 

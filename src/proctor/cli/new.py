@@ -12,6 +12,7 @@ from proctor.reports.visible import visible
 
 ENDING = "-set"
 ENVIRONMENT = "environment"
+GATE = "gate"
 TOOLS = '''# {tools}
 class Shop:
     def __init__(self, stock: dict[str, int] | None = None) -> None:
@@ -52,27 +53,107 @@ def task() -> Task:
     )
 '''
 
+POLICY = """# {what}
+# {codes}
 
-@click.command(help=t("Write a set of questions, or tools with a state, to start from."))
+# {error}
+error = 0.05
+
+# {against}
+# against = "release"
+
+# {threshold}
+[[rule]]
+metric = "accuracy"
+at_least = 0.8
+
+# {failed}
+[[rule]]
+metric = "failed"
+at_most = 0.05
+
+# {latency}
+[[rule]]
+metric = "latency"
+quantile = 0.95
+at_most = 60
+
+# {margin}
+# [[rule]]
+# metric = "accuracy"
+# not_worse_by = 0.05
+
+# {better}
+# [[rule]]
+# metric = "accuracy"
+# better_by = 0.0
+
+# {each}
+# [[rule]]
+# metric = "accuracy"
+# each = "category"
+# not_worse_by = 0.1
+# error = 0.1
+
+# {cost}
+# [[rule]]
+# metric = "cost"
+# not_worse_by = 0.2
+"""
+
+
+@click.command(help=t("Write a set of questions, tools with a state, or a gate to start from."))
 @click.argument("kind")
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-def command(kind: str, folder: Path) -> None:
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path), required=False)
+def command(kind: str, folder: Path | None) -> None:
     from proctor import registry
     from proctor.api import resolve
 
+    if kind == GATE:
+        _write_gate(folder or Path())
+        return
+    if folder is None:
+        raise BadInput("Name the folder: proctor new {kind} DIR", kind=kind)
     if kind == ENVIRONMENT:
         _write_environment(folder)
         return
     part = resolve.benchmark(kind.removesuffix(ENDING)) if kind.endswith(ENDING) else None
     if part is None or part.own is None:
         known = [f"{name}{ENDING}" for name, declared in resolve.benchmarks() if declared.own is not None]
-        raise registry.unknown("template", kind, [ENVIRONMENT, *known], paths=False)
+        raise registry.unknown("template", kind, [ENVIRONMENT, GATE, *known], paths=False)
     for path in part.own.write_template(folder):
         output.line(visible(str(path)))
     benchmark = kind.removesuffix(ENDING)
     output.message(
         t("Fill it in, then check it: proctor data check {benchmark} {folder}", benchmark=benchmark, folder=folder)
     )
+
+
+def _write_gate(folder: Path) -> None:
+    text = POLICY.format(
+        what=t("What a run has to meet before it ships: proctor gate RUN --policy gate.toml"),
+        codes=t(
+            "GO (exit code 0): every rule is shown to hold. NO-GO (1): one is shown to be broken. Else INCONCLUSIVE (3)."
+        ),
+        error=t("The greatest chance of a wrong GO, and of a wrong NO-GO; a rule may have its own."),
+        against=t("The baseline of rules that compare: a run, or a name given by proctor baseline set NAME RUN."),
+        threshold=t("A threshold: a scorer or another number that proctor show RUN lists. Shares are 0 to 1."),
+        failed=t("The share of trials that failed, whether by the agent or by what is around it."),
+        latency=t(
+            "Seconds of a trial: 95 of 100 trials take no longer. Without quantile it is the mean; tokens and cost work alike."
+        ),
+        margin=t("Not worse than the baseline by more than 5 points."),
+        better=t("Better than the baseline; with 0.02, by more than 2 points."),
+        each=t('The same for each value of a tag; slice = "category=x" is for one value.'),
+        cost=t("Not dearer than the baseline by more than a fifth."),
+    )
+    path = folder / f"{GATE}.toml"
+    if path.exists():
+        raise BadInput("{folder} has {names} already, and nothing is written over.", folder=folder, names=path.name)
+    folder.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    output.line(visible(str(path)))
+    output.message(t("Next: {run}", run=f"proctor gate RUN --policy {path}"))
 
 
 def _write_environment(folder: Path) -> None:

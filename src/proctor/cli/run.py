@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli import gate, options, output
+from proctor.cli import minimum, options, output
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 @click.option("--retry-failed", is_flag=True, help=t("When resuming a run, run its infrastructure failures again."))
 @options.accept_changes
 @options.cache
-@gate.minimum
+@minimum.minimum
 @options.run
 @options.store
 @options.dry_run
@@ -72,7 +72,7 @@ def command(
     from proctor.api import run_task
     from proctor.engine.progress import Progress
 
-    wanted = gate.minima(least)
+    wanted = minimum.minima(least)
     progress = Progress(tell=output.tell)
     task, how = options.run_options(task, {**given, "progress": progress})
     if how.agent is None:
@@ -90,8 +90,8 @@ def command(
     if not as_json:
         output.look_closer(run)
         output.print_few_samples(run)
-    code = gate.print_compared(run, wanted, min_by, as_json=as_json)
-    if gate.nothing_measured(run):
+    code = minimum.print_compared(run, wanted, min_by, as_json=as_json)
+    if minimum.nothing_measured(run):
         ctx.exit(2)
     ctx.exit(3 if code == 0 and run.record.state == "inconclusive" else code)
 

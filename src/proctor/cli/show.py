@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proctor.cli import gate, options, output
+from proctor.cli import minimum, options, output
 from proctor.cli.words import lang, t
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 @click.command(help=t("Show the numbers of a run, or its failures."))
 @click.argument("run_id", metavar="RUN")
 @click.option("--failures", is_flag=True, help=t("Show what went wrong, sample by sample."))
-@gate.minimum
+@minimum.minimum
 @options.store
 @options.as_json
 @click.pass_context
@@ -33,7 +33,7 @@ def command(
     if not as_json:
         output.message(t("Every sample: proctor samples {run}", run=run.id))
     if not failures:
-        ctx.exit(gate.print_compared(run, gate.minima(least), min_by, as_json=as_json))
+        ctx.exit(minimum.print_compared(run, minimum.minima(least), min_by, as_json=as_json))
     from proctor.reports import terminal
     from proctor.reports.build import build
 

@@ -7,6 +7,7 @@ NO-GO is enough for NO-GO, so there the rules are corrected by Holm: the chance 
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -15,7 +16,7 @@ from msgspec.structs import replace
 from proctor.api.baselines import baselines
 from proctor.api.run import Run
 from proctor.continuous.evidence import Evidence, gather
-from proctor.continuous.policy import Policy, Rule, default_policy
+from proctor.continuous.policy import Policy, Rule, default_policy, read_policy
 from proctor.core.errors import BadInput
 from proctor.core.near import did_you_mean, near
 from proctor.core.run import RunRecord
@@ -97,20 +98,28 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[Sentence, ...] = ()
 
 
-def decide(run: Run, *, policy: Policy | None = None, against: Run | None = None, accept_changes: bool = False) -> Gate:
+def gate(
+    run: Run,
+    *,
+    against: Run | str | None = None,
+    policy: Policy | str | Path | None = None,
+    accept_changes: bool = False,
+) -> Gate:
     """Decide whether a run may ship.
 
     Args:
-        policy: by default, that the main metric is not worse than the baseline's by more than 5 points.
-        against: the baseline; by default the one that the policy names, in the store of the run.
+        against: the baseline: a run, or the name of a baseline or run in the store of `run`; by default the one that the
+            policy names.
+        policy: the rules, or their file; by default, that the main metric is not worse than the baseline's by more than 5
+            points.
         accept_changes: compare although the task, its data, a scorer or a judge is another one than the baseline's.
 
     Raises:
         BadInput: a run that is still going, a baseline of another task, or a rule about what the run does not have.
     """
-    policy = policy or default_policy()
-    if against is None and policy.against:
-        against = find_against(run.store, policy.against)
+    policy = default_policy() if policy is None else policy if isinstance(policy, Policy) else read_policy(policy)
+    against = (policy.against or None) if against is None else against
+    against = find_against(run.store, against) if isinstance(against, str) else against
     for one in (run, *([against] if against else [])):
         if one.record.state in ("running", "copying"):
             raise BadInput(

@@ -1,0 +1,258 @@
+"""Show the decision of a gate: on a terminal, as Markdown for a pull request, HTML, JSON, or JUnit."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from proctor.continuous.gate import Decision, Gate, Ruling
+from proctor.core.errors import BadInput
+from proctor.core.sentence import Sentence, say
+from proctor.exports.junit import Suite, TestCase, TestResult, write_suites
+from proctor.reports.pages import Block, Bullets, Page, Paragraph, Section, Table, html, markdown
+from proctor.reports.words import Words
+from proctor.runtime.files import write_whole
+
+DECISIONS: Mapping[Decision, Sentence] = {
+    "go": say("GO"),
+    "no_go": say("NO-GO"),
+    "inconclusive": say("INCONCLUSIVE"),
+}
+MEANINGS: Mapping[Decision, Sentence] = {
+    "go": say("Every rule is shown to hold."),
+    "no_go": say("At least one rule is shown to be broken."),
+    "inconclusive": say("No rule is shown to be broken, but not all are shown to hold."),
+}
+STATUS: Mapping[Decision, str] = {"go": "passed", "no_go": "failure", "inconclusive": "skipped"}
+MOST_CHANGES = 20
+
+
+def page(gate: Gate, lang: str) -> Page:
+    """Return the decision as a page."""
+    words = Words(lang)
+    facts = {words.t("Run"): f"{gate.run.id} · {gate.run.agent}", words.t("Task"): gate.run.task}
+    if gate.against is not None:
+        facts[words.t("Baseline")] = f"{gate.against.id} · {gate.against.agent}"
+    facts[words.t("Policy")] = gate.policy.path or words.t("the default one")
+    return Page(
+        title=words.t("{decision}: {run}", decision=words.t(DECISIONS[gate.decision]), run=gate.run.id),
+        facts=facts,
+        notes=[words.t(note) for note in gate.notes],
+        sections=sections(gate, words),
+        numbered=False,
+    )
+
+
+def sections(gate: Gate, words: Words) -> list[Section]:
+    """Return the parts of the page: the decision with its rules, what would decide, and what changed."""
+    rows = [
+        [words.t(DECISIONS[one.decision]), rule_text(one, words), _observed(one, words), _counted(one, words)]
+        for one in gate.rulings
+    ]
+    columns = [words.t("Decision"), words.t("Rule"), words.t("Observed [bounds]"), words.t("From")]
+    errors = sorted({one.error for one in gate.rulings})
+    table: list[Block] = [
+        Paragraph(words.t(MEANINGS[gate.decision]), strong=True),
+        Table(columns, rows, right=(2,)),
+        Paragraph(
+            words.t(
+                "Each bound is wrong with a chance of at most {error}; missing trials have moved it as far as they could. GO needs every rule; NO-GO by one is corrected for the number of rules ({count}, Holm).",
+                error=", ".join(words.percent(error) for error in errors),
+                count=len(gate.rulings),
+            )
+        ),
+    ]
+    found = [Section(words.t(DECISIONS[gate.decision]), table)]
+    open_ = [*_open(gate, words)]
+    if open_:
+        found.append(Section(words.t("What would decide it"), [Bullets(open_)]))
+    if gate.changes:
+        said = (
+            words.t("These changes were accepted (--accept-changes):")
+            if gate.accepted
+            else words.t(
+                "The runs did not measure the same, so they are not compared. Run the baseline again, or accept it with --accept-changes:"
+            )
+        )
+        changes = [
+            words.t("{name}: {before}, now {after}", name=one.name, before=one.before or "–", after=one.after or "–")
+            for one in gate.changes[:MOST_CHANGES]
+        ]
+        found.append(Section(words.t("What changed"), [Paragraph(said), Bullets(changes)]))
+    return found
+
+
+def rule_text(one: Ruling, words: Words) -> str:
+    """Write a rule as a phrase."""
+    rule = one.rule
+    metric = _metric(one, words)
+    if rule.compares:
+        margin = (
+            words.percent(rule.bound)
+            if one.unit == "change"
+            else words.t("{points} points", points=f"{100 * rule.bound:g}")
+        )
+        if rule.kind == "not_worse_by":
+            return words.t("{metric} not worse by more than {margin}", metric=metric, margin=margin)
+        if rule.bound:
+            return words.t("{metric} better by more than {margin}", metric=metric, margin=margin)
+        return words.t("{metric} better", metric=metric)
+    bound = _amount(rule.metric, rule.bound, one, words)
+    if rule.kind == "at_least":
+        return words.t("{metric} at least {bound}", metric=metric, bound=bound)
+    return words.t("{metric} at most {bound}", metric=metric, bound=bound)
+
+
+def as_json(gate: Gate) -> str:
+    """Return the decision as JSON."""
+    plain = msgspec.to_builtins(gate)
+    rulings = [
+        {
+            **{name: value for name, value in each.items() if name not in ("rule", "why")},
+            "rule": {name: value for name, value in each["rule"].items() if value not in (None, "")},
+            "why": None if one.why is None else str(one.why),
+        }
+        for each, one in zip(plain["rulings"], gate.rulings, strict=True)
+    ]
+    shown = {
+        "decision": gate.decision,
+        "run": {"id": gate.run.id, "task": gate.run.task, "agent": gate.run.agent},
+        "against": None if gate.against is None else {"id": gate.against.id, "agent": gate.against.agent},
+        "policy": {"path": gate.policy.path, "digest": gate.policy.digest, "error": gate.policy.error},
+        "rules": rulings,
+        "changes": plain["changes"],
+        "accepted": gate.accepted,
+        "notes": [str(note) for note in gate.notes],
+    }
+    return json.dumps(shown, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def write(gate: Gate, path: Path, lang: str) -> Path:
+    """Write the decision; the suffix says how: .md, .html, .json or .xml (JUnit).
+
+    Raises:
+        BadInput: another suffix, or the file cannot be written.
+    """
+    match path.suffix:
+        case ".md":
+            return write_whole(path, markdown(page(gate, lang), lang))
+        case ".html":
+            return write_whole(path, html(page(gate, lang), lang))
+        case ".json":
+            return write_whole(path, as_json(gate))
+        case ".xml":
+            words = Words(lang)
+            suite = Suite(name=f"gate · {gate.run.task} · {gate.run.agent}", cases=_cases(gate, words))
+            return write_suites(path, [suite])[0]
+        case _:
+            raise BadInput("A gate is written as .md, .html, .json or .xml, not '{name}'.", name=path.name)
+
+
+def _cases(gate: Gate, words: Words) -> Iterator[TestCase]:
+    for one in gate.rulings:
+        told = f"{_observed(one, words)}; {_counted(one, words)}"
+        status = STATUS[one.decision]
+        result = TestResult(
+            status="passed" if status == "passed" else "failure" if status == "failure" else "skipped",
+            message="" if status == "passed" else f"{words.t(DECISIONS[one.decision])}: {told}",
+            type=one.rule.kind,
+        )
+        yield TestCase(classname=gate.run.task, name=rule_text(one, words), seconds=0.0, result=result)
+
+
+def _metric(one: Ruling, words: Words) -> str:
+    rule = one.rule
+    name = {"failed": words.t("failed share"), "latency": words.t("latency"), "cost": words.t("cost of a trial"), "tokens": words.t("tokens of a trial")}.get(
+        rule.metric
+    ) or (words.metric(rule.metric) if rule.metric else words.t("main metric"))  # fmt: skip
+    name = f"{name} p{100 * rule.quantile:g}" if rule.quantile is not None else name
+    return f"{name} [{one.slice}]" if one.slice else name
+
+
+def _observed(one: Ruling, words: Words) -> str:
+    if one.value is None:
+        return "–"
+    change = ""
+    if one.before is not None and one.now is not None:
+        pair = [_amount(one.rule.metric, value, one, words) for value in (one.before, one.now)]
+        change = f"{pair[0]} → {pair[1]}: "
+    value = _number(one.value, one, words)
+    if one.rule.quantile is not None and not one.rule.compares:
+        value = words.t("{share} within", share=value)
+    if one.low is None and one.high is None:
+        return f"{change}{value}"
+    low, high = ("–" if end is None else _number(end, one, words) for end in (one.low, one.high))
+    return f"{change}{value} [{low}, {high}]"
+
+
+def _number(value: float, one: Ruling, words: Words) -> str:
+    match one.unit:
+        case "share":
+            return words.percent(min(max(value, 0.0), 1.0))
+        case "points":
+            return f"{100 * value:+.1f}"
+        case "change":
+            return f"{100 * value:+.1f}%"
+        case _:
+            return _amount(one.rule.metric, value, one, words)
+
+
+def _amount(metric: str, value: float, one: Ruling, words: Words) -> str:
+    if metric == "latency":
+        return words.seconds(value)
+    return words.amount(value) if metric in ("cost", "tokens") or one.unit == "number" else words.percent(value)
+
+
+def _counted(one: Ruling, words: Words) -> str:
+    told = [words.t("{count} samples", count=words.count(one.samples))]
+    if one.clusters and one.clusters < one.samples:
+        told.append(words.t("{count} clusters", count=words.count(one.clusters)))
+    if one.missing:
+        told.append(words.t("{count} missing", count=words.count(one.missing)))
+    if one.left_out:
+        told.append(words.t("{count} only in one run", count=words.count(one.left_out)))
+    return ", ".join(told)
+
+
+def _open(gate: Gate, words: Words) -> Iterator[str]:
+    """Say of each open rule why it is open, and what would decide it."""
+    for one in gate.rulings:
+        if one.decision != "inconclusive":
+            continue
+        rule = rule_text(one, words)
+        if one.why is not None:
+            yield words.t("{rule}: {why}.", rule=rule, why=words.t(one.why))
+        elif one.wanted is None or one.wanted.samples is None:
+            yield words.t(
+                "{rule}: what was observed is so near the limit that no reasonable number of samples decides; another limit would.",
+                rule=rule,
+            )
+        else:
+            yield _wanted(one, rule, words)
+
+
+def _wanted(one: Ruling, rule: str, words: Words) -> str:
+    wanted = one.wanted
+    assert wanted is not None
+    spent = [words.t("{count} trials", count=words.count(wanted.calls))]
+    if wanted.money is not None:
+        spent.append(words.t("about {money} in money", money=words.amount(wanted.money)))
+    if wanted.tokens is not None:
+        spent.append(words.t("{tokens} tokens", tokens=words.amount(wanted.tokens)))
+    if wanted.minutes is not None and wanted.minutes >= 0.05:
+        spent.append(words.seconds(60 * wanted.minutes))
+    values = {"rule": rule, "samples": words.count(wanted.samples or 0), "spent": ", ".join(spent)}
+    if wanted.assumed == "equal":
+        text = words.t(
+            "{rule}: if both agents are equally good, {samples} more samples would show it in four of five cases ({spent}).",
+            **values,
+        )
+    else:
+        text = words.t(
+            "{rule}: if the truth is just as observed, {samples} more samples would show it in four of five cases ({spent}); as it is only about so, it may take more.",
+            **values,
+        )
+    if wanted.attempts is not None:
+        text += words.t(" Or {attempts} more attempts at each sample.", attempts=wanted.attempts)
+    return text
