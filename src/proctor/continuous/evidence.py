@@ -204,10 +204,8 @@ def _changed_share(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
         raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
     found = moved(pairs, single=all(max(both.old.attempts, both.new.attempts) <= 1 for both in planned))
     in_all = math.fsum(both.stands_for for both in planned)
-    floor, ceiling = (
-        math.fsum(both.stands_for * end(both) for both in planned) / in_all
-        for end in (lambda both: both.floor, lambda both: both.ceiling)
-    )
+    floor = math.fsum(both.stands_for * both.floor for both in planned) / in_all
+    ceiling = math.fsum(both.stands_for * both.ceiling for both in planned) / in_all
     missing = sum(not both.is_complete for both in planned)
     margin = rule.bound if rule.kind == "better_by" else -rule.bound
     return Evidence(

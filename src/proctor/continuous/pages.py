@@ -31,14 +31,15 @@ MOST_CHANGES = 20
 def page(gate: Gate, lang: str) -> Page:
     """Return the decision as a page."""
     words = Words(lang)
-    facts = {words.t("Run"): f"{gate.run.id} · {gate.run.agent}", words.t("Task"): gate.run.task}
+    t = words.t
+    facts = {t("Run"): f"{gate.run.id} · {gate.run.agent}", t("Task"): gate.run.task}
     if gate.against is not None:
-        facts[words.t("Baseline")] = f"{gate.against.id} · {gate.against.agent}"
-    facts[words.t("Policy")] = gate.policy.path or words.t("the default one")
+        facts[t("Baseline")] = f"{gate.against.id} · {gate.against.agent}"
+    facts[t("Policy")] = gate.policy.path or t("the default one")
     return Page(
-        title=words.t("{decision}: {run}", decision=words.t(DECISIONS[gate.decision]), run=gate.run.id),
+        title=t("{decision}: {run}", decision=t(DECISIONS[gate.decision]), run=gate.run.id),
         facts=facts,
-        notes=[words.t(note) for note in gate.notes],
+        notes=[t(note) for note in gate.notes],
         sections=sections(gate, words),
         numbered=False,
     )
@@ -46,62 +47,62 @@ def page(gate: Gate, lang: str) -> Page:
 
 def sections(gate: Gate, words: Words) -> list[Section]:
     """Return the parts of the page: the decision with its rules, what would decide, and what changed."""
+    t = words.t
     rows = [
-        [words.t(DECISIONS[one.decision]), rule_text(one, words), _observed(one, words), _counted(one, words)]
+        [t(DECISIONS[one.decision]), rule_text(one, words), _observed(one, words), _counted(one, words)]
         for one in gate.rulings
     ]
-    columns = [words.t("Decision"), words.t("Rule"), words.t("Observed [bounds]"), words.t("From")]
+    columns = [t("Decision"), t("Rule"), t("Observed [bounds]"), t("Based on")]
     errors = sorted({one.error for one in gate.rulings})
     table: list[Block] = [
-        Paragraph(words.t(MEANINGS[gate.decision]), strong=True),
+        Paragraph(t(MEANINGS[gate.decision]), strong=True),
         Table(columns, rows, right=(2,)),
         Paragraph(
-            words.t(
+            t(
                 "Each bound is wrong with a chance of at most {error}; missing trials have moved it as far as they could. GO needs every rule; NO-GO by one is corrected for the number of rules ({count}, Holm).",
                 error=", ".join(words.percent(error) for error in errors),
                 count=len(gate.rulings),
             )
         ),
     ]
-    found = [Section(words.t(DECISIONS[gate.decision]), table)]
+    found = [Section(t(DECISIONS[gate.decision]), table)]
     open_ = [*_open(gate, words)]
     if open_:
-        found.append(Section(words.t("What would decide it"), [Bullets(open_)]))
+        found.append(Section(t("What would decide it"), [Bullets(open_)]))
     if gate.changes:
         said = (
-            words.t("These changes were accepted (--accept-changes):")
+            t("These changes were accepted (--accept-changes):")
             if gate.accepted
-            else words.t(
+            else t(
                 "The runs did not measure the same, so they are not compared. Run the baseline again, or accept it with --accept-changes:"
             )
         )
         changes = [
-            words.t("{name}: {before}, now {after}", name=one.name, before=one.before or "–", after=one.after or "–")
+            t("{name}: {before}, now {after}", name=one.name, before=one.before or "–", after=one.after or "–")
             for one in gate.changes[:MOST_CHANGES]
         ]
-        found.append(Section(words.t("What changed"), [Paragraph(said), Bullets(changes)]))
+        found.append(Section(t("What changed"), [Paragraph(said), Bullets(changes)]))
     return found
 
 
 def rule_text(one: Ruling, words: Words) -> str:
     """Write a rule as a phrase."""
+    t = words.t
     rule = one.rule
     metric = _metric(one, words)
     if rule.compares:
         margin = (
-            words.percent(rule.bound)
-            if one.unit == "change"
-            else words.t("{points} points", points=f"{100 * rule.bound:g}")
+            words.percent(rule.bound) if one.unit == "change" else t("{points} points", points=f"{100 * rule.bound:g}")
         )
         if rule.kind == "not_worse_by":
-            return words.t("{metric} not worse by more than {margin}", metric=metric, margin=margin)
+            return t("{metric} not worse by more than {margin}", metric=metric, margin=margin)
         if rule.bound:
-            return words.t("{metric} better by more than {margin}", metric=metric, margin=margin)
-        return words.t("{metric} better", metric=metric)
+            return t("{metric} better by more than {margin}", metric=metric, margin=margin)
+        return t("{metric} better", metric=metric)
     bound = _amount(rule.metric, rule.bound, one, words)
     if rule.kind == "at_least":
-        return words.t("{metric} at least {bound}", metric=metric, bound=bound)
-    return words.t("{metric} at most {bound}", metric=metric, bound=bound)
+        return t("{metric} at least {bound}", metric=metric, bound=bound)
+    return t("{metric} at most {bound}", metric=metric, bound=bound)
 
 
 def as_json(gate: Gate) -> str:
@@ -150,27 +151,30 @@ def write(gate: Gate, path: Path, lang: str) -> Path:
 
 
 def _cases(gate: Gate, words: Words) -> Iterator[TestCase]:
+    t = words.t
     for one in gate.rulings:
         told = f"{_observed(one, words)}; {_counted(one, words)}"
         status = STATUS[one.decision]
         result = TestResult(
             status="passed" if status == "passed" else "failure" if status == "failure" else "skipped",
-            message="" if status == "passed" else f"{words.t(DECISIONS[one.decision])}: {told}",
+            message="" if status == "passed" else f"{t(DECISIONS[one.decision])}: {told}",
             type=one.rule.kind,
         )
         yield TestCase(classname=gate.run.task, name=rule_text(one, words), seconds=0.0, result=result)
 
 
 def _metric(one: Ruling, words: Words) -> str:
+    t = words.t
     rule = one.rule
-    name = {"failed": words.t("failed share"), "latency": words.t("latency"), "cost": words.t("cost of a trial"), "tokens": words.t("tokens of a trial")}.get(
+    name = {"failed": t("failed share"), "latency": t("latency"), "cost": t("cost of a trial"), "tokens": t("tokens of a trial")}.get(
         rule.metric
-    ) or (words.metric(rule.metric) if rule.metric else words.t("main metric"))  # fmt: skip
+    ) or (words.metric(rule.metric) if rule.metric else t("main metric"))  # fmt: skip
     name = f"{name} p{100 * rule.quantile:g}" if rule.quantile is not None else name
     return f"{name} [{one.slice}]" if one.slice else name
 
 
 def _observed(one: Ruling, words: Words) -> str:
+    t = words.t
     if one.value is None:
         return "–"
     change = ""
@@ -179,7 +183,7 @@ def _observed(one: Ruling, words: Words) -> str:
         change = f"{pair[0]} → {pair[1]}: "
     value = _number(one.value, one, words)
     if one.rule.quantile is not None and not one.rule.compares:
-        value = words.t("{share} within", share=value)
+        value = t("{share} within", share=value)
     if one.low is None and one.high is None:
         return f"{change}{value}"
     low, high = ("–" if end is None else _number(end, one, words) for end in (one.low, one.high))
@@ -205,26 +209,28 @@ def _amount(metric: str, value: float, one: Ruling, words: Words) -> str:
 
 
 def _counted(one: Ruling, words: Words) -> str:
-    told = [words.t("{count} samples", count=words.count(one.samples))]
+    t = words.t
+    told = [t("{count} samples", count=words.count(one.samples))]
     if one.clusters and one.clusters < one.samples:
-        told.append(words.t("{count} clusters", count=words.count(one.clusters)))
+        told.append(t("{count} clusters", count=words.count(one.clusters)))
     if one.missing:
-        told.append(words.t("{count} missing", count=words.count(one.missing)))
+        told.append(t("{count} missing", count=words.count(one.missing)))
     if one.left_out:
-        told.append(words.t("{count} only in one run", count=words.count(one.left_out)))
+        told.append(t("{count} only in one run", count=words.count(one.left_out)))
     return ", ".join(told)
 
 
 def _open(gate: Gate, words: Words) -> Iterator[str]:
     """Say of each open rule why it is open, and what would decide it."""
+    t = words.t
     for one in gate.rulings:
         if one.decision != "inconclusive":
             continue
         rule = rule_text(one, words)
         if one.why is not None:
-            yield words.t("{rule}: {why}.", rule=rule, why=words.t(one.why))
+            yield t("{rule}: {why}.", rule=rule, why=t(one.why))
         elif one.wanted is None or one.wanted.samples is None:
-            yield words.t(
+            yield t(
                 "{rule}: what was observed is so near the limit that no reasonable number of samples decides; another limit would.",
                 rule=rule,
             )
@@ -233,26 +239,27 @@ def _open(gate: Gate, words: Words) -> Iterator[str]:
 
 
 def _wanted(one: Ruling, rule: str, words: Words) -> str:
+    t = words.t
     wanted = one.wanted
     assert wanted is not None
-    spent = [words.t("{count} trials", count=words.count(wanted.calls))]
+    spent = [t("{count} trials", count=words.count(wanted.calls))]
     if wanted.money is not None:
-        spent.append(words.t("about {money} in money", money=words.amount(wanted.money)))
+        spent.append(t("about {money} in money", money=words.amount(wanted.money)))
     if wanted.tokens is not None:
-        spent.append(words.t("{tokens} tokens", tokens=words.amount(wanted.tokens)))
+        spent.append(t("{tokens} tokens", tokens=words.amount(wanted.tokens)))
     if wanted.minutes is not None and wanted.minutes >= 0.05:
         spent.append(words.seconds(60 * wanted.minutes))
     values = {"rule": rule, "samples": words.count(wanted.samples or 0), "spent": ", ".join(spent)}
     if wanted.assumed == "equal":
-        text = words.t(
+        text = t(
             "{rule}: if both agents are equally good, {samples} more samples would show it in four of five cases ({spent}).",
             **values,
         )
     else:
-        text = words.t(
+        text = t(
             "{rule}: if the truth is just as observed, {samples} more samples would show it in four of five cases ({spent}); as it is only about so, it may take more.",
             **values,
         )
     if wanted.attempts is not None:
-        text += words.t(" Or {attempts} more attempts at each sample.", attempts=wanted.attempts)
+        text += t(" Or {attempts} more attempts at each sample.", attempts=wanted.attempts)
     return text
