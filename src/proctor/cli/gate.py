@@ -58,9 +58,9 @@ def command(
     else:
         page = pages.page(found, lang())
         for name, value in page.facts.items():
-            output.line(f"{t(name)}: {t(value)}")
+            output.line(f"{name}: {value}")
         for note in page.notes:
-            output.message(t(note))
+            output.message(str(note))
         output.line()
         output.show(page.sections)
     for path in out:
