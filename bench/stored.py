@@ -14,6 +14,7 @@ from bench.figure import Figure
 from proctor import Sample, Score, Task, Trajectory, evaluate
 from proctor.api.options import RunOptions
 from proctor.api.prepare import prepare
+from proctor.core.run import RunState
 from proctor.core.trial import Trial, Verdict
 from proctor.stores.sqlite import SqliteStore
 
@@ -43,7 +44,7 @@ def measure() -> Iterator[Figure]:
             at_most=1.5,
         )
         store = Path(folder) / "large.db"
-        asyncio.run(_fill(store, _task(LARGE), LARGE))
+        asyncio.run(fill(store, task_of(LARGE), LARGE))
         done = subprocess.run(
             [sys.executable, "-c", SUMMARY, str(store), str(LARGE)], check=True, stdout=subprocess.PIPE
         )
@@ -53,8 +54,8 @@ def measure() -> Iterator[Figure]:
 
 
 def _first_call(path: Path) -> float:
-    task = _task(LONG)
-    asyncio.run(_fill(path, task, DONE))
+    task = task_of(LONG)
+    asyncio.run(fill(path, task, DONE))
     called.clear()
     started = time.perf_counter()
     run = evaluate(task, agent=agent, store=str(path), run_id=NAME)
@@ -72,23 +73,27 @@ async def agent(question: str) -> str:
     return question
 
 
-def _task(samples: int) -> Task:
+def task_of(samples: int) -> Task:
+    """Return a task of so many samples."""
     return Task(name="long", samples=lambda: map(_sample, range(samples)), scorers=["exact"], planned=samples)
 
 
-async def _fill(path: Path, task: Task, done: int) -> None:
+async def fill(path: Path, task: Task, done: int, *, name: str = NAME, state: RunState = "running") -> None:
+    """Store a run of a task, of which the first samples are done."""
     store = SqliteStore(path)
-    record = prepare(task, RunOptions(agent=agent, store=store, run_id=NAME)).job.record
+    record = prepare(task, RunOptions(agent=agent, store=store, run_id=name)).job.record
     await store.begin(record)
-    planned = await store.plan(NAME, map(_sample, range(task.planned or 0)))
+    planned = await store.plan(name, map(_sample, range(task.planned or 0)))
     for start in range(0, done, AT_ONCE):
         await asyncio.gather(
             *(
-                store.add(_trial(number), [_verdict(number)], _sample(number))
+                store.add(
+                    replace(_trial(number), run_id=name), [replace(_verdict(number), run_id=name)], _sample(number)
+                )
                 for number in range(start, min(start + AT_ONCE, done))
             )
         )
-    await store.end(replace(record, planned=planned))
+    await store.end(replace(record, planned=planned, state=state))
     store.close()
 
 

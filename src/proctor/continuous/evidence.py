@@ -20,6 +20,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
 from proctor.core.trial import IN_THE_MEAN, INFRASTRUCTURE, Trial
 from proctor.reports.matching import NOT_MISSING, Earned, earned_by_sample, match_samples, weighted_pairs
+from proctor.runtime.garbage import gc_paused
 from proctor.stats.bounds import moved, one_sided, ranks
 from proctor.stats.distributions import t_quantile
 from proctor.stats.estimate import estimate
@@ -93,7 +94,9 @@ def gather(rule: Rule, run: Run, against: Run | None, policy: Policy) -> Iterato
     """
     try:
         for slice_ in _slices(rule, run):
-            yield _one(rule, slice_, run, against)
+            with gc_paused():  # which would visit hundreds of thousands of objects again and again
+                evidence = _one(rule, slice_, run, against)
+            yield evidence
     except BadInput as error:
         raise BadInput("{place}: {problem}", place=policy.place(rule), problem=error.sentence) from None
 
@@ -203,10 +206,12 @@ def _changed_share(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
     if not pairs:
         raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
     found = moved(pairs, single=all(max(both.old.attempts, both.new.attempts) <= 1 for both in planned))
-    in_all = math.fsum(both.stands_for for both in planned)
-    floor = math.fsum(both.stands_for * both.floor for both in planned) / in_all
-    ceiling = math.fsum(both.stands_for * both.ceiling for both in planned) / in_all
     missing = sum(not both.is_complete for both in planned)
+    floor = ceiling = found.value
+    if missing:
+        in_all = math.fsum(both.stands_for for both in planned)
+        floor = math.fsum(both.stands_for * both.floor for both in planned) / in_all
+        ceiling = math.fsum(both.stands_for * both.ceiling for both in planned) / in_all
     margin = rule.bound if rule.kind == "better_by" else -rule.bound
     return Evidence(
         rule=rule,
@@ -216,8 +221,8 @@ def _changed_share(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
         higher=not is_lower,
         sampled=found.bounds,
         unit="points",
-        below=max(found.value - floor, 0.0) if missing else 0.0,
-        above=max(ceiling - found.value, 0.0) if missing else 0.0,
+        below=max(found.value - floor, 0.0),
+        above=max(ceiling - found.value, 0.0),
         before=math.fsum(pair.weight * pair.second for pair in pairs) / len(pairs),
         now=math.fsum(pair.weight * pair.first for pair in pairs) / len(pairs),
         samples=len(pairs),
@@ -252,18 +257,20 @@ def _earned(values: Mapping[str, _Values]) -> dict[str, Earned]:
 
 def _measured(run: Run, quantity: str, slice_: str) -> dict[str, _Values]:
     """Return what was measured of each planned sample: whether its attempts failed, or an amount of them."""
-    record = run.record
-    found = {
-        id: _Values(one.cluster, one.tags, one.planned, [])
-        for id, one in earned_by_sample(record, run.store, record.scorers[0]).items()
-        if _is_in(one.tags, slice_)
-    }
+    attempts = run.record.spec.attempts
+    failed = {(trial.sample_id, trial.attempt) for trial in run.trials(outcome="agent_failed")}
+    found: dict[str, _Values] = {}
+    for value in run.store.values(run.id, run.record.scorers[0]):
+        if _is_in(value.tags, slice_):
+            sample = found.get(value.sample_id)
+            if sample is None:
+                sample = found[value.sample_id] = _Values(value.cluster, value.tags, attempts)
+            if quantity == FAILED and value.why not in ("skipped", "cancelled"):
+                sample.values.append(value.why in INFRASTRUCTURE or (value.sample_id, value.attempt) in failed)
+    for planned in run.store.planned(run.id) if sum(run.outcomes.values()) < run.record.planned else ():
+        if planned.id not in found and _is_in(planned.tags, slice_):
+            found[planned.id] = _Values(planned.cluster or planned.id, planned.tags, attempts)
     if quantity == FAILED:
-        failed = {(trial.sample_id, trial.attempt) for trial in run.trials(outcome="agent_failed")}
-        for value in run.store.values(run.id, record.scorers[0]):
-            is_failed = value.why in INFRASTRUCTURE or (value.sample_id, value.attempt) in failed
-            if value.sample_id in found and value.why not in ("skipped", "cancelled"):
-                found[value.sample_id].values.append(float(is_failed))
         return found
     read = _READ[quantity]
     for trial in run.trials():
