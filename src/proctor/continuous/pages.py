@@ -153,11 +153,11 @@ def write(gate: Gate, path: Path, lang: str) -> Path:
 def _cases(gate: Gate, words: Words) -> Iterator[TestCase]:
     t = words.t
     for one in gate.rulings:
-        told = f"{_observed(one, words)}; {_counted(one, words)}"
+        parts = f"{_observed(one, words)}; {_counted(one, words)}"
         status = STATUS[one.decision]
         result = TestResult(
             status="passed" if status == "passed" else "failure" if status == "failure" else "skipped",
-            message="" if status == "passed" else f"{t(DECISIONS[one.decision])}: {told}",
+            message="" if status == "passed" else f"{t(DECISIONS[one.decision])}: {parts}",
             type=one.rule.kind,
         )
         yield TestCase(classname=gate.run.task, name=rule_text(one, words), seconds=0.0, result=result)
@@ -210,14 +210,14 @@ def _amount(metric: str, value: float, one: Ruling, words: Words) -> str:
 
 def _counted(one: Ruling, words: Words) -> str:
     t = words.t
-    told = [t("{count} samples", count=words.count(one.samples))]
+    parts = [t("{count} samples", count=words.count(one.samples))]
     if one.clusters and one.clusters < one.samples:
-        told.append(t("{count} clusters", count=words.count(one.clusters)))
+        parts.append(t("{count} clusters", count=words.count(one.clusters)))
     if one.missing:
-        told.append(t("{count} missing", count=words.count(one.missing)))
+        parts.append(t("{count} missing", count=words.count(one.missing)))
     if one.left_out:
-        told.append(t("{count} only in one run", count=words.count(one.left_out)))
-    return ", ".join(told)
+        parts.append(t("{count} only in one run", count=words.count(one.left_out)))
+    return ", ".join(parts)
 
 
 def _open(gate: Gate, words: Words) -> Iterator[str]:
