@@ -13,7 +13,16 @@ from proctor.api import RunOptions
 
 PAGE = pages.ROOT / "docs" / "api.md"
 GROUPS = {
-    ("Run and read", "运行与读取"): ("evaluate", "evaluate_async", "score", "rescore", "open_run", "compare", "gate", "Run"),
+    ("Run and read", "运行与读取"): (
+        "evaluate",
+        "evaluate_async",
+        "score",
+        "rescore",
+        "open_run",
+        "compare",
+        "gate",
+        "Run",
+    ),
     ("Options of a run", "运行的选项"): ("RunOptions", "Limits"),
     ("Numbers", "数字"): ("Estimate",),
     ("Tasks", "任务"): ("Task", "Sample", "Turn", "Message", "Tool", "ToolCall"),

@@ -249,7 +249,7 @@ def _check_error(error: float, place: str) -> None:
 
 
 def _line_of_key(text: str, key: str, start: int = 1) -> int:
-    """Return the line of a key at or after a line; `start` if it cannot be told."""
+    """Return the line of a key at or after a line; `start` if it is not found."""
     written = re.compile(rf"\s*\[?['\"]?{re.escape(key)}['\"]?\s*[=\].]")
     lines = text.splitlines()
     return next((at for at in range(start, len(lines) + 1) if written.match(lines[at - 1])), start)

@@ -15,6 +15,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.reports import plot, versus
 from proctor.reports.both import pair_samples
 from proctor.reports.build import HIDDEN, is_private
+from proctor.reports.changes import SEPARATOR
 from proctor.reports.compare import Comparison, scorers_in_common
 from proctor.reports.pairs import value_text
 from proctor.reports.verdicts import Row
@@ -24,7 +25,6 @@ from proctor.stats.paired import Decision
 from proctor.web.app import page
 from proctor.web.comparing import comparison, leaderboard, samples, trends
 from proctor.web.comparing.background import SECONDS
-from proctor.reports.changes import SEPARATOR
 from proctor.web.comparing.columns import Columns, Overlap, group_counts
 from proctor.web.operations import Operation, read
 from proctor.web.workspace import Found, Workspace

@@ -15,10 +15,10 @@ import msgspec
 from proctor.api.baselines import baselines
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
+from proctor.reports.changes import Change, changes_between
 from proctor.reports.matching import Earned, earned_by_sample, match_samples, metric_of, untested_row
 from proctor.reports.verdicts import Row, Untested, decide_each, decide_in_order
 from proctor.web.comparing.background import Background
-from proctor.reports.changes import Change, changes_between
 from proctor.web.comparing.leaderboard import ALPHA, main_estimate
 from proctor.web.workspace import Found, Workspace
 
