@@ -13,13 +13,13 @@ import msgspec
 from proctor import registry
 from proctor.api.check import find_estimate
 from proctor.api.run import Run
+from proctor.continuous.measured import Values, as_earned, is_in, measured
 from proctor.continuous.policy import AMOUNTS, FAILED, LOWER_IS_BETTER, Policy, Rule
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
-from proctor.core.trial import IN_THE_MEAN, INFRASTRUCTURE, Trial
-from proctor.reports.matching import NOT_MISSING, Earned, earned_by_sample, match_samples, weighted_pairs
+from proctor.reports.matching import NOT_MISSING, earned_by_sample, match_samples, weighted_pairs
 from proctor.runtime.garbage import gc_paused
 from proctor.stats.bounds import moved, one_sided, ranks
 from proctor.stats.distributions import t_quantile
@@ -73,19 +73,6 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
         return Interval(low=found.low - self.below, high=found.high + self.above)
 
 
-class _Values(msgspec.Struct):
-    """What was measured of the attempts at a sample."""
-
-    cluster: str
-    tags: Mapping[str, str]
-    planned: int
-    values: list[float] = []
-
-    @property
-    def mean(self) -> float:
-        return math.fsum(self.values) / len(self.values)
-
-
 def gather(rule: Rule, run: Run, against: Run | None, policy: Policy) -> Iterator[Evidence]:
     """Yield the evidence about a rule: once, or once for each value of its tag.
 
@@ -127,7 +114,7 @@ def _one(rule: Rule, slice_: str, run: Run, against: Run | None) -> Evidence:
     if rule.metric == FAILED:
         cases = [
             Case(cluster=one.cluster, values=tuple(one.values), planned=one.planned)
-            for one in _measured(run, FAILED, slice_).values()
+            for one in measured(run, FAILED, slice_).values()
         ]
         return _threshold(rule, slice_, estimate(FAILED, tally(cases)), rule.bound, run)
     return _of_metric(rule, slice_, run)
@@ -184,24 +171,19 @@ def _not_applicable(run: Run, one: Estimate) -> int:
     scorer = one.name.rpartition(".")[0] or (run.record.scorers[0] if len(run.record.scorers) == 1 else "")
     if one.scored >= one.planned or scorer not in run.record.scorers:
         return 0
-    return sum(value.why == NOT_MISSING and _is_in(value.tags, one.slice) for value in run.store.values(run.id, scorer))
-
-
-def _is_in(tags: Mapping[str, str], slice_: str) -> bool:
-    key, _, value = slice_.partition("=")
-    return not slice_ or tags.get(key) == value
+    return sum(value.why == NOT_MISSING and is_in(value.tags, one.slice) for value in run.store.values(run.id, scorer))
 
 
 def _changed_share(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
     """Compare a scorer's mean, or the failed share, on the samples of both runs."""
     is_lower = rule.metric in LOWER_IS_BETTER
     if rule.metric == FAILED:
-        old, new = (_earned(_measured(one, FAILED, "")) for one in (against, run))
+        old, new = (as_earned(measured(one, FAILED, "")) for one in (against, run))
     else:
         scorer = _scorer_of(rule.metric, run, against)
         old, new = (earned_by_sample(one.record, one.store, scorer) for one in (against, run))
     matched, left_out = match_samples(against.record, run.record, old, new)
-    planned = [both for both in matched.values() if _is_in(both.new.tags, slice_)]
+    planned = [both for both in matched.values() if is_in(both.new.tags, slice_)]
     pairs = list(weighted_pairs(planned))
     if not pairs:
         raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
@@ -248,48 +230,8 @@ def _scorer_of(metric: str, run: Run, against: Run) -> str:
     return found
 
 
-def _earned(values: Mapping[str, _Values]) -> dict[str, Earned]:
-    return {
-        id: Earned(one.cluster, one.tags, one.planned, math.fsum(one.values), len(one.values))
-        for id, one in values.items()
-    }
-
-
-def _measured(run: Run, quantity: str, slice_: str) -> dict[str, _Values]:
-    """Return what was measured of each planned sample: whether its attempts failed, or an amount of them."""
-    attempts = run.record.spec.attempts
-    failed = {(trial.sample_id, trial.attempt) for trial in run.trials(outcome="agent_failed")}
-    found: dict[str, _Values] = {}
-    for value in run.store.values(run.id, run.record.scorers[0]):
-        if _is_in(value.tags, slice_):
-            sample = found.get(value.sample_id)
-            if sample is None:
-                sample = found[value.sample_id] = _Values(value.cluster, value.tags, attempts)
-            if quantity == FAILED and value.why not in ("skipped", "cancelled"):
-                sample.values.append(value.why in INFRASTRUCTURE or (value.sample_id, value.attempt) in failed)
-    for planned in run.store.planned(run.id) if sum(run.outcomes.values()) < run.record.planned else ():
-        if planned.id not in found and _is_in(planned.tags, slice_):
-            found[planned.id] = _Values(planned.cluster or planned.id, planned.tags, attempts)
-    if quantity == FAILED:
-        return found
-    read = _READ[quantity]
-    for trial in run.trials():
-        if trial.sample_id in found and trial.outcome in IN_THE_MEAN and (amount := read(trial)) is not None:
-            found[trial.sample_id].values.append(amount)
-    if not any(one.values for one in found.values()):
-        raise BadInput("The run {run} records no {metric}.", run=run.id, metric=quantity)
-    return found
-
-
-_READ: Mapping[str, Callable[[Trial], float | None]] = {
-    "latency": lambda trial: trial.seconds,
-    "cost": lambda trial: trial.usage.cost,
-    "tokens": lambda trial: float(trial.usage.input_tokens + trial.usage.output_tokens),
-}
-
-
 def _mean_amount(rule: Rule, slice_: str, run: Run) -> Evidence:
-    samples = [*_measured(run, rule.metric, slice_).values()]
+    samples = [*measured(run, rule.metric, slice_).values()]
     known = [one for one in samples if one.values]
     found = estimate_mean(
         rule.metric, [one.mean for one in known], [one.cluster for one in known], planned=len(samples), least=0.0
@@ -308,7 +250,7 @@ def _amount_under_quantile(rule: Rule, slice_: str, run: Run) -> Evidence:
     """Test the share of trials within the threshold, which has to be that of the quantile."""
     cases = [
         Case(cluster=one.cluster, values=tuple(float(value <= rule.bound) for value in one.values), planned=one.planned)
-        for one in _measured(run, rule.metric, slice_).values()
+        for one in measured(run, rule.metric, slice_).values()
     ]
     found = _threshold(rule, slice_, estimate(rule.metric, tally(cases)), rule.quantile or 0.0, run)
     return msgspec.structs.replace(found, higher=True, unit="share")
@@ -316,7 +258,7 @@ def _amount_under_quantile(rule: Rule, slice_: str, run: Run) -> Evidence:
 
 def _changed_mean(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
     """Compare means as a ratio, over the samples that both measured (Fieller 1954, clustered)."""
-    old, new = (_measured(one, rule.metric, slice_) for one in (against, run))
+    old, new = (measured(one, rule.metric, slice_) for one in (against, run))
     common = [id for id in new if id in old and new[id].values and old[id].values]
     sums: dict[str, tuple[int, float, float]] = {}
     for id in common:
@@ -349,7 +291,7 @@ def _changed_mean(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
 
 def _changed_quantile(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
     """Compare quantiles as a ratio, from the bounds of each by ranks (MOVER); missing trials may be at either end."""
-    old, new = (_measured(one, rule.metric, slice_) for one in (against, run))
+    old, new = (measured(one, rule.metric, slice_) for one in (against, run))
     share = rule.quantile or 0.0
     sides = [_quantile(one, share) for one in (old, new)]
 
@@ -363,7 +305,7 @@ def _changed_quantile(rule: Rule, slice_: str, run: Run, against: Run) -> Eviden
     return _change(rule, slice_, before, after, bounds, len(new), clusters, missing)
 
 
-def _quantile(samples: Mapping[str, _Values], share: float) -> Callable[[float], Estimate]:
+def _quantile(samples: Mapping[str, Values], share: float) -> Callable[[float], Estimate]:
     values = sorted(value for one in samples.values() for value in one.values)
     missing = sum(one.planned - len(one.values) for one in samples.values())
     found = values[min(math.ceil(share * len(values)), len(values)) - 1]
