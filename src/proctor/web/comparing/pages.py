@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from proctor.continuous import pages as gate_pages
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
@@ -23,7 +24,7 @@ from proctor.reports.visible import visible
 from proctor.reports.words import Words
 from proctor.stats.paired import Decision
 from proctor.web.app import page
-from proctor.web.comparing import comparison, leaderboard, samples, trends
+from proctor.web.comparing import comparison, gating, leaderboard, samples, trends
 from proctor.web.comparing.background import SECONDS
 from proctor.web.comparing.columns import Columns, Overlap, group_counts
 from proctor.web.operations import Operation, read
@@ -33,6 +34,7 @@ OPERATIONS = (
     Operation("GET", "/compare", comparison.compare_runs),
     Operation("GET", "/compare/samples", samples.list_compared_samples),
     Operation("GET", "/compare/sample", samples.compare_sample),
+    Operation("GET", "/gate", gating.decide_gate),
     Operation("GET", "/leaderboard", leaderboard.rank_agents),
     Operation("GET", "/trends", trends.follow_task),
 )
@@ -59,6 +61,7 @@ def routes(workspace: Workspace) -> list[BaseRoute]:
         Route("/compare", pages.compare),
         Route("/compare/sample", pages.sample),
         Route("/compare/file", pages.file),
+        Route("/gate", pages.gate),
         Route("/leaderboard", pages.leaderboard),
         Route("/trends", pages.trends),
     ]
@@ -201,6 +204,36 @@ class _Pages:
         html = versus.html(found.comparisons[0], request.state.lang, pair_samples(sides[0], sides[1]))
         name = quote("-".join(["compare", *(run.record.id for run in runs)]) + ".html")
         return HTMLResponse(html, headers={"content-disposition": f"attachment; filename*=utf-8''{name}"})
+
+    def gate(self, request: Request) -> Response:
+        """Show whether a run may ship, and which baselines it can be compared with."""
+        given = read(request, gating.GateGiven)
+        run = self._workspace.find_run(given.run)
+        shown, wrong = None, None
+        try:
+            found = gating.decide_soon(self._workspace, given, seconds=SECONDS)
+            if found is None:
+                return page(request, "comparing/waiting.html.jinja", title=say("May it ship?"))
+            shown = gate_pages.page(found, request.state.lang)
+        except BadInput as error:
+            wrong = error.sentence
+        of_task = [one for one in self._workspace.runs()[0] if one.record.task == run.record.task]
+        named = [
+            (name, f"{name} · {one.record.id}")
+            for name, one in trends.named_baselines(of_task)
+            if one.store is run.store
+        ]
+        plain = [(one.reference, one.reference) for one in of_task if one.reference != run.reference][:OFFERED]
+        return page(
+            request,
+            "comparing/gate.html.jinja",
+            status=200 if wrong is None else 400,
+            title=shown.title if shown is not None else Words(request.state.lang).t("May it ship?"),
+            shown=shown,
+            wrong=wrong,
+            given=given,
+            baselines=[*named, *plain],
+        )
 
     def leaderboard(self, request: Request) -> Response:
         """Show the agents of a task by rank."""

@@ -1,0 +1,73 @@
+"""The gate in the app: the page, the operation, and what may be wrong."""
+
+import re
+from html import unescape
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from web_site import AppSite
+
+from proctor import Sample, Task, evaluate
+from proctor.api import at
+from proctor.api.baselines import set_baseline
+
+
+class Lab:
+    """A site with three runs of one task: `old`, `new` that is the same, and `bad`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.site = AppSite(folder)
+        self.client = self.site.browser()
+        samples = [Sample.ask(str(n), str(n), target="yes") for n in range(40)]
+        task = Task(name="t", samples=samples, scorers=["exact"])
+        for name, right in (("old", 38), ("new", 38), ("bad", 10)):
+            evaluate(
+                task,
+                agent=lambda question, right=right: "yes" if int(question) < right else "no",
+                store=self.site.store,
+                run_id=name,
+            )
+
+    def get(self, path: str, status: int = 200, **query: str) -> str:
+        answer = self.client.get(f"{path}?{urlencode(query)}")
+        assert answer.status_code == status, answer.text[:2_000]
+        return " ".join(unescape(re.sub(r"<[^>]+>", " ", answer.text)).split())
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    found = Lab(tmp_path)
+    set_baseline(at(found.site.store), "release", "old")
+    return found
+
+
+def test_the_default_rule_is_decided_against_a_run_or_a_name(lab: Lab) -> None:
+    for against in ("old", "release"):
+        shown = lab.get("/gate", run="bad", against=against)
+        assert "NO-GO: bad" in shown
+        assert "main metric not worse by more than 5 points" in shown
+    assert "INCONCLUSIVE: new" in lab.get("/gate", run="new", against="old")
+    assert "不通过 NO-GO" in lab.get("/gate", run="bad", against="old", lang="zh")
+
+
+def test_the_policy_next_to_the_store_decides(lab: Lab) -> None:
+    (lab.folder / "gate.toml").write_text('[[rule]]\nmetric = "accuracy"\nat_least = 0.8\n')
+    assert "GO: new" in (lab.get("/gate", run="new"))
+    (lab.folder / "gate.toml").write_text('[[rule]]\nmetric = "acuracy"\nat_least = 0.8\n')
+    assert "gate.toml:1: No metric is called 'acuracy'" in (lab.get("/gate", run="new", status=400))
+
+
+def test_what_is_missing_is_asked_for(lab: Lab) -> None:
+    shown = lab.get("/gate", run="new", status=400)
+    assert "compares with a baseline, and none is named" in shown
+    assert "release · old" in shown
+    lab.get("/gate", run="nobody", status=404)
+    assert "/gate?run=new&amp;against=old" in lab.client.get("/compare?run=old&run=new").text
+
+
+def test_programs_get_the_same(lab: Lab) -> None:
+    found = lab.client.get("/api/v1/gate?run=bad&against=release").json()
+    assert (found["decision"], found["against"], found["rules"][0]["decision"]) == ("no_go", "old", "no_go")
+    assert lab.client.get("/api/v1/gate?run=nobody").status_code == 404
