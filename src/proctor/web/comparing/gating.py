@@ -1,4 +1,4 @@
-"""Whether a run may ship: the decision of the gate whose policy lies next to the store, or of the default one."""
+"""Decide whether a run may ship, by the policy next to its store, or by the default one."""
 
 from functools import partial
 from pathlib import Path
