@@ -8,9 +8,9 @@
     one cluster                                none
 
 The interval that a report shows is right on average, and near 0 and 1 errs more often on one side; a decision must not.
-The effective number is value · (1 - value) / SE², times (z / t)² for few clusters. As no number of alike values shows
-that rare ones do not exist, bounds of points and clusters lie no nearer to 1 and 0 than G clusters without a loss would
-put them: error^(1 / G).
+The effective number is value · (1 - value) / SE², times (z / t)² for few clusters, with the wider error of a jackknife. As
+no number of alike values shows that rare ones do not exist, bounds of points and clusters lie no nearer to 1 and 0 than G
+clusters without a loss would put them: error^(1 / G).
 
 A difference is what was won less what was lost, each a share with bounds of its own, and MOVER combines them: bounds about
 the difference itself take the few losses of a sample for its spread, and called 8 to 10 % of too bad runs good at 5 %.
@@ -135,6 +135,8 @@ def _effective(value: float, spread: float, degrees: float | None, clusters: int
     count = float(clusters)
     if spread > _ROUNDING:
         count = value * (1 - value) / spread**2
+        if degrees is not None:  # large clusters pull the mean towards themselves, so their residuals are too small
+            count *= (degrees / (degrees + 1)) ** 2 * clusters / (clusters - 1)
         count *= (normal_quantile(1 - error) / _quantile(error, degrees)) ** 2
     around = exact(value * count, max(count, _LEAST_SAMPLES), error)
     surest = error ** (1 / clusters)
