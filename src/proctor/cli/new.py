@@ -113,7 +113,8 @@ def command(kind: str, folder: Path | None) -> None:
         _write_gate(folder or Path())
         return
     if folder is None:
-        raise BadInput("Name the folder: proctor new {kind} DIR", kind=kind)
+        context = click.get_current_context()
+        raise click.MissingParameter(ctx=context, param=context.command.params[1])
     if kind == ENVIRONMENT:
         _write_environment(folder)
         return
