@@ -60,9 +60,10 @@ def test_the_policy_next_to_the_store_decides(lab: Lab) -> None:
 
 
 def test_what_is_missing_is_asked_for(lab: Lab) -> None:
-    shown = lab.get("/gate", run="new", status=400)
-    assert "compares with a baseline, and none is named" in shown
+    shown = lab.get("/gate", run="new")
+    assert "Choose a run" in shown
     assert "release · old" in shown
+    assert lab.client.get("/api/v1/gate?run=new").status_code == 400
     lab.get("/gate", run="nobody", status=404)
     assert "/gate?run=new&amp;against=old" in lab.client.get("/compare?run=old&run=new").text
 

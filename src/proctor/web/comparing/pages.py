@@ -211,10 +211,11 @@ class _Pages:
         run = self._workspace.find_run(given.run)
         shown, wrong = None, None
         try:
-            found = gating.decide_soon(self._workspace, given, seconds=SECONDS)
-            if found is None:
-                return page(request, "comparing/waiting.html.jinja", title=say("May it ship?"))
-            shown = gate_pages.page(found, request.state.lang)
+            if given.against or gating.policy_of(run).path:  # else there is a baseline to choose yet
+                found = gating.decide_soon(self._workspace, given, seconds=SECONDS)
+                if found is None:
+                    return page(request, "comparing/waiting.html.jinja", title=say("May it ship?"))
+                shown = gate_pages.page(found, request.state.lang)
         except BadInput as error:
             wrong = error.sentence
         of_task = [one for one in self._workspace.runs()[0] if one.record.task == run.record.task]
