@@ -157,7 +157,8 @@ def test_without_a_script_a_message_is_a_form(open_chat: Open) -> None:
     page = open_chat("echo.py:answer", java_script_enabled=False)
     page.get_by_label("Message").fill("hello")
     page.get_by_role("button", name="Send").click()
-    expect(page.locator("#turn-0")).to_be_visible()  # the page that the form leads to; the old one has no turn to wait for
+    # the page that the form leads to; the old one has no turn to wait for
+    expect(page.locator("#turn-0")).to_be_visible()
     while page.locator('[data-how="running"]').count():
         page.reload()
     expect(page.locator("#turn-0")).to_contain_text("You said: hello")
