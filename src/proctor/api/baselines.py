@@ -2,8 +2,10 @@
 
 import time
 
+from proctor.api.run import Run
 from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
+from proctor.core.near import did_you_mean, near
 from proctor.core.task import Store
 from proctor.registry import unknown
 
@@ -38,6 +40,26 @@ def find_baseline(store: Store, name: str) -> str:
     if name not in found:
         raise unknown("baseline", name, list(found), paths=False)
     return found[name]
+
+
+def find_against(store: Store, name: str) -> Run:
+    """Return the run of a named baseline, or of this id.
+
+    Raises:
+        BadInput: there is neither; suggests the nearest.
+    """
+    named = baselines(store)
+    if name in named:
+        return Run(store.run(named[name]), store)
+    known = [record.id for record in store.runs()]
+    if name in known:
+        return Run(store.run(name), store)
+    raise BadInput(
+        "'{name}' is neither a baseline nor a run of this store.{near} Baselines: {known}.",
+        name=name,
+        near=did_you_mean(near(name, [*named, *known])),
+        known=", ".join(named) or "-",
+    )
 
 
 def remove_baseline(store: Store, name: str) -> None:

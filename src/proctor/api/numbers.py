@@ -7,6 +7,7 @@ from itertools import groupby
 from msgspec.structs import replace
 
 from proctor.api import resolve
+from proctor.api.anytime import anytime
 from proctor.calibration.figures import about
 from proctor.calibration.figures import estimates as judged
 from proctor.core.run import Estimate, RunRecord
@@ -24,14 +25,15 @@ MAIN = ("accuracy", "score", "win_rate")
 def estimates(record: RunRecord, store: Store) -> list[Estimate]:
     """Compute the estimates of every scorer: first of the whole run, then of each slice."""
     several = len(record.scorers) > 1
-    return [one for name in record.scorers for one in _of_scorer(record, store, name, f"{name}." if several else "")]
+    found = [one for name in record.scorers for one in _of_scorer(record, store, name, f"{name}." if several else "")]
+    return anytime(record, store, found)
 
 
 def headline(record: RunRecord, store: Store) -> Estimate | None:
     """Return the main number of the first scorer; None where nothing was scored."""
     found = [one for name in record.scorers[:1] for one in _of_scorer(record, store, name, "")]
     main = [one for one in found if one.name in MAIN and not one.slice]
-    return next(iter([*main, *found]), None)
+    return next(iter(anytime(record, store, [*main, *found][:1], scorer=record.scorers[0] if found else None)), None)
 
 
 def _of_scorer(record: RunRecord, store: Store, scorer: str, prefix: str) -> list[Estimate]:
@@ -86,10 +88,10 @@ def official(record: RunRecord, store: Store, found: Sequence[Estimate]) -> Sequ
     Reading a run makes no task: that could run the code of the user, or load data.
     """
     if record.official is not None and record.state != "running":
-        return record.official
+        return anytime(record, store, record.official)
     summarise = resolve.summarise_of(record.spec)
     if summarise is not None:
-        return list(summarise(found, lambda: judged_samples(record, store)))
+        return anytime(record, store, summarise(found, lambda: judged_samples(record, store)))
     if record.official is None and resolve.needs_task(record.spec):
         note = _not_ended(record) if record.state == "running" else _not_kept(record)
         return [Estimate(name="official", value=None, method="not kept", note=note)]

@@ -13,7 +13,7 @@ from msgspec.structs import asdict, replace
 from proctor.api.resolve import AgentLike, TaskLike, UserLike
 from proctor.config import Settings, converted, judge_name, settings, unknown_option
 from proctor.core.errors import BadInput
-from proctor.core.run import Budget, Limits, Order, RunRecord, RunSpec, Selection, Target
+from proctor.core.run import Budget, Limits, Order, RunRecord, RunSpec, Selection, Target, Until
 from proctor.core.task import Scorer, Store
 from proctor.engine.progress import Progress
 
@@ -43,6 +43,9 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         order: the order in which samples are visited, "random" (with the seed) or "official".
         target: what the intervals are about: "samples" (samples like these) or "suite" (the very samples of the task).
         attempts: how often each sample is tried.
+        until: a rule, such as "accuracy >= 0.85"; the run ends as soon as it is decided. "end" runs the rest of one that ended so.
+        against: the stored run, or named baseline, that the rule compares with.
+        error: the greatest chance of a wrong decision to one side; 0.05 by default.
         concurrency: how many samples are in flight; None lets the pace of the endpoint decide.
         workers: in how many processes, for agents that need CPU.
         scorers: names, paths or functions in place of the task's own.
@@ -75,6 +78,9 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     order: Order | None = None
     target: Target | None = None
     attempts: int | None = None
+    until: str | Until | None = None
+    against: str | None = None
+    error: float | None = None
     concurrency: int | None = None
     workers: int | None = None
     scorers: Sequence[str | Scorer] | None = None

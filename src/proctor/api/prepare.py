@@ -14,16 +14,18 @@ from msgspec.structs import replace
 
 import proctor
 from proctor.api import numbers, resolve
+from proctor.api.baselines import find_against
 from proctor.api.keys import refuse_keys
 from proctor.api.options import RunOptions, judge_of
 from proctor.api.resuming import check_code, check_conditions, movable, with_code
 from proctor.api.sources import git_state
+from proctor.api.until import END, Looking, until_of
 from proctor.calibration.figures import PROVENANCE
 from proctor.config import settings, store_url
 from proctor.core.declared import AgentInfo, UserInfo, declared
 from proctor.core.errors import BadInput
 from proctor.core.judge import JudgeChoice, JudgeInfo
-from proctor.core.run import Budget, Price, RunRecord, RunSpec, Strata
+from proctor.core.run import Budget, Price, RunRecord, RunSpec, Strata, Until
 from proctor.core.task import Agent, Store, Task
 from proctor.engine.job import Job
 from proctor.engine.scoring import BoundScorer
@@ -70,7 +72,14 @@ def prepare(task: resolve.TaskLike, options: RunOptions) -> Prepared:
     for what, given in _stored_texts(parts.spec).items():
         refuse_keys(what, given)
     planned = _planned_ids(parts.stored, parts.store)
-    samples = choose(parts.task, parts.spec.selection, parts.spec.seed, order=parts.spec.order, planned=planned)
+    samples = choose(
+        parts.task,
+        parts.spec.selection,
+        parts.spec.seed,
+        order=parts.spec.order,
+        planned=planned,
+        is_looked_at=parts.spec.until is not None,
+    )
     record = _record(parts, options, samples.strata)
     return Prepared(job=_job(parts, options, record, samples), store=parts.store, resumed=parts.stored is not None)
 
@@ -108,6 +117,7 @@ def _resolve(task: resolve.TaskLike, options: RunOptions) -> _Parts:
         judge=model if judges else None,
         judge_options=model_options if judges else {},
         user=named_user.name if named_user is not None and options.user is not None else None,
+        until=_until(options, stored, store),
     )
     return _Parts(
         task=made_task,
@@ -122,6 +132,24 @@ def _resolve(task: resolve.TaskLike, options: RunOptions) -> _Parts:
         stored=stored,
         spec=spec,
     )
+
+
+def _until(options: RunOptions, stored: RunRecord | None, store: Store) -> Until | None:
+    """Return what the run is looked at for."""
+    if isinstance(options.until, Until) and options.against is None and options.error is None:
+        return options.until
+    if options.until == END:
+        if stored is None or stored.spec.until is None:
+            raise BadInput("--until end runs the rest of a run that ended early: name it with --run.")
+        return stored.spec.until
+    if options.until is None or isinstance(options.until, Until):
+        if options.against is not None or options.error is not None:
+            raise BadInput("--against and --error go with --until RULE.")
+        return None
+    if options.replies is not None:
+        raise BadInput("--until goes with an agent that is called; recorded replies cost nothing.")
+    against = find_against(store, options.against).id if options.against else ""
+    return until_of(options.until, against, options.error)
 
 
 def _record(parts: _Parts, options: RunOptions, strata: Strata | None) -> RunRecord:
@@ -170,6 +198,7 @@ def _job(parts: _Parts, options: RunOptions, record: RunRecord, samples: Chosen)
         at_once=spec.concurrency or declared(AgentInfo, parts.agent).concurrency or AT_ONCE,
         processes=_processes(spec.workers, record),
         worker=WORKER,
+        watch=_watch(parts, options, record),
     )
     if options.replies is None:
         return job
@@ -177,6 +206,12 @@ def _job(parts: _Parts, options: RunOptions, record: RunRecord, samples: Chosen)
     from proctor.api.replies import with_replies  # what reads traces is slow to load
 
     return with_replies(job, Path(options.replies), name)
+
+
+def _watch(parts: _Parts, options: RunOptions, record: RunRecord) -> Looking | None:
+    """Return what looks at the run; a run of a race is looked at by the race alone."""
+    until = parts.spec.until
+    return None if until is None or until.among or options.until == END else Looking(until, record, parts.store)
 
 
 def resumable(run_id: str, store: str | Store | None) -> tuple[str, RunOptions]:

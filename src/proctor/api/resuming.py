@@ -40,6 +40,7 @@ FLAGS = {
     "user": "--user",
     "user_options": "--user-set",
     "order": "--order",
+    "until": "--until",
     "selection.limit": "--limit",
     "selection.first": "--first",
     "selection.ids": "--id",

@@ -196,6 +196,26 @@ target = click.option(
     type=click.Choice(["samples", "suite"]),
     help=t("What the intervals are about: samples like these (default), or this very suite."),
 )
+error = click.option(
+    "--error",
+    type=click.FloatRange(0, 0.5, min_open=True, max_open=True),
+    help=t("The greatest chance of a wrong decision to one side (default 0.05)."),
+)
+until = together(
+    click.option(
+        "--until",
+        metavar="RULE",
+        help=t(
+            "End as soon as a rule is decided: 'accuracy >= 0.85', or with --against 'accuracy not worse by 0.05', 'accuracy better'; exit code 0 for GO, 1 for NO-GO, 3 else. 'end' runs the rest."
+        ),
+    ),
+    click.option(
+        "--against",
+        metavar="RUN|NAME",
+        help=t("The stored run, or named baseline, that the rule of --until compares with."),
+    ),
+    error,
+)
 seed = click.option("--seed", type=int, help=t("The seed of every draw (default 0)."))
 scorer = click.option(
     "--scorer",

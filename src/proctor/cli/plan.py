@@ -60,7 +60,8 @@ def show_plan(task: str, how: "RunOptions", *, as_json: bool) -> None:
     from proctor.api.prepare import prepare
     from proctor.api.rehearse import tools_of
 
-    job = prepare(task, msgspec.structs.replace(how, store=":memory:")).job
+    store = how.store if how.against else ":memory:"  # the run to compare with is looked up, nothing is written
+    job = prepare(task, msgspec.structs.replace(how, store=store)).job
     for note in job.task.notes:
         output.tell(note)
     spec = job.record.spec

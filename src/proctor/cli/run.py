@@ -13,6 +13,8 @@ from proctor.core.errors import BadInput
 if TYPE_CHECKING:
     from proctor.api.check import By
 
+CODES = {"go": 0, "no_go": 1, "futile": 3, None: 3}  # of what --until decided
+
 
 @click.command(help=t("Run a task with an agent and show the numbers."))
 @click.argument("task", required=False)
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 @options.order
 @options.target
 @click.option("--attempts", type=options.AT_LEAST_ONE, help=t("How often each sample is tried (default 1)."))
+@options.until
 @options.concurrency
 @click.option(
     "--workers", type=options.AT_LEAST_ONE, help=t("In how many processes, for agents that need CPU (default 1).")
@@ -70,6 +73,7 @@ def command(
     **given: object,
 ) -> None:
     from proctor.api import run_task
+    from proctor.api.until import END
     from proctor.engine.progress import Progress
 
     wanted = minimum.minima(least)
@@ -93,6 +97,8 @@ def command(
     code = minimum.print_compared(run, wanted, min_by, as_json=as_json)
     if minimum.nothing_measured(run):
         ctx.exit(2)
+    if how.until not in (None, END) and run.record.looked is not None:
+        code = max(code, CODES[run.record.looked.decision], key=[0, 3, 1].index)
     ctx.exit(3 if code == 0 and run.record.state == "inconclusive" else code)
 
 

@@ -13,15 +13,13 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from proctor.api.baselines import baselines
+from proctor.api.baselines import find_against
 from proctor.api.run import Run
 from proctor.continuous.evidence import Evidence, gather
 from proctor.continuous.policy import Policy, Rule, default_policy, read_policy
 from proctor.core.errors import BadInput
-from proctor.core.near import did_you_mean, near
 from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence, say
-from proctor.core.task import Store
 from proctor.reports.changes import SEPARATOR, Change, changes_between
 from proctor.stats.distributions import normal_quantile
 from proctor.stats.rate import Interval
@@ -151,26 +149,6 @@ def gate(
         changes=changes,
         accepted=accept_changes and bool(changes),
         notes=tuple(_notes(runs)),
-    )
-
-
-def find_against(store: Store, name: str) -> Run:
-    """Return the run of a named baseline, or of this id.
-
-    Raises:
-        BadInput: there is neither; suggests the nearest.
-    """
-    named = baselines(store)
-    if name in named:
-        return Run(store.run(named[name]), store)
-    known = [record.id for record in store.runs()]
-    if name in known:
-        return Run(store.run(name), store)
-    raise BadInput(
-        "'{name}' is neither a baseline nor a run of this store.{near} Baselines: {known}.",
-        name=name,
-        near=did_you_mean(near(name, [*named, *known])),
-        known=", ".join(named) or "-",
     )
 
 

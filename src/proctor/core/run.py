@@ -83,6 +83,36 @@ class Strata(msgspec.Struct, frozen=True, kw_only=True):
         return sum(self.sizes.values())
 
 
+class Until(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run is looked at for while it goes on, so that it may end before its plan is done.
+
+    `rule` is the rule as it is written, `against` the run it compares with. In a race, `among` are the ids of all its runs.
+    `error` is the greatest chance of a wrong decision to one side.
+    """
+
+    rule: str
+    against: str = ""
+    among: tuple[str, ...] = ()
+    error: float = 0.05
+
+
+class Looked(msgspec.Struct, frozen=True, kw_only=True):
+    """What the looks at a run found: the decision with the numbers that it rests on.
+
+    `low` and `high` hold at all looks together, each with a chance of 1 - error; for a comparison they are of the difference. `steps` are the
+    clusters of samples that were looked at, of `most`; `saved` the trials of the plan that were not run.
+    """
+
+    decision: Literal["go", "no_go", "futile"] | None
+    method: str
+    steps: int
+    most: int
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    saved: int = 0
+
+
 class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     """The specification of a run: names and JSON only, so that it can be digested, resumed and shipped.
 
@@ -90,7 +120,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     it is not that of the task, `environment` the environments in place of that of the task. A run whose share of
     infrastructure failures is above `max_failed` ends as inconclusive. `concurrency` and `workers` are kept
     so that it is resumed as it began. `target` says what the intervals are
-    about: samples like these, or the very samples of the task.
+    about: samples like these, or the very samples of the task. With `until` the run may end early, and its intervals hold
+    for any number of looks.
     """
 
     task: str
@@ -114,6 +145,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     workers: int | None = None
     order: Order = "random"
     target: Target = "samples"
+    until: Until | None = None
 
 
 RunState = Literal["running", "stopped", "finished", "inconclusive", "copying"]
@@ -127,7 +159,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     inconclusive or stopped; `warnings` what was noticed on the way; `unbooked` how many requests were sent whose
     results were lost, at most, as the run was cut off; `refused` which attempts at which samples the endpoint refused
     when that ended the run. `strata` is None in runs of a version that did not record it, and so is `official`: the
-    official aggregates as they were when the run ended.
+    official aggregates as they were when the run ended. `looked` is what the looks found, of a run with `until`.
     """
 
     id: str
@@ -148,6 +180,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     refused: tuple[tuple[str, int], ...] = ()
     strata: Strata | None = None
     official: tuple["Estimate", ...] | None = None
+    looked: Looked | None = None
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ than its rest can hold.
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 
 from proctor.engine.budget import BudgetTracker
 from proctor.engine.refusals import Refusals
@@ -23,6 +24,7 @@ class Admission:
         most: samples at once, whatever the endpoints allow.
         is_paced: True if the pace of the endpoints may make it fewer.
         slots: requests that may be in flight as long as no endpoint was called; None is no limit.
+        is_decided: True once no further sample is needed.
 
     Attributes:
         in_flight: samples under way.
@@ -38,6 +40,7 @@ class Admission:
         most: int,
         is_paced: bool,
         slots: int | None = None,
+        is_decided: Callable[[], bool] = lambda: False,
     ) -> None:
         self.in_flight = 0
         self.is_alone = False
@@ -47,6 +50,7 @@ class Admission:
         self._most = most
         self._is_paced = is_paced
         self._slots = slots
+        self._is_decided = is_decided
         self._is_closed = False
         self._waiting: deque[asyncio.Future[None]] = deque()
 
@@ -64,7 +68,7 @@ class Admission:
     def is_over(self) -> bool:
         """True if no further sample may begin."""
         is_spent = self._tracker.is_bounded and self._tracker.spent_bound() is not None
-        return self._is_closed or is_spent or self._stop.is_set()
+        return self._is_closed or is_spent or self._stop.is_set() or self._is_decided()
 
     async def enter(self) -> bool:
         """Wait until a sample may begin; False when none may any more. After True, call `leave` when the sample is done."""

@@ -33,7 +33,8 @@ GRACE_SECONDS = 5.0
 async def evaluate(job: Job, store: Store, progress: Progress, stop: asyncio.Event) -> RunRecord:
     """Run all trials that are not finished, and return the record of the run as it ended.
 
-    When `stop` is set, no new trial starts and those in flight get a moment to finish. The first trial runs
+    When `stop` is set, no new trial starts and those in flight get a moment to finish. When the job's watch has seen enough,
+    they finish. The first trial runs
     alone: it is the probe of key, model and agent. In a conversation its first turn is enough, unless a judge is still to
     be tried, or the budget needs to know what a trial takes. When the budget is spent, the rest is recorded as skipped.
 
@@ -54,6 +55,7 @@ async def evaluate(job: Job, store: Store, progress: Progress, stop: asyncio.Eve
                 most=job.at_once,
                 is_paced=job.concurrency is None,
                 slots=START if job.cache else None,
+                is_decided=lambda: status.is_decided,
             )
             first = FirstTrials(job, status)
             save_all = partial(Saving, store, status, waits=job.task.environment is not None)
@@ -69,6 +71,8 @@ async def evaluate(job: Job, store: Store, progress: Progress, stop: asyncio.Eve
                         try:
                             follows = "after" in given[0].meta
                             if follows and stop.is_set():
+                                continue
+                            if job.watch is not None and not await job.watch.turn(*given):
                                 continue
                             result = await (run.todo.play_on(play, *given) if follows else play(*given))
                             kept = run.refusals.take(Played(*result, given[0]), admission.in_flight)

@@ -7,6 +7,7 @@ import msgspec
 from proctor.core.run import Price, RunRecord
 from proctor.core.sample import Sample
 from proctor.core.task import Agent, Store, Task
+from proctor.engine.looking import Watch
 from proctor.engine.recorded import Replies
 from proctor.engine.scoring import BoundScorer
 from proctor.engine.trial import Work
@@ -25,6 +26,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
         concurrency: requests in flight at each endpoint; None leaves that to its pace.
         cache: the agent's model takes replies from the reply cache; judges do so anyway.
         replies: recorded replies, which are scored in place of calling the agent.
+        watch: looks at the run while it goes on, and may end it early.
     """
 
     record: RunRecord
@@ -42,6 +44,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     cache: bool = False
     price: Price | None = None
     replies: Replies | None = None
+    watch: Watch | None = None
 
     def work(self) -> Work:
         """Return what every trial of the run shares."""

@@ -2,8 +2,8 @@
 
 Every stratum is shuffled, and the strata are then laid into each other like the teeth of combs: the k-th of the N_h
 samples of a stratum comes at (k + u_h) / N_h of the way, u_h being a random number of the stratum. So every part of the
-order that starts at its beginning holds each stratum in proportion to its size, to within one sample. Constraints among
-samples (all of a cluster in the order of the task, say) would be applied in `visits`, after this.
+order that starts at its beginning holds each stratum in proportion to its size, to within one sample. Of a run that may end
+at any time, `together` then visits all samples of a cluster in a row.
 """
 
 import random
@@ -44,6 +44,22 @@ def visits(places_by_stratum: "Mapping[str, array[int]]", seed: int) -> "array[i
     if len(places_by_stratum) == 1:
         return next(iter(places_by_stratum.values()))
     return array("Q", (places_by_stratum[stratum][number] for stratum, number in _interleave(places_by_stratum, seed)))
+
+
+def together(order: Sequence[int], clusters: Mapping[int, str]) -> "array[int]":
+    """Return the order with the samples of a cluster in a row, where the first of them in the task was.
+
+    Where any of them was first would favour large clusters, which are met sooner.
+
+    >>> list(together([4, 1, 3, 0, 2], {1: "a", 4: "a"}))
+    [1, 4, 3, 0, 2]
+    """
+    members: dict[str, list[int]] = {}
+    for place in order:
+        if place in clusters:
+            members.setdefault(clusters[place], []).append(place)
+    first = {min(places): sorted(places) for places in members.values()}
+    return array("Q", (one for place in order for one in first.get(place, () if place in clusters else (place,))))
 
 
 def _interleave(places_by_stratum: "Mapping[str, array[int]]", seed: int) -> Iterator[tuple[str, int]]:

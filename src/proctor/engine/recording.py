@@ -54,7 +54,8 @@ class OpenRun:
         """Write the plan of a new run, and count the finished trials of an old one."""
         job, store, status = self.job, self._store, self._status
         if not self.record.planned:
-            samples = await store.plan(self.record.id, job.samples())
+            in_order = job.samples if self.record.spec.until is None else job.visits  # looks go along the plan
+            samples = await store.plan(self.record.id, in_order())
             self.record = replace(self.record, planned=samples * self.record.spec.attempts)
             await store.save(self.record)  # others who look at the run see how much there is to do
         record = self.record
@@ -79,6 +80,9 @@ class OpenRun:
             self._followed,
             are_recorded=job.replies is not None,
         )
+        if job.watch is not None:
+            job.watch.begin(record, store, finished)
+            status.watch = job.watch
         outcomes = store.outcomes(record.id)
         answered = any(outcomes.get(outcome) for outcome in IN_THE_MEAN)
         self.refusals = Refusals(answered=answered, before=set(record.refused))
@@ -105,6 +109,7 @@ class OpenRun:
             warnings=(*record.warnings, *(one for one in status.warnings if one not in record.warnings)),
             refused=refused,
             unbooked=record.unbooked + max(0, self.allowance.sent - status.booked),
+            looked=record.looked if status.watch is None else status.watch.looked(),
         )
         try:
             self.record = self.job.conclude(self.record, self._store)
@@ -169,7 +174,9 @@ async def _ended_in_any_case(run: OpenRun, store: Store, status: RunStatus, stop
             finally:
                 saving.cancel()
         note = status.spent if not stop.is_set() else None
-        if note is not None:
+        if (
+            note is not None and status.watch is None
+        ):  # what was looked at ends where the budget does, and misses nothing
             await _skip(run.record.id, run.todo.rest(), store)
         state, note = state_at_the_end(run.record, store, status, note)
     finally:
@@ -182,12 +189,13 @@ def state_at_the_end(
     """Return how a run ended, and why if it is inconclusive."""
     if spent is not None:
         return "inconclusive", spent
-    if not status.is_complete:
+    if not (status.is_complete or status.is_decided):
         return "stopped", None
     failed = sum(count for outcome, count in store.outcomes(record.id).items() if outcome in INFRASTRUCTURE)
     if status.judge_failed or status.here < status.done:  # those of before count too
         failed = max([failed, *(_count_unjudged(record.id, scorer, store) for scorer in record.scorers)])
-    share, allowed = failed / record.planned, record.spec.max_failed
+    share = failed / (record.planned if status.watch is None else max(status.done, 1))
+    allowed = record.spec.max_failed
     if share > allowed:
         return "inconclusive", say(
             "{share} of the trials failed for reasons outside the agent; more than {allowed} makes a run inconclusive.",

@@ -45,6 +45,7 @@ def choose(
     *,
     order: Order = "random",
     planned: Collection[str] | None = None,
+    is_looked_at: bool = False,
 ) -> Chosen:
     """Choose the samples of a run.
 
@@ -56,9 +57,11 @@ def choose(
 
     Args:
         planned: the ids that a stored run was planned with, in place of a draw.
+        is_looked_at: what was visited at any time has to be a fair part of the whole, so the samples of a cluster are visited together.
 
     Raises:
-        BadInput: an id or tag that no sample has; no sample at all.
+        BadInput: an id or tag that no sample has; no sample at all; or samples that cannot be visited at random, but are to be
+            looked at.
     """
     samples = _samples(task, is_part=selection.first is not None)
     _check(samples, selection)
@@ -85,6 +88,17 @@ def choose(
     is_random = order == "random" and (is_sequence or sum(map(len, places.values())) <= MOST_LAZY)
     in_order = array("Q", sorted((*first, *(place for found in places.values() for place in found))))
     visited = array("Q", (*first, *visiting.visits(places, seed))) if is_random else in_order
+    if is_looked_at:
+        clusters = {}
+        for place, sample in zip(in_order, _samples_at(samples, in_order), strict=True):
+            if not is_random or (place in first and PREPARATION not in sample.tags):
+                raise BadInput(
+                    "A run that may end early visits its samples at random, so that any part of it is a fair one. Those of '{task}' have an order of their own.",
+                    task=task.name,
+                )
+            if sample.cluster:
+                clusters[place] = sample.cluster
+        visited = visiting.together(visited, clusters)
     by = task.spread_by or ""
     return Chosen(
         read=lambda: _samples_at(samples, in_order),

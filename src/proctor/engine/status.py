@@ -11,6 +11,7 @@ from proctor.core.sentence import Sentence
 from proctor.core.trajectory import NOTHING
 from proctor.core.trial import Outcome, Trial, Verdict
 from proctor.engine.budget import BudgetTracker, Forecast
+from proctor.engine.looking import Watch
 from proctor.transport.retry import Wait
 
 
@@ -37,6 +38,7 @@ class RunStatus:
         scored: how many trials count in that sum, with failed agents as 0.
         judge_failed: verdicts that are missing because a judge failed.
         waits: returns the requests that wait to be sent again.
+        watch: looks at each trial that is on disk; None where nothing may end the run early.
     """
 
     def __init__(self, observer: Observer) -> None:
@@ -53,6 +55,7 @@ class RunStatus:
         self.judge_failed = 0
         self.warnings: list[Sentence] = []
         self.waits: Callable[[], Sequence[Wait]] = tuple
+        self.watch: Watch | None = None
         self._started = time.monotonic()
 
     def begin(self, total: int, done: int, tracker: BudgetTracker) -> None:
@@ -79,6 +82,8 @@ class RunStatus:
             self.points += verdicts[0].result.value
         elif trial.outcome == "agent_failed":
             self.scored += 1  # as 0
+        if self.watch is not None:
+            self.watch.add(trial, verdicts)
         self._observer.added(trial, verdicts)
 
     def add_verdicts(self, trials: int, verdicts: Sequence[Verdict]) -> None:
@@ -101,10 +106,15 @@ class RunStatus:
         return self.done >= self.total
 
     @property
+    def is_decided(self) -> bool:
+        """True if what the run was to show is decided, so that no further trial is needed."""
+        return self.watch is not None and self.watch.is_over
+
+    @property
     def spent(self) -> Sentence | None:
         """Return which bound is reached, or leaves too little for another sample; None where the budget lasts."""
         reached = self.tracker.spent_bound()
-        return reached if reached is not None or self.is_complete else self.tracker.too_small()
+        return reached if reached is not None or self.is_complete or self.is_decided else self.tracker.too_small()
 
     @property
     def rate(self) -> float:

@@ -22,7 +22,7 @@ from proctor.reports.counts import (
     spread_evenly,
 )
 from proctor.reports.distribution import Distribution, summarise
-from proctor.reports.drawn import part, target
+from proctor.reports.drawn import looked_at, part, target
 from proctor.reports.pairs import value_text
 from proctor.reports.story import Story, stored_story
 from proctor.stores.reading import verdicts_by_trial
@@ -168,6 +168,7 @@ def json_summary(record: RunRecord, store: Store, estimates: Sequence[Estimate])
             "seconds": record.seconds,
             **({"git": record.provenance["git"]} if "git" in record.provenance else {}),
             "target": record.spec.target,
+            **({"until": record.spec.until, "looked": record.looked} if record.spec.until is not None else {}),
         }
     )
     return dict(plain)
@@ -210,8 +211,10 @@ def _notes(
         yield say(NOT_ENDED, run=record.id)
     elif record.state != "finished":
         yield say("This run is not finished. Go on with it: proctor run --run {run}", run=record.id)
+    yield from looked_at(record)
     yield from part(record, outcomes)
-    missing = sum(count for name, count in outcomes.items() if name not in IN_THE_MEAN)
+    is_whole = record.spec.until is None  # else what was not run is not missing
+    missing = sum(n for name, n in outcomes.items() if name not in IN_THE_MEAN and (is_whole or name != "not_run"))
     if sum(outcomes.values()) > LOOKED_AT:
         yield say("Errors, times and failed samples are those of the first {count} trials.", count=f"{LOOKED_AT:,}")
     if missing:

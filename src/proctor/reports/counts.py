@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
 import msgspec
+from msgspec.structs import replace
 
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.score import Score, Unscored
@@ -114,7 +115,7 @@ class VerdictCounts:
             DetailMean(
                 scorer=scorer,
                 name=name,
-                estimate=_mean(name, values, clusters[scorer]),
+                estimate=_mean(name, values, clusters[scorer], looked_at=record.spec.until is not None),
                 of_calls=scorer in self.compared,
             )
             for (scorer, name), values in self.values_by_detail.items()
@@ -134,19 +135,22 @@ class VerdictCounts:
                 by_sample.setdefault(verdict.sample_id, []).append(float(value))
 
 
-def _mean(name: str, values: Mapping[str, Sequence[float]], clusters: Mapping[str, str]) -> Estimate:
+def _mean(
+    name: str, values: Mapping[str, Sequence[float]], clusters: Mapping[str, str], *, looked_at: bool
+) -> Estimate:
     """Return the mean over samples of a number next to the verdict; a sample without a case is its own cluster."""
     if not all(0 <= value <= 1 for each in values.values() for value in each):
         count = sum(map(len, values.values()))
         mean = fmean(fmean(each) for each in values.values())
         return Estimate(name=name, value=mean, method=NO_SHARE, scored=count, planned=count, unit="number")
-    return estimate(
+    found = estimate(
         name,
         tally(
             Case(cluster=clusters.get(sample_id, sample_id), values=tuple(each), planned=len(each))
             for sample_id, each in values.items()
         ),
     )
+    return replace(found, low=None, high=None) if looked_at else found  # it would hold for a fixed number only
 
 
 def _note(seen: "TrialCounts | VerdictCounts", rule: Rule, key: Key) -> None:

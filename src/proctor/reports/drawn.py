@@ -9,6 +9,43 @@ LEFT_OUT = ("not_run", "skipped")
 UNRECORDED = "This run was made by a version that did not record how many samples each category of the task has, and may have drawn equally from them: its numbers are those of the samples drawn, not of the task."
 
 
+def looked_at(record: RunRecord) -> Iterator[Sentence]:
+    """Return the sentences about a run that was looked at while it went on: what was decided, and what its intervals hold for."""
+    until, looked = record.spec.until, record.looked
+    if until is None:
+        return
+    if looked is not None:
+        values = {
+            "rule": until.rule if not until.against else say("{rule} than {run}", rule=until.rule, run=until.against),
+            "steps": f"{looked.steps:,}",
+            "most": f"{looked.most:,}",
+            "unit": say("samples") if looked.most == record.planned // record.spec.attempts else say("clusters"),
+            "saved": f"{looked.saved:,}",
+            "method": say(looked.method),
+        }
+        match looked.decision:
+            case "go":
+                yield say(
+                    "GO: {rule}, decided after {steps} of {most} {unit} ({method}); {saved} trials of the plan were not needed.",
+                    **values,
+                )
+            case "no_go":
+                yield say(
+                    "NO-GO: {rule}, decided after {steps} of {most} {unit} ({method}); {saved} trials of the plan were not needed.",
+                    **values,
+                )
+            case "futile":
+                yield say(
+                    "INCONCLUSIVE: {rule} cannot be decided within {most} {unit}, as {steps} show ({method}); {saved} trials of the plan were not needed.",
+                    **values,
+                )
+            case None:
+                yield say("{rule} is not decided after {steps} of {most} {unit} ({method}).", **values)
+    yield say(
+        "The run was looked at while it went on, so its intervals are the wider ones that hold for any number of looks."
+    )
+
+
 def target(record: RunRecord) -> Sentence:
     """Return the sentence about what the intervals of a run are about."""
     if record.spec.target == "suite" and record.strata is not None:
@@ -40,7 +77,7 @@ def part(record: RunRecord, outcomes: Mapping[str, int]) -> Iterator[Sentence]:
         )
     elif drawn < strata.total:
         yield say("{drawn} of {total} samples were drawn at random.", **values)
-    if any(outcomes.get(name) for name in LEFT_OUT):
+    if any(outcomes.get(name) for name in LEFT_OUT) and record.spec.until is None:
         yield _visited(record)
 
 

@@ -1,0 +1,116 @@
+"""Give the estimates of a run that was looked at while it went on intervals that hold for any number of looks.
+
+An interval of a fixed number of samples is too narrow there: a run that ends when it looks good has looked good.
+"""
+
+import math
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from proctor.api.until import question, read_steps
+from proctor.core.run import Estimate, RunRecord
+from proctor.core.sentence import say
+from proctor.core.task import Store
+from proctor.engine.looking import Between, Decider
+from proctor.stats.anytime import ANYTIME, bounds
+from proctor.stats.rate import Interval
+
+NONE = "no interval: looked at"
+MAIN = ("accuracy", "score")
+
+Fed = list[tuple[Between, float]]
+
+
+def anytime(record: RunRecord, store: Store, found: Sequence[Estimate], *, scorer: str | None = None) -> list[Estimate]:
+    """Return estimates with intervals that hold for any number of looks; what is no mean of a scorer has none that does.
+
+    Args:
+        scorer: whose numbers they are, where their names do not say it.
+    """
+    if record.spec.until is None:
+        return list(found)
+    scorer = record.scorers[0] if scorer is None and len(record.scorers) == 1 else scorer
+    seen: dict[str, Seen] = {}
+    return [_anytime(one, scorer, record, store, seen) for one in found]
+
+
+def _anytime(one: Estimate, scorer: str | None, record: RunRecord, store: Store, seen: "dict[str, Seen]") -> Estimate:
+    named, _, metric = one.name.rpartition(".")
+    scorer = scorer or named
+    held = None
+    if metric in MAIN and scorer in record.scorers and one.value is not None:
+        if scorer not in seen:
+            seen[scorer] = Seen(record, store, scorer)
+        held = seen[scorer].bounds(one.slice, (1 - one.level) / 2)
+    plain = replace(one, standard_error=None, degrees=None, error_from_samples=None, error_from_attempts=None)
+    if held is None or one.value is None:
+        note = one.note or (
+            say("no interval of this number allows for looks at the run while it went on")
+            if one.low is not None
+            else ""
+        )
+        return replace(plain, low=None, high=None, method=NONE, note=note)
+    ends = seen[scorer].between(one.slice)
+    return replace(
+        plain,
+        low=min(held.low, one.value),
+        high=max(held.high, one.value),
+        floor=one.value if ends.low == ends.high else min(ends.low, one.value),
+        ceiling=one.value if ends.low == ends.high else max(ends.high, one.value),
+        method=ANYTIME,
+        clusters=seen[scorer].steps(one.slice),
+    )
+
+
+class Seen:
+    """What a run shows of a scorer: its steps, as far as they are complete, for each slice."""
+
+    def __init__(self, record: RunRecord, store: Store, scorer: str) -> None:
+        self._record = record
+        steps = read_steps(record, store, scorer)
+        slices = {
+            one.id: ("", *(f"{key}={value}" for key, value in one.tags.items())) for one in store.planned(record.id)
+        }
+        self._fed: dict[str, Fed] = {}
+        self._sizes: dict[str, list[int]] = {}
+        for number, ids in enumerate(steps.ids):
+            planned: dict[str, int] = {}
+            seen: dict[str, list[Between]] = {}
+            part = steps.step(number) if number < steps.complete else {}
+            for id in ids:
+                for slice_ in slices[id]:
+                    planned[slice_] = planned.get(slice_, 0) + 1
+                    if id in part:
+                        seen.setdefault(slice_, []).append(part[id])
+            for slice_, size in planned.items():
+                self._sizes.setdefault(slice_, []).append(size)
+            for slice_, values in seen.items():
+                self._fed.setdefault(slice_, []).append((Between.mean(values), len(values)))
+
+    def steps(self, slice_: str) -> int:
+        """Return how many steps of a slice are complete."""
+        return len(self._fed.get(slice_, ()))
+
+    def between(self, slice_: str) -> Between:
+        """Return the mean over samples of a slice, if all that is missing were 0, and 1."""
+        fed = self._fed.get(slice_, [])
+        size = math.fsum(weight for _, weight in fed)
+        return Between(*(math.fsum(step[end] * weight for step, weight in fed) / size for end in (0, 1)))
+
+    def bounds(self, slice_: str, error: float) -> Interval | None:
+        """Return the bounds of a slice, each wrong with a chance of at most `error`; None of less than two steps."""
+        fed = self._fed.get(slice_, [])
+        if len(fed) < 2:
+            return None
+        sizes = self._sizes[slice_]
+        asked = question(0.5, error, self._record, sizes)
+        if asked.target == "suite":
+            decider = Decider(asked)
+            for step, weight in fed:
+                decider.add(step, weight)
+            found = decider.looked(len(sizes), 0)
+            return None if found.low is None or found.high is None else Interval(low=found.low, high=found.high)
+        lows, highs = ([(step[end], weight) for step, weight in fed] for end in (0, 1))
+        low = bounds(lows, error, heaviest=asked.heaviest).low
+        return Interval(low=low, high=bounds(highs, error, heaviest=asked.heaviest).high)

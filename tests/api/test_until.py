@@ -1,0 +1,223 @@
+"""A run ends as soon as its rule is decided, and its numbers hold for any number of looks."""
+
+import asyncio
+import random
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import proctor
+from proctor import Run, Sample, Task
+from proctor.api.until import read_rule
+from proctor.core.errors import BadInput, ProviderFailed
+from proctor.core.sample import Message
+from proctor.core.trajectory import Step, Usage
+
+Agent = Callable[[str], Coroutine[Any, Any, str]]
+
+
+def task(count: int = 200, size: int = 1, **more: Any) -> Task:
+    samples = [
+        Sample.ask(
+            str(n), str(n), target="yes", cluster=str(n // size) if size > 1 else None, tags={"kind": str(n % 2)}
+        )
+        for n in range(count)
+    ]
+    return Task(name="t", samples=samples, scorers=["exact"], spread_by="kind", **more)
+
+
+def agent(right: float, *, slow: float = 0.0) -> Agent:
+    """Is right in this share of the samples, and takes its time where it is not."""
+
+    async def answer(question: str) -> str:
+        is_right = random.Random(question).random() < right
+        await asyncio.sleep(0 if is_right else slow)
+        return "yes" if is_right else "no"
+
+    return answer
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Callable[..., Run]:
+    def start(right: float | Agent, **given: Any) -> Run:
+        given = {"store": str(tmp_path / "runs.db"), "concurrency": 4, "task": task(), **given}
+        of = given.pop("task")
+        return proctor.evaluate(of, agent=agent(right) if isinstance(right, float) else right, **given)
+
+    return start
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("accuracy>=0.85", "accuracy >= 0.85"),
+        ("exact.accuracy <= .1", "exact.accuracy <= 0.1"),
+        ("accuracy  not worse by 0.05", "accuracy not worse by 0.05"),
+        ("accuracy better", "accuracy better"),
+        ("score better by 0.02", "score better by 0.02"),
+    ],
+)
+def test_a_rule_is_read(text: str, rule: str) -> None:
+    assert str(read_rule(text)) == rule
+
+
+@pytest.mark.parametrize(
+    ("text", "nearest"),
+    [
+        ("accuracy >= 85%", "accuracy >= 0.85"),
+        ("accuracy > 90", "accuracy >= 0.9"),
+        ("accuracy at least 0.9", "accuracy >= 0.9"),
+        ("accuracy ≤ 0.2", "accuracy <= 0.2"),
+        ("not worse by 5 points", "accuracy not worse by 0.05"),
+        ("accuracy not_worse_by 0.05", "accuracy not worse by 0.05"),
+        ("exact no worse than 0.05", "exact not worse by 0.05"),
+        ("better", "accuracy better"),
+        ("good", "accuracy better by 0.05"),
+        ("accuracy >= 1.2", "accuracy better by 0.05"),
+    ],
+)
+def test_another_form_is_refused_with_the_nearest(text: str, nearest: str) -> None:
+    with pytest.raises(BadInput) as error:
+        read_rule(text)
+    assert nearest in str(error.value)
+
+
+@pytest.mark.parametrize(("right", "decision"), [(0.95, "go"), (0.4, "no_go")])
+def test_a_run_ends_when_its_rule_is_decided_and_says_what_was_saved(
+    run: Callable[..., Run], right: float, decision: str
+) -> None:
+    found = run(right, until="accuracy >= 0.7")
+    looked = found.record.looked
+    assert looked is not None
+    assert (found.record.state, looked.decision) == ("finished", decision)
+    done = sum(found.outcomes.values())
+    assert looked.steps <= done < 130
+    assert looked.saved == 200 - done
+    assert ("GO: accuracy >= 0.7, decided after" in str(found)) == (decision in ("go", "no_go"))
+    assert "floor and ceiling" not in str(found)
+
+
+def test_quick_wrong_samples_do_not_decide_before_slow_right_ones(run: Callable[..., Run]) -> None:
+    order: list[str] = []
+
+    async def tardy(question: str) -> str:
+        order.append(question)
+        is_right = random.Random(question).random() < 0.8
+        await asyncio.sleep(0.03 if is_right else 0)
+        return "yes" if is_right else "no"
+
+    found = run(tardy, until="accuracy >= 0.55", concurrency=16)
+    looked = found.record.looked
+    assert looked is not None
+    seen = order[: looked.steps]
+    assert looked.value == pytest.approx(sum(random.Random(one).random() < 0.8 for one in seen) / len(seen))
+    assert looked.decision == "go"
+
+
+def test_an_equal_run_is_cleared_against_a_stored_one_with_a_margin(run: Callable[..., Run]) -> None:
+    run(0.8, run_id="old")
+    same = run(0.8, until="exact not worse by 0.1", against="old")
+    worse = run(0.3, until="exact not worse by 0.1", against="old")
+    assert [one.record.looked and one.record.looked.decision for one in (same, worse)] == ["go", "no_go"]
+    assert same.record.spec.until is not None
+    assert same.record.spec.until.against == "old"
+
+
+def test_the_intervals_are_the_wider_ones_and_others_are_left_out(run: Callable[..., Run]) -> None:
+    found = run(0.9, until="accuracy >= 0.7", attempts=2)
+    one, part = found.estimate("accuracy"), found.estimate("accuracy", slice="kind=0")
+    for each in (one, part):
+        assert (each.method, each.standard_error) == ("betting, at any time", None)
+        assert each.low is not None
+        assert each.high is not None
+    assert part.low < one.low < one.value < one.high  # type: ignore[operator]
+    assert found.estimate("pass^2").low is None
+    assert run(0.9, run_id=found.id, until="accuracy >= 0.7", attempts=2).estimates == found.estimates
+
+
+def test_a_trial_without_a_result_is_no_zero(run: Callable[..., Run]) -> None:
+    calls = 0
+
+    async def flaky(question: str) -> str:
+        nonlocal calls
+        calls += 1
+        if calls % 3 == 0:
+            raise ProviderFailed("gone", kind="http_500")
+        return "yes"
+
+    found = run(flaky, until="accuracy >= 0.8", max_failed=1.0)
+    assert found.record.looked is not None
+    assert found.record.looked.decision == "futile"
+    one = found.estimate("accuracy")
+    assert one.floor is not None
+    assert one.low is not None
+    assert one.floor < 0.75
+    assert one.low < one.floor
+
+
+def test_clusters_are_steps_with_all_their_samples_and_attempts(run: Callable[..., Run]) -> None:
+    found = run(0.95, task=task(200, size=5), attempts=2, until="accuracy >= 0.6")
+    looked = found.record.looked
+    assert looked is not None
+    assert (looked.most, looked.decision) == (40, "go")
+    assert looked.steps * 10 <= sum(found.outcomes.values()) < 300
+
+
+def test_what_was_decided_stays_and_the_rest_can_be_run(run: Callable[..., Run]) -> None:
+    first = run(0.95, until="accuracy >= 0.7", run_id="r")
+    again = run(0.95, until="accuracy >= 0.7", run_id="r")
+    assert again.outcomes == first.outcomes
+    rest = run(0.95, until="end", run_id="r")
+    assert (rest.outcomes, rest.record.state) == ({"scored": 200}, "finished")
+    assert rest.estimate("accuracy").method == "betting, at any time"  # whether to go on was decided by looking
+    assert rest.record.looked is not None
+    assert rest.record.looked.decision == "go"
+    with pytest.raises(BadInput, match=r"--until: rule=accuracy >= 0\.7 → rule=accuracy >= 0\.9"):
+        run(0.95, until="accuracy >= 0.9", run_id="r")
+    with pytest.raises(BadInput, match="--until: rule"):
+        run(0.95, run_id="r")
+
+
+def test_a_budget_that_is_spent_first_leaves_it_open_and_a_larger_one_goes_on(run: Callable[..., Run]) -> None:
+    async def costly(question: str) -> list[Step]:
+        return [Step(message=Message.of("assistant", "yes"), usage=Usage(output_tokens=10))]
+
+    small = run(costly, until="accuracy >= 0.9", run_id="r", budget={"tokens": 100})
+    assert small.record.state == "inconclusive"
+    assert small.record.looked is not None
+    assert small.record.looked.decision is None
+    assert "skipped" not in small.outcomes
+    more = run(costly, until="accuracy >= 0.9", run_id="r", budget={"tokens": 10_000})
+    assert (more.record.state, more.record.looked and more.record.looked.decision) == ("finished", "go")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"until": "accuracy >= 0.8", "order": "official"}, "have an order of their own"),
+        ({"until": "acuracy >= 0.8"}, "Did you mean 'accuracy'"),
+        ({"until": "accuracy better"}, "compares with a stored run"),
+        ({"until": "accuracy >= 0.8", "against": "old"}, "goes with a rule that compares"),
+        ({"until": "accuracy better", "against": "odl"}, "Did you mean 'old'"),
+        ({"until": "accuracy better", "against": "part"}, "was not run to its end"),
+        ({"until": "accuracy better", "against": "other"}, "of another task: u"),
+        ({"until": "accuracy >= 0.8", "first": 1}, "at least two clusters"),
+        ({"until": "accuracy >= 0.8", "error": 0.5}, "error must be between 0 and 0.5"),
+        ({"error": 0.1}, "go with --until"),
+        ({"until": "end"}, "name it with --run"),
+    ],
+)
+def test_what_cannot_be_decided_is_refused_before_the_first_call(
+    run: Callable[..., Run], given: dict[str, Any], said: str
+) -> None:
+    run(0.9, run_id="old", first=4)
+    run(1.0, run_id="part", until="accuracy >= 0.5")
+    run(0.9, run_id="other", task=Task(name="u", samples=[Sample.ask("1", "1", target="yes")], scorers=["exact"]))
+
+    async def never(question: str) -> str:
+        raise AssertionError
+
+    with pytest.raises(BadInput, match=said):
+        run(never, **given)
