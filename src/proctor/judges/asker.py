@@ -135,6 +135,22 @@ class Asker(Opened):
             reply=quoted(text),
         )
 
+    async def reply(self, messages: Sequence[Message]) -> Step:
+        """Return the model's reply as text, for what has no JSON form.
+
+        Raises:
+            JudgeFailed: the endpoint failed after all retries.
+            Refused: the endpoint refuses key, model or address.
+        """
+        if (listed := _listed.get()) is not None:
+            listed.append(JudgeRequest(judge=self.name, messages=tuple(messages)))
+            raise JudgeFailed("This request is only rehearsed.", kind="rehearsed")
+        try:
+            with cache.used():
+                return self._paid(await self._model.complete(messages))
+        except (ProviderFailed, AgentFailed) as error:
+            raise JudgeFailed(error.sentence, kind=error.kind) from error
+
     async def _complete(
         self, messages: Sequence[Message], schema: Mapping[str, Any], repeat: int, kept: list[cache.Place]
     ) -> Step:

@@ -94,7 +94,7 @@ def prompt(template: str, lang: Lang, texts: Shown, **values: object) -> list[Me
         return f"<<<{mark} {titles.get(what, what)}\n{text.strip()}\n{mark}>>>"
 
     system = _template("system", lang).render(mark=mark)
-    user = _template(template, lang).render(shown=texts, fenced=fenced, titles=titles, **values)
+    user = _template(template, lang).render(shown=texts, fenced=fenced, titles=titles, mark=mark, **values)
     return [Message.of("system", system.strip()), Message.of("user", user.strip())]
 
 
