@@ -4,7 +4,15 @@ import math
 
 import pytest
 
-from proctor.stats.distributions import beta_cdf, beta_quantile, normal_cdf, normal_quantile, t_cdf, t_quantile
+from proctor.stats.distributions import (
+    beta_cdf,
+    beta_quantile,
+    chi_squared_quantile,
+    normal_cdf,
+    normal_quantile,
+    t_cdf,
+    t_quantile,
+)
 
 T_QUANTILES = [
     (1e-09, 1, -318309886.1837907),
@@ -125,3 +133,19 @@ def test_beta_keeps_eight_digits_up_to_parameters_of_a_hundred_thousand() -> Non
         (0.5, 1e5, 1e-5),
     ):
         assert beta_cdf(x, a, b) == pytest.approx(special.betainc(a, b, x), rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("probability", "degrees", "expected"),
+    [
+        (0.025, 0.5, 5.273202591259991e-07),
+        (0.975, 1, 5.023886187314888),
+        (0.025, 2, 0.05063561596857975),
+        (0.5, 10, 9.34181776559197),
+        (0.975, 59, 82.1174059402383),
+        (0.025, 61, 41.303137877306476),
+        (0.975, 100000.0, 100878.41530566558),
+    ],
+)
+def test_chi_squared_quantiles_are_those_of_scipy(probability: float, degrees: float, expected: float) -> None:
+    assert chi_squared_quantile(probability, degrees) == pytest.approx(expected, rel=3e-4)

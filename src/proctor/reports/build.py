@@ -23,6 +23,7 @@ from proctor.reports.counts import (
 )
 from proctor.reports.distribution import Distribution, summarise
 from proctor.reports.drawn import looked_at, part, target
+from proctor.reports.noise import Noise, noise
 from proctor.reports.pairs import value_text
 from proctor.reports.story import Story, stored_story
 from proctor.stores.reading import verdicts_by_trial
@@ -90,6 +91,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     seconds: Distribution | None = None  # of a trial, and so on
     tokens: Distribution | None = None
     cost: Distribution | None = None
+    noise: tuple[Noise, ...] = ()  # of runs with several attempts
     errors: tuple[ErrorCount, ...] = ()
     details: tuple[DetailMean, ...] = ()
     unmeasured: tuple[Unmeasured, ...] = ()
@@ -139,6 +141,7 @@ def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, fai
         seconds=summarise(trials.seconds),
         tokens=summarise(trials.tokens),
         cost=summarise(trials.cost),
+        noise=tuple(noise(record, store, estimates)),
         errors=tuple(
             ErrorCount(error_class=kind, error_type=type_, count=count) for (kind, type_), count in sort_errors(errors)
         ),
@@ -154,7 +157,7 @@ def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, fai
 
 
 def json_summary(record: RunRecord, store: Store, estimates: Sequence[Estimate]) -> dict[str, object]:
-    """Return a run as the one JSON object that commands print: run, task, agent, state, note, outcomes, estimates, usage, seconds, target."""
+    """Return a run as the one JSON object that commands print: run, task, agent, state, note, outcomes, estimates, usage, seconds, target; noise where there are several attempts."""
     plain = msgspec.to_builtins(
         {
             "run": record.id,
@@ -169,6 +172,7 @@ def json_summary(record: RunRecord, store: Store, estimates: Sequence[Estimate])
             **({"git": record.provenance["git"]} if "git" in record.provenance else {}),
             "target": record.spec.target,
             **({"until": record.spec.until, "looked": record.looked} if record.spec.until is not None else {}),
+            **({"noise": found} if (found := [*noise(record, store, estimates)]) else {}),
         }
     )
     return dict(plain)

@@ -135,10 +135,10 @@ def html(page: Page, lang: str) -> str:
 
 
 def _rendered(template: str, page: Page, lang: str) -> str:
-    from proctor.reports.render import environment, policy
+    from proctor.reports.render import block_kind, environment, policy
 
     words = Words(lang)
     values: dict[str, object] = {
-        "page": page, "lang": lang, "t": words.t, "kind": lambda block: type(block).__name__, "policy": policy()
+        "page": page, "lang": lang, "t": words.t, "kind": block_kind, "policy": policy()
     }  # fmt: skip
     return environment(template.endswith(".html.jinja")).get_template(template).render(values)

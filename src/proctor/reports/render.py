@@ -16,9 +16,10 @@ from urllib.parse import quote
 import msgspec
 
 from proctor.core.run import Estimate
-from proctor.reports import plot
+from proctor.reports import noise, plot
 from proctor.reports.build import METRICS, Report
 from proctor.reports.listing import Listing, Rule, listing
+from proctor.reports.pages import Block
 from proctor.reports.story import Story
 from proctor.reports.visible import names_only, one_line, visible
 from proctor.reports.words import Words
@@ -197,9 +198,16 @@ def run_values(report: Report, words: Words, links: Links | None = None) -> dict
         "record": report.record,
         "lines": lambda key: lines(report, words, key),
         "methods": methods(report, words),
+        "noise": noise.sections(report.noise, words),
+        "kind": block_kind,
         "links": links or Links(report),
         "target": words.t(report.target) if report.target is not None else "",
     }
+
+
+def block_kind(block: Block) -> str:
+    """Return the kind of a part of a page, as templates distinguish them."""
+    return type(block).__name__
 
 
 def _render(template: str, report: Report, lang: str, **more: object) -> str:

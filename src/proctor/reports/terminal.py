@@ -13,6 +13,8 @@ from proctor.core.task import Store
 from proctor.registry import unknown
 from proctor.reports import plot
 from proctor.reports.build import Report
+from proctor.reports.noise import sections
+from proctor.reports.pages import show
 from proctor.reports.pairs import Pair
 from proctor.reports.render import lines
 from proctor.reports.story import Finding, Story, stored_story
@@ -59,6 +61,9 @@ def terminal(report: Report, lang: str, console: "Console") -> None:
         console.print(styled(f"  {one_line(', '.join(labels), NOTED_CHARACTERS)}: {one_line(note, 600)}", "dim"))
     if report.target is not None and any(one.low is not None for one in report.headline):
         console.print(styled(words.t(report.target), "dim"))
+    if report.noise:
+        console.print()
+        show(sections(report.noise, words, is_short=True), lang, console)
     if len(report.sections) > 1 and report.headline:  # the table may be longer than the screen
         console.print()
         for estimate in report.headline:

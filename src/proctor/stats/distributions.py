@@ -13,6 +13,8 @@ from statistics import NormalDist
 _TINY = 1e-300
 _TOLERANCE = 1e-15
 _STEPS = 100_000
+_LIMIT = 1e7
+_FEW_DEGREES = 60.0
 _STANDARD = NormalDist()
 
 
@@ -87,6 +89,22 @@ def t_quantile(probability: float, degrees: float) -> float:
         far *= 2
     distance = _bisect(lambda x: t_cdf(-x, degrees) > tail, 0.0, far)
     return distance if probability > 0.5 else -distance
+
+
+@lru_cache(maxsize=1024)
+def chi_squared_quantile(probability: float, degrees: float) -> float:
+    """Return the number that a chi-squared one stays below with this probability, to three digits or more.
+
+    Up to 60 degrees it is the limit of beta distributions, b · Beta(degrees / 2, b); beyond that it is that of Wilson and
+    Hilferty (1931).
+
+    >>> round(chi_squared_quantile(0.025, 2), 4), round(chi_squared_quantile(0.975, 20), 2)
+    (0.0506, 34.17)
+    """
+    if degrees <= _FEW_DEGREES:
+        return 2 * _LIMIT * beta_quantile(probability, degrees / 2, _LIMIT)
+    part = 2 / (9 * degrees)
+    return degrees * (1 - part + normal_quantile(probability) * math.sqrt(part)) ** 3
 
 
 def _incomplete_beta(x: float, y: float, a: float, b: float) -> float:

@@ -62,6 +62,11 @@ def estimate_hat_k(cases: Iterable[Case], k: int, *, slice: str = "", level: flo
     return estimate(f"pass^{k}", tally_by(pass_hat_k, cases, k), slice=slice, level=level)
 
 
+def is_success(value: float) -> bool:
+    """True if an attempt got full marks."""
+    return value >= _SUCCESS
+
+
 def tally_by(formula: Callable[[int, int, int], float], cases: Iterable[Case], k: int) -> Tally:
     """Add up samples by `pass_at_k` or `pass_hat_k`.
 
@@ -74,7 +79,7 @@ def tally_by(formula: Callable[[int, int, int], float], cases: Iterable[Case], k
     scored = [case for case in samples if len(case.values) >= k]
     for planned in {case.planned for case in samples}:
         _check(planned, 0, k)
-    counts = [(len(case.values), sum(value >= _SUCCESS for value in case.values)) for case in scored]
+    counts = [(len(case.values), sum(map(is_success, case.values))) for case in scored]
     value_by_counts = {each: formula(*each, k) for each in set(counts)}
     if len({case.cluster for case in scored}) < len(scored):
         pairs = zip(scored, counts, strict=True)

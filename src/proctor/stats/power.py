@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from proctor.core.errors import BadInput
-from proctor.stats.distributions import normal_quantile, t_quantile
+from proctor.stats.distributions import chi_squared_quantile, normal_quantile, t_quantile
 from proctor.stats.paired import BONETT_PRICE, Difference
 from proctor.stats.rate import wilson
 
@@ -109,7 +109,9 @@ def to_detect(found: Difference, difference: float, *, alpha: float = 0.05, powe
     elif found.standard_error and found.degrees is not None:
         moved = None
         spread = found.standard_error**2 * found.pairs
-        upper, lower = (_chi_squared(tail, found.degrees) / found.degrees for tail in (1 - alpha / 2, alpha / 2))
+        upper, lower = (
+            chi_squared_quantile(tail, found.degrees) / found.degrees for tail in (1 - alpha / 2, alpha / 2)
+        )
         numbers = [_by_t(found, one, difference, alpha, power) for one in (spread, spread / upper, spread / lower)]
     else:
         return None
@@ -131,12 +133,6 @@ def _by_t(found: Difference, spread: float, difference: float, alpha: float, pow
         quantiles = t_quantile(1 - alpha / 2, degrees) + t_quantile(power, degrees)
         samples = max(quantiles**2 * spread / difference**2, least)
     return samples
-
-
-def _chi_squared(probability: float, degrees: float) -> float:
-    """Return the chi-squared quantile, by Wilson and Hilferty (1931)."""
-    part = 2 / (9 * degrees)
-    return degrees * max(1 - part + normal_quantile(probability) * math.sqrt(part), 0.05) ** 3
 
 
 def _variance(values: Sequence[float]) -> float:

@@ -21,7 +21,7 @@ from proctor.core.task import Store
 from proctor.web.workspace import Found, Workspace
 
 T = TypeVar("T")
-FORMAT = f"{__version__}.1"  # of figures; those of another version are computed again
+FORMAT = f"{__version__}.2"  # of figures; those of another version are computed again
 PATIENT_SECONDS = 0.2
 COMPUTING = 2  # figures at once that no page waits for
 _SCHEMA = """
