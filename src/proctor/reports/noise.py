@@ -12,7 +12,7 @@ from proctor.core.run import Estimate, RunRecord
 from proctor.core.score import Score
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
-from proctor.reports.pages import Block, Bullets, Section, Table
+from proctor.reports.blocks import Block, Bullets, Section, Table
 from proctor.reports.words import Words
 from proctor.stats.components import Attempts, Component, Components, components
 from proctor.stats.passk import is_success

@@ -1,14 +1,14 @@
 """A page of headings, paragraphs, tables and lists: on a terminal, as Markdown, or as one HTML file that asks nothing of the network."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from proctor.core.errors import BadInput
-from proctor.core.sentence import Sentence
+from proctor.reports.blocks import Block, Bullets, Heading, Paragraph, Phrase, Section, Table, block_kind
 from proctor.reports.tables import add_rows, new_table, print_table, styled
 from proctor.reports.visible import one_line
 from proctor.reports.words import Words
@@ -18,48 +18,25 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as RichTable
 
-Phrase = str | Sentence
+__all__ = [
+    "Block",
+    "Bullets",
+    "Heading",
+    "Page",
+    "Paragraph",
+    "Phrase",
+    "Section",
+    "Table",
+    "html",
+    "markdown",
+    "section",
+    "show",
+    "write",
+]
+
 CELL_CHARACTERS = 60  # on a terminal
 ANY_WIDTH = 10_000
 INTERVAL = re.compile(r" \[([^\[\],]+), ([^\[\],]+)\]$")
-
-
-class Paragraph(msgspec.Struct, frozen=True, tag=True):
-    """A paragraph; `strong` for a conclusion."""
-
-    text: Phrase
-    strong: bool = False
-
-
-class Bullets(msgspec.Struct, frozen=True, tag=True):
-    """A list; numbered where the order matters."""
-
-    items: Sequence[Phrase]
-    numbered: bool = False
-
-
-class Table(msgspec.Struct, frozen=True, tag=True):
-    """A table; columns whose number is in `right` hold numbers."""
-
-    columns: Sequence[Phrase]
-    rows: Sequence[Sequence[Phrase]]
-    right: Collection[int] = ()
-
-
-class Heading(msgspec.Struct, frozen=True, tag=True):
-    """A heading within a section."""
-
-    text: Phrase
-
-
-Block = Heading | Paragraph | Bullets | Table
-
-
-class Section(msgspec.Struct, frozen=True):
-    """A heading with what comes below it."""
-
-    title: Phrase
-    blocks: Sequence[Block]
 
 
 def section(
@@ -135,7 +112,7 @@ def html(page: Page, lang: str) -> str:
 
 
 def _rendered(template: str, page: Page, lang: str) -> str:
-    from proctor.reports.render import block_kind, environment, policy
+    from proctor.reports.render import environment, policy
 
     words = Words(lang)
     values: dict[str, object] = {

@@ -17,9 +17,9 @@ import msgspec
 
 from proctor.core.run import Estimate
 from proctor.reports import noise, plot
+from proctor.reports.blocks import block_kind
 from proctor.reports.build import METRICS, Report
 from proctor.reports.listing import Listing, Rule, listing
-from proctor.reports.pages import Block
 from proctor.reports.story import Story
 from proctor.reports.visible import names_only, one_line, visible
 from proctor.reports.words import Words
@@ -203,11 +203,6 @@ def run_values(report: Report, words: Words, links: Links | None = None) -> dict
         "links": links or Links(report),
         "target": words.t(report.target) if report.target is not None else "",
     }
-
-
-def block_kind(block: Block) -> str:
-    """Return the kind of a part of a page, as templates distinguish them."""
-    return type(block).__name__
 
 
 def _render(template: str, report: Report, lang: str, **more: object) -> str:

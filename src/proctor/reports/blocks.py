@@ -1,0 +1,52 @@
+"""The parts of a page: headings, paragraphs, tables and lists, whatever it is written as."""
+
+from collections.abc import Collection, Sequence
+
+import msgspec
+
+from proctor.core.sentence import Sentence
+
+Phrase = str | Sentence
+
+
+class Paragraph(msgspec.Struct, frozen=True, tag=True):
+    """A paragraph; `strong` for a conclusion."""
+
+    text: Phrase
+    strong: bool = False
+
+
+class Bullets(msgspec.Struct, frozen=True, tag=True):
+    """A list; numbered where the order matters."""
+
+    items: Sequence[Phrase]
+    numbered: bool = False
+
+
+class Table(msgspec.Struct, frozen=True, tag=True):
+    """A table; columns whose number is in `right` hold numbers."""
+
+    columns: Sequence[Phrase]
+    rows: Sequence[Sequence[Phrase]]
+    right: Collection[int] = ()
+
+
+class Heading(msgspec.Struct, frozen=True, tag=True):
+    """A heading within a section."""
+
+    text: Phrase
+
+
+Block = Heading | Paragraph | Bullets | Table
+
+
+class Section(msgspec.Struct, frozen=True):
+    """A heading with what comes below it."""
+
+    title: Phrase
+    blocks: Sequence[Block]
+
+
+def block_kind(block: Block) -> str:
+    """Return the kind of a part of a page, as templates distinguish them."""
+    return type(block).__name__
