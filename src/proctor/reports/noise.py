@@ -25,9 +25,9 @@ FIGURE = "judge_variance"
 
 SourceName = Literal["samples", "attempts", "judge"]
 SOURCES: Mapping[SourceName, Sentence] = {
-    "samples": say("samples"),
-    "attempts": say("attempts"),
-    "judge": say("repeats of the judge"),
+    "samples": say("between samples"),
+    "attempts": say("between attempts"),
+    "judge": say("between repeats of the judge"),
 }
 
 
