@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from proctor.api import rescore as rescore
     from proctor.api import score as score
     from proctor.api.record import record as record
+    from proctor.continuous.delta import explain_delta as explain_delta
     from proctor.continuous.gate import gate as gate
     from proctor.core.declared import scorer as scorer
     from proctor.core.errors import BadInput as BadInput
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 _HOME = {
     "proctor.api": ("Run", "compare", "evaluate", "evaluate_async", "open_run", "rescore", "score"),
     "proctor.api.record": ("record",),
+    "proctor.continuous.delta": ("explain_delta",),
     "proctor.continuous.gate": ("gate",),
     "proctor.core.declared": ("scorer",),
     "proctor.core.errors": ("BadInput",),

@@ -21,6 +21,7 @@ GROUPS = {
         "open_run",
         "compare",
         "gate",
+        "explain_delta",
         "Run",
     ),
     ("Options of a run", "运行的选项"): ("RunOptions", "Limits"),

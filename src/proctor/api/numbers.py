@@ -82,6 +82,11 @@ def _with_attempts(
     return [*whole, *points, *added, *(one for one in plain if one.slice)]
 
 
+def find_weighing(record: RunRecord, store: Store, scorer: str) -> strata.Weighing | None:
+    """Return how the estimates of a scorer weigh strata; None where every scored sample counts alike."""
+    return _weighing(record, store, scorer, _cells(record, store, scorer))
+
+
 def official(record: RunRecord, store: Store, found: Sequence[Estimate]) -> Sequence[Estimate]:
     """Return the stored official aggregates; for a run without them, only those that can be computed without making the task.
 

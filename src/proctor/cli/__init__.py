@@ -38,6 +38,7 @@ HELP_BY_COMMAND = {
     "samples": "List the samples of a run, with answer, reference answer and scores.",
     "explain": "Tell the whole story of one sample of a run.",
     "compare": "Compare two runs on the same samples.",
+    "explain-delta": "Say why a number moved between two runs: parts in points that sum to the difference.",
     "gate": "Decide by a policy whether a run may ship: GO (exit code 0), NO-GO (1) or INCONCLUSIVE (3).",
     "baseline": "Name runs that others are compared with; the names are kept in the store.",
     "web": "Look at runs, compare them, and write eval sets by talking with an agent, in the browser.",
@@ -76,7 +77,7 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in HELP_BY_COMMAND:
             return None
-        command: click.Command = import_module(f"proctor.cli.{cmd_name}").command
+        command: click.Command = import_module(f"proctor.cli.{cmd_name.replace('-', '_')}").command
         return command
 
     def resolve_command(

@@ -56,13 +56,7 @@ def command(
     if as_json:
         output.json_text(pages.as_json(found))
     else:
-        page = pages.page(found, lang())
-        for name, value in page.facts.items():
-            output.line(f"{name}: {value}")
-        for note in page.notes:
-            output.message(str(note))
-        output.line()
-        output.show(page.sections)
+        output.print_page(pages.page(found, lang()))
     for path in out:
         output.message(t("Wrote {path}.", path=pages.write(found, Path(path), lang())))
     ctx.exit(CODES[found.decision])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from proctor.api import Run, RunOptions
     from proctor.engine.progress import Progress
     from proctor.engine.status import RunStatus
-    from proctor.reports.pages import Section
+    from proctor.reports.pages import Page, Section
 
 PLAIN_SECONDS = 10.0
 TIMES_A_SECOND = 4
@@ -80,15 +80,30 @@ def show(sections: "Sequence[Section]") -> None:
     pages.show(sections, lang(), console())
 
 
+def print_page(page: "Page") -> None:
+    """Print a page: what it is about on standard output, its notes on standard error."""
+    for name, value in page.facts.items():
+        line(f"{name}: {value}")
+    for note in page.notes:
+        message(str(note))
+    line()
+    show(page.sections)
+
+
 def write_page(path: str, title: str, sections: "Sequence[Section]") -> None:
     """Write a page and say so.
 
     Raises:
         BadInput: the file is neither Markdown nor HTML by its name, or cannot be written.
     """
-    from proctor.reports.pages import Page, write
+    from proctor.reports import pages
 
-    message(t("Wrote {path}.", path=write(Path(path), Page(title=title, sections=sections, numbered=False), lang())))
+    message(
+        t(
+            "Wrote {path}.",
+            path=pages.write(Path(path), pages.Page(title=title, sections=sections, numbered=False), lang()),
+        )
+    )
 
 
 def with_english(value: object) -> object:

@@ -127,7 +127,7 @@ def gate(
             raise BadInput("The run {run} has nothing to decide by: no scorer, or no sample.", run=one.id)
     if against is not None:
         _check_same_task(run, against)
-    changes = () if against is None else _blocking(run, against)
+    changes = () if against is None else blocking_changes(run, against)
     evidence = [each for rule in policy.rules for each in gather(rule, run, against, policy)]
     is_blocked = bool(changes) and not accept_changes
     rulings = [_rule(one, policy.error_of(one.rule), is_blocked=is_blocked) for one in evidence]
@@ -159,8 +159,8 @@ def _check_same_task(run: Run, against: Run) -> None:
         raise BadInput("The run {run} cannot be its own baseline.", run=run.id)
 
 
-def _blocking(run: Run, against: Run) -> tuple[Change, ...]:
-    """Return what changed of the task, its data, scorers, judges and users: numbers of two measures are not compared."""
+def blocking_changes(run: Run, against: Run) -> tuple[Change, ...]:
+    """Return what changed since `against` of the task, its data, scorers, judges and users: two measures are not compared."""
     found = [
         one
         for one in changes_between(against.record, run.record)

@@ -1,7 +1,7 @@
 """Apply scorers to stored trajectories; no agent is called."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from itertools import islice
 
 from msgspec.structs import replace
@@ -40,6 +40,8 @@ async def rescore(
     stop: asyncio.Event,
     budget: Budget = Budget(),  # noqa: B008 - frozen
     concurrency: int | None = None,
+    among: Collection[tuple[str, int]] | None = None,
+    keep: Callable[[Sequence[Verdict]], Awaitable[None]] | None = None,
 ) -> RunRecord:
     """Append the scorers' verdicts to every scored trial of a run, and return its record.
 
@@ -47,10 +49,16 @@ async def rescore(
 
     Where scorers ask models, many trials are under way and each verdict is written at once: it was paid for. When this is
     repeated, earlier replies of judges come from the reply cache.
+
+    Args:
+        among: the scored trials (sample and attempt) that are scored again, where not all are.
+        keep: takes the verdicts in place of the store, which then stays as it was.
     """
     tracker, status = BudgetTracker(budget), RunStatus(progress)
-    status.begin(store.outcomes(record.id).get("scored", 0), 0, tracker)
-    rest = store.trials(record.id, outcome="scored")
+    keep = keep or store.judge
+    status.begin(store.outcomes(record.id).get("scored", 0) if among is None else len(among), 0, tracker)
+    trials = store.trials(record.id, outcome="scored")
+    rest = (one for one in trials if among is None or (one.sample_id, one.attempt) in among)
     size, count = (1, concurrency or JUDGED_AT_ONCE) if any(one.is_async for one in scorers) else (CHUNK, 1)
 
     async def worker() -> None:
@@ -64,7 +72,7 @@ async def rescore(
                 if not refusals.take_verdicts(verdicts, admission.in_flight):
                     admission.close()
                     continue
-                await store.judge(verdicts)
+                await keep(verdicts)
                 status.add_verdicts(len(chunk), verdicts)
             finally:
                 admission.leave()

@@ -97,8 +97,13 @@ def show(sections: Sequence[Section], lang: str, console: "Console") -> None:
 def _terminal_table(block: Table, words: Words, *, narrow: bool = False) -> "RichTable":
     table = new_table(*(one_line(words.t(title), CELL_CHARACTERS) for title in block.columns), right=block.right)
     cells = ([one_line(words.t(cell), CELL_CHARACTERS) for cell in row] for row in block.rows)
-    add_rows(table, ([INTERVAL.sub(r"\n\1–\2", cell) for cell in row] for row in cells) if narrow else cells)
+    add_rows(table, ([INTERVAL.sub(_below, cell) for cell in row] for row in cells) if narrow else cells)
     return table
+
+
+def _below(interval: re.Match[str]) -> str:
+    low, high = interval.groups()
+    return f"\n{low} … {high}" if low[0] in "+-−" else f"\n{low}–{high}"
 
 
 def markdown(page: Page, lang: str) -> str:

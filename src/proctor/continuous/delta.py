@@ -1,0 +1,459 @@
+"""Say why the number of a run is another one than that of an earlier run: parts in points that sum to the difference.
+
+The samples of both runs are split as `stats.decomposition` says. What changed of the same samples is the agent's, by the
+class of error that cost the points, and the scorer's where its version is another one: every answer is then also taken at
+the other version's word, and both orders (scorer first, agent first) count by half.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
+from statistics import fmean
+from typing import Literal, get_args
+
+import msgspec
+
+from proctor.api import numbers
+from proctor.api.run import Run
+from proctor.continuous.gate import blocking_changes
+from proctor.continuous.second_scores import Answers, Costs, SecondScores, read_answers, score_by_other
+from proctor.core.errors import BadInput
+from proctor.core.run import Budget, RunRecord
+from proctor.core.sentence import Sentence, say
+from proctor.core.trial import INFRASTRUCTURE
+from proctor.engine.progress import Progress
+from proctor.registry import unknown
+from proctor.reports.changes import Change, changes_between
+from proctor.reports.compare import scorers_in_common
+from proctor.runtime.garbage import gc_paused
+from proctor.stats import paired
+from proctor.stats.bounds import moved
+from proctor.stats.decomposition import Key, Member, Piece, Side, Split, decompose
+from proctor.stats.strata import weight_by_stratum
+
+Cause = Literal["agent", "scorer", "unknown", "infrastructure", "missing", "samples", "shares"]
+CAUSES: tuple[Cause, ...] = get_args(Cause)
+MOST_CLASSES = 15
+OTHERS = "…"
+CHANGED = "changed"  # why a sample of both runs is compared with none: it is not the same
+EXAMPLES = 3
+_LEAST = 1e-9
+
+
+class Example(msgspec.Struct, frozen=True, kw_only=True):
+    """A sample with what it earned in each run; None where nothing was scored."""
+
+    sample: str
+    first: float | None
+    second: float | None
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of the difference, as a share of 1 like the numbers themselves, with 95 % bounds.
+
+    Attributes:
+        cause: the agent, the scorer, either of them (unknown), infrastructure failures, other missing scores, samples of one
+            run only, shares of slices.
+        name: the class of error, the reason for missing, or the slice.
+        side: which run has the samples.
+        samples: how many it rests on; of the agent and the scorer those that moved.
+        before, after: what a class of error cost in each run, over the samples of both.
+    """
+
+    cause: Cause
+    name: str = ""
+    side: Side = "both"
+    value: float
+    low: float | None
+    high: float | None
+    samples: int = 0
+    before: float | None = None
+    after: float | None = None
+    examples: tuple[Example, ...] = ()
+
+
+class Delta(msgspec.Struct, frozen=True, kw_only=True):
+    """The difference of a number between two runs, and the parts that sum to it.
+
+    Attributes:
+        before, after: the number in each run, over all that it scored.
+        causes: the sum of each cause; these sum to `value`.
+        parts: the same in more detail; these sum to `value` too.
+        slices: what of `causes` the agent did in each slice of the tag `by`; these sum to that of the agent.
+        versions: of the scorer in each run, where they differ.
+        common: the samples that both runs scored.
+        changes: what differs in how the runs were made.
+    """
+
+    first: RunRecord
+    second: RunRecord
+    scorer: str
+    metric: str
+    before: float
+    after: float
+    value: float
+    low: float | None
+    high: float | None
+    causes: tuple[Part, ...]
+    parts: tuple[Part, ...]
+    slices: tuple[Part, ...]
+    by: str
+    versions: tuple[str, str] | None
+    common: int
+    changes: tuple[Change, ...]
+    notes: tuple[Sentence, ...]
+
+
+class _Shared(msgspec.Struct, frozen=True):
+    """A sample that both runs scored.
+
+    Attributes:
+        weight: what it counts among these samples, whose mean is 1.
+        first, second: what it earned in each run.
+        costs: what each class of error cost in both runs, at the word of the same versions; None where these are not known.
+        by_scorer: what the same answers lost at the word of the old version and of the new one.
+        single: each value is of one attempt.
+    """
+
+    id: str
+    cluster: str
+    slice: str
+    weight: float
+    first: float
+    second: float
+    costs: tuple[Costs, Costs] | None
+    by_scorer: tuple[float, float] | None
+    single: bool
+
+
+_Common = tuple[str, Answers, Answers, float, float]  # the id, and what it earned and counts in each run
+_NOTHING = (0.0, 0.0)
+
+
+Losses = Callable[[_Shared], tuple[float, float]]  # what a sample lost before and after, 0 to 1
+
+
+def explain_delta(
+    first: Run,
+    second: Run,
+    *,
+    scorer: str = "",
+    by: str | None = None,
+    rescore: bool = True,
+    ask_judge: bool = False,
+    budget: Budget | None = None,
+    progress: Progress | None = None,
+) -> Delta:
+    """Say why the number of the second run differs from that of the first, in parts that sum to the difference.
+
+    Args:
+        scorer: whose mean it is; the first that both runs have by default.
+        by: the tag that names slices; by default the one by which the task is drawn.
+        rescore: score answers again where the version of the scorer differs and the store does not have that; nothing is
+            written.
+        ask_judge: also where that asks a model, within the `budget`.
+
+    Raises:
+        BadInput: runs of other tasks, no scorer or no scored sample in common, an unknown scorer or tag.
+    """
+    runs = (first, second)
+    if first.record.task != second.record.task:
+        raise BadInput(
+            "The runs are of different tasks: {first} and {second}.", first=first.record.task, second=second.record.task
+        )
+    known = scorers_in_common([first.record, second.record])
+    if scorer and scorer not in known:
+        raise unknown("scorer", scorer, known, paths=False)
+    scorer = scorer or known[0]
+    with gc_paused():
+        answers = (read_answers(first, scorer), read_answers(second, scorer))
+    by = _tag(by, runs, answers)
+    changed = _changed_samples(runs, answers) if blocking_changes(second, first) else frozenset[str]()
+    members, common = _members(runs, scorer, answers, by, changed)
+    if not common:
+        raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
+    differing = [id for id, old, new, _, _ in common if len(old.versions | new.versions) > 1]
+    notes: list[Sentence] = []
+    versions = None
+    others: Mapping[str, SecondScores] = {}
+    if differing:
+        versions = (_main_version(answers[0]), _main_version(answers[1]))
+        others, notes = score_by_other(
+            runs,
+            scorer,
+            answers,
+            differing,
+            versions,
+            rescore=rescore,
+            ask_judge=ask_judge,
+            budget=budget or Budget(),
+            progress=progress or Progress(),
+        )
+    both = [*_shared(common, others, by)]
+    split = decompose([member for _, member in members], _cause_of)
+    parts = [*_of_the_same(both), *_of_others(split, members, both)]
+    low, high = _interval(split, both)
+    before, after = (_mean(members, side) for side in ("first", "second"))
+    return Delta(
+        first=first.record,
+        second=second.record,
+        scorer=scorer,
+        metric="accuracy" if all(one.is_whole for each in answers for one in each.values()) else "score",
+        before=before,
+        after=after,
+        value=split.whole.value,
+        low=low,
+        high=high,
+        causes=tuple(_causes(parts, both, split)),
+        parts=tuple(sorted(parts, key=lambda one: (CAUSES.index(one.cause), one.name == OTHERS, -abs(one.value)))),
+        slices=tuple(_by_slice(both)) if by else (),
+        by=by,
+        versions=versions,
+        common=len(both),
+        changes=changes_between(first.record, second.record),
+        notes=(*notes, *_notes(runs, common)),
+    )
+
+
+def _tag(by: str | None, runs: tuple[Run, Run], answers: Sequence[Mapping[str, Answers]]) -> str:
+    known = sorted({key for each in answers for one in each.values() for key in one.tags})
+    if by and by not in known:
+        raise unknown("tag", by, known, paths=False)
+    strata = [run.record.strata for run in runs]
+    return by if by is not None else next((one.by for one in strata if one is not None and one.by), "")
+
+
+def _changed_samples(runs: tuple[Run, Run], answers: Sequence[Mapping[str, Answers]]) -> frozenset[str]:
+    """Return the ids that name another question, or another expected answer, in each run."""
+    old = {one.id: (one.turns, one.target) for one in runs[0].store.planned(runs[0].id) if one.id in answers[1]}
+    return frozenset(
+        one.id
+        for one in runs[1].store.planned(runs[1].id)
+        if one.turns and old.get(one.id, ((), None))[0] and old[one.id] != (one.turns, one.target)
+    )
+
+
+def _weights(run: Run, scorer: str, answers: Mapping[str, Answers]) -> Callable[[Answers], float]:
+    """Return what a sample counts in the number of its run."""
+    weighing = numbers.find_weighing(run.record, run.store, scorer)
+    if weighing is None:
+        return lambda _: 1.0
+    counts = Counter(one.tags.get(weighing.by, "") for one in answers.values() if one.values)
+    weights = weight_by_stratum(weighing.sizes.get("", {}), counts)
+    return lambda one: weights.get(one.tags.get(weighing.by, ""), 0.0)
+
+
+def _members(
+    runs: tuple[Run, Run],
+    scorer: str,
+    answers: tuple[Mapping[str, Answers], Mapping[str, Answers]],
+    by: str,
+    changed: frozenset[str],
+) -> tuple[list[tuple[str, Member]], list[_Common]]:
+    """Return the samples of either run with their weights, and those that both have scored."""
+    old, new = answers
+    weighs = [_weights(run, scorer, each) for run, each in zip(runs, answers, strict=True)]
+    members: list[tuple[str, Member]] = []
+    both: list[_Common] = []
+    for id in dict.fromkeys([*old, *new]):
+        a, b = old.get(id), new.get(id)
+        w = weighs[0](a) if a is not None and a.values else 0.0
+        v = weighs[1](b) if b is not None and b.values else 0.0
+        either = a or b
+        assert either is not None
+        make = partial(Member, cluster=either.cluster, slice=either.tags.get(by, ""))
+        if a is not None and b is not None and w > 0 and v > 0 and id not in changed:
+            both.append((id, a, b, w, v))
+            members.append((id, make(first_weight=w, second_weight=v, first=a.mean, second=b.mean)))
+            continue
+        lacking = "" if a is None or b is None else CHANGED if id in changed else (a.why if not w else b.why)
+        if a is not None and w > 0:
+            members.append((id, make(why=lacking, first_weight=w, first=a.mean)))
+        if b is not None and v > 0:
+            members.append((id, make(why=lacking, second_weight=v, second=b.mean)))
+    return members, both
+
+
+def _shared(common: Sequence[_Common], others: Mapping[str, SecondScores], by: str) -> Iterator[_Shared]:
+    """Yield the samples of both runs with what errors cost; those in `others` were scored by two versions."""
+    first, second = sum(one[3] for one in common), sum(one[4] for one in common)
+    for id, old, new, w, v in common:
+        pairs, lost = [(old.costs, new.costs)], []
+        if id in others:
+            newer, older = others[id]
+            pairs = [(newer, new.costs)] if newer is not None else []
+            pairs += [(old.costs, older)] if older is not None else []
+            lost += [(1 - old.mean, sum(newer.values()))] if newer is not None else []
+            lost += [(sum(older.values()), 1 - new.mean)] if older is not None else []
+        yield _Shared(
+            id=id,
+            cluster=old.cluster,
+            slice=old.tags.get(by, ""),
+            weight=(w / first + v / second) / 2 * len(common),
+            first=old.mean,
+            second=new.mean,
+            costs=(_average([pair[0] for pair in pairs]), _average([pair[1] for pair in pairs])) if pairs else None,
+            by_scorer=(fmean(one[0] for one in lost), fmean(one[1] for one in lost)) if lost else None,
+            single=len(old.values) == len(new.values) == 1,
+        )
+
+
+def _average(each: Sequence[Costs]) -> Costs:
+    if len(each) == 1:
+        return each[0]
+    return {name: fmean(one.get(name, 0.0) for one in each) for name in dict.fromkeys(chain(*each))}
+
+
+def _mean(members: Sequence[tuple[str, Member]], side: str) -> float:
+    weighed = [
+        (one.first_weight, one.first) if side == "first" else (one.second_weight, one.second) for _, one in members
+    ]
+    return sum(weight * value for weight, value in weighed) / sum(weight for weight, _ in weighed)
+
+
+def _of_the_same(both: Sequence[_Shared]) -> Iterator[Part]:
+    """Yield the parts of the samples that both runs scored: the agent's by class of error, the scorer's, what is unknown."""
+    cost: Counter[str] = Counter()
+    for one in both:
+        for costs in one.costs or ():
+            cost.update(costs)
+    chosen = [name for name, _ in cost.most_common(MOST_CLASSES)]
+    for name in chosen:
+        yield _moved("agent", name, both, partial(_of_class, names=frozenset([name])))
+    if rest := frozenset(cost) - {*chosen}:
+        yield _moved("agent", OTHERS, both, partial(_of_class, names=rest))
+    if any(one.by_scorer for one in both):
+        yield _moved("scorer", "", both, lambda one: one.by_scorer or _NOTHING)
+    if any(one.costs is None for one in both):
+        yield _moved("unknown", "", both, lambda one: _NOTHING if one.costs else (1 - one.first, 1 - one.second))
+
+
+def _of_class(one: _Shared, names: frozenset[str]) -> tuple[float, float]:
+    before, after = (sum(costs.get(name, 0.0) for name in names) for costs in one.costs or ({}, {}))
+    return before, after
+
+
+def _of_agent(one: _Shared) -> tuple[float, float]:
+    before, after = (sum(costs.values()) for costs in one.costs or ({}, {}))
+    return before, after
+
+
+def _moved(cause: Cause, name: str, both: Sequence[_Shared], losses: Losses) -> Part:
+    """Return the part of the samples of both runs in which `losses` changed."""
+    each = [losses(one) for one in both]
+    pairs = [
+        paired.Pair(cluster=one.cluster, first=1 - after, second=1 - before, weight=one.weight)
+        for one, (before, after) in zip(both, each, strict=True)
+    ]
+    found = moved(pairs, single=all(one.single for one in both))
+    bounds = found.bounds(0.025)
+    changes = [
+        (one, one.weight * (before - after) / len(both)) for one, (before, after) in zip(both, each, strict=True)
+    ]
+    changes = [(one, change) for one, change in changes if abs(change) > _LEAST / len(both)]
+    same_way = [(one, change) for one, change in changes if change * found.value > 0 or not found.value]
+    return Part(
+        cause=cause,
+        name=name,
+        value=found.value,
+        low=None if bounds is None else bounds.low,
+        high=None if bounds is None else bounds.high,
+        samples=len(changes),
+        before=sum(one.weight * cost for one, (cost, _) in zip(both, each, strict=True)) / len(both),
+        after=sum(one.weight * cost for one, (_, cost) in zip(both, each, strict=True)) / len(both),
+        examples=tuple(
+            Example(sample=one.id, first=one.first, second=one.second)
+            for one, _ in sorted(same_way, key=lambda pair: -abs(pair[1]))[:EXAMPLES]
+        ),
+    )
+
+
+def _cause_of(key: Key) -> Cause:
+    match key.kind:
+        case "same":
+            return "agent"  # and the scorer
+        case "shares" | "samples":
+            return key.kind
+        case _:
+            return "infrastructure" if key.name in INFRASTRUCTURE else "samples" if key.name == CHANGED else "missing"
+
+
+def _of_others(split: Split, members: Sequence[tuple[str, Member]], both: Sequence[_Shared]) -> Iterator[Part]:
+    """Yield the parts of samples that only one run scored, and of the shares of slices."""
+    in_both = Counter(one.slice for one in both)
+    for piece in split.parts:
+        key = piece.key
+        if key.kind == "same":
+            continue
+        of_piece = [(id, one) for id, one in members if one.cell[0] == key.side and one.why == key.name]
+        shown = of_piece[:EXAMPLES] if key.kind != "shares" else []
+        low, high = _ends(piece)
+        yield Part(
+            cause=_cause_of(key),
+            name=key.name,
+            side=key.side,
+            value=piece.value,
+            low=low,
+            high=high,
+            samples=in_both[key.name] if key.kind == "shares" else len(of_piece),
+            examples=tuple(
+                Example(
+                    sample=id,
+                    first=one.first if one.first_weight else None,
+                    second=one.second if one.second_weight else None,
+                )
+                for id, one in shown
+            ),
+        )
+
+
+def _ends(piece: Piece) -> tuple[float | None, float | None]:
+    return (None, None) if piece.interval is None else (piece.interval.low, piece.interval.high)
+
+
+def _interval(split: Split, both: Sequence[_Shared]) -> tuple[float | None, float | None]:
+    """Return the interval of the whole: that of `compare` where both runs scored the same samples alike."""
+    if len(split.parts) > 1:
+        return _ends(split.whole)
+    pairs = [paired.Pair(cluster=one.cluster, first=one.second, second=one.first, weight=one.weight) for one in both]
+    found = paired.compare(pairs, single=all(one.single for one in both))
+    return found.low, found.high
+
+
+def _causes(parts: Sequence[Part], both: Sequence[_Shared], split: Split) -> Iterator[Part]:
+    """Yield the sum of each cause that there is; the agent is always among them."""
+    yield _moved("agent", "", both, _of_agent)
+    yield from (one for one in parts if one.cause in ("scorer", "unknown"))
+    for cause in CAUSES[3:]:
+        if cause in split.sums:
+            low, high = _ends(split.sums[cause])
+            samples = sum(one.samples for one in parts if one.cause == cause)
+            yield Part(cause=cause, value=split.sums[cause].value, low=low, high=high, samples=samples)
+
+
+def _by_slice(both: Sequence[_Shared]) -> Iterator[Part]:
+    """Yield what the agent did in each slice, in points of the whole."""
+    for name in dict.fromkeys(one.slice for one in both):
+        yield _moved("agent", name, both, partial(_of_slice, name=name))
+
+
+def _of_slice(one: _Shared, name: str) -> tuple[float, float]:
+    return _of_agent(one) if one.slice == name else _NOTHING
+
+
+def _main_version(answers: Mapping[str, Answers]) -> str:
+    counts = Counter(version for one in answers.values() for version in one.versions)
+    return next((version for version, _ in counts.most_common(1)), "")
+
+
+def _notes(runs: tuple[Run, Run], common: Sequence[_Common]) -> Iterator[Sentence]:
+    for run in runs:
+        if run.record.state != "finished":
+            yield say("The run {run} is {state}.", run=run.id, state=say(run.record.state))
+    fewer = sum(len(old.values) != len(new.values) for _, old, new, _, _ in common)
+    if fewer:
+        yield say(
+            "{count} samples have fewer scored attempts in one run than in the other; each counts by the mean of those it has.",
+            count=fewer,
+        )
