@@ -24,7 +24,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The settings of a project file; a flag of the same name wins.
 
     `prices` are by model, for a million tokens; `cache_megabytes` is the size of the reply cache. `least_agreement` is what the lower
-    end of a judge's alpha with people has to reach, so that its figures are no longer called uncalibrated.
+    end of a judge's alpha with people has to reach, so that its figures are no longer called uncalibrated. `tiers` are read by
+    `continuous.tiers`, where they are used.
     """
 
     store: str | None = None
@@ -47,6 +48,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     max_failed: float | None = None
     cache_megabytes: Annotated[int, msgspec.Meta(ge=1)] = 2_000
     prices: Mapping[str, Price] = {}
+    tiers: Mapping[str, Any] = {}
 
 
 def settings(folder: Path | None = None) -> Settings:

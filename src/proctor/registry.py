@@ -87,6 +87,7 @@ class Room(Generic[P]):
         return declared if isinstance(declared, self._kind) else None
 
     def _module(self, name: str) -> ModuleType | None:
+        name = name.replace("-", "_")  # `customer-service` is the package `customer_service`
         where = f"proctor.{self.name}.{name}"
         if not name.isidentifier() or name.startswith("_") or importlib.util.find_spec(where) is None:
             return None

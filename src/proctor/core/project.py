@@ -34,6 +34,21 @@ def project_table(folder: str) -> tuple[str, Mapping[str, object]] | None:
     return None
 
 
+def table_of(path: str) -> Mapping[str, object]:
+    """Return the settings in a file: all of it, or of a `pyproject.toml` the table `[tool.proctor]`.
+
+    Raises:
+        BadInput: it cannot be read, or is no TOML; names it.
+    """
+    try:
+        found = _toml(path)
+    except OSError as error:
+        raise BadInput("{path} cannot be read: {error}.", path=path, error=error.strerror or error) from None
+    is_shared = path.endswith("pyproject.toml")
+    own: Mapping[str, object] = found.get("tool", {}).get("proctor", {}) if is_shared else found
+    return own
+
+
 def _upwards(folder: str) -> Iterator[str]:
     above = os.path.realpath(folder)
     place = ""

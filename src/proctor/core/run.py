@@ -159,7 +159,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     inconclusive or stopped; `warnings` what was noticed on the way; `unbooked` how many requests were sent whose
     results were lost, at most, as the run was cut off; `refused` which attempts at which samples the endpoint refused
     when that ended the run. `strata` is None in runs of a version that did not record it, and so is `official`: the
-    official aggregates as they were when the run ended. `looked` is what the looks found, of a run with `until`.
+    official aggregates as they were when the run ended. `looked` is what the looks found, of a run with `until`. `tier` is
+    the name of the tier that it is a run of, and `taken_over` how many of its trials were made by which other runs.
     """
 
     id: str
@@ -181,6 +182,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     strata: Strata | None = None
     official: tuple["Estimate", ...] | None = None
     looked: Looked | None = None
+    tier: str = ""
+    taken_over: Mapping[str, int] = {}
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
