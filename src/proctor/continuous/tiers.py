@@ -20,11 +20,12 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from proctor.api import Run, RunOptions, Stopped
+from proctor.api.baselines import find_against
 from proctor.api.loop import run_in_loop
 from proctor.api.prepare import Prepared, at, prepare
 from proctor.api.resolve import AgentLike
 from proctor.config import converted, settings
-from proctor.continuous.gate import Decision, Gate, find_against, gate
+from proctor.continuous.gate import Decision, Gate, gate
 from proctor.continuous.policy import Policy, find_policy
 from proctor.continuous.taking_over import begin_with_trials_of_others, has_same_conditions
 from proctor.core.errors import BadInput
