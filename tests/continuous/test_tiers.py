@@ -110,7 +110,7 @@ def test_only_what_was_made_under_the_same_conditions_is_taken_over(folder: Path
     assert calls(folder) == (50 if what == "attempts" else 30)
 
 
-def test_a_tier_that_was_killed_is_gone_on_with(folder: Path) -> None:
+def test_a_tier_that_was_killed_is_resumed(folder: Path) -> None:
     quick = run(tier("quick", 10), folder).runs[0]
     calls(folder)
     program = f"""

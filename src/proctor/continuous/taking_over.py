@@ -101,7 +101,7 @@ def _is_whole(stored: StoredTrial, record: RunRecord) -> bool:
 
 
 async def _begin(job: Job, store: Store, found: Iterator[StoredTrial]) -> Job:
-    """Plan the run, add the trials, and close it again, to be gone on with."""
+    """Plan the run, add the trials, and close it again, to be resumed."""
     record = job.record
     await store.begin(record)
     try:
