@@ -211,6 +211,6 @@ def test_a_mistake_in_a_tier_is_named(folder: Path, lines: str, said: str) -> No
         read_tiers()
 
 
-def test_without_tiers_the_way_to_some_is_told(folder: Path) -> None:
+def test_without_tiers_the_way_to_some_is_shown(folder: Path) -> None:
     with pytest.raises(BadInput, match="proctor new ci"):
         find_tier("quick")

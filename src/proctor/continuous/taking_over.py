@@ -111,12 +111,12 @@ async def _begin(job: Job, store: Store, found: Iterator[StoredTrial]) -> Job:
         while chunk := list(islice(found, CHUNK)):
             await run_together(*(_add(one, record, store) for one in chunk))
         made_by = Counter(one.notes[MADE_BY] for one in store.trials(record.id) if MADE_BY in one.notes)
-        told = say(
+        warning = say(
             "{count} of its trials are those of {runs}, made under the same conditions: the costs of these are in both.",
             count=made_by.total(),
             runs=", ".join(made_by),
         )
-        record = replace(record, taken_over=dict(made_by), warnings=(*record.warnings, told))
+        record = replace(record, taken_over=dict(made_by), warnings=(*record.warnings, warning))
     finally:
         await store.end(replace(record, state="stopped"))
     return replace(job, record=record)
