@@ -81,6 +81,7 @@ class Delta(msgspec.Struct, frozen=True, kw_only=True):
         causes: the sum of each cause; these sum to `value`.
         parts: the same in more detail; these sum to `value` too.
         slices: what of `causes` the agent did in each slice of the tag `by`; these sum to that of the agent.
+        tags: those by which slices can be named.
         versions: of the scorer in each run, where they differ.
         common: the samples that both runs scored.
         changes: what differs in how the runs were made.
@@ -99,6 +100,7 @@ class Delta(msgspec.Struct, frozen=True, kw_only=True):
     parts: tuple[Part, ...]
     slices: tuple[Part, ...]
     by: str
+    tags: tuple[str, ...]
     versions: tuple[str, str] | None
     common: int
     changes: tuple[Change, ...]
@@ -168,7 +170,10 @@ def explain_delta(
     scorer = scorer or known[0]
     with gc_paused():
         answers = (read_answers(first, scorer), read_answers(second, scorer))
-    by = _tag(by, runs, answers)
+    tags = sorted({key for each in answers for one in each.values() for key in one.tags})
+    if by and by not in tags:
+        raise unknown("tag", by, tags, paths=False)
+    by = _tag_of_the_draw(runs) if by is None else by
     changed = _changed_samples(runs, answers) if blocking_changes(second, first) else frozenset[str]()
     members, common = _members(runs, scorer, answers, by, changed)
     if not common:
@@ -209,6 +214,7 @@ def explain_delta(
         parts=tuple(sorted(parts, key=lambda one: (CAUSES.index(one.cause), one.name == OTHERS, -abs(one.value)))),
         slices=tuple(_by_slice(both)) if by else (),
         by=by,
+        tags=tuple(tags),
         versions=versions,
         common=len(both),
         changes=changes_between(first.record, second.record),
@@ -216,12 +222,9 @@ def explain_delta(
     )
 
 
-def _tag(by: str | None, runs: tuple[Run, Run], answers: Sequence[Mapping[str, Answers]]) -> str:
-    known = sorted({key for each in answers for one in each.values() for key in one.tags})
-    if by and by not in known:
-        raise unknown("tag", by, known, paths=False)
-    strata = [run.record.strata for run in runs]
-    return by if by is not None else next((one.by for one in strata if one is not None and one.by), "")
+def _tag_of_the_draw(runs: tuple[Run, Run]) -> str:
+    strata = (run.record.strata for run in runs)
+    return next((one.by for one in strata if one is not None and one.by), "")
 
 
 def _changed_samples(runs: tuple[Run, Run], answers: Sequence[Mapping[str, Answers]]) -> frozenset[str]:

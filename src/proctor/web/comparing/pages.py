@@ -9,6 +9,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from proctor.api.run import Run
+from proctor.continuous import delta_pages
 from proctor.continuous import pages as gate_pages
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
@@ -24,7 +26,7 @@ from proctor.reports.visible import visible
 from proctor.reports.words import Words
 from proctor.stats.paired import Decision
 from proctor.web.app import page
-from proctor.web.comparing import comparison, gating, leaderboard, samples, trends
+from proctor.web.comparing import comparison, gating, leaderboard, samples, trends, why
 from proctor.web.comparing.background import SECONDS
 from proctor.web.comparing.columns import Columns, Overlap, group_counts
 from proctor.web.operations import Operation, read
@@ -34,6 +36,7 @@ OPERATIONS = (
     Operation("GET", "/compare", comparison.compare_runs),
     Operation("GET", "/compare/samples", samples.list_compared_samples),
     Operation("GET", "/compare/sample", samples.compare_sample),
+    Operation("GET", "/compare/why", why.explain_difference),
     Operation("GET", "/gate", gating.decide_gate),
     Operation("GET", "/leaderboard", leaderboard.rank_agents),
     Operation("GET", "/trends", trends.follow_task),
@@ -61,6 +64,7 @@ def routes(workspace: Workspace) -> list[BaseRoute]:
         Route("/compare", pages.compare),
         Route("/compare/sample", pages.sample),
         Route("/compare/file", pages.file),
+        Route("/compare/why", pages.why),
         Route("/gate", pages.gate),
         Route("/leaderboard", pages.leaderboard),
         Route("/trends", pages.trends),
@@ -204,6 +208,26 @@ class _Pages:
         html = versus.html(found.comparisons[0], request.state.lang, pair_samples(sides[0], sides[1]))
         name = quote("-".join(["compare", *(run.record.id for run in runs)]) + ".html")
         return HTMLResponse(html, headers={"content-disposition": f"attachment; filename*=utf-8''{name}"})
+
+    def why(self, request: Request) -> Response:
+        """Show why the number of the second run is another one than that of the first."""
+        given = read(request, why.WhyGiven)
+        runs = comparison.find_runs(self._workspace, given.run[:2])
+        found = why.explain_soon(self._workspace, given, seconds=SECONDS)
+        if found is None:
+            return page(request, "comparing/waiting.html.jinja", title=say("Why did the number move?"))
+        first, second = (Run(run.record, run.store) for run in runs)
+        return page(
+            request,
+            "comparing/why.html.jinja",
+            shown=delta_pages.page(found, request.state.lang, (first, second)),
+            given=given,
+            by=found.by,
+            tags=[("", "–"), *((tag, tag) for tag in found.tags)],
+            versions=found.versions,
+            command=f"proctor explain-delta {found.first.id} {found.second.id}",
+            link=_linker(request),
+        )
 
     def gate(self, request: Request) -> Response:
         """Show whether a run may ship, and which baselines it can be compared with."""
