@@ -136,6 +136,7 @@ _NOTHING = (0.0, 0.0)
 Losses = Callable[[_Shared], tuple[float, float]]  # what a sample lost before and after, 0 to 1
 
 
+@gc_paused()
 def explain_delta(
     first: Run,
     second: Run,
@@ -168,8 +169,7 @@ def explain_delta(
     if scorer and scorer not in known:
         raise unknown("scorer", scorer, known, paths=False)
     scorer = scorer or known[0]
-    with gc_paused():
-        answers = (read_answers(first, scorer), read_answers(second, scorer))
+    answers = (read_answers(first, scorer), read_answers(second, scorer))
     tags = sorted({key for each in answers for one in each.values() for key in one.tags})
     if by and by not in tags:
         raise unknown("tag", by, tags, paths=False)

@@ -42,7 +42,8 @@ class Answers(msgspec.Struct):
 
     @property
     def mean(self) -> float:
-        return sum(self.values.values()) / len(self.values)
+        values = self.values.values()
+        return next(iter(values)) if len(values) == 1 else sum(values) / len(values)
 
     @property
     def versions(self) -> set[str]:
@@ -87,7 +88,8 @@ def read_answers(run: Run, scorer: str) -> dict[str, Answers]:
         one = found.get(verdict.sample_id)
         if one is not None and verdict.attempt in one.values:
             one.by_attempt[verdict.attempt] = verdict.scorer_version
-            one.errors[verdict.attempt] = verdict.result.known.error_class
+            if one.values[verdict.attempt] < 1:
+                one.errors[verdict.attempt] = verdict.result.known.error_class
     for trial in run.trials(outcome="agent_failed"):
         if trial.sample_id in found:
             found[trial.sample_id].errors[trial.attempt] = AGENT_FAILED
