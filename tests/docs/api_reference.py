@@ -22,6 +22,7 @@ GROUPS = {
         "compare",
         "gate",
         "explain_delta",
+        "race",
         "Run",
     ),
     ("Options of a run", "运行的选项"): ("RunOptions", "Limits"),
@@ -62,8 +63,10 @@ def _signature(name: str, value: Any) -> str:
     if "RunOptions" in (value.__doc__ or ""):
         return f"{name}(task, **options: RunOptions) -> {_plain(inspect.signature(value).return_annotation)}"
     signature = inspect.signature(value)
-    given = ", ".join(_plain(str(one)) for one in signature.parameters.values() if one.kind is not one.KEYWORD_ONLY)
-    named = [_plain(str(one)) for one in signature.parameters.values() if one.kind is one.KEYWORD_ONLY]
+    parameters = sorted(signature.parameters.values(), key=lambda one: one.kind is one.VAR_KEYWORD)
+    by_name = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
+    given = ", ".join(_plain(str(one)) for one in parameters if one.kind not in by_name)
+    named = [_plain(str(one)) for one in parameters if one.kind in by_name]
     return f"{name}({', '.join([given] * bool(given) + ['*', *named] * bool(named))}) -> {_plain(signature.return_annotation)}"
 
 

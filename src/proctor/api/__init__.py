@@ -241,7 +241,7 @@ def _ended(prepared: Prepared, record: RunRecord, progress: Progress) -> Run:
     job, status = prepared.job, progress.status
     if record.state == "stopped":
         raise Stopped(record.id)
-    if prepared.resumed and not status.here and status.is_complete:
+    if prepared.resumed and not status.here and (status.is_complete or status.is_decided):
         progress.tell(_nothing_run(record, prepared.store, retried=job.retry_failed))
     return Run(record, prepared.store, job.task.summarise)
 
@@ -253,6 +253,12 @@ def _nothing_run(record: RunRecord, store: Store, *, retried: bool) -> Sentence:
         "run": record.id,
         "when": time.strftime("%Y-%m-%d %H:%M", time.localtime(record.created)),
     }
+    if record.looked is not None and record.looked.saved:
+        return say(
+            "Nothing was run: '{run}' had decided {rule}. To run the rest all the same: proctor run --run {run} --until end",
+            run=record.id,
+            rule="" if record.spec.until is None else record.spec.until.rule,
+        )
     failed = sum(count for outcome, count in store.outcomes(record.id).items() if outcome in INFRASTRUCTURE)
     if failed and not retried:
         return say(

@@ -107,15 +107,20 @@ def until_of(rule: str, against: str, error: float | None) -> Until:
             metric=found.metric,
             rule=found,
         )
-    if error is not None and not 0 < error < 0.5:
+    return Until(rule=str(found), against=against, error=check_error(Until(rule="").error if error is None else error))
+
+
+def check_error(error: float) -> float:
+    """Return the greatest chance of a wrong decision.
+
+    Raises:
+        BadInput: it is no such chance.
+    """
+    if not 0 < error < 0.5:
         raise BadInput(
             "{name} must be between {low} and {high}, not {value}.", name="error", low=0, high=0.5, value=error
         )
-    return Until(
-        rule=str(found),
-        against=against,
-        error=Until(rule="").error if error is None else error,
-    )
+    return error
 
 
 class Looking:
@@ -250,14 +255,13 @@ def checked_baseline(old: RunRecord, record: RunRecord, store: Store) -> RunReco
 
 
 def scorer_of(metric: str, scorers: Sequence[str]) -> str:
-    """Return the scorer whose mean a metric is.
+    """Return the scorer whose mean a metric is; `accuracy` is that of the first.
 
     Raises:
         BadInput: none; suggests the nearest.
     """
-    known = {name: name for name in scorers} | {f"{name}.{main}": name for name in scorers for main in MAIN}
-    if len(scorers) == 1:
-        known |= dict.fromkeys(MAIN, scorers[0])
+    known = dict.fromkeys(MAIN, scorers[0]) if scorers else {}
+    known |= {name: name for name in scorers} | {f"{name}.{main}": name for name in scorers for main in MAIN}
     found = known.get(metric) or known.get(f"adk:{metric}")
     if found is None:
         raise unknown("metric of a rule", metric, [*known], paths=False)

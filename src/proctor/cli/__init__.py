@@ -27,6 +27,7 @@ HELP_BY_COMMAND = {
     "demo": "See a real run in about two minutes: a local model on BFCL, with a report.",
     "init": "Write an agent, a task and a gate to start from.",
     "run": "Run a task with an agent and show the numbers.",
+    "race": "Race agents over the same samples, and stop as soon as it is decided which is better.",
     "score": "Score recorded replies; no agent is called.",
     "judge": "Judge the items of a file, or of a stored run, by a rubric.",
     "winrate": "Compare sets of items blind, in both orders: who wins how often.",
@@ -170,6 +171,8 @@ def _how_to_resume(error: BaseException, ctx: click.Context) -> list[str]:
 
     if STORE in ctx.meta:  # as it has to be named again
         run_id = f"{run_id} --store {shlex.quote(ctx.meta[STORE])}"
+    if ctx.invoked_subcommand == "race":
+        return [t("Stopped; everything finished is kept. Go on with: proctor race --run {run}", run=run_id)]
     if ctx.invoked_subcommand in JUDGING:
         return [t("Stopped; everything finished is kept. Go on with the same command and --run {run}", run=run_id)]
     return [t("Stopped; everything finished is kept. Go on with: proctor run --run {run}", run=run_id)]

@@ -4,7 +4,7 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -177,15 +177,20 @@ def print_judged(ctx: "Context", run: "Run", *, as_json: bool, reports: Sequence
 
 
 @contextmanager
-def watching(progress: "Progress", *, quiet: bool) -> Iterator[None]:
-    """Show progress while the block runs: one line that is redrawn, or plain lines when there is no terminal."""
+def watching(progress: "Progress", *, quiet: bool, show: Callable[[], str] | None = None) -> Iterator[None]:
+    """Show progress while the block runs: one line that is redrawn, or plain lines when there is no terminal.
+
+    Args:
+        show: returns what is shown; by default the status of `progress`.
+    """
+    show = show or (lambda: status(progress.status))
     if quiet:
         yield
     elif sys.stderr.isatty():
         from rich.live import Live
 
         view = Live(
-            get_renderable=lambda: status(progress.status),
+            get_renderable=show,
             console=console(stderr=True),
             refresh_per_second=TIMES_A_SECOND,
             transient=True,
@@ -193,7 +198,7 @@ def watching(progress: "Progress", *, quiet: bool) -> Iterator[None]:
         with view:
             yield
     else:
-        with _plain_lines(progress):
+        with _plain_lines(show):
             yield
 
 
@@ -265,12 +270,12 @@ def _waiting(run: "RunStatus") -> Iterator[str]:
 
 
 @contextmanager
-def _plain_lines(progress: "Progress") -> Iterator[None]:
+def _plain_lines(show: Callable[[], str]) -> Iterator[None]:
     over = threading.Event()
 
     def write() -> None:
         while not over.wait(PLAIN_SECONDS):
-            message(status(progress.status))
+            message(show())
 
     writer = threading.Thread(target=write, name="proctor-progress", daemon=True)
     writer.start()

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -24,7 +25,11 @@ MEANINGS: Mapping[Decision, Sentence] = {
     "no_go": say("At least one rule is shown to be broken."),
     "inconclusive": say("No rule is shown to be broken, but not all are shown to hold."),
 }
-STATUS: Mapping[Decision, str] = {"go": "passed", "no_go": "failure", "inconclusive": "skipped"}
+STATUS: Mapping[Decision, Literal["passed", "failure", "skipped"]] = {
+    "go": "passed",
+    "no_go": "failure",
+    "inconclusive": "skipped",
+}
 MOST_CHANGES = 20
 
 
@@ -135,19 +140,23 @@ def write(gate: Gate, path: Path, lang: str) -> Path:
     Raises:
         BadInput: another suffix, or the file cannot be written.
     """
+    suite = Suite(name=f"gate · {gate.run.task} · {gate.run.agent}", cases=_cases(gate, Words(lang)))
+    return write_decision(path, page(gate, lang), as_json(gate), suite, lang)
+
+
+def write_decision(path: Path, page: Page, json_text: str, suite: Suite, lang: str) -> Path:
+    """Write a decision in the form that the suffix names."""
     match path.suffix:
         case ".md":
-            return write_whole(path, markdown(page(gate, lang), lang))
+            return write_whole(path, markdown(page, lang))
         case ".html":
-            return write_whole(path, html(page(gate, lang), lang))
+            return write_whole(path, html(page, lang))
         case ".json":
-            return write_whole(path, as_json(gate))
+            return write_whole(path, json_text)
         case ".xml":
-            words = Words(lang)
-            suite = Suite(name=f"gate · {gate.run.task} · {gate.run.agent}", cases=_cases(gate, words))
             return write_suites(path, [suite])[0]
         case _:
-            raise BadInput("A gate is written as .md, .html, .json or .xml, not '{name}'.", name=path.name)
+            raise BadInput("A decision is written as .md, .html, .json or .xml, not '{name}'.", name=path.name)
 
 
 def _cases(gate: Gate, words: Words) -> Iterator[TestCase]:
@@ -156,7 +165,7 @@ def _cases(gate: Gate, words: Words) -> Iterator[TestCase]:
         parts = f"{_observed(one, words)}; {_counted(one, words)}"
         status = STATUS[one.decision]
         result = TestResult(
-            status="passed" if status == "passed" else "failure" if status == "failure" else "skipped",
+            status=status,
             message="" if status == "passed" else f"{t(DECISIONS[one.decision])}: {parts}",
             type=one.rule.kind,
         )

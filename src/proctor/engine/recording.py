@@ -189,7 +189,8 @@ def state_at_the_end(
     """Return how a run ended, and why if it is inconclusive."""
     if spent is not None:
         return "inconclusive", spent
-    if not (status.is_complete or status.is_decided):
+    looked = None if status.watch is None else status.watch.looked()
+    if not status.is_complete and (looked is None or looked.decision is None):
         return "stopped", None
     failed = sum(count for outcome, count in store.outcomes(record.id).items() if outcome in INFRASTRUCTURE)
     if status.judge_failed or status.here < status.done:  # those of before count too

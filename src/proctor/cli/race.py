@@ -1,0 +1,116 @@
+"""proctor race: which of several agents is better, with no more samples than that takes."""
+
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import click
+
+from proctor.cli import options, output
+from proctor.cli.words import lang, t
+
+CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
+
+
+@click.command(help=t("Race agents over the same samples, and stop as soon as it is decided which is better."))
+@click.argument("task", required=False)
+@click.option(
+    "--agent",
+    "agents",
+    multiple=True,
+    help=t("A system under test, as for proctor run; two or more. Of two, the first is the one to beat."),
+)
+@click.option(
+    "--margin",
+    type=float,
+    help=t("Ask whether the second of two agents is not worse than the first by more than this: 0.05 is 5 points."),
+)
+@click.option(
+    "--better-by",
+    type=float,
+    help=t("Ask whether the second of two agents is better than the first by more than this."),
+)
+@click.option("--metric", help=t("The scorer to go by (default: the first)."))
+@options.error
+@options.limit
+@options.first
+@options.tags
+@options.target
+@click.option("--attempts", type=options.AT_LEAST_ONE, help=t("How often each sample is tried (default 1)."))
+@options.concurrency
+@options.seed
+@options.task_set
+@options.agent_set
+@options.environment
+@options.base_url
+@options.scorer
+@options.judge
+@options.user
+@options.time_limit
+@options.budget
+@click.option("--retry-failed", is_flag=True, help=t("When resuming a run, run its infrastructure failures again."))
+@options.accept_changes
+@options.cache
+@click.option(
+    "--run",
+    "run_id",
+    metavar="ID",
+    help=t("The name of the race; that of a stored race, or of one of its runs, resumes it."),
+)
+@click.option(
+    "--out",
+    "-o",
+    metavar="FILE",
+    multiple=True,
+    help=t("Write it too: .html, .md, .json or .xml (JUnit); several times."),
+)
+@options.store
+@options.showing
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    task: str | None,
+    agents: tuple[str, ...],
+    margin: float | None,
+    better_by: float | None,
+    metric: str | None,
+    error: float | None,
+    out: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+    **given: object,
+) -> None:
+    from proctor.api import RunOptions
+    from proctor.config import settings
+    from proctor.continuous import race_pages
+    from proctor.continuous.race import run_race
+    from proctor.engine.progress import Progress
+    from proctor.engine.status import RunStatus
+
+    class Several(Progress):
+        """Shows how all runs stand, a line for each."""
+
+        def begin(self, status: RunStatus) -> None:
+            statuses.append(status)
+
+    statuses: list[RunStatus] = []
+    progress = Several(tell=output.tell)
+    usual = RunOptions.usual(settings()) if task is not None else RunOptions()
+    how = usual.changed({**options.nested(given), "progress": progress})
+    with (
+        output.watching(progress, quiet=quiet, show=lambda: "\n".join(map(output.status, statuses))),
+        redirect_stdout(sys.stderr),  # an agent may print; results stay alone
+    ):
+        found = run_race(task, agents, how, margin=margin, better_by=better_by, metric=metric, error=error)
+    if as_json:
+        output.json_text(race_pages.as_json(found))
+    else:
+        page = race_pages.page(found, lang())
+        for name, value in page.facts.items():
+            output.line(f"{name}: {value}")
+        output.line()
+        output.show(page.sections)
+    for path in out:
+        output.message(t("Wrote {path}.", path=race_pages.write(found, Path(path), lang())))
+    ctx.exit(CODES[race_pages.decision_of(found)])
