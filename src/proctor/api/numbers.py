@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from proctor.api import resolve
 from proctor.api.anytime import anytime
+from proctor.api.faults import fault_estimates
 from proctor.calibration.figures import about
 from proctor.calibration.figures import estimates as judged
 from proctor.core.run import Estimate, RunRecord
@@ -26,7 +27,13 @@ def estimates(record: RunRecord, store: Store) -> list[Estimate]:
     """Compute the estimates of every scorer: first of the whole run, then of each slice."""
     several = len(record.scorers) > 1
     found = [one for name in record.scorers for one in _of_scorer(record, store, name, f"{name}." if several else "")]
-    return anytime(record, store, found)
+    names = {
+        scorer: one.name
+        for one in reversed(found)
+        for scorer in record.scorers
+        if not one.slice and one.name in (f"{scorer}.{main}" if several else main for main in MAIN)
+    }
+    return anytime(record, store, [*found, *fault_estimates(record, store, names)])
 
 
 def headline(record: RunRecord, store: Store) -> Estimate | None:

@@ -13,7 +13,7 @@ from msgspec.structs import asdict, replace
 from proctor.api.resolve import AgentLike, TaskLike, UserLike
 from proctor.config import Settings, converted, judge_name, settings, unknown_option
 from proctor.core.errors import BadInput
-from proctor.core.run import Budget, Limits, Order, RunRecord, RunSpec, Selection, Target, Until
+from proctor.core.run import Budget, Limits, Order, Perturb, RunRecord, RunSpec, Selection, Target, Until
 from proctor.core.task import Scorer, Store
 from proctor.engine.progress import Progress
 
@@ -46,6 +46,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         until: a rule, such as "accuracy >= 0.85"; the run ends as soon as it is decided. "end" runs the rest of one that ended so.
         against: the stored run, or named baseline, that the rule compares with.
         error: the greatest chance of a wrong decision to one side; 0.05 by default.
+        perturb: faults put into calls of the environment's tools, by kind the share of the calls: errors, lost, delays, cuts.
         concurrency: how many samples are in flight; None lets the pace of the endpoint decide.
         workers: in how many processes, for agents that need CPU.
         scorers: names, paths or functions in place of the task's own.
@@ -81,6 +82,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     until: str | Until | None = None
     against: str | None = None
     error: float | None = None
+    perturb: Perturb | Mapping[str, object] | None = None
     concurrency: int | None = None
     workers: int | None = None
     scorers: Sequence[str | Scorer] | None = None
@@ -200,6 +202,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
             selection=Selection(limit=self.limit, first=self.first, ids=tuple(self.ids), tags=self.tags or {}),
             limits=limits_over(usual.limits, self.limits),
             budget=budget_of(self.budget),
+            perturb=perturb_of(self.perturb),
             order=self.order or "random",
             target=self.target or "samples",
             **{name: getattr(usual, name) if value is None else value for name, value in given.items()},
@@ -239,6 +242,18 @@ def judge_of(
 def budget_of(given: Budget | Mapping[str, object] | None) -> Budget:
     """Return the bounds of a run; none if no option sets one."""
     return given if isinstance(given, Budget) else converted(given or {}, Budget, "budget")
+
+
+def perturb_of(given: Perturb | Mapping[str, object] | None) -> Perturb | None:
+    """Return the faults that calls meet; None where no share of the calls meets one.
+
+    Raises:
+        BadInput: a share that is none, or more than all calls together.
+    """
+    found = given if isinstance(given, Perturb) else converted(given or {}, Perturb, "perturb")
+    if found.share > 1:
+        raise BadInput("The faults of perturb add up to {share:.0%} of the calls; a call has one at most.", share=found.share)  # fmt: skip
+    return found if found.share > 0 else None
 
 
 def limits_over(usual: Limits, given: Limits | Mapping[str, object] | None) -> Limits:

@@ -99,6 +99,11 @@ def _resolve(task: resolve.TaskLike, options: RunOptions) -> _Parts:
     made_task, named_environment = resolve.environment(
         made_task, options.environments, options.environment_options or {}, acted_in=options.replies is None
     )
+    if options.perturb and options.replies is None and made_task.environment is None:
+        raise BadInput(
+            "--perturb puts faults between an agent and the tools of an environment; the task {task} has none, and an agent's own tools are out of reach. Name one: --environment python:./tools.py:Tools",
+            task=made_task.name,
+        )
     store = at(options.store)
     stored = _stored(store, options.run_id)
     if stored is not None and stored.spec.task != named_task.name:

@@ -41,6 +41,7 @@ FLAGS = {
     "user_options": "--user-set",
     "order": "--order",
     "until": "--until",
+    "perturb": "--perturb",
     "selection.limit": "--limit",
     "selection.first": "--first",
     "selection.ids": "--id",

@@ -144,6 +144,8 @@ def _work(start: wire.Start) -> Work:
         scorers=scorers,
         limits=spec.limits,
         price=start.price,
+        seed=spec.seed,
+        perturb=spec.perturb,
     )
 
 

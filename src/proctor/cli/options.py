@@ -126,6 +126,15 @@ environment = together(
         read=pairs,
     ),
 )
+perturb = several(
+    "--perturb",
+    "perturb",
+    t(
+        "Put faults into this share of the calls of tools: errors=0.1, lost=0.1 (carried out, without a result), delays=0.1 (seconds=2), cuts=0.1; may be given several times."
+    ),
+    "KIND=SHARE",
+    read=pairs,
+)
 judge_set = several(
     "--judge-set",
     "judge_options",

@@ -41,6 +41,7 @@ CODES = {"go": 0, "no_go": 1, "futile": 3, None: 3}  # of what --until decided
 @options.columns
 @options.agent_set
 @options.environment
+@options.perturb
 @options.base_url
 @options.scorer
 @options.judge

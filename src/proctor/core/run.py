@@ -83,6 +83,28 @@ class Strata(msgspec.Struct, frozen=True, kw_only=True):
         return sum(self.sizes.values())
 
 
+class Perturb(msgspec.Struct, frozen=True, kw_only=True):
+    """Faults that are put between an agent and its tools, each in this share of the calls; at most one in a call.
+
+    Attributes:
+        errors: the tool says that it is not available, and nothing was done.
+        lost: the call is carried out, and its result is lost.
+        delays: the result comes `seconds` later.
+        cuts: only the first half of the result arrives.
+    """
+
+    errors: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
+    lost: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
+    delays: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
+    cuts: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
+    seconds: Annotated[float, msgspec.Meta(ge=0)] = 2.0
+
+    @property
+    def share(self) -> float:
+        """Return the share of calls with a fault."""
+        return self.errors + self.lost + self.delays + self.cuts
+
+
 class Until(msgspec.Struct, frozen=True, kw_only=True):
     """What a run is looked at for while it goes on, so that it may end before its plan is done.
 
@@ -121,7 +143,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     infrastructure failures is above `max_failed` ends as inconclusive. `concurrency` and `workers` are kept
     so that it is resumed as it began. `target` says what the intervals are
     about: samples like these, or the very samples of the task. With `until` the run may end early, and its intervals hold
-    for any number of looks.
+    for any number of looks. With `perturb`, calls of tools meet faults.
     """
 
     task: str
@@ -146,6 +168,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     order: Order = "random"
     target: Target = "samples"
     until: Until | None = None
+    perturb: Perturb | None = None
 
 
 RunState = Literal["running", "stopped", "finished", "inconclusive", "copying"]

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Literal, Self
 
 import msgspec
+from msgspec.structs import replace
 
-from proctor.core.sample import Message, Sample, ToolCall, Turn
+from proctor.core.sample import Message, Part, Sample, ToolCall, ToolResult, Turn
 
 Stop = Literal["done", "length", "filtered", "refused", "empty", "step_limit", "time_limit", "task_limit"]
 ToolStyle = Literal["native", "text"]
@@ -65,6 +66,17 @@ class StateChange(msgspec.Struct, frozen=True, kw_only=True):
     after: Any = None
 
 
+FaultKind = Literal["error", "lost", "delay", "cut"]
+
+
+class Fault(msgspec.Struct, frozen=True, kw_only=True):
+    """A fault that was put into a call on purpose; `call` is the number of the call among those to the environment, from 0."""
+
+    call: int
+    tool: str
+    kind: FaultKind
+
+
 class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
     """What was done in one attempt.
 
@@ -74,6 +86,7 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
         tools: how tools were offered.
         state: the last state of the environment, or of the agent's own; of a large one only the entries that changed.
         changes: what each turn changed in the environment.
+        faults: what was put into its calls on purpose.
     """
 
     steps: tuple[Step, ...] = ()
@@ -81,6 +94,7 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
     tools: ToolStyle = "text"
     state: Mapping[str, Any] | None = None
     changes: tuple[StateChange, ...] = ()
+    faults: tuple[Fault, ...] = ()
 
     @classmethod
     def of(cls, answer: str) -> Self:
@@ -113,6 +127,25 @@ class Trajectory(msgspec.Struct, frozen=True, kw_only=True):
         """Return the sum over all steps."""
         used = [step.usage for step in self.steps if step.usage is not None]
         return sum(used[1:], used[0]) if used else Usage()
+
+
+def carried_out(trajectory: Trajectory) -> Trajectory:
+    """Return the trajectory without the calls that a fault kept from being carried out, for who makes its calls again."""
+    never = {fault.call for fault in trajectory.faults if fault.kind == "error"}
+    if not never:
+        return trajectory
+    agents = (step for step in trajectory.steps if step.author != "user")  # a simulated user may have tools too
+    results = [part for step in agents for part in step.message.parts if isinstance(part, ToolResult)]
+    gone = {result.id for number, result in enumerate(results) if number in never}
+
+    def is_kept(part: Part) -> bool:
+        return not (isinstance(part, ToolCall | ToolResult) and part.id in gone)
+
+    kept = [
+        replace(step, message=replace(step.message, parts=tuple(filter(is_kept, step.message.parts))))
+        for step in trajectory.steps
+    ]
+    return replace(trajectory, steps=tuple(step for step in kept if step.message.parts or step.message.role != "tool"))
 
 
 def turns_of(sample: Sample, trajectory: Trajectory) -> tuple[Turn, ...]:

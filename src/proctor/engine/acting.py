@@ -15,7 +15,8 @@ from proctor.core.errors import EnvironmentFailed, EpisodeOver, PartFailed, Proc
 from proctor.core.run import limits_now
 from proctor.core.sample import Message, Sample, Tool, ToolCall, ToolResult
 from proctor.core.task import CallsTogether, Environment, MakeEnvironment, ToolWording
-from proctor.core.trajectory import StateChange
+from proctor.core.trajectory import Fault, StateChange
+from proctor.engine.perturbing import Faults
 from proctor.transport.redact import quoted
 
 STATE_BYTES = 1 << 20  # a larger state is kept in part
@@ -33,12 +34,13 @@ class Acting:
         ended: what ended the sample inside a call. A framework may turn an exception of a tool into words for its model, so it
             is kept here until the turn is over.
         tools, wording, check: those that the environment declares.
+        faults: what was put into calls on purpose so far.
         environment: itself, for a simulated user that is made for it.
         max_steps: replies at most in one turn by the rules of the task.
         busy_since: when the call under way began, by `time.perf_counter`; it stays when a time limit ends that call.
     """
 
-    def __init__(self, environment: Environment, sample: Sample) -> None:
+    def __init__(self, environment: Environment, sample: Sample, faults: Faults | None = None) -> None:
         about = checked(EnvironmentInfo, environment, type(environment).__name__)
         self.ended: EpisodeOver | ProctorError | None = None
         self.wording: ToolWording | None = about.wording
@@ -46,6 +48,11 @@ class Acting:
         self.max_steps = about.max_steps or sample.known.max_steps
         self.busy_since: float | None = None
         self.environment = environment
+        self._faults = faults
+
+    @property
+    def faults(self) -> Sequence[Fault]:
+        return () if self._faults is None else self._faults.made
 
     @property
     def tools(self) -> Sequence[Tool]:
@@ -60,7 +67,11 @@ class Acting:
             EpisodeOver: a rule of the task ends the conversation.
         """
         with _Blamed(self, call.name):
-            return _checked(await self.environment.call(call), call)
+            if self._faults is None:
+                return _checked(await self.environment.call(call), call)
+            found = await self._faults.around([call], self._run_each)
+            assert found is not None
+            return found[0]
 
     async def state(self) -> State:
         """Return a copy of the state, as JSON values."""
@@ -70,20 +81,26 @@ class Acting:
                 state = await state
             return _plain(state)
 
+    async def _run_each(self, calls: Sequence[ToolCall]) -> Sequence[ToolResult]:
+        return [_checked(await self.environment.call(call), call) for call in calls]
+
 
 class ActingTogether(Acting):
     """An acting environment that runs all calls of a message at once."""
 
     async def call_all(self, calls: Sequence[ToolCall]) -> Sequence[ToolResult] | None:
         """Return the results in the order of the calls; None if the calls may not be run, which ends the turn."""
-        assert isinstance(self.environment, CallsTogether)
         with _Blamed(self, calls[0].name):
-            results = await self.environment.call_all(calls)
-            if results is None:
-                return None
-            if not isinstance(results, list | tuple) or len(results) != len(calls):
-                raise TypeError(f"not one result for each of {len(calls)} calls")
-            return [_checked(result, call) for result, call in zip(results, calls, strict=True)]
+            return await (self._run_all(calls) if self._faults is None else self._faults.around(calls, self._run_all))
+
+    async def _run_all(self, calls: Sequence[ToolCall]) -> Sequence[ToolResult] | None:
+        assert isinstance(self.environment, CallsTogether)
+        results = await self.environment.call_all(calls)
+        if results is None:
+            return None
+        if not isinstance(results, list | tuple) or len(results) != len(calls):
+            raise TypeError(f"not one result for each of {len(calls)} calls")
+        return [_checked(result, call) for result, call in zip(results, calls, strict=True)]
 
 
 class _Blamed:
@@ -116,7 +133,9 @@ class _Blamed:
 
 
 @asynccontextmanager
-async def entered(make: MakeEnvironment | str | Sequence[str], sample: Sample) -> AsyncIterator[Acting | None]:
+async def entered(
+    make: MakeEnvironment | str | Sequence[str], sample: Sample, faults: Faults | None = None
+) -> AsyncIterator[Acting | None]:
     """Make the environment of a sample, and keep it entered; an error on leaving it does not fail the sample.
 
     Raises:
@@ -132,7 +151,7 @@ async def entered(make: MakeEnvironment | str | Sequence[str], sample: Sample) -
             acting: Acting | None = None
             if environment is not None:  # samples of the same task may have none
                 together = isinstance(environment, CallsTogether)
-                acting = ActingTogether(environment, sample) if together else Acting(environment, sample)
+                acting = (ActingTogether if together else Acting)(environment, sample, faults)
         yield acting
 
 

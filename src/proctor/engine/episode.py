@@ -94,7 +94,12 @@ class Episode:
         else:  # an agent may have a state of its own
             state = about.state if isinstance(about.state, Mapping) else None
         return Trajectory(
-            steps=tuple(steps), stop=stop or _stop(steps), tools=tools, state=state, changes=tuple(self._changes)
+            steps=tuple(steps),
+            stop=stop or _stop(steps),
+            tools=tools,
+            state=state,
+            changes=tuple(self._changes),
+            faults=tuple(self._environment.faults) if self._environment is not None else (),
         )
 
     async def _next(self, sample: Sample) -> Turn | None:

@@ -55,6 +55,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
             scorers=self.scorers,
             limits=self.record.spec.limits,
             price=self.price,
+            seed=self.record.spec.seed,
+            perturb=self.record.spec.perturb,
         )
 
     def total(self, planned: int) -> int:

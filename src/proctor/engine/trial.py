@@ -17,7 +17,7 @@ from proctor.core.errors import (
     Refused,
     UserFailed,
 )
-from proctor.core.run import Limits, Price, limits_now
+from proctor.core.run import Limits, Perturb, Price, limits_now
 from proctor.core.sample import Sample, Text, ToolCall, ToolResult
 from proctor.core.score import Unscored
 from proctor.core.sentence import say
@@ -27,6 +27,7 @@ from proctor.core.trial import Failure, Outcome, Trial, Verdict
 from proctor.engine.acting import Acting, entered
 from proctor.engine.blame import is_lack, is_of_the_agent
 from proctor.engine.episode import Episode
+from proctor.engine.perturbing import Faults
 from proctor.engine.refusals import OF_THE_KEY
 from proctor.engine.scoring import BUDGET, BoundScorer, from_outside, score_trial, trace_of
 from proctor.models import cache, ledger
@@ -56,6 +57,8 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     scorers: Sequence[BoundScorer]
     limits: Limits
     price: Price | None = None
+    seed: int = 0
+    perturb: Perturb | None = None
     under_way: asyncio.Event | None = None
 
     @property
@@ -79,7 +82,7 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
     calls, use = retry.record_calls(), cache.begin(attempt)
     started, clock = time.time(), time.perf_counter()
     asked = ledger.begin() if work.task.user is not None else None
-    trajectory, failure, outcome = await _play(work, sample)
+    trajectory, failure, outcome = await _play(work, sample, attempt)
     usage = _usage(trajectory, work.price)
     if calls:
         usage = usage + Usage(requests=reached(calls))
@@ -117,7 +120,7 @@ def skip_unjudged(trial: Trial, verdicts: Sequence[Verdict]) -> Trial:
     return trial
 
 
-async def _play(work: Work, sample: Sample) -> tuple[Trajectory, Failure | None, Outcome]:
+async def _play(work: Work, sample: Sample, attempt: int) -> tuple[Trajectory, Failure | None, Outcome]:
     task, limits = work.task, work.limits
     shown = task.present(sample) if task.present is not None else sample
     episode = Episode(work.agent, task.user, work.under_way)  # type: ignore[arg-type]  # names were resolved with the task
@@ -133,8 +136,10 @@ async def _play(work: Work, sample: Sample) -> tuple[Trajectory, Failure | None,
         else:
             async with AsyncExitStack() as stack:  # it is left outside the limit: an answer is not lost by that
                 with limit:
-                    environment = await stack.enter_async_context(entered(task.environment, sample))
+                    faults = Faults(work.perturb, work.seed, sample.id, attempt) if work.perturb is not None else None
+                    environment = await stack.enter_async_context(entered(task.environment, sample, faults))
                     entering = None
+                    _check_perturbed(work, environment)
                     trajectory = await episode.play(shown, environment)
     except PartFailed as error:
         outcome = next((OUTCOME_BY_ERROR[kind] for kind in OUTCOME_BY_ERROR if isinstance(error, kind)), None)
@@ -161,6 +166,17 @@ async def _play(work: Work, sample: Sample) -> tuple[Trajectory, Failure | None,
         reason = say("The agent raised {kind}: {error}", kind=type(error).__name__, error=quoted(error))
         return episode.so_far(), Failure(kind="raised", reason=reason, detail=trace_of(error)), "agent_failed"
     return trajectory, None, "scored"
+
+
+def _check_perturbed(work: Work, environment: Acting | None) -> None:
+    """Refuse faults that keep a call from being carried out where a benchmark reads calls from the agent's words again."""
+    if environment is None or environment.wording is None or work.agent.tools == "native":
+        return
+    if work.perturb is not None and work.perturb.errors:
+        raise BadInput(
+            "The faults of errors= are for agents that call tools natively here: the task {task} scores the agent's words, in which such a call cannot be left out. Use lost=, delays= or cuts=.",
+            task=work.task.name,
+        )
 
 
 def _internal_failure(error: BaseException) -> Failure:

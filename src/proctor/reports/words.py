@@ -112,6 +112,7 @@ _SECTIONS = {
     "group": "By group",
     "category": "By category",
     "level": "By level",
+    "fault": "By fault put in",
     "attachment": "By attachment",
     "subject": "By subject",
     "language": "By language",

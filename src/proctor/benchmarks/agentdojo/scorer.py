@@ -14,7 +14,7 @@ from proctor.benchmarks.agentdojo.environment import content_of
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
-from proctor.core.trajectory import Step, Trajectory
+from proctor.core.trajectory import Step, Trajectory, carried_out
 from proctor.isolation import WorkerRaised, Workers
 
 VERSION = "agentdojo 0.1.35 / 1"
@@ -100,7 +100,7 @@ _REACHED: Mapping[bool, Sentence] = {
 
 def runs_of(trajectory: Trajectory) -> list[list[dict[str, Any]]]:
     """Return the agent's messages run by run, each with how many of its calls were executed."""
-    acted = [step for step in trajectory.steps if step.message.role in ("assistant", "tool")]
+    acted = [step for step in carried_out(trajectory).steps if step.message.role in ("assistant", "tool")]
     return [_messages(list(steps)) for _, steps in groupby(acted, key=lambda step: step.turn)]
 
 

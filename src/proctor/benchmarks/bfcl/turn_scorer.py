@@ -25,7 +25,7 @@ from proctor.benchmarks.bfcl.scorer import VERSION, bfcl
 from proctor.core.sample import Sample, Text
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import clip, say
-from proctor.core.trajectory import Step, Trajectory
+from proctor.core.trajectory import Step, Trajectory, carried_out
 from proctor.isolation import Workers
 
 OFFICIAL = "official_result"
@@ -106,7 +106,7 @@ def result_of(trajectory: Trajectory) -> Any:
 def replies_by_turn(trajectory: Trajectory) -> list[list[Step]]:
     """Return the steps that are replies of the agent."""
     turns: list[list[Step]] = []
-    for step in trajectory.steps:
+    for step in carried_out(trajectory).steps:
         if step.message.role == "assistant" and step.author != "user":
             turns += [[] for _ in range(step.turn + 1 - len(turns))]
             turns[step.turn].append(step)

@@ -20,7 +20,7 @@ from proctor.core.sample import Message, Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Model
-from proctor.core.trajectory import Trajectory
+from proctor.core.trajectory import Trajectory, carried_out
 from proctor.models import ledger, named
 
 Replay = Literal["strict", "lenient"]
@@ -75,7 +75,7 @@ class RewardScorer:
         """Return the reward, or why there is none."""
         raw, rules, recorded = sample.meta["task"], rules_of(sample), trajectory.state or {}
         task = parsed(raw)
-        ended = ended_of(task, trajectory, rules, self._upstream.words.greeting)
+        ended = ended_of(task, carried_out(trajectory), rules, self._upstream.words.greeting)
         details: dict[str, Any] = {"termination_reason": ended.reason}
         if "reward" in recorded:
             details["official_reward"] = recorded["reward"]
@@ -83,7 +83,11 @@ class RewardScorer:
             reason = say("The conversation ended early: {reason}.", reason=ended.reason)
             return Score(points=0, reason=reason, details=details)
         found = await self._upstream.replay(
-            sample.meta["domain"], raw, ended.messages, solo=rules.solo, strict=self._replay == "strict"
+            sample.meta["domain"],
+            raw,
+            ended.messages,
+            solo=rules.solo,
+            strict=self._replay == "strict" and not trajectory.faults,
         )
         if found.raised is not None:
             return _raised(found, details)
