@@ -28,7 +28,17 @@ Decision = Literal["go", "no_go", "inconclusive"]
 POWER = 0.8
 MOST_TIMES = 1_000  # as many samples; beyond that no number is worth saying
 TOLD_ONLY = ("agent", "Proctor", "scorers", "attempts", "seed", "python", "machine", "max_failed", "target", "order")
-TOLD_PARTS = ("agent_options", "selection", "limits", "git", "agent_source", f"code{SEPARATOR}agent", "continue_from")
+TOLD_PARTS = (
+    "agent_options",
+    "perturb",
+    "until",
+    "selection",
+    "limits",
+    "git",
+    "agent_source",
+    f"code{SEPARATOR}agent",
+    "continue_from",
+)
 OF_PEOPLE = ("calibration", "calibrated", "corrected")  # what is known of a judge, not what it is
 
 
