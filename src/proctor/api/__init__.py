@@ -198,8 +198,11 @@ def compare(
     )
 
 
-def open_run(run_id: str, *, store: str | Store | None = None) -> Run:
+def open_run(run_id: str, *, store: str | Store | None = None, given: Sequence[str] = ()) -> Run:
     """Return a stored run by its id.
+
+    Args:
+        given: earlier runs of the same store, by id or as baselines, by which its numbers are adjusted; see `Run.given`.
 
     Raises:
         BadInput: the store has no such run; the nearest id is named.
@@ -211,7 +214,12 @@ def open_run(run_id: str, *, store: str | Store | None = None) -> Run:
     opened = at(store)
     record = opened.run(run_id)
     check_whole(record)
-    return Run(record, opened)
+    run = Run(record, opened)
+    if not given:
+        return run
+    from proctor.api.baselines import find_against
+
+    return run.given(*(find_against(opened, name) for name in given))
 
 
 def runs(*, store: str | Store | None = None) -> list[RunRecord]:

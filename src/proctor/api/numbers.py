@@ -23,10 +23,16 @@ from proctor.stats.estimate import is_rate, metrics
 MAIN = ("accuracy", "score", "win_rate")
 
 
-def estimates(record: RunRecord, store: Store) -> list[Estimate]:
-    """Compute the estimates of every scorer: first of the whole run, then of each slice."""
+def estimates(record: RunRecord, store: Store, given: Sequence[tuple[RunRecord, Store]] = ()) -> list[Estimate]:
+    """Compute the estimates of every scorer: first of the whole run, then of each slice.
+
+    Args:
+        given: earlier runs of the same task, by which means are adjusted.
+    """
     several = len(record.scorers) > 1
-    found = [one for name in record.scorers for one in _of_scorer(record, store, name, f"{name}." if several else "")]
+    found = [
+        one for name in record.scorers for one in _of_scorer(record, store, name, f"{name}." if several else "", given)
+    ]
     names = {
         scorer: one.name
         for one in reversed(found)
@@ -43,7 +49,9 @@ def headline(record: RunRecord, store: Store) -> Estimate | None:
     return next(iter(anytime(record, store, [*main, *found][:1], scorer=record.scorers[0] if found else None)), None)
 
 
-def _of_scorer(record: RunRecord, store: Store, scorer: str, prefix: str) -> list[Estimate]:
+def _of_scorer(
+    record: RunRecord, store: Store, scorer: str, prefix: str, given: Sequence[tuple[RunRecord, Store]] = ()
+) -> list[Estimate]:
     tallies = store.tallies(record.id, scorer)
     cells = _cells(record, store, scorer)
     weighing = _weighing(record, store, scorer, cells)
@@ -55,12 +63,52 @@ def _of_scorer(record: RunRecord, store: Store, scorer: str, prefix: str) -> lis
             parts = weighing.strata(slice_, cells.get(slice_, {}))
             rate, of_suite = is_rate(tallies[""]), weighing.of_suite
             plain.extend(strata.metrics(parts, tally, slice=slice_, prefix=prefix, rate=rate, of_suite=of_suite))
+    if given:
+        plain = _adjusted(record, store, scorer, plain, given, weighing)
     judge = about(record, scorer)
     if record.spec.attempts > 1:
         passes = judge is None and is_rate(tallies[""])
         planned = {stratum: tally.planned for stratum, tally in (cells[""] if weighing else {"": tallies[""]}).items()}
         plain = _with_attempts(record, store, scorer, plain, prefix, planned if passes else {}, weighing)
     return plain if judge is None else judged(record, store, scorer, judge, plain, prefix=prefix, weighing=weighing)
+
+
+def _adjusted(
+    record: RunRecord,
+    store: Store,
+    scorer: str,
+    plain: Sequence[Estimate],
+    given: Sequence[tuple[RunRecord, Store]],
+    weighing: strata.Weighing | None,
+) -> list[Estimate]:
+    """Return the estimates, the means among them adjusted by what earlier runs earned on the samples of the task."""
+    from proctor.reports.earlier import read_earlier  # only needed here
+    from proctor.reports.matching import earned_by_sample
+
+    earlier = read_earlier((record, store), given, scorer)
+    earned = {id: one for id, one in earned_by_sample(record, store, scorer).items() if one.attempts}
+
+    def adjust(one: Estimate) -> Estimate:
+        key, _, tag = one.slice.partition("=")
+        parts = [] if weighing is None else weighing.strata(one.slice, {})
+        values = {
+            id: (sample.cluster, _stratum(weighing, sample.tags), sample.mean)
+            for id, sample in earned.items()
+            if not key or sample.tags.get(key) == tag
+        }
+        groups = earlier.groups(
+            values,
+            {part.name: part.size for part in parts} or {"": 1.0},
+            lambda tags: _stratum(weighing, tags),
+            one.slice,
+        )
+        return earlier.adjust(one, groups, of_suite=weighing is not None and weighing.of_suite)
+
+    return [adjust(one) if one.name.rpartition(".")[2] in MAIN else one for one in plain]
+
+
+def _stratum(weighing: strata.Weighing | None, tags: Mapping[str, str]) -> str:
+    return "" if weighing is None else tags.get(weighing.by, "")
 
 
 def _with_attempts(

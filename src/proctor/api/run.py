@@ -21,13 +21,17 @@ class Run:
         id: the name to continue, show or compare it by.
         record: its specification, and how it ended.
         summarise: what makes its official aggregates again, where it was run from here.
+        earlier: the runs by which its numbers are adjusted.
     """
 
-    def __init__(self, record: RunRecord, store: Store, summarise: Summarise | None = None) -> None:
+    def __init__(
+        self, record: RunRecord, store: Store, summarise: Summarise | None = None, earlier: "Sequence[Run]" = ()
+    ) -> None:
         self.id = record.id
         self.record = record
         self.store = store
         self.summarise = summarise
+        self.earlier = earlier
 
     def __repr__(self) -> str:
         main = next((one for one in self.estimates if not one.slice and one.unit == "share"), None)
@@ -62,7 +66,28 @@ class Run:
     def estimates(self) -> Sequence[Estimate]:
         """Return every estimate: the stored official aggregates, then the whole run, then each slice."""
         found = numbers.estimates(self.record, self.store)
-        return [*numbers.official(self.record, self.store, found), *found]
+        official = numbers.official(self.record, self.store, found)
+        if self.earlier:
+            found = numbers.estimates(self.record, self.store, [(one.record, one.store) for one in self.earlier])
+        return [*official, *found]
+
+    def given(self, *runs: "Run") -> "Run":
+        """Return the run with numbers that take into account what earlier runs earned on the same samples.
+
+        A sample that earlier runs mostly failed is taken to be hard, so that a draw of easy ones does not flatter the run. Its
+        intervals are narrower where the earlier runs have samples of the task that it has not, and agree with it on which are
+        hard; their notes say by how much, or why not. Official aggregates stay as they are.
+
+        Args:
+            runs: of the same task, by another agent or version.
+
+        Raises:
+            BadInput: a run of another task or without a sample in common, or the run itself.
+        """
+        from proctor.reports.earlier import check_earlier
+
+        check_earlier((self.record, self.store), [(one.record, one.store) for one in runs])
+        return Run(self.record, self.store, self.summarise, runs)
 
     @cached_property
     def headline(self) -> Estimate | None:

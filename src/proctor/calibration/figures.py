@@ -59,7 +59,7 @@ def estimates(
     note = marked(judge) if cases.versions < 2 else mixed(judge)
     if cases.from_cache:
         note = say("{note}; {count} replies from the cache", note=note, count=cases.from_cache)
-    found = [replace(one, note=note) for one in found]
+    found = [replace(one, note=say("{note}; {more}", note=note, more=one.note) if one.note else note) for one in found]
     concluded = registry.JUDGES.find(judge.kind).concluded if judge.kind else None
     if concluded is not None:
         found = concluded(

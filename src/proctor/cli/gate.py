@@ -30,6 +30,7 @@ CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
     is_flag=True,
     help=t("Compare although the task, its data, a scorer or a judge changed between the runs."),
 )
+@options.given
 @options.store
 @options.as_json
 @click.pass_context
@@ -40,6 +41,7 @@ def command(
     policy: str | None,
     out: tuple[str, ...],
     accept_changes: bool,
+    given: tuple[str, ...],
     store: str | None,
     as_json: bool,
 ) -> None:
@@ -52,7 +54,8 @@ def command(
         policy = FILE
         output.message(t("Policy: {path}", path=policy))
     rules = None if policy is None else read_policy(policy)  # before the store is opened
-    found = gate(open_run(run_id, store=store), against=against, policy=rules, accept_changes=accept_changes)
+    run = open_run(run_id, store=store, given=given)
+    found = gate(run, against=against, policy=rules, accept_changes=accept_changes)
     if as_json:
         output.json_text(pages.as_json(found))
     else:

@@ -239,6 +239,14 @@ accept_changes = click.option(
     is_flag=True,
     help=t("Resume a run although files of the agent, the task, a scorer or the judge changed."),
 )
+given = click.option(
+    "--given",
+    metavar="RUN|NAME",
+    multiple=True,
+    help=t(
+        "Adjust the numbers by what this run earned on the same samples, so that intervals become narrower; may be given several times."
+    ),
+)
 cache = click.option(
     "--cache",
     is_flag=True,

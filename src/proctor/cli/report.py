@@ -14,10 +14,11 @@ from proctor.cli.words import lang, t
     metavar="FILE",
     help=t("The file to write: .html, .md, .json or .xml; FOLDER/ for several pages (default: RUN.html)."),
 )
+@options.given
 @options.store
-def command(run_id: str, out: str | None, store: str | None) -> None:
+def command(run_id: str, out: str | None, given: tuple[str, ...], store: str | None) -> None:
     from proctor.api import open_run
 
-    written = open_run(run_id, store=store).report(out or f"{run_id}.html", lang=lang())
+    written = open_run(run_id, store=store, given=given).report(out or f"{run_id}.html", lang=lang())
     output.line(written)
     output.message(t("Report written."))

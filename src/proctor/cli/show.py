@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 @click.command(help=t("Show the numbers of a run, or its failures."))
 @click.argument("run_id", metavar="RUN")
 @click.option("--failures", is_flag=True, help=t("Show what went wrong, sample by sample."))
+@options.given
 @minimum.minimum
 @options.store
 @options.as_json
@@ -22,6 +23,7 @@ def command(
     ctx: click.Context,
     run_id: str,
     failures: bool,
+    given: tuple[str, ...],
     least: tuple[str, ...],
     min_by: "By",
     store: str | None,
@@ -29,7 +31,7 @@ def command(
 ) -> None:
     from proctor.api import open_run
 
-    run = open_run(run_id, store=store)
+    run = open_run(run_id, store=store, given=given)
     if not as_json:
         output.message(t("Every sample: proctor samples {run}", run=run.id))
     if not failures:

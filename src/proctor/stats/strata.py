@@ -87,17 +87,19 @@ def estimate(
     level: float = 0.95,
     clusters: int | None = None,
     of_suite: bool = False,
+    added: float = 0.0,
 ) -> Estimate:
     """Estimate the mean over the samples of the task, each stratum weighted by its size.
 
     Args:
         clusters: how many clusters were scored in all, where some lie in several strata; default: none does.
         of_suite: the interval is about the very samples of the task, not about samples like these.
+        added: variance of the value that comes from elsewhere.
     """
     parts = _parts(strata)
     tallies = [one.tally for one in strata]
     scored, planned = sum(one.scored for one in tallies), sum(one.planned for one in tallies)
-    value = min(math.fsum(part.share * part.mean for part in parts), 1.0) if parts else None
+    value = min(max(math.fsum(part.share * part.mean for part in parts), 0.0), 1.0) if parts else None
     floor, ceiling = _bounds(strata, value)
     made = Estimate(
         name=name,
@@ -112,7 +114,7 @@ def estimate(
         ceiling=ceiling,
         note=_note(strata) if parts else "",
     )
-    return made if value is None else _with_interval(made, value, parts, clusters, of_suite)
+    return made if value is None else _with_interval(made, value, parts, clusters, of_suite, added)
 
 
 def points(name: str, strata: Sequence[Stratum], score: Estimate, *, of_suite: bool = False) -> Estimate:
@@ -213,7 +215,7 @@ def _bounds(strata: Sequence[Stratum], value: float | None) -> tuple[float | Non
 
 
 def _with_interval(
-    made: Estimate, value: float, parts: Sequence[_Part], clusters: int | None, of_suite: bool
+    made: Estimate, value: float, parts: Sequence[_Part], clusters: int | None, of_suite: bool, added: float
 ) -> Estimate:
     if of_suite and all(part.fraction >= 1 for part in parts):
         return msgspec.structs.replace(made, low=value, high=value, method=OF_ALL, standard_error=0.0)
@@ -223,17 +225,23 @@ def _with_interval(
         return msgspec.structs.replace(made, method=ONE_SAMPLE)
     squares = math.fsum(part.share * part.tally.sample_squares / part.tally.samples for part in parts)
     spread = (squares - value * value) * samples / (samples - 1)
-    if spread <= _ROUNDING * squares:
+    if spread <= _ROUNDING * squares or not 0 < value < 1:
         interval, error, degrees = wilson(value, 1 / _concentration(parts, of_suite), made.level), 0.0, None
     else:
-        interval, error, degrees = _from_spread(made, value, parts, spread, clusters, of_suite)
+        interval, error, degrees = _from_spread(made, value, parts, spread, clusters, of_suite, added)
     return msgspec.structs.replace(
         made, low=interval.low, high=interval.high, method=POSTSTRATIFIED, standard_error=error, degrees=degrees
     )
 
 
 def _from_spread(
-    made: Estimate, value: float, parts: Sequence[_Part], spread: float, clusters: int | None, of_suite: bool
+    made: Estimate,
+    value: float,
+    parts: Sequence[_Part],
+    spread: float,
+    clusters: int | None,
+    of_suite: bool,
+    added: float,
 ) -> tuple[Interval, float, float | None]:
     inflation = 1.0 if of_suite else _inflation(parts)
     variances = [part.share**2 * _variance(part, spread * inflation, of_suite) for part in parts]
@@ -245,6 +253,7 @@ def _from_spread(
     if not of_suite and clusters is not None and clusters < sum(part.tally.clusters for part in parts):
         whole = _sandwich(value, [part.tally for part in parts])  # clusters in several strata move them together
         variance, degrees = max(variance, whole), min(degrees, clusters - 1)
+    variance += added
     quantile = t_quantile(0.5 + made.level / 2, max(degrees, 1.0))
     count = value * (1 - value) / variance
     in_clusters = not of_suite and made.clusters < sum(part.tally.samples for part in parts)

@@ -1,0 +1,122 @@
+"""Match the samples of a run with what earlier runs of the same task earned on them, to adjust its numbers by that."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from proctor.core.errors import BadInput
+from proctor.core.run import Estimate, RunRecord
+from proctor.core.sentence import Sentence, say
+from proctor.core.task import Store
+from proctor.reports.matching import Earned, earned_by_sample
+from proctor.stats.covariate import Group, Other, Sample, adjust, gain
+
+Side = tuple[RunRecord, Store]
+
+
+class Earlier(msgspec.Struct, frozen=True, kw_only=True):
+    """What earlier runs earned, in their mean, by sample.
+
+    Attributes:
+        runs: their ids.
+        samples: of those that the run could have drawn.
+        why_not: the reason why they cannot adjust the numbers of the run.
+    """
+
+    runs: Sequence[str]
+    samples: Mapping[str, Earned]
+    why_not: Sentence | None = None
+
+    def groups(
+        self,
+        values: Mapping[str, tuple[str, str, float]],
+        sizes: Mapping[str, float],
+        stratum_of: Callable[[Mapping[str, str]], str],
+        slice_: str = "",
+    ) -> dict[str, Group]:
+        """Return the samples by stratum, those in `values` (cluster, stratum, value by id) and the others of the slice."""
+        known = self.samples
+        samples: dict[str, list[Sample]] = {name: [] for name in sizes}
+        others: dict[str, list[Other]] = {name: [] for name in sizes}
+        for id, (cluster, stratum, value) in values.items():
+            if stratum in samples:
+                earlier = known[id].mean if id in known else None
+                samples[stratum].append(Sample(cluster=cluster, value=value, earlier=earlier))
+        key, _, tag = slice_.partition("=")
+        for id, one in known.items():
+            if id not in values and (not slice_ or one.tags.get(key) == tag):
+                others.get(stratum_of(one.tags), []).append(Other(cluster=one.cluster, earlier=one.mean))
+        return {name: Group(size=size, samples=samples[name], others=others[name]) for name, size in sizes.items()}
+
+    def adjust(self, plain: Estimate, groups: Mapping[str, Group], *, of_suite: bool) -> Estimate:
+        """Return the estimate as the earlier runs adjust it, with a note that says what that gained, or why it gained nothing."""
+        runs = ", ".join(self.runs)
+        adjusted, fit = adjust(plain, groups, of_suite=of_suite) if self.why_not is None else (plain, self.why_not)
+        if isinstance(fit, Sentence):
+            if plain.slice:
+                return plain
+            note = say("given {runs}: not adjusted: {why}", runs=runs, why=fit)
+        else:
+            share, correlation = f"{gain(plain, adjusted):.0%}", f"{fit.correlation:.2f}"
+            note = say(
+                "given {runs}: interval {share} narrower, correlation {correlation}",
+                runs=runs,
+                share=share,
+                correlation=correlation,
+            )
+        return replace(adjusted, note=say("{note}; {more}", note=plain.note, more=note) if plain.note else note)
+
+
+def check_earlier(run: Side, earlier: Sequence[Side]) -> None:
+    """Refuse earlier runs that say nothing about a run.
+
+    Raises:
+        BadInput: one is of another task, or the run itself; or they have none of its samples.
+    """
+    record, store = run
+    for other, _ in earlier:
+        if other.task != record.task:
+            raise BadInput(
+                "The runs are of different tasks: {first} and {second}.", first=record.task, second=other.task
+            )
+        if other.id == record.id:
+            raise BadInput("The run {run} tells nothing about itself. Name an earlier one.", run=record.id)
+    planned = {sample.id for sample in store.planned(record.id)}
+    if all(planned.isdisjoint(sample.id for sample in kept.planned(other.id)) for other, kept in earlier):
+        runs = ", ".join(other.id for other, _ in earlier)
+        raise BadInput("{runs}: no sample in common with {run}.", runs=runs, run=record.id)
+
+
+def read_earlier(run: Side, earlier: Sequence[Side], scorer: str) -> Earlier:
+    """Return what earlier runs earned from a scorer on the samples that a run could have drawn."""
+    record, store = run
+    sums: dict[str, Earned] = {}
+    for other, kept in earlier:
+        if scorer in other.scorers:
+            for id, one in earned_by_sample(other, kept, scorer).items():
+                if one.attempts:
+                    found = sums.setdefault(id, Earned(one.cluster, one.tags, 0))
+                    found.total += one.mean
+                    found.attempts += 1
+    chosen = record.spec.selection
+    if chosen.first is not None:
+        planned = {sample.id for sample in store.planned(record.id)}
+        sums = {id: one for id, one in sums.items() if id in planned}
+    elif chosen.ids:
+        sums = {id: one for id, one in sums.items() if id in set(chosen.ids)}
+    samples = {id: one for id, one in sums.items() if all(one.tags.get(key) == tag for key, tag in chosen.tags.items())}
+    return Earlier(
+        runs=[other.id for other, _ in earlier], samples=samples, why_not=_why_not(record, store, earlier, scorer)
+    )
+
+
+def _why_not(record: RunRecord, store: Store, earlier: Iterable[Side], scorer: str) -> Sentence | None:
+    if not any(scorer in other.scorers for other, _ in earlier):
+        return say("it has no verdict of {scorer}", scorer=scorer)
+    if record.spec.until is not None:
+        return say("its intervals hold at each look while it ran, and would no longer")
+    is_whole = sum(store.outcomes(record.id).values()) >= record.planned and "skipped" not in store.outcomes(record.id)
+    if record.strata is None or (record.strata.order == "official" and not is_whole):
+        return say("the samples of the run are no random draw")
+    return None

@@ -1,0 +1,115 @@
+"""Numbers of a run given what earlier runs earned on the same samples."""
+
+import random
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from proctor import BadInput, Sample, Task, evaluate
+from proctor.api import open_run
+from proctor.api.baselines import set_baseline
+from proctor.api.run import Run
+from proctor.stats.covariate import ADJUSTED
+
+SAMPLES = [
+    Sample.ask(f"q{number}", str(number), target="yes", tags={"level": "hard" if number % 4 == 0 else "easy"})
+    for number in range(400)
+]
+TASK = Task(name="quiz", samples=SAMPLES, scorers=["exact"], spread_by="level")
+
+
+def knows(question: str, version: str) -> bool:
+    """Most of what one version knows the other does, too."""
+    rate = 0.5 if int(question) % 4 == 0 else 0.85
+    is_other = version == "new" and random.Random(f"{question}?").random() < 0.2
+    return random.Random(f"{question}{version if is_other else ''}/").random() < rate
+
+
+def old(question: str) -> str:
+    return "yes" if knows(question, "old") else "no"
+
+
+def new(question: str) -> str:
+    return "yes" if knows(question, "new") else "no"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = str(tmp_path_factory.mktemp("given") / "runs.db")
+    evaluate(TASK, agent=old, store=path, run_id="old")
+    evaluate(TASK, agent=new, store=path, run_id="new", limit=100)
+    evaluate(TASK, agent=new, store=path, run_id="hard", limit=60, tags={"level": "hard"})
+    return path
+
+
+def opened(name: str, store: str, *given: str) -> Run:
+    return open_run(name, store=store, given=given)
+
+
+def test_the_interval_is_narrower_and_its_note_says_so(store: str) -> None:
+    run = opened("new", store)
+    plain, given = (one.estimate("accuracy") for one in (run, opened("new", store, "old")))
+    assert given.method == ADJUSTED
+    assert "given old: interval" in str(given.note)
+    assert None not in (plain.low, plain.high, given.low, given.high)
+    assert given.high - given.low < 0.9 * (plain.high - plain.low)  # type: ignore[operator]
+    assert (given.scored, given.planned) == (plain.scored, plain.planned)
+    truth = sum(new(one.question) == "yes" for one in SAMPLES) / 400
+    assert given.low < truth < given.high  # type: ignore[operator]
+
+
+def test_slices_are_adjusted_by_their_own_samples(store: str) -> None:
+    given = opened("new", store, "old")
+    easy = given.estimate("accuracy", slice="level=easy")
+    assert easy.method == ADJUSTED
+
+
+def test_a_run_by_tags_is_adjusted_by_samples_with_these_tags_only(store: str) -> None:
+    found = opened("hard", store, "old").estimate("accuracy")
+    assert found.method == ADJUSTED
+    truth = sum(new(one.question) == "yes" for one in SAMPLES if one.tags["level"] == "hard") / 100
+    assert found.low < truth < found.high  # type: ignore[operator]
+
+
+def test_a_run_of_all_samples_gains_nothing_and_says_why(store: str) -> None:
+    run = opened("old", store)
+    given = opened("old", store, "new").estimate("accuracy")
+    assert (given.low, given.high) == (run.estimate("accuracy").low, run.estimate("accuracy").high)
+    assert "every sample of the earlier runs is in this run" in str(given.note)
+
+
+def test_reports_and_json_show_the_adjusted_numbers(store: str, tmp_path: Path) -> None:
+    given = opened("new", store, "old")
+    text = given.report(tmp_path / "new.md").read_text()
+    assert "given old: interval" in text
+    assert given.summary()["estimates"][0]["method"] == ADJUSTED
+
+
+def test_several_runs_and_baselines_are_taken_by_their_names(store: str) -> None:
+    run = opened("new", store)
+    set_baseline(run.store, "released", "old")
+    assert "given old, hard" in str(opened("new", store, "released", "hard").estimate("accuracy").note)
+
+
+def test_a_run_that_cannot_help_is_refused(store: str) -> None:
+    run = opened("new", store)
+    with pytest.raises(BadInput, match="tells nothing about itself"):
+        opened("new", store, "new")
+    with pytest.raises(BadInput, match="Did you mean 'old'"):
+        opened("new", store, "odl")
+    other = Task(name="other", samples=SAMPLES[:4], scorers=["exact"])
+    evaluate(other, agent=old, store=run.store, run_id="other")
+    with pytest.raises(BadInput, match="different tasks"):
+        opened("new", store, "other")
+    evaluate(TASK, agent=old, store=run.store, run_id="easy", tags={"level": "easy"})
+    with pytest.raises(BadInput, match="no sample in common"):
+        opened("hard", store, "easy")
+
+
+def test_what_was_visited_in_the_order_of_the_task_is_no_draw() -> None:
+    whole = evaluate(TASK, agent=old, store=":memory:", run_id="whole")
+    drawn = evaluate(TASK, agent=new, store=whole.store, run_id="drawn", order="official", limit=80)
+    assert "given whole: interval" in str(drawn.given(whole).estimate("accuracy").note)
+    cut_off = Run(replace(drawn.record, planned=100), drawn.store)
+    assert "no random draw" in str(cut_off.given(whole).estimate("accuracy").note)
