@@ -8,12 +8,13 @@ import pytest
 from msgspec.structs import replace
 from web_site import AppSite
 
+from proctor.continuous.trends import TrendGiven
 from proctor.core.errors import BadInput
 from proctor.web.comparing import background
 from proctor.web.comparing.background import Background
 from proctor.web.comparing.comparison import CompareGiven, compare_runs
 from proctor.web.comparing.leaderboard import BoardGiven, rank_agents
-from proctor.web.comparing.trends import TrendGiven, follow_task
+from proctor.web.comparing.trends import follow_task
 from proctor.web.workspace import Found
 
 

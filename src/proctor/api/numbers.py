@@ -42,9 +42,10 @@ def estimates(record: RunRecord, store: Store, given: Sequence[tuple[RunRecord, 
     return anytime(record, store, [*found, *fault_estimates(record, store, names)])
 
 
-def headline(record: RunRecord, store: Store) -> Estimate | None:
-    """Return the main number of the first scorer; None where nothing was scored."""
-    found = [one for name in record.scorers[:1] for one in _of_scorer(record, store, name, "")]
+def headline(record: RunRecord, store: Store, scorer: str = "") -> Estimate | None:
+    """Return the main number of a scorer, by default of the first; None where nothing was scored."""
+    names = [scorer] if scorer else record.scorers[:1]
+    found = [one for name in names for one in _of_scorer(record, store, name, "")]
     main = [one for one in found if one.name in MAIN and not one.slice]
     return next(iter(anytime(record, store, [*main, *found][:1], scorer=record.scorers[0] if found else None)), None)
 

@@ -42,6 +42,7 @@ HELP_BY_COMMAND = {
     "explain-delta": "Say why a number moved between two runs: parts in points that sum to the difference.",
     "gate": "Decide by a policy whether a run may ship: GO (exit code 0), NO-GO (1) or INCONCLUSIVE (3).",
     "baseline": "Name runs that others are compared with; the names are kept in the store.",
+    "trends": "Show the number of an agent on a task over time: when it changed, and what was changed then.",
     "web": "Look at runs, compare them, and write eval sets by talking with an agent, in the browser.",
     "review": "Review the items of a data file by hand: scores, a status and comments, in the browser.",
     "report": "Write a run as a page: HTML, Markdown, JSON or JUnit.",

@@ -8,7 +8,7 @@ NO-GO is enough for NO-GO, so there the rules are corrected by Holm: the chance 
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -20,6 +20,7 @@ from proctor.continuous.policy import Policy, Rule, default_policy, read_policy
 from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence, say
+from proctor.core.task import Store
 from proctor.reports.changes import SEPARATOR, Change, changes_between
 from proctor.stats.distributions import normal_quantile
 from proctor.stats.rate import Interval
@@ -169,7 +170,17 @@ def _check_same_task(run: Run, against: Run) -> None:
         raise BadInput("The run {run} cannot be its own baseline.", run=run.id)
 
 
-def blocking_changes(run: Run, against: Run) -> tuple[Change, ...]:
+class Stored(Protocol):
+    """A run and the store it is in."""
+
+    @property
+    def record(self) -> RunRecord: ...
+
+    @property
+    def store(self) -> Store: ...
+
+
+def blocking_changes(run: Stored, against: Stored) -> tuple[Change, ...]:
     """Return what changed since `against` of the task, its data, scorers, judges and users: two measures are not compared."""
     found = [
         one
@@ -180,7 +191,7 @@ def blocking_changes(run: Run, against: Run) -> tuple[Change, ...]:
         if scorer not in against.record.scorers:
             continue
         before, after = (
-            next((one.scorer_version for one in each.store.verdicts(each.id, scorer=scorer)), "")
+            next((one.scorer_version for one in each.store.verdicts(each.record.id, scorer=scorer)), "")
             for each in (against, run)
         )
         if before and after and before != after:

@@ -1,10 +1,14 @@
 """The parts of a page: headings, paragraphs, tables and lists, whatever it is written as."""
 
 from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from proctor.core.sentence import Sentence
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 Phrase = str | Sentence
 
@@ -37,7 +41,14 @@ class Heading(msgspec.Struct, frozen=True, tag=True):
     text: Phrase
 
 
-Block = Heading | Paragraph | Bullets | Table
+class Drawing(msgspec.Struct, frozen=True, tag=True):
+    """A plot: SVG in a page, characters elsewhere."""
+
+    characters: str
+    svg: "Markup"
+
+
+Block = Heading | Paragraph | Bullets | Table | Drawing
 
 
 class Section(msgspec.Struct, frozen=True):

@@ -1,6 +1,7 @@
 """Say what is different in how two runs were made: code, data, options, versions."""
 
 from collections.abc import Iterator, Mapping
+from operator import attrgetter
 
 import msgspec
 
@@ -22,8 +23,13 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     after: str | None
 
 
+_RECORDED = tuple(map(attrgetter, ("spec", "provenance", "task_version", "agent", "proctor_version")))
+
+
 def changes_between(old: RunRecord, new: RunRecord) -> tuple[Change, ...]:
     """Return what differs in what was run; what may be secret is named without its value."""
+    if all(of(old) == of(new) for of in _RECORDED):
+        return ()
     before, after = (dict(_facts(record)) for record in (old, new))
     return tuple(
         Change(name=name, before=_shown(name, before.get(name)), after=_shown(name, after.get(name)))

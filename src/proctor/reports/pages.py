@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from proctor.core.errors import BadInput
-from proctor.reports.blocks import Block, Bullets, Heading, Paragraph, Phrase, Section, Table, block_kind
+from proctor.reports.blocks import Block, Bullets, Drawing, Heading, Paragraph, Phrase, Section, Table, block_kind
 from proctor.reports.tables import add_rows, new_table, print_table, styled
 from proctor.reports.visible import one_line
 from proctor.reports.words import Words
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Block",
     "Bullets",
+    "Drawing",
     "Heading",
     "Page",
     "Paragraph",
@@ -87,6 +88,8 @@ def show(sections: Sequence[Section], lang: str, console: "Console") -> None:
                 case Bullets(items=items):
                     for item in items:
                         console.print(styled(f"  {one_line(words.t(item), 400)}", "dim"))
+                case Drawing(characters=characters):
+                    console.print(styled(characters, ""))
                 case Paragraph() | Heading():
                     console.print(
                         styled(words.t(block.text), "bold" if isinstance(block, Heading) or block.strong else "")

@@ -12,6 +12,7 @@ from proctor.reports.distribution import Distribution
 
 STEPS = (0, 25, 50, 75, 100)
 STEPS_OF_AXIS = (0.05, 0.1, 0.2)
+BARS = "▁▂▃▄▅▆▇█"
 HEIGHT, TOP, BOTTOM = 240, 18, 8  # of a timeline, in pixels
 
 
@@ -141,7 +142,7 @@ def histogram(found: Distribution, title: str, label: Callable[[float], str]) ->
 
 
 class Dot(NamedTuple):
-    """An estimate of a timeline: its mark (`better`, `worse` or none), address and title, both escaped."""
+    """An estimate of a timeline: its mark (`better`, `worse` or none), address ('' for none) and title, both escaped."""
 
     estimate: Estimate
     mark: str
@@ -191,8 +192,21 @@ def timeline(dots: Sequence[Dot], baseline: Estimate | None, title: str) -> str:
         sign = {"better": "▲", "worse": "▼"}.get(dot.mark, "")
         drawn += f'<circle class="dot {dot.mark}" cx="{x}%" cy="{middle}" r="4.5"/>'
         drawn += f'<text class="{dot.mark}" x="{x}%" y="{top - 6}" text-anchor="middle">{sign}</text>' if sign else ""
-        drawn_dots.append(f'<a href="{dot.address}" aria-label="{dot.title}">{drawn}</a>')
+        link = f'<a href="{dot.address}" aria-label="{dot.title}">{drawn}</a>'
+        drawn_dots.append(link if dot.address else f"<g>{drawn}</g>")
     return f'<svg class="plot timeline" role="group" aria-label="{title}" width="100%" height="{HEIGHT}">{"".join([*marks, *drawn_dots])}</svg>'
+
+
+def sparkline(values: Sequence[float | None]) -> str:
+    """Draw values in characters, one each: the least is the lowest, the greatest the highest.
+
+    >>> sparkline([0.2, 0.4, None, 0.9])
+    '▁▃ █'
+    """
+    known = [value for value in values if value is not None]
+    least, most = (min(known), max(known)) if known else (0.0, 0.0)
+    scale = (len(BARS) - 1) / (most - least) if most > least else 0.0
+    return "".join(" " if value is None else BARS[round((value - least) * scale)] for value in values)
 
 
 def _span(low: float | None, high: float | None) -> tuple[float, float] | None:

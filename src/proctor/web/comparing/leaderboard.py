@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.api import numbers
+from proctor.continuous.trends import ALPHA, main_estimate
 from proctor.core.run import Estimate, RunRecord
 from proctor.reports.matching import earned_by_sample, match_samples, metric_of, untested_row
 from proctor.reports.verdicts import Untested, decide_each
@@ -20,7 +20,6 @@ from proctor.web.comparing.background import Background
 from proctor.web.workspace import Found, Workspace
 
 MOST_AGENTS = 30
-ALPHA = 0.05
 
 
 class BoardGiven(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,16 +114,6 @@ def rank_agents_soon(workspace: Workspace, given: BoardGiven, *, seconds: float 
 def agent_key(record: RunRecord) -> tuple[str, bytes]:
     """Return what makes two runs those of the same agent: its name and its options."""
     return record.agent, msgspec.json.encode(record.spec.agent_options, order="deterministic")
-
-
-def main_estimate(run: Found, scorer: str) -> Estimate | None:
-    """Return the number of a scorer over the whole run; None where nothing was scored."""
-    if scorer not in run.record.scorers:
-        return None
-    several = len(run.record.scorers) > 1
-    wanted = {f"{scorer}.{name}" if several else name for name in numbers.MAIN}
-    found = numbers.estimates(run.record, run.store)
-    return next((one for one in found if not one.slice and one.name in wanted and one.value is not None), None)
 
 
 def _rank(runs: Sequence[Found], board: Leaderboard) -> Leaderboard:

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from urllib.parse import quote, urlencode
 
-from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -12,17 +11,18 @@ from starlette.routing import BaseRoute, Route
 from proctor.api.run import Run
 from proctor.continuous import delta_pages
 from proctor.continuous import pages as gate_pages
+from proctor.continuous import trend_pages
+from proctor.continuous.trends import TrendGiven, named_baselines
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
-from proctor.reports import plot, versus
+from proctor.reports import versus
 from proctor.reports.both import pair_samples
 from proctor.reports.build import HIDDEN, is_private
 from proctor.reports.changes import SEPARATOR
 from proctor.reports.compare import Comparison, scorers_in_common
 from proctor.reports.pairs import value_text
 from proctor.reports.verdicts import Row
-from proctor.reports.visible import visible
 from proctor.reports.words import Words
 from proctor.stats.paired import Decision
 from proctor.web.app import page
@@ -244,9 +244,7 @@ class _Pages:
             wrong = error.sentence
         of_task = [one for one in self._workspace.runs()[0] if one.record.task == run.record.task]
         named = [
-            (name, f"{name} · {one.record.id}")
-            for name, one in trends.named_baselines(of_task)
-            if one.store is run.store
+            (name, f"{name} · {one.record.id}") for name, one in named_baselines(of_task) if one.store is run.store
         ]
         plain = [(one.reference, one.reference) for one in of_task if one.reference != run.reference][:OFFERED]
         return page(
@@ -281,7 +279,7 @@ class _Pages:
 
     def trends(self, request: Request) -> Response:
         """Show the runs of an agent on a task over time."""
-        given = read(request, trends.TrendGiven)
+        given = read(request, TrendGiven)
         trend = trends.follow_task_soon(self._workspace, given, seconds=SECONDS)
         if trend is None:
             return page(request, "comparing/waiting.html.jinja", title=say("Trends"))
@@ -296,18 +294,18 @@ class _Pages:
             agents=[(name, name) for name in trend.agents],
             baselines=[*((name, name) for name in trend.named), *plain],
             names_of=_names_by_run(trend.named.items()),
-            alerts=list(_alerts(trend, words)),
-            chart=_chart(trend, words),
+            alerts=list(trend_pages.findings(trend, words)),
+            chart=trend_pages.chart(trend, words, lambda run: f"/runs/{quote(run, safe='@')}"),
             how=versus.HOW,
             short=lambda changes: ", ".join(one.name.rpartition(SEPARATOR)[2] for one in changes[:3]),
-            sentences=list(_about_trend(trend, words)),
+            sentences=list(trend_pages.about(trend, words)),
             link=_linker(request),
         )
 
 
 def _names_of(runs: Sequence[Found]) -> Mapping[str, Sequence[str]]:
     """Return the names of the runs that are baselines."""
-    return _names_by_run((name, run.reference) for name, run in trends.named_baselines(runs))
+    return _names_by_run((name, run.reference) for name, run in named_baselines(runs))
 
 
 def _names_by_run(named: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
@@ -407,56 +405,3 @@ def _about_board(board: leaderboard.Leaderboard, words: Words) -> Iterator[str]:
         yield words.t("Runs of this task that are not finished, not shown: {count}.", count=board.unfinished)
     if board.left_out:
         yield words.t("Agents not shown, as others have newer runs: {count}.", count=board.left_out)
-
-
-def _alerts(trend: trends.Trend, words: Words) -> Iterator[str]:
-    """Say which run was the last that is shown to be worse, and how many others are."""
-    worse = [point for point in trend.points if point.row is not None and point.row.outcome == "worse"]
-    if worse:
-        row = worse[-1].row
-        assert row is not None
-        yield words.t(
-            "{run} is worse than {against}: {difference} points ({interval}).",
-            run=worse[-1].run_id,
-            against=worse[-1].against,
-            difference=versus.signed(row.difference.value),
-            interval=versus.span(row),
-        )
-    if len(worse) > 1:
-        yield words.t("Other runs that are worse, marked below: {count}.", count=len(worse) - 1)
-
-
-def _about_trend(trend: trends.Trend, words: Words) -> Iterator[str]:
-    tested = sum(point.row is not None and point.row.p_adjusted is not None for point in trend.points)
-    if trend.baseline:
-        yield words.t(
-            "Each run is compared with the baseline on the samples that both have scored. The newest is tested first, at 5%, then the one before it, as long as a difference is found; tested: {count}.",
-            count=tested,
-        )
-    elif tested:
-        yield words.t(
-            "Each run is compared with the one before on the samples that both have scored. All tests ({count}) are corrected by Holm together, so a single step must be clear to be marked. A baseline finds a fall that lasts more easily.",
-            count=tested,
-        )
-    if trend.earlier:
-        yield words.t("Earlier runs, not shown: {count}.", count=trend.earlier)
-
-
-def _chart(trend: trends.Trend, words: Words) -> Markup:
-    """Draw the runs that have a number."""
-
-    def text(said: str) -> str:
-        return str(escape(visible(said)))
-
-    dots = [
-        plot.Dot(
-            point.estimate,
-            point.row.outcome if point.row is not None and point.row.outcome != "inconclusive" else "",
-            text(f"/runs/{quote(point.run, safe='@')}"),
-            text(f"{point.run_id}: {words.sentence(point.estimate, words.when(point.created))}"),
-        )
-        for point in trend.points
-        if point.estimate is not None
-    ]
-    title = words.t("{task} with {agent} over time", task=trend.task, agent=trend.agent)
-    return Markup(plot.timeline(dots, trend.baseline_estimate, text(title)))  # noqa: S704 - its texts are escaped
