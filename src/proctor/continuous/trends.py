@@ -91,7 +91,7 @@ class Trend(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         shifts: the changes found among the newest `tested` runs, the oldest first.
-        runs_per_alarm: a false change is found at most once in so many runs, in each direction.
+        runs_per_alarm: in that number of runs a false change is found once at most, in each direction.
     """
 
     task: str

@@ -65,7 +65,7 @@ class Detector:
         """Begin without a run.
 
         Args:
-            runs_per_alarm: in each direction, one false alarm in so many runs on average, at most.
+            runs_per_alarm: in each direction, the number of runs with one false alarm among them on average, at most.
 
         Raises:
             BadInput: it is not more than 1.
