@@ -70,7 +70,7 @@ class TrendShift(msgspec.Struct, frozen=True, kw_only=True):
     """A change that was found.
 
     Attributes:
-        since: the first run after it, as far as can be told; `found` is the run that showed it.
+        since: the first run after it, as far as the runs show; `found` is the run that showed it.
         runs: those before the change that the mean `before` is of; `after` is that of the runs since then.
         chance: of so much evidence at a run if nothing had changed, at most.
         changes: what was changed between the last run before and the first one after.

@@ -43,7 +43,7 @@ class Shift(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         begin: the first run of those before the change, back to the last one.
-        since: the first run after it, as far as can be told.
+        since: the first run after it, as far as the runs show.
         found: the run that showed it.
         before, after: the means of the units that were measured on both sides.
         chance: of so much evidence at a run if nothing changed, at most.
