@@ -9,9 +9,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from proctor.api.run import Run
-from proctor.continuous import delta_pages
+from proctor.continuous import delta_pages, trend_pages
 from proctor.continuous import pages as gate_pages
-from proctor.continuous import trend_pages
 from proctor.continuous.trends import TrendGiven, named_baselines
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
