@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import hypothesis
 import pytest
@@ -29,6 +29,19 @@ hypothesis.settings.register_profile("dev", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("ci" if IN_CI else "dev")
 
+
+started: list[tuple[asyncio.AbstractEventLoop, asyncio.SubprocessTransport]] = []  # by asyncio, in this test
+start_process = asyncio.BaseEventLoop.subprocess_exec
+
+
+async def start_noted(self: asyncio.BaseEventLoop, *arguments: Any, **options: Any) -> Any:
+    """Start a process as the event loop does, and note it."""
+    transport, protocol = await start_process(self, *arguments, **options)
+    started.append((self, transport))
+    return transport, protocol
+
+
+asyncio.BaseEventLoop.subprocess_exec = start_noted  # type: ignore[method-assign]
 
 LoopFactory = Callable[[], asyncio.AbstractEventLoop]
 
@@ -64,6 +77,19 @@ def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> M
     import uvloop
 
     return {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown() -> Iterator[None]:
+    """Fail a test that leaves a process behind with nobody to reap it: its event loop is closed, and the process is not.
+
+    Python would warn of it as well, but only when the object is collected, in whichever test runs then.
+    """
+    yield
+    over = [transport for loop, transport in started if loop.is_closed()]
+    started[:] = [(loop, transport) for loop, transport in started if not loop.is_closed()]
+    left = [one for one in over if one.get_returncode() is None or not one.is_closing()]
+    assert not left, f"started by asyncio, and neither ended nor closed when the event loop was: {left}"
 
 
 class UnexpectedSkips:

@@ -293,7 +293,7 @@ async def test_a_plain_function_sees_the_context_and_does_not_block_the_loop() -
     who: contextvars.ContextVar[str] = contextvars.ContextVar("who")
     who.set("me")
     threads: set[str] = set()
-    together = threading.Barrier(8, timeout=5)
+    together = threading.Barrier(8, timeout=60)
 
     def agent(question: str) -> str:
         threads.add(threading.current_thread().name)

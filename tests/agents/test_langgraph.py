@@ -440,7 +440,7 @@ def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
 
 async def test_samples_run_beside_each_other() -> None:
     async def reply(state: MessagesState) -> dict[str, Any]:
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(0.5)
         return {"messages": [AIMessage("done")]}
 
     graph = StateGraph(MessagesState)
@@ -450,4 +450,4 @@ async def test_samples_run_beside_each_other() -> None:
     await played(agent, "?")
     clock = time.perf_counter()
     await asyncio.gather(*(played(agent, "?") for _ in range(20)))
-    assert time.perf_counter() - clock < 20 * 0.2 / 2
+    assert time.perf_counter() - clock < 20 * 0.5 / 2

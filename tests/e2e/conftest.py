@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+expect.set_options(timeout=20_000)  # on a busy machine a page is rarely there within the 5 s that are the default
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
@@ -45,7 +46,7 @@ class WebServer:
     def stop(self, how: signal.Signals = signal.SIGINT) -> int:
         if self.process.poll() is None:
             self.process.send_signal(how)
-        self.process.communicate(timeout=20)
+        self.process.communicate(timeout=60)
         return self.process.returncode
 
 
@@ -104,7 +105,7 @@ def visit(chromium: Browser, requests: list[str]) -> Iterator[Callable[..., Page
         page.on("request", lambda request: requests.append(request.url))
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("dialog", lambda dialog: errors.append(f"a dialog: {dialog.message}"))
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(30_000)
         page.goto(address)
         return page
 

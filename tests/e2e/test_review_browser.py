@@ -36,7 +36,7 @@ class Server:
     def stop(self, how: signal.Signals = signal.SIGINT) -> int:
         if self.process.poll() is None:
             self.process.send_signal(how)
-        self.process.communicate(timeout=20)
+        self.process.communicate(timeout=60)
         return self.process.returncode
 
 

@@ -104,7 +104,7 @@ def test_a_signal_ends_the_run_politely_and_says_how_to_go_on(folder: Path, numb
     while sum(calls(folder).values()) < 200:
         time.sleep(0.005)
     process.send_signal(number)
-    said = process.communicate(timeout=20)[1].decode()
+    said = process.communicate(timeout=60)[1].decode()
     assert process.returncode == 130
     assert "proctor run --run r" in said
     made = calls(folder)
@@ -140,7 +140,7 @@ def test_one_run_is_open_once_and_others_share_the_store(folder: Path) -> None:
     while sum(calls(folder).values()) < 100:
         time.sleep(0.005)
     second = start()
-    said = second.communicate(timeout=20)[1].decode()
+    said = second.communicate(timeout=60)[1].decode()
     assert second.returncode == 2
     assert str(process.pid) in said
     other = subprocess.run(

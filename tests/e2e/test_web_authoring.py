@@ -44,7 +44,7 @@ class Served(AppSite):
 
     def stop(self) -> None:
         self._server.should_exit = True
-        self._thread.join(timeout=20)
+        self._thread.join(timeout=60)
         self.workspace.close()
 
     def case(self, case_id: str) -> Any:

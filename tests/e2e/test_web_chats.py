@@ -58,6 +58,7 @@ def open_chat(web: Callable[..., Any], visit: Open, requests: list[str], tmp_pat
 
 def say(page: Page, text: str, how: str | None = "done") -> None:
     """Type a message and send it, and wait until the reply is over."""
+    expect(page.locator("#composer")).to_be_visible()  # the page may just be coming back
     number = page.locator("[data-turn]").count()
     page.get_by_label("Message").fill(text)
     page.keyboard.press("Enter")
@@ -69,8 +70,10 @@ def test_a_reply_streams_and_the_session_is_saved_as_a_case(open_chat: Open, tmp
     page = open_chat("shop")
     say(page, "What does A cost?")
     expect(page.locator("#chat-status")).to_have_text("ready")
-    late = []
-    for number in range(1, 4):
+    late: list[float] = []
+    number = 0
+    while min(late, default=1.0) >= 0.05 and number < 12:  # the machine may be busy at some of them, not at all
+        number += 1
         page.evaluate(WATCH)
         say(page, "time")  # the first words of the reply are the time at which the model said them
         said = float(page.locator(f"#turn-{number} .steps").inner_text().split()[-1])
@@ -92,7 +95,7 @@ def test_a_reply_streams_and_the_session_is_saved_as_a_case(open_chat: Open, tmp
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("Saved as price-of-a in prices.evalset.json.")).to_be_visible()
     [case] = json.loads((tmp_path / "evalsets" / "prices.evalset.json").read_text())["eval_cases"]
-    assert len(case["conversation"]) == 4
+    assert len(case["conversation"]) == 1 + number
     assert case["final_session_state"] == {"asked": 1}
     page.get_by_role("link", name="Open the case").click()
     expect(page.get_by_label("Expected response").first).to_have_value("Model A costs 100 元.")
@@ -104,7 +107,7 @@ def test_a_crash_a_stop_and_new_code_are_said_and_the_chat_goes_on(open_chat: Op
     expect(page.locator("#turn-0 .fault")).to_contain_text("The agent's process ended (exit code 7).")
     say(page, "wait", None)
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
-    expect(page.locator("#turn-1 .waits")).to_contain_text("no words yet", timeout=10_000)
+    expect(page.locator("#turn-1 .waits")).to_contain_text("no words yet")
     page.keyboard.press("Escape")
     expect(page.locator("#turn-1")).to_contain_text("Stopped; that turn is not kept.")
     expect(page.get_by_role("button", name="Stop")).to_be_hidden()

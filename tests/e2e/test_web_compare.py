@@ -67,7 +67,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]
     said: dict[str, Any] = json.loads(process.stdout.readline())
     yield said
     process.terminate()
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
 
 
 @pytest.fixture(scope="module")

@@ -72,7 +72,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]
     said: dict[str, Any] = json.loads(process.stdout.readline())
     yield said
     process.terminate()
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def visit(chromium: Browser, server: dict[str, Any], session: Any) -> Iterator[V
     def begin(path: str, **how: Any) -> Page:
         contexts.append(chromium.new_context(storage_state=session, **how))
         page = contexts[-1].new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(30_000)
         page.on("request", lambda request: requests.append(request.url))
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("dialog", lambda dialog: wrong.append(dialog.message))

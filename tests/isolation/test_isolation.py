@@ -75,9 +75,13 @@ async def test_instances_are_spread_over_the_workers_and_calls_wait_their_turn(w
 
 async def test_what_is_called_at_once_runs_at_once(workers: Workers) -> None:
     await asyncio.wait([asyncio.create_task(workers.run("number_of_lines", text="", seconds=0.05)) for _ in range(2)])
-    started = time.monotonic()
-    await asyncio.wait([asyncio.create_task(workers.run("number_of_lines", text="", seconds=0.5)) for _ in range(2)])
-    assert time.monotonic() - started < 0.9
+    took: list[float] = []
+    while min(took, default=1.0) >= 0.9 and len(took) < 10:  # the machine may be busy at some of them, not at all
+        started = time.monotonic()
+        calls = [workers.run("number_of_lines", text="", seconds=0.5) for _ in range(2)]
+        await asyncio.wait([asyncio.create_task(call) for call in calls])
+        took.append(time.monotonic() - started)
+    assert min(took) < 0.9
 
 
 async def test_what_a_program_prints_is_read_and_thrown_away(workers: Workers) -> None:

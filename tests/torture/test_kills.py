@@ -146,7 +146,7 @@ def test_a_signal_ends_a_first_sample_that_hangs(stage: Stage) -> None:
         process = stage.start(stage.model(endpoint.url))
         wait_until(lambda: model.asked.total() > 0)
         process.send_signal(signal.SIGTERM)
-        stopped = ended(process, seconds=20)
+        stopped = ended(process, seconds=60)
         assert stopped.code == 130
         assert f"proctor run --run {RUN}" in stopped.error
         model.fault = None
@@ -164,8 +164,8 @@ def test_a_second_signal_ends_a_run_at_once(stage: Stage) -> None:
         time.sleep(0.2)
         sent = time.monotonic()
         process.send_signal(signal.SIGINT)
-        stopped = ended(process, seconds=20)
-        assert time.monotonic() - sent < 15
+        stopped = ended(process, seconds=60)
+        assert time.monotonic() - sent < 25
         assert stopped.code == 130, stopped
         assert "Traceback" not in stopped.error
         assert f"proctor run --run {RUN}" in stopped.error
@@ -288,7 +288,7 @@ def test_workers_end_with_their_parent(stage: Stage) -> None:
     wait_until(pids.exists)
     process.kill()
     process.communicate()
-    wait_until(lambda: not any(map(_lives, map(int, pids.read_text().split()))), seconds=10)
+    wait_until(lambda: not any(map(_lives, map(int, pids.read_text().split()))))
 
 
 def _lives(pid: int) -> bool:

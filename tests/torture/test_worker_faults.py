@@ -87,7 +87,7 @@ async def marked_workers(
     async with workers:
         yield workers, mark
         assert len(processes_of(mark)) <= 3 * size + 3, "a worker that ended was not removed"
-    wait_until(lambda: not processes_of(mark), seconds=3)
+    wait_until(lambda: not processes_of(mark), seconds=20)
 
 
 def row(fault: Fault) -> object:
@@ -120,7 +120,7 @@ async def test_without_namespaces_nothing_is_left_either(function: str, temporar
     async with marked_workers(confined=False) as (workers, mark):
         with pytest.raises(EnvironmentFailed):
             await workers.run(function)
-        wait_until(lambda: not processes_of(mark), seconds=3)
+        wait_until(lambda: not processes_of(mark), seconds=20)
         assert await workers.run("echo") == {}
 
 
@@ -256,7 +256,7 @@ def test_a_worker_that_fails_costs_a_run_its_sample_only(stage: Stage, function:
     with closing(proctor.open_run(RUN, store=str(stage.store)).store) as store:
         kinds = {trial.failure.kind for trial in store.trials(RUN) if trial.failure is not None}
     assert kinds == {"worker_killed" if function == "is_killed" else "worker_hung"}
-    wait_until(lambda: not processes_of(mark), seconds=5)
+    wait_until(lambda: not processes_of(mark), seconds=20)
 
 
 @pytest.mark.fault(
@@ -273,7 +273,7 @@ def test_a_run_that_is_killed_leaves_no_worker_and_is_resumed(stage: Stage) -> N
     time.sleep(0.5)
     run.kill()
     run.communicate()
-    wait_until(lambda: not processes_of(mark), seconds=5)
+    wait_until(lambda: not processes_of(mark), seconds=20)
     stage.script("questions.py", ACTING.format(program=str(PROGRAM), mark=mark, function="pid"))
     done = stage.run_alone(stage.go_on("--accept-changes"))
     assert done.code == 0, done.error
@@ -321,5 +321,5 @@ def test_no_worker_outlives_its_parent(number: signal.Signals, confined: bool, t
         assert len(processes_of(mark)) >= 4
         parent.send_signal(number)
         parent.wait(10)
-    wait_until(lambda: not processes_of(mark), seconds=5)
-    wait_until(lambda: not list(folder.iterdir()), seconds=5)
+    wait_until(lambda: not processes_of(mark), seconds=20)
+    wait_until(lambda: not list(folder.iterdir()), seconds=20)

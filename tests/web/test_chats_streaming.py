@@ -75,7 +75,7 @@ async def test_an_adk_agent_streams_calls_thoughts_and_text_and_its_state_is_kep
     stopped = await chats.send(chat, Message.of("user", "wait"))
     await asyncio.sleep(0.3)
     chats.stop(chat)
-    await asyncio.wait_for(stopped.ended.wait(), 10)
+    await asyncio.wait_for(stopped.ended.wait(), 60)
     assert stopped.how == "stopped"
     assert (await say(chats, chat, "count")).steps[-1].message.text == "11 messages"
 

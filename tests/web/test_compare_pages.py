@@ -1,9 +1,12 @@
 """The pages of several runs: comparison, samples side by side, leaderboard, trends."""
 
 import re
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -13,7 +16,7 @@ from proctor import Sample, Task, evaluate
 from proctor.api import Run
 from proctor.api.baselines import set_baseline
 from proctor.core.errors import ProviderFailed
-from proctor.web.comparing import pages
+from proctor.web.comparing import background, pages
 
 HOSTILE = "s/<script>alert(1)</script>?&\x1b[31m"
 
@@ -266,9 +269,20 @@ def test_a_comparison_of_two_runs_can_be_saved_as_one_file(three: Lab) -> None:
 
 
 def test_a_page_that_waits_says_so_and_asks_again(three: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_begin = threading.Event()
+
+    class Held(ThreadPoolExecutor):
+        """Begins the work when it may, and not in the moment before the page is made."""
+
+        def submit(self, work: Callable[..., Any], /, *arguments: Any) -> Any:  # type: ignore[override]
+            return super().submit(lambda: (may_begin.wait(60), work(*arguments))[1])
+
     monkeypatch.setattr(pages, "SECONDS", 0.0)
+    monkeypatch.setattr(background, "ThreadPoolExecutor", Held)
     for path in ("/compare?run=old&run=new", "/leaderboard?task=t", "/trends?agent=old"):
+        may_begin.clear()
         first = three.client.get(path).text
+        may_begin.set()
         assert "Reading all samples of these runs." in text_of(first)
         assert f'hx-get="{path.replace("&", "&amp;")}"' in first
         while "Reading all samples" in (html := three.client.get(path).text):

@@ -25,6 +25,7 @@ from proctor.engine import wire
 from proctor.isolation.limits import Limits
 from proctor.isolation.workers import VARIABLE, default_size
 from proctor.runtime.concurrent import run_to_the_end, run_together
+from proctor.runtime.program import reap
 from proctor.transport.client import Client
 
 READY_SECONDS = 120.0
@@ -208,8 +209,7 @@ class Worker:
         if process is not None and process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-        if process is not None:
-            await process.wait()
+            await reap(process)
         if self._reading is not None:
             await asyncio.wait([self._reading])
         if writer is not None:

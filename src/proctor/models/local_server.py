@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from proctor.core.errors import BadInput, ProviderFailed
+from proctor.runtime.program import reap
 
 T = TypeVar("T")
 
@@ -99,12 +100,14 @@ class LocalServer:
         if process.stdin is not None:
             process.stdin.close()
         try:
-            async with asyncio.timeout(STOP_SECONDS):
-                await process.wait()
-        except TimeoutError:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(STOP_SECONDS):
+                    await process.wait()
+        finally:
+            if process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+                await reap(process)
         if self._reader is not None:
             await self._reader
 

@@ -11,6 +11,7 @@ from typing import Self
 TAIL_BYTES = 4_096
 GRACE_SECONDS = 1.0
 POLL_SECONDS = 0.01
+REAP_SECONDS = 30.0  # to save what is under way, or for the system to end what was killed
 UNBUFFERED = {"PYTHONUNBUFFERED": "1"}  # or what a Python program prints would wait in its buffer
 
 
@@ -21,16 +22,22 @@ class LineTooLong(Exception):
 class Program:
     """A running program, the leader of its own process group."""
 
-    def __init__(self, process: Process, transport: asyncio.SubprocessTransport) -> None:
+    def __init__(self, process: Process, transport: asyncio.SubprocessTransport, tail_bytes: int) -> None:
         self._process = process
         self._transport = transport
+        self._tail_bytes = tail_bytes
         self._tail = b""
         self._is_in_long_line = False
         self._reader = asyncio.create_task(self._read_errors())
 
     @classmethod
     async def start(
-        cls, command: Sequence[str], *, variables: Mapping[str, str] | None = None, line_bytes: int = 1 << 16
+        cls,
+        command: Sequence[str],
+        *,
+        variables: Mapping[str, str] | None = None,
+        line_bytes: int = 1 << 16,
+        tail_bytes: int = TAIL_BYTES,
     ) -> Self:
         """Start a program.
 
@@ -38,6 +45,7 @@ class Program:
             command: the program and its arguments; no shell reads them.
             variables: its environment; that of this process if None.
             line_bytes: the longest line of its output that is read.
+            tail_bytes: how much of the end of its standard error is kept.
 
         Raises:
             OSError: it cannot be started.
@@ -52,7 +60,7 @@ class Program:
             env={**(os.environ if variables is None else variables), **UNBUFFERED},
             start_new_session=True,
         )
-        return cls(Process(transport, protocol, loop), transport)
+        return cls(Process(transport, protocol, loop), transport, tail_bytes)
 
     @property
     def alive(self) -> bool:
@@ -67,9 +75,20 @@ class Program:
     async def write(self, line: bytes) -> None:
         """Write a line to its standard input; one that ended already is noticed when it is read."""
         assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError, RuntimeError):  # the last is what uvloop raises
-            self._process.stdin.write(line + b"\n")
+        self.send(line + b"\n")
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             await self._process.stdin.drain()
+
+    def send(self, data: bytes) -> None:
+        """Put data into the buffer of its standard input, without waiting for the program to read it."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError, RuntimeError):  # the last is what uvloop raises
+            self._process.stdin.write(data)
+
+    def close_input(self) -> None:
+        """End its standard input."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
 
     async def read(self) -> bytes:
         """Return the next line of its standard output, empty at its end.
@@ -111,17 +130,22 @@ class Program:
 
     async def end(self, *, at_once: bool = False) -> None:
         """Close its input, then ask it to end, then kill it and all it started."""
-        assert self._process.stdin is not None
         try:
-            self._process.stdin.close()
+            self.close_input()
             if at_once or not await self.ends():
                 self._signal(signal.SIGTERM)
                 await self.ends()
         finally:
-            self._signal(signal.SIGKILL)  # also what a leader that ended left running
+            self.kill()  # also what a leader that ended left running
             self._reader.cancel()
-        await self.ends()
-        self._transport.close()  # a grandchild may hold the pipes for ever
+            try:
+                await reap(self._process)
+            finally:
+                self._transport.close()  # a grandchild may hold the pipes for ever
+
+    def kill(self) -> None:
+        """Kill it and all it started; `end` is still to be called."""
+        self._signal(signal.SIGKILL)
 
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -130,4 +154,23 @@ class Program:
     async def _read_errors(self) -> None:
         assert self._process.stderr is not None
         while chunk := await self._process.stderr.read(1 << 16):
-            self._tail = (self._tail + chunk)[-TAIL_BYTES:]
+            self._tail = (self._tail + chunk)[-self._tail_bytes :]
+
+
+async def reap(process: Process) -> None:
+    """Wait for the end of a process that got a signal to end, and kill it if it does not.
+
+    A caller that is cancelled meanwhile waits too, as nobody else would reap the process.
+    """
+    cancelled: asyncio.CancelledError | None = None
+    for _ in range(round(REAP_SECONDS / POLL_SECONDS)):  # its own `wait` is for the end of all that have its pipes
+        if process.returncode is not None:
+            break
+        try:
+            await asyncio.sleep(POLL_SECONDS)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    else:
+        process.kill()
+    if cancelled is not None:
+        raise cancelled

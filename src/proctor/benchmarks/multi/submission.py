@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from proctor.core.errors import BadInput
+from proctor.runtime.program import reap
 
 MOST_ZIP_BYTES = 25_000_000
 MOST_MEMBER_BYTES = {"prediction.json": 100_000_000, "args.json": 1_000_000}
@@ -105,7 +106,7 @@ async def _score(folder: Path, labels: Path, seconds: float, command: Sequence[s
     finally:
         if process.returncode is None:
             process.kill()
-            await process.wait()
+            await reap(process)
     if process.returncode == 2:
         said = err.decode("utf-8", "replace")
         for path in (folder, labels.parent):  # where things are on this machine is nobody's business

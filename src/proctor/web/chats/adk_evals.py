@@ -29,6 +29,7 @@ from proctor.evalsets import criteria, results
 from proctor.evalsets.noun import as_camel_json, as_json, camel
 from proctor.evalsets.schema import EvalCase
 from proctor.runtime.files import write_whole
+from proctor.runtime.program import reap
 from proctor.runtime.threads import in_thread
 from proctor.web import evalset_files as files
 from proctor.web.authoring.criteria_file import ABOUT
@@ -331,7 +332,7 @@ async def _evaluate(place: Place, task: str, chosen: Mapping[str, Any], store: s
             if process.returncode is None:
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGTERM)
-                await process.wait()
+                await reap(process)
         found: list[dict[str, Any]] = await in_thread(
             partial(_taken, made, place.history, said.decode(errors="replace"))
         )

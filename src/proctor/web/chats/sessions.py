@@ -219,6 +219,8 @@ class Chats:
         async with asyncio.TaskGroup() as group:
             for process in self._retired:
                 group.create_task(process.close())
+        if self._closing:
+            await asyncio.wait(self._closing)
 
     def close(self) -> None:
         """End every process; the event loop is gone by now, and they with it where it ended as it should."""
