@@ -5,7 +5,15 @@ import random
 import pytest
 
 from proctor.core.errors import BadInput
-from proctor.stats.looks import Look, Question, looks
+from proctor.stats.elimination import Elimination
+from proctor.stats.looks import (
+    BETTING,
+    BETTING_WITHOUT_REPLACEMENT,
+    TEN_LOOKS,
+    Look,
+    Question,
+    looks,
+)
 
 
 def _until_decided(question: Question, values: list[float]) -> Look:
@@ -31,9 +39,65 @@ def test_where_lower_is_better_the_sides_change() -> None:
     assert _until_decided(question, [1.0] * 400).decision == "no_go"
 
 
-def test_what_is_not_decided_after_the_last_step_is_futile() -> None:
-    question = Question(limit=0.5, most=300, binary=True)
-    assert _until_decided(question, [1.0, 0.0] * 150).decision == "futile"
+@pytest.mark.parametrize("most", [100, 400])
+def test_what_will_hardly_be_decided_is_futile_before_the_last_step(most: int) -> None:
+    question = Question(limit=0.5, most=most, binary=True)
+    look = _until_decided(question, [1.0, 0.0] * (most // 2))
+    assert look.decision == "futile"
+    assert most / 3 < look.steps < most
+
+
+def test_a_weak_effect_is_decided_by_the_last_step() -> None:
+    """Betting alone would not: 58 % of 400 are no great gain, but a test of all steps shows that it is one."""
+    values = [1.0 if number % 50 < 29 else 0.0 for number in range(400)]
+    look = _until_decided(Question(limit=0.51, most=400, binary=True), [values[7 * at % 400] for at in range(400)])
+    assert (look.decision, look.steps) == ("go", 400)
+    assert look.low > 0.51
+
+
+@pytest.mark.parametrize(("most", "method"), [(200, TEN_LOOKS), (201, BETTING)])
+def test_the_number_of_steps_chooses_the_method(most: int, method: str) -> None:
+    assert looks(Question(limit=0.5, most=most)).method == method
+    assert looks(Question(limit=0.5, most=most, target="suite")).method == BETTING_WITHOUT_REPLACEMENT
+
+
+def test_a_count_is_decided_exactly_where_its_interval_leaves_the_limit() -> None:
+    """The paths of 20 tosses, all of them: GO in no more than the error, and the interval says so."""
+    question = Question(limit=0.6, most=12, binary=True, error=0.1)
+    chance = 0.0
+    for path in range(1 << 12):
+        tosses = [float(path >> at & 1) for at in range(12)]
+        looking, wins = looks(question), sum(tosses)
+        decided = [look for toss in tosses if (look := looking.add(toss)).decision in ("go", "no_go")]
+        assert all((look.low > 0.6) == (look.decision == "go") for look in decided)
+        if decided and decided[0].decision == "go":
+            chance += 0.6**wins * 0.4 ** (12 - wins)
+    assert 0.05 < chance <= 0.1
+
+
+def test_a_step_more_than_there_can_be_is_refused() -> None:
+    looking = looks(Question(limit=0.5, most=1))
+    looking.add(1.0)
+    with pytest.raises(BadInput, match="All 1 steps"):
+        looking.add(1.0)
+
+
+def test_the_worst_of_three_systems_is_dropped_first_and_the_best_one_stays() -> None:
+    source = random.Random(2)
+    three = Elimination(3, error=0.05)
+    left = [three.add([float(source.random() < rate) for rate in (0.9, 0.7, 0.3)]) for _ in range(400)]
+    assert left[-1] == (0,)
+    assert (0, 1) in left
+    assert three.add([1.0, None, None]) == (0,)
+
+
+def test_equal_systems_are_seldom_dropped() -> None:
+    source = random.Random(3)
+    dropped = 0
+    for _ in range(200):
+        four = Elimination(4, error=0.1)
+        dropped += any(len(four.add([float(source.random() < 0.6) for _ in range(4)])) < 4 for _ in range(100))
+    assert dropped / 200 <= 0.1
 
 
 def test_the_interval_of_a_whole_suite_is_its_value() -> None:

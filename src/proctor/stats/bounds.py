@@ -50,7 +50,7 @@ def one_sided(one: Estimate, error: float) -> Interval | None:
         return Interval(low=one.value - half, high=one.value + half)
     if one.method == WILSON:
         return exact(round(one.value * one.clusters), one.clusters, error)
-    return _effective(one.value, one.standard_error, one.degrees, one.clusters, error)
+    return effective(one.value, one.standard_error, one.degrees, one.clusters, error)
 
 
 class Moved(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,7 +88,7 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
     def _share(self, value: float, spread: float, error: float) -> Interval:
         if self.exact:
             return exact(round(value * self.pairs), self.pairs, error)
-        return _effective(value, spread, self.degrees, self.clusters, error)
+        return effective(value, spread, self.degrees, self.clusters, error)
 
     def _reach(self, won: float, lost: float) -> float:
         return math.sqrt(max(won**2 + lost**2 - 2 * self.correlation * won * lost, 0.0))
@@ -131,7 +131,8 @@ def _product(ones: Iterable[float], others: Iterable[float]) -> float:
     return math.fsum(one * other for one, other in zip(ones, others, strict=True))
 
 
-def _effective(value: float, spread: float, degrees: float | None, clusters: int, error: float) -> Interval:
+def effective(value: float, spread: float, degrees: float | None, clusters: int, error: float) -> Interval:
+    """Return the bounds of a share with a standard error, on its effective number of samples."""
     count = float(clusters)
     if spread > _ROUNDING:
         count = value * (1 - value) / spread**2

@@ -1,37 +1,55 @@
 """Look at results while they come in, after every step, and decide as soon as the evidence does.
 
 A step is a cluster of samples with all its attempts, and has one value within known bounds. Steps come in random order
-(also one balanced over strata). What is decided is where the mean over samples lies, of a limit:
+(also one balanced over strata). What is decided is on which side of a limit the mean over samples lies:
 
-    samples like these, at most 200 steps    bounds of a gate at 10 looks, each at the error that O'Brien and Fleming leave it
-    samples like these, more steps           betting, and the bounds of a gate after the last step
-    this very suite                          betting without replacement; the interval ends as the value itself
+    samples like these, at most 200 steps    bounds of a gate at ten looks, each at the error left for it
+    samples like these, more steps           betting; after the last step, bounds of a gate
+    this very suite                          betting without replacement, whose interval ends as the value itself
 
-Betting. Is the mean m, then E[w (x - m)] = 0 for a step's value x and weight w, and nobody grows rich by betting on it:
-Π (1 + c (w (x - m)) / m), with values scaled to 0..1 and weights to at most 1, exceeds 1 / error with a chance of at most
-error, however often one looks (Ville 1939). The wealth is shared among bets c from small to nearly all. The interval is what
-no gambler has refuted, and holds at all times together. In a suite of N steps, the mean that is left after t - 1 of them is
-known for each m, and the bet is against that. With wins and losses and no margin this is the mixture over the share of wins.
+**Ten looks.** Of the error, a share of t^5 is spent when a share t of the steps is done, so nearly all is left for the last
+look. The error of each look follows from what the looks before it have spent: for single 0/1 values from the exact
+distribution of paths at the limit, else from that of a normal sum. The bounds are those of `stats/bounds.py`.
 
-Sources: Waudby-Smith and Ramdas 2024, arXiv 2010.09686 (betting, without replacement too); O'Brien and Fleming 1979; Jennison
-and Turnbull 2000 (repeated intervals); Spiegelhalter, Freedman and Blackburn 1986 (predictive power).
+**Betting** (`stats/betting.py`) refutes means at all steps together. With wins and losses and no margin it is the mixture over
+the share of wins. Three fifths of the error are for betting, the rest for bounds after the last step: without them, weak
+effects would be found far less often than by a test of all steps.
+
+**Futile** is what will hardly be decided by the last step: as the steps so far are, the chance of it (flat prior) is below 2 %.
+It ends a run, and so can only make errors rarer.
+
+Sources: Kim and DeMets 1987 (spending; a power of 3 is close to O'Brien and Fleming); Jennison and Turnbull 2000 (repeated
+intervals); Spiegelhalter, Freedman and Blackburn 1986 (predictive power).
 """
 
 import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Literal, Protocol
 
 import msgspec
 
 from proctor.core.errors import BadInput
+from proctor.stats.betting import ConfidenceSequence
+from proctor.stats.bounds import effective, exact, moved
+from proctor.stats.distributions import normal_cdf, normal_quantile
+from proctor.stats.paired import Pair
+from proctor.stats.rate import Interval
+from proctor.stats.spending import of_count, of_normal_sum
 
 Target = Literal["samples", "suite"]
 Decision = Literal["go", "no_go", "futile"]
 
+TEN_LOOKS = "bounds at ten looks"
 BETTING = "betting"
 BETTING_WITHOUT_REPLACEMENT = "betting without replacement"
 
-_GRID = 256  # means that are betted against; the ends of an interval are some of them
-_BETS = (0.004, 0.01, 0.02, 0.04, 0.08, 0.15, 0.25, 0.4, 0.55, 0.7, 0.85, 0.97)  # of what would lose everything
+_FEW = 200  # steps, up to which bounds find more than betting
+_LOOKS = 10
+_SPENT_LATE = 5  # the power of the share of steps
+_FOR_BETS = 0.6  # of the error, where bounds after the last step have the rest
+_HARDLY = 0.02
+_LEAST_STEPS = 10  # before anything is called futile
 _ROUNDING = 1e-9
 
 
@@ -106,26 +124,65 @@ def looks(question: Question) -> Looks:
     >>> next(look.steps for look in (looking.add(1.0) for _ in range(400)) if look.decision)
     9
     """
-    return _Betting(question)
+    return _Looks(question)
 
 
-class _Betting:
-    """Decide by a confidence sequence."""
-
+class _Looks:
     def __init__(self, question: Question) -> None:
         self._question = question
-        self._is_suite = question.target == "suite"
-        self.method = BETTING_WITHOUT_REPLACEMENT if self._is_suite else BETTING
-        self._sequence = _Sequence(
-            _scaled(question, question.limit),
-            question.error,
-            size=(question.size or question.most) if self._is_suite else None,
-        )
-        self._steps = 0
-        self._weight = self._total = 0.0
+        limit = _scaled(question, question.limit)
+        self._sequence: ConfidenceSequence | None = None
+        self._stages: Mapping[int, _Errors] = {}
+        if question.target == "suite":
+            self.method = BETTING_WITHOUT_REPLACEMENT
+            self._sequence = ConfidenceSequence(limit, question.error, size=question.size or question.most)
+        elif question.most <= _FEW:
+            self.method = TEN_LOOKS
+            self._stages = _stages(question.most, question.error, limit if _is_rate(question) else None)
+        else:
+            self.method = BETTING
+            self._sequence = ConfidenceSequence(limit, _FOR_BETS * question.error, size=None)
+            left = (1 - _FOR_BETS) * question.error
+            self._stages = {question.most: _Errors(left, left)}
+        self._values: list[float] = []
+        self._weights: list[float] = []
+        self._total = self._weight = 0.0
+        self._squares = [0.0, 0.0, 0.0]  # of weights, times the value to the power of 0, 1, 2
+        self._low, self._high = question.low, question.high
         self._decision: Decision | None = None
 
     def add(self, value: float, weight: float = 1.0) -> Look:
+        """Take the next step.
+
+        Raises:
+            BadInput: its value or weight is outside of what the question says, or it is one too many.
+        """
+        asked = self._question
+        self._check(value, weight)
+        self._values.append(value)
+        self._weights.append(weight)
+        self._weight += weight
+        self._total += weight * value
+        self._squares = [one + weight**2 * value**power for power, one in enumerate(self._squares)]
+        if self._sequence is not None:
+            self._sequence.add(_scaled(asked, value), weight / asked.heaviest)
+            span = asked.high - asked.low
+            self._narrow(asked.low + span * self._sequence.low, asked.low + span * self._sequence.high)
+        stage = self._stages.get(len(self._values))
+        bounds = None if stage is None else _bounds(asked, self._values, self._weights, stage)
+        if bounds is not None:
+            self._narrow(bounds.low, bounds.high)
+        if self._decision is None:
+            self._decision = self._decide(bounds)
+        return Look(
+            steps=len(self._values),
+            decision=self._decision,
+            value=self._total / self._weight,
+            low=self._low,
+            high=self._high,
+        )
+
+    def _check(self, value: float, weight: float) -> None:
         asked = self._question
         if not (asked.low - _ROUNDING <= value <= asked.high + _ROUNDING and 0 < weight <= asked.heaviest):
             raise BadInput(
@@ -136,89 +193,95 @@ class _Betting:
                 value=value,
                 weight=weight,
             )
-        self._steps += 1
-        self._weight += weight
-        self._total += weight * value
-        self._sequence.add(_scaled(asked, value), weight / asked.heaviest)
-        if self._decision is None:
-            self._decision = self._decide()
-        span = asked.high - asked.low
-        return Look(
-            steps=self._steps,
-            decision=self._decision,
-            value=self._total / self._weight,
-            low=asked.low + span * self._sequence.low,
-            high=asked.low + span * self._sequence.high,
-        )
+        if len(self._values) >= asked.most:
+            raise BadInput("All {count} steps were taken.", count=asked.most)
 
-    def _decide(self) -> Decision | None:
-        asked = self._question
-        if self._is_suite and self._steps == (asked.size or asked.most):
+    def _narrow(self, low: float, high: float) -> None:
+        self._low = max(self._low, low)
+        self._high = max(min(self._high, high), self._low)
+
+    def _decide(self, bounds: Interval | None) -> Decision | None:
+        asked, sequence = self._question, self._sequence
+        if asked.target == "suite" and len(self._values) == (asked.size or asked.most):
             beyond = self._total / self._weight - asked.limit
-            is_good = beyond >= -_ROUNDING if asked.higher else beyond <= _ROUNDING
-            return "go" if is_good else "no_go"
-        if self._sequence.above:
+            return "go" if (beyond if asked.higher else -beyond) >= -_ROUNDING else "no_go"
+        if (sequence is not None and sequence.above) or (bounds is not None and bounds.low > asked.limit):
             return "go" if asked.higher else "no_go"
-        if self._sequence.below:
+        if (sequence is not None and sequence.below) or (bounds is not None and bounds.high < asked.limit):
             return "no_go" if asked.higher else "go"
-        return "futile" if self._steps >= self._question.most else None
+        if len(self._values) == asked.most or (asked.target == "samples" and self._chance() < _HARDLY):
+            return "futile"
+        return None
+
+    def _chance(self) -> float:
+        """Return the chance that the bounds after the last step decide, if the rest is like the steps so far."""
+        asked, done = self._question, len(self._values)
+        if done < _LEAST_STEPS:
+            return 1.0
+        value, typical = self._total / self._weight, self._weight / done
+        none, single, both = self._squares
+        squares = max(both - 2 * value * single + value**2 * none, 0.0)
+        # two steps more, at either end: a few alike ones do not show that there is no spread
+        spread = math.sqrt((squares / typical**2 + (asked.high - asked.low) ** 2 / 2) / done)
+        errors = self._stages[asked.most]
+        beyond, rest = value - asked.limit, spread * math.sqrt(1 / done - 1 / asked.most)
+        needed = [spread / math.sqrt(asked.most) * normal_quantile(1 - one) for one in (errors.low, errors.high)]
+        return normal_cdf((beyond - needed[0]) / rest) + normal_cdf((-beyond - needed[1]) / rest)
 
 
-class _Sequence:
-    """What gamblers have not refuted of a mean of values from 0 to 1.
+class _Errors(msgspec.Struct, frozen=True):
+    """The error of the lower bound, and that of the upper one."""
 
-    Attributes:
-        low, high: the ends of the interval.
-        above, below: True if the mean is shown to lie above, or below, the limit.
-    """
-
-    def __init__(self, limit: float, error: float, *, size: int | None) -> None:
-        self.low, self.high = 0.0, 1.0
-        self.above = self.below = False
-        self._limit, self._size, self._needed = limit, size, len(_BETS) / error
-        means = sorted({limit, *(at / _GRID for at in range(1, _GRID))})
-        self._rising = [(mean, [1.0] * len(_BETS)) for mean in means]
-        self._falling = [(mean, [1.0] * len(_BETS)) for mean in means]
-        self._steps = 0
-        self._weight = self._total = 0.0
-
-    def add(self, value: float, weight: float) -> None:
-        left = math.inf if self._size is None else self._size - self._steps
-        rising, falling = [], []
-        for mean, before in self._rising:
-            expected = (mean * self._weight - self._total) / left  # of weight * (value - mean)
-            wealth = _bet(before, weight * (value - mean) - expected, mean + expected)
-            if math.fsum(wealth) >= self._needed:
-                self.low = max(self.low, mean)
-                self.above = self.above or mean == self._limit
-            elif mean < self.high:
-                rising.append((mean, wealth))
-        for mean, before in self._falling:
-            expected = (mean * self._weight - self._total) / left
-            wealth = _bet(before, expected - weight * (value - mean), 1 - mean - expected)
-            if math.fsum(wealth) >= self._needed:
-                self.high = min(self.high, mean)
-                self.below = self.below or mean == self._limit
-            elif mean > self.low:
-                falling.append((mean, wealth))
-        self._rising, self._falling = rising, falling
-        self._steps += 1
-        self._weight += weight
-        self._total += weight * value
-        if self._size is not None:
-            whole = self._weight + self._size - self._steps  # were the weight of all that is left the greatest
-            self.low = max(self.low, self._total / whole)
-            self.high = min(self.high, (self._total + whole - self._weight) / whole)
-            self.above = self.above or self.low > self._limit + _ROUNDING
-            self.below = self.below or self.high < self._limit - _ROUNDING
+    low: float
+    high: float
 
 
-def _bet(wealth: list[float], gain: float, worst: float) -> list[float]:
-    """Return the wealth after a gain, of which the least possible was -worst."""
-    if worst <= _ROUNDING:  # the mean cannot be
-        return [math.inf] * len(wealth) if gain > _ROUNDING or worst < -_ROUNDING else wealth
-    share = gain / worst
-    return [one * (1 + bet * share) for one, bet in zip(wealth, _BETS, strict=True)]
+def _is_rate(question: Question) -> bool:
+    return question.binary and (question.low, question.high) == (0, 1)
+
+
+def _bounds(question: Question, values: Sequence[float], weights: Sequence[float], errors: _Errors) -> Interval | None:
+    low = _around(question, values, weights, errors.low)
+    high = low if errors.low == errors.high else _around(question, values, weights, errors.high)
+    return None if low is None or high is None else Interval(low=low.low, high=high.high)
+
+
+def _around(question: Question, values: Sequence[float], weights: Sequence[float], error: float) -> Interval | None:
+    count, size = len(values), math.fsum(weights)
+    if _is_rate(question):
+        return exact(sum(values), count, error)
+    if question.low == -question.high:
+        span = question.high
+        pairs = [
+            Pair(
+                cluster=str(at), first=max(one, 0.0) / span, second=max(-one, 0.0) / span, weight=weight * count / size
+            )
+            for at, (one, weight) in enumerate(zip(values, weights, strict=True))
+        ]
+        found = moved(pairs, single=question.binary).bounds(error)
+        return None if found is None else Interval(low=found.low * span, high=found.high * span)
+    if count < 2:
+        return None
+    shares = [_scaled(question, one) for one in values]
+    value = math.fsum(weight * one for one, weight in zip(shares, weights, strict=True)) / size
+    squares = math.fsum((weight * (one - value)) ** 2 for one, weight in zip(shares, weights, strict=True))
+    degrees = max(size**2 / math.fsum(weight * weight for weight in weights) - 1, 0.5)
+    found = effective(value, math.sqrt(squares * count / (count - 1)) / size, degrees, count, error)
+    span = question.high - question.low
+    return Interval(low=question.low + span * found.low, high=question.low + span * found.high)
+
+
+@lru_cache(maxsize=64)
+def _stages(most: int, error: float, rate: float | None) -> Mapping[int, _Errors]:
+    """Return the steps at which bounds are computed, and their errors."""
+    at = sorted({math.ceil(most * number / _LOOKS) for number in range(1, _LOOKS + 1)})
+    spent = [error * (one / most) ** _SPENT_LATE for one in at]
+    if rate is None:
+        errors = [_Errors(one, one) for one in of_normal_sum([one / most for one in at], spent)]
+    else:
+        both = (of_count(at, spent, one) for one in (rate, 1 - rate))
+        errors = [_Errors(low, high) for low, high in zip(*both, strict=True)]
+    return dict(zip(at, errors, strict=True))
 
 
 def _scaled(question: Question, value: float) -> float:
