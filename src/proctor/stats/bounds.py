@@ -10,12 +10,15 @@
 The interval that a report shows is right on average, and near 0 and 1 errs more often on one side; a decision must not.
 The effective number is value · (1 - value) / SE², times (z / t)² for few clusters, with the wider error of a jackknife. As
 no number of alike values shows that rare ones do not exist, bounds of points and clusters lie no nearer to 1 and 0 than G
-clusters without a loss would put them: error^(1 / G).
+clusters without a loss would put them: error^(1 / G). Clopper and Pearson ask what one loss more would be; where clusters
+differ in size it may be a large one, heavier than the typical loss so far: by (1 - value) / (K · SE²), at most G / K, for
+Kish's number K of clusters.
 
 A difference is what was won less what was lost, each a share with bounds of its own, and MOVER combines them: bounds about
 the difference itself take the few losses of a sample for its spread, and called 8 to 10 % of too bad runs good at 5 %.
 
-Source: Clopper and Pearson 1934; Korn and Graubard 1998 for the effective number; Zou and Donner 2008 for MOVER.
+Source: Clopper and Pearson 1934; Korn and Graubard 1998 for the effective number; Zou and Donner 2008 for MOVER; Fay
+and Feuer 1997 for the heavier loss.
 """
 
 import math
@@ -133,15 +136,35 @@ def _product(ones: Iterable[float], others: Iterable[float]) -> float:
 
 def effective(value: float, spread: float, degrees: float | None, clusters: int, error: float) -> Interval:
     """Return the bounds of a share with a standard error, on its effective number of samples."""
-    count = float(clusters)
+    count, heavier = float(clusters), (1.0, 1.0)
     if spread > _ROUNDING:
         count = value * (1 - value) / spread**2
         if degrees is not None:  # large clusters pull the mean towards themselves, so their residuals are too small
             count *= (degrees / (degrees + 1)) ** 2 * clusters / (clusters - 1)
+            typical = (degrees + 1) * spread**2
+            most = max(clusters / (degrees + 1), 1.0)
+            heavier = min(max((1 - value) / typical, 1.0), most), min(max(value / typical, 1.0), most)
         count *= (normal_quantile(1 - error) / _quantile(error, degrees)) ** 2
-    around = exact(value * count, max(count, _LEAST_SAMPLES), error)
+    count = max(count, _LEAST_SAMPLES)
+    losses, gains = (1 - value) * count, value * count
     surest = error ** (1 / clusters)
-    return Interval(low=min(around.low, surest), high=max(around.high, 1 - surest))
+    return Interval(
+        low=min(1 - _at_most(losses, gains, error, heavier[0]), surest),
+        high=max(_at_most(gains, losses, error, heavier[1]), 1 - surest),
+    )
+
+
+def _at_most(events: float, others: float, error: float, weight: float) -> float:
+    """Return the upper bound of a rate of events, had there been one more: of this weight, the typical one's being 1.
+
+    With a weight of 1 it is that of Clopper and Pearson. Where clusters differ in size, the one that did not happen to
+    lose may be a large one, and few losses do not show it.
+    """
+    if others <= 0:
+        return 1.0
+    more = events + weight
+    shape = more**2 / (events + weight**2)
+    return beta_quantile(1 - error, shape, others * shape / more)
 
 
 def exact(successes: float, count: float, error: float) -> Interval:
