@@ -11,6 +11,8 @@ import pytest
 import proctor
 from proctor import Run, Sample, Task
 from proctor.api.until import read_rule
+from proctor.continuous.gate import Ruling, gate
+from proctor.continuous.policy import parse_policy
 from proctor.core.errors import BadInput, ProviderFailed
 from proctor.core.sample import Message
 from proctor.core.trajectory import Step, Usage
@@ -18,7 +20,7 @@ from proctor.core.trajectory import Step, Usage
 Agent = Callable[[str], Coroutine[Any, Any, str]]
 
 
-def task(count: int = 200, size: int = 1, **more: Any) -> Task:
+def task(count: int = 300, size: int = 1, **more: Any) -> Task:
     samples = [
         Sample.ask(
             str(n), str(n), target="yes", cluster=str(n // size) if size > 1 else None, tags={"kind": str(n % 2)}
@@ -94,7 +96,7 @@ def test_a_run_ends_when_its_rule_is_decided_and_says_what_was_saved(
     assert (found.record.state, looked.decision) == ("finished", decision)
     done = sum(found.outcomes.values())
     assert looked.steps <= done < 130
-    assert looked.saved == 200 - done
+    assert looked.saved == 300 - done
     assert ("GO: accuracy >= 0.7, decided after" in str(found)) == (decision in ("go", "no_go"))
     assert "floor and ceiling" not in str(found)
 
@@ -158,11 +160,11 @@ def test_a_trial_without_a_result_is_no_zero(run: Callable[..., Run]) -> None:
 
 
 def test_clusters_are_steps_with_all_their_samples_and_attempts(run: Callable[..., Run]) -> None:
-    found = run(0.95, task=task(200, size=5), attempts=2, until="accuracy >= 0.6")
+    found = run(0.95, task=task(400, size=5), attempts=2, until="accuracy >= 0.6")
     looked = found.record.looked
     assert looked is not None
-    assert (looked.most, looked.decision) == (40, "go")
-    assert looked.steps * 10 <= sum(found.outcomes.values()) < 300
+    assert (looked.most, looked.decision) == (80, "go")
+    assert looked.steps * 10 <= sum(found.outcomes.values()) < 800
 
 
 def test_what_was_decided_stays_and_the_rest_can_be_run(run: Callable[..., Run]) -> None:
@@ -170,7 +172,7 @@ def test_what_was_decided_stays_and_the_rest_can_be_run(run: Callable[..., Run])
     again = run(0.95, until="accuracy >= 0.7", run_id="r")
     assert again.outcomes == first.outcomes
     rest = run(0.95, until="end", run_id="r")
-    assert (rest.outcomes, rest.record.state) == ({"scored": 200}, "finished")
+    assert (rest.outcomes, rest.record.state) == ({"scored": 300}, "finished")
     assert rest.estimate("accuracy").method == "betting, at any time"  # whether to go on was decided by looking
     assert rest.record.looked is not None
     assert rest.record.looked.decision == "go"
@@ -221,3 +223,53 @@ def test_what_cannot_be_decided_is_refused_before_the_first_call(
 
     with pytest.raises(BadInput, match=said):
         run(never, **given)
+
+
+def test_a_gate_decides_as_the_run_did_and_never_by_the_interval_of_a_fixed_number(run: Callable[..., Run]) -> None:
+    found = run(0.9, until="accuracy >= 0.75")
+    assert found.record.looked is not None
+    assert found.record.looked.low is not None
+
+    def ruling(policy: str) -> Ruling:
+        return gate(found, policy=parse_policy(f"[[rule]]\n{policy}".encode(), "p")).rulings[0]
+
+    same = ruling('metric = "accuracy"\nat_least = 0.75')
+    assert (same.decision, same.low, same.missing) == ("go", found.record.looked.low, 0)
+    other = ruling('metric = "accuracy"\nat_least = 0.75\nerror = 0.01')
+    assert other.low is not None
+    assert other.low < same.low  # type: ignore[operator]
+    part = ruling('metric = "accuracy"\nat_least = 0.1\nslice = "kind=0"')
+    assert (part.decision, part.missing) == ("go", 0)
+    for policy in ('metric = "failed"\nat_most = 0.9', 'metric = "latency"\nat_most = 100'):
+        assert ruling(policy).decision == "inconclusive"
+        assert "was looked at" in str(ruling(policy).why)
+
+
+def test_a_comparison_with_a_run_that_ended_early_allows_for_the_looks(run: Callable[..., Run]) -> None:
+    old = run(0.8, run_id="old")
+    early = run(0.8, run_id="early", until="accuracy not worse by 0.1", against="old")
+    assert early.record.looked is not None
+    row = proctor.compare(old, early).rows[0]
+    assert (row.difference.method, row.missing, row.difference.pairs) == (
+        "betting, at any time",
+        0,
+        sum(early.outcomes.values()),
+    )
+    assert any("looked at" in str(note) for note in proctor.compare(old, early).notes)
+    assert proctor.compare(early, old).rows[0].difference.method == "betting, at any time"
+    found = gate(early, against=old, policy=parse_policy(b'[[rule]]\nmetric = "exact"\nnot_worse_by = 0.1', "p"))
+    assert (found.decision, found.rulings[0].low) == ("go", early.record.looked.low)
+    stricter = gate(early, against=old, policy=parse_policy(b'[[rule]]\nmetric = "exact"\nnot_worse_by = 0.01', "p"))
+    assert stricter.decision == "inconclusive"
+
+
+def test_runs_that_ended_early_differ_only_where_that_is_shown_at_any_time(run: Callable[..., Run]) -> None:
+    good, bad = run(0.95, until="accuracy >= 0.85"), run(0.3, until="accuracy >= 0.15")
+    found = proctor.compare(bad, good)
+    main, *slices = found.rows
+    assert main.outcome == "better"
+    assert main.difference.low is not None
+    assert main.difference.low > 0
+    assert main.difference.p_value < 0.05
+    assert {one.difference.method for one in slices} == {"betting, at any time"}
+    assert set(found.not_comparable) <= {"not_run"}

@@ -17,7 +17,7 @@ from proctor.core.errors import BadInput, Refused
 Agent = Callable[[str], Coroutine[Any, Any, str]]
 
 
-def task(count: int = 200) -> Task:
+def task(count: int = 300) -> Task:
     samples = [Sample.ask(str(n), str(n), target="yes", tags={"kind": str(n % 2)}) for n in range(count)]
     return Task(name="t", samples=samples, scorers=["exact"], spread_by="kind")
 
@@ -59,10 +59,10 @@ def test_the_better_one_wins_and_the_rest_is_saved(start: Callable[..., Race], t
     found = start(trace.agent("old", 0.5), trace.agent("new", 0.95))
     assert (found.decision, found.winner) == ("go", 1)
     assert [run.record.state for run in found.runs] == ["finished", "finished"]
-    assert found.saved == 400 - len(trace.asked) > 200
+    assert found.saved == 600 - len(trace.asked) > 300
     looked = found.runs[0].record.looked
     assert looked is not None
-    assert (looked.decision, looked.most) == ("go", 200)
+    assert (looked.decision, looked.most) == ("go", 300)
     other = start(trace.agent("old", 0.95), trace.agent("new", 0.5))
     assert (other.decision, other.winner) == ("no_go", 0)
 
@@ -107,7 +107,7 @@ def test_the_intervals_of_a_race_hold_for_any_number_of_looks(start: Callable[..
     rest = proctor.evaluate(
         task(), agent=trace.agent("new", 0.95), run_id=found.runs[1].id, store=found.runs[1].store, until="end"
     )
-    assert rest.outcomes == {"scored": 200}
+    assert rest.outcomes == {"scored": 300}
     assert rest.estimate("accuracy").method == "betting, at any time"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from proctor.api.until import question, read_steps
+from proctor.api.until import question, read_rule, read_steps, scorer_of
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.sentence import say
 from proctor.core.task import Store
@@ -114,3 +114,15 @@ class Seen:
         lows, highs = ([(step[end], weight) for step, weight in fed] for end in (0, 1))
         low = bounds(lows, error, heaviest=asked.heaviest).low
         return Interval(low=low, high=bounds(highs, error, heaviest=asked.heaviest).high)
+
+
+def decided_by(record: RunRecord, against: RunRecord | None, scorer: str, slice_: str, error: float) -> Interval | None:
+    """Return the bounds that ended a run, if they are about this very question: a gate then decides as the run did."""
+    until, looked = record.spec.until, record.looked
+    if until is None or looked is None or looked.low is None or looked.high is None or slice_:
+        return None
+    asked_of = "" if against is None else against.id
+    is_same = until.against == asked_of if not until.among else until.among == (asked_of, record.id)
+    is_sure = error == until.error and (not until.among or read_rule(until.rule).bound > 0)
+    is_same = is_same and scorer_of(read_rule(until.rule).metric, record.scorers) == scorer
+    return Interval(low=looked.low, high=looked.high) if is_same and is_sure else None

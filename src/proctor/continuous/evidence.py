@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import msgspec
 
 from proctor import registry
+from proctor.api.anytime import Seen, decided_by
 from proctor.api.check import find_estimate
 from proctor.api.run import Run
 from proctor.continuous.measured import Values, as_earned, is_in, measured
@@ -21,10 +22,12 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
 from proctor.reports.matching import NOT_MISSING, earned_by_sample, match_samples, weighted_pairs
 from proctor.runtime.garbage import gc_paused
+from proctor.stats.anytime import ANYTIME
 from proctor.stats.bounds import moved, one_sided, ranks
 from proctor.stats.distributions import t_quantile
 from proctor.stats.estimate import estimate
 from proctor.stats.mean import estimate_mean
+from proctor.stats.paired import anytime_bounds
 from proctor.stats.rate import Interval
 from proctor.stats.ratio import ratio
 
@@ -45,6 +48,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
         samples: how many tell something.
         split: the squared errors from samples and from attempts, where they are known.
         why_not: the reason why there is no bound.
+        holds_anytime: the bounds hold for any number of looks.
     """
 
     rule: Rule
@@ -64,6 +68,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     left_out: int = 0
     split: tuple[float, float] | None = None
     why_not: Sentence | None = None
+    holds_anytime: bool = False
 
     def bounds(self, error: float) -> Interval | None:
         """Return both bounds, moved by what is missing."""
@@ -101,6 +106,16 @@ def _slices(rule: Rule, run: Run) -> Sequence[str]:
 
 
 def _one(rule: Rule, slice_: str, run: Run, against: Run | None) -> Evidence:
+    """Return the evidence in one slice; of a run that was looked at while it went on, only means of scorers have bounds that allow for it."""
+    found = _measure(rule, slice_, run, against)
+    runs = [run, against] if rule.compares and against is not None else [run]
+    if found.why_not is None and not found.holds_anytime and any(one.record.spec.until is not None for one in runs):
+        why_not = say("the run was looked at while it went on, and no bound of this number allows for that")
+        return msgspec.structs.replace(found, why_not=why_not)
+    return found
+
+
+def _measure(rule: Rule, slice_: str, run: Run, against: Run | None) -> Evidence:
     if rule.compares and against is None:
         raise BadInput("the rule compares with a baseline, and none is named: --against RUN or NAME.")
     if rule.metric in AMOUNTS:
@@ -128,6 +143,21 @@ def _of_metric(rule: Rule, slice_: str, run: Run) -> Evidence:
     if one.unit == "share" and not 0 <= rule.bound <= 1:
         raise BadInput(
             "a threshold of '{metric}' is a share from 0 to 1, not {bound}.", metric=rule.metric, bound=rule.bound
+        )
+    if one.method == ANYTIME:
+        scorer = one.name.rpartition(".")[0] or run.record.scorers[0]
+        seen = Seen(run.record, run.store, scorer)
+        return Evidence(
+            rule=rule,
+            slice=slice_,
+            value=one.value,
+            limit=rule.bound,
+            higher=rule.kind != "at_most",
+            sampled=lambda error: decided_by(run.record, None, scorer, slice_, error) or seen.bounds(slice_, error),
+            unit=one.unit,
+            samples=round(one.scored / run.record.spec.attempts),
+            clusters=one.clusters,
+            holds_anytime=True,
         )
     return _threshold(rule, slice_, one, rule.bound, run, left_out=_not_applicable(run, one))
 
@@ -177,6 +207,7 @@ def _not_applicable(run: Run, one: Estimate) -> int:
 def _changed_share(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
     """Compare a scorer's mean, or the failed share, on the samples of both runs."""
     is_lower = rule.metric in LOWER_IS_BETTER
+    scorer = ""
     if rule.metric == FAILED:
         old, new = (as_earned(measured(one, FAILED, "")) for one in (against, run))
     else:
@@ -188,6 +219,11 @@ def _changed_share(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
     if not pairs:
         raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
     found = moved(pairs, single=all(max(both.old.attempts, both.new.attempts) <= 1 for both in planned))
+    looked_at = any(both.looked_at for both in planned)
+
+    def bounds(error: float) -> Interval:
+        return decided_by(run.record, against.record, scorer, slice_, error) or anytime_bounds(pairs, error)
+
     missing = sum(not both.is_complete for both in planned)
     floor = ceiling = found.value
     if missing:
@@ -201,7 +237,7 @@ def _changed_share(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
         value=found.value,
         limit=-margin if is_lower else margin,
         higher=not is_lower,
-        sampled=found.bounds,
+        sampled=bounds if looked_at else found.bounds,
         unit="points",
         below=max(found.value - floor, 0.0),
         above=max(ceiling - found.value, 0.0),
@@ -212,6 +248,7 @@ def _changed_share(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
         missing=missing,
         left_out=sum(count for why, count in left_out.items() if why.startswith("only in")),
         why_not=say("one cluster of samples shows no spread, so there are no bounds") if found.clusters < 2 else None,
+        holds_anytime=looked_at,
     )
 
 

@@ -198,7 +198,7 @@ def _remarks(race: Race, words: Words) -> Iterator[str]:
         share=words.percent(race.saved / planned),
     )
     yield t(
-        "Method: {method}; samples in random order, the same for all, after each of them.",
+        "Method: {method}, on the same samples in the same random order.",
         method=t(race.duels[0].looked.method),
     )
     if race.rule.bound:

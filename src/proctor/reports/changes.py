@@ -9,7 +9,12 @@ from proctor.core.run import RunRecord
 from proctor.reports.build import HIDDEN, is_private
 from proctor.reports.pairs import value_text
 
-PACE = ("concurrency", "workers", "budget")  # these change how fast a run is, not what it measures
+PACE = (
+    "concurrency",
+    "workers",
+    "budget",
+    "until",
+)  # these change how fast a run is and when it ends, not what it measures
 DEEP = 4
 SEPARATOR = " · "
 MOST = 60

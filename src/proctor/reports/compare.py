@@ -10,7 +10,7 @@ from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
-from proctor.reports.drawn import UNRECORDED, is_part, strata_in_common
+from proctor.reports.drawn import LOOKED_AT, UNRECORDED, is_part, strata_in_common
 from proctor.reports.matching import Earned, Match, earned_by_sample, match_samples, metric_of, untested_row
 from proctor.reports.verdicts import Outcome, Row, Untested, decide_each
 from proctor.stats import power
@@ -214,6 +214,8 @@ def _notes(first: Side, second: Side) -> list[Sentence]:
             )
         elif one.strata is None or other.strata is None:
             notes.append(say(UNRECORDED))
+    if any(record.spec.until is not None for record in (one, other)):
+        notes.append(say(LOOKED_AT))
     notes.extend(
         say("The run {run} is {state}.", run=record.id, state=say(record.state))
         for record in (one, other)

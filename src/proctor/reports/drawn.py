@@ -6,6 +6,9 @@ from proctor.core.run import RunRecord, Strata
 from proctor.core.sentence import Sentence, say
 
 LEFT_OUT = ("not_run", "skipped")
+LOOKED_AT = (
+    "A run was looked at while it went on, so the intervals are the wider ones that hold for any number of looks."
+)
 UNRECORDED = "This run was made by a version that did not record how many samples each category of the task has, and may have drawn equally from them: its numbers are those of the samples drawn, not of the task."
 
 
@@ -41,9 +44,7 @@ def looked_at(record: RunRecord) -> Iterator[Sentence]:
                 )
             case None:
                 yield say("{rule} is not decided after {steps} of {most} {unit} ({method}).", **values)
-    yield say(
-        "The run was looked at while it went on, so its intervals are the wider ones that hold for any number of looks."
-    )
+    yield say(LOOKED_AT)
 
 
 def target(record: RunRecord) -> Sentence:

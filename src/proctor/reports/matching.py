@@ -14,6 +14,7 @@ from proctor.reports.verdicts import Untested
 from proctor.stats import paired
 from proctor.stats.strata import weight_by_stratum
 
+NOT_RUN = "not_run"  # of a run that ended early it is not missing either: where the run ended is accounted for
 NOT_MISSING = "not_applicable"  # the scorer has nothing to say of such a sample, however it is answered
 
 
@@ -28,7 +29,7 @@ class Earned(msgspec.Struct):
     planned: int
     total: float = 0.0
     attempts: int = 0
-    why: str = "not_run"
+    why: str = NOT_RUN
     whole: bool = True
 
     @property
@@ -49,7 +50,8 @@ class Earned(msgspec.Struct):
 class Match(msgspec.Struct):
     """A sample that was planned in both runs; `pair` is None unless it is scored in both.
 
-    `stands_for` is how many samples of its stratum of the task there are to each that was planned in both runs.
+    `stands_for` is how many samples of its stratum of the task there are to each that was planned in both runs. `looked_at`
+    if one of the runs was looked at while it went on, so that it may have ended because of what it showed.
     """
 
     old: Earned
@@ -57,6 +59,7 @@ class Match(msgspec.Struct):
     pair: paired.Pair | None
     stratum: str = ""
     stands_for: float = 1.0
+    looked_at: bool = False
 
     @property
     def floor(self) -> float:
@@ -106,6 +109,7 @@ def match_samples(
     sizes = {} if known is None else known.sizes
     stratum_by_id = {} if known is None else {id: old[id].tags.get(known.by, "") for id in old if id in new}
     counts = Counter(stratum_by_id.values())
+    looked_at = any(record.spec.until is not None for record in (first, second))
     for id in dict.fromkeys([*old, *new]):
         if id not in new or id not in old:
             left_out["only in the second run" if id in new else "only in the first run"] += 1
@@ -113,11 +117,11 @@ def match_samples(
         unscored = [sample.why for sample in (old[id], new[id]) if not sample.attempts]
         if unscored:
             left_out[unscored[0]] += 1
-        if NOT_MISSING not in unscored:
+        if NOT_MISSING not in unscored and not (looked_at and NOT_RUN in unscored):
             pair = None if unscored else _pair(old[id], new[id])
             stratum = stratum_by_id.get(id, "")
             stands_for = sizes[stratum] / counts[stratum] if stratum in sizes else 1.0
-            planned[id] = Match(old[id], new[id], pair, stratum, stands_for)
+            planned[id] = Match(old[id], new[id], pair, stratum, stands_for, looked_at)
     return planned, left_out
 
 
@@ -139,7 +143,9 @@ def untested_row(name: str, slice_: str, planned: Sequence[Match], *, level: flo
         metric=name,
         slice=slice_,
         pairs=pairs,
-        difference=paired.compare(pairs, level=level, single=single, seed=seed),
+        difference=paired.compare(
+            pairs, level=level, single=single, looked_at=any(both.looked_at for both in planned), seed=seed
+        ),
         floor=math.fsum(both.stands_for * both.floor for both in planned) / (in_all or 1.0),
         ceiling=math.fsum(both.stands_for * both.ceiling for both in planned) / (in_all or 1.0),
         missing=sum(not both.is_complete for both in planned),

@@ -6,6 +6,7 @@ The difference of a pair is first - second. Its interval and the test, by what w
     repeats, points, or clusters                  t over clusters; sign flips by cluster
     the same, but all clusters differ alike       Bonett-Price over clusters; sign flips
     one cluster only                              none
+    runs looked at while they went on             betting, at any time: stats.anytime
 
 A pair counts by its weight: those of a draw represent the samples of their stratum (post-stratification). Differing
 weights take the place of sizes in the formulas, and sign flips that of McNemar's test, which is exact for equal weights
@@ -34,8 +35,9 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
+from proctor.stats import anytime
 from proctor.stats.distributions import beta_cdf, normal_cdf, t_cdf, t_quantile
-from proctor.stats.rate import checked_level, two_sided_z
+from proctor.stats.rate import Interval, checked_level, two_sided_z
 
 T_OVER_SAMPLES = "t over samples"
 T_OVER_CLUSTERS = "t over clusters"
@@ -117,11 +119,14 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     correlation: float | None
 
 
-def compare(pairs: Sequence[Pair], *, level: float = 0.95, single: bool = True, seed: int = 0) -> Difference:
+def compare(
+    pairs: Sequence[Pair], *, level: float = 0.95, single: bool = True, looked_at: bool = False, seed: int = 0
+) -> Difference:
     """Estimate the difference of two runs over the samples both have.
 
     Args:
         single: each value is one attempt; with several attempts McNemar's test does not apply.
+        looked_at: a run ended when it did because of what it showed, so that the number of pairs is no fixed one.
         seed: of the sign flips, where there are too many clusters to try all.
 
     Raises:
@@ -136,6 +141,8 @@ def compare(pairs: Sequence[Pair], *, level: float = 0.95, single: bool = True, 
     wins = sum(difference > 0 for difference in differences)
     losses = sum(difference < 0 for difference in differences)
     independent = len(sums) == len(pairs)
+    if looked_at:
+        return _at_any_time(value, pairs, sums, wins, losses, level)
     is_binary = single and independent and all(one in (0, 1) for pair in pairs for one in (pair.first, pair.second))
     is_exact = is_binary and all(pair.weight == 1 for pair in pairs)
     heaviness = _heaviness(pairs)
@@ -163,10 +170,18 @@ def compare(pairs: Sequence[Pair], *, level: float = 0.95, single: bool = True, 
     )
 
 
+def anytime_bounds(pairs: Sequence[Pair], error: float) -> Interval:
+    """Return bounds of the difference, each wrong with a chance of at most `error` at any number of looks."""
+    return anytime.bounds(_steps(_sums_by_cluster(pairs)), error, low=-1.0)
+
+
 def at_level(difference: Difference, pairs: Sequence[Pair], level: float) -> Difference:
     """Return the difference with its interval at another level, without testing again."""
     checked_level(level)
     sums = _sums_by_cluster(pairs)
+    if difference.method == anytime.ANYTIME:
+        found = anytime_bounds(pairs, (1 - level) / 2)
+        return replace(difference, low=found.low, high=found.high, level=level)
     independent = len(sums) == len(pairs)
     heaviness = _heaviness(pairs)
     if difference.method == BONETT_PRICE:
@@ -236,6 +251,37 @@ def non_inferior(difference: Difference, margin: float) -> Decision:
     if difference.low > -margin:
         return "go"
     return "no_go" if difference.high < -margin else "inconclusive"
+
+
+def _at_any_time(
+    value: float, pairs: Sequence[Pair], sums: Sequence[tuple[float, float]], wins: int, losses: int, level: float
+) -> Difference:
+    """Return the difference with an interval and a p-value that hold for any number of looks."""
+    steps = _steps(sums)
+    found = anytime_bounds(pairs, (1 - level) / 2) if len(sums) > 1 else None
+    return Difference(
+        value=value,
+        low=None if found is None else min(found.low, value),
+        high=None if found is None else max(found.high, value),
+        level=level,
+        method=ONE_CLUSTER if found is None else anytime.ANYTIME,
+        standard_error=None,
+        pairs=len(pairs),
+        clusters=len(sums),
+        wins=wins,
+        losses=losses,
+        ties=len(pairs) - wins - losses,
+        p_value=1.0 if found is None else anytime.p_value(steps),
+        test=anytime.ANYTIME,
+        p_mid=None,
+        p_least=anytime.p_value([(1.0, weight) for _, weight in steps]),
+        degrees=None,
+        correlation=_correlation(pairs),
+    )
+
+
+def _steps(sums: Sequence[tuple[float, float]]) -> list[anytime.Step]:
+    return [(total / size, size) for size, total in sums]
 
 
 def _sums_by_cluster(pairs: Iterable[Pair]) -> list[tuple[float, float]]:
