@@ -72,10 +72,10 @@ def test_both_get_the_same_samples_in_the_same_order_and_none_runs_ahead(
 ) -> None:
     start(trace.agent("slow", 0.8, 0.004), trace.agent("quick", 0.8), task=task(40))
     slow, quick = trace.of("slow"), trace.of("quick")
-    assert sorted(slow) == sorted(quick)
+    assert len({*slow} ^ {*quick}) <= 8  # it may be called off, with 4 of each under way
     assert slow != sorted(slow, key=int)
     place = {question: at for at, question in enumerate(quick)}
-    assert all(abs(place[question] - at) <= 8 for at, question in enumerate(slow))  # 4 at once
+    assert all(abs(place.get(question, at) - at) <= 8 for at, question in enumerate(slow))
     begun = {"slow": 0, "quick": 0}
     for name, _ in trace.asked:
         begun[name] += 1
