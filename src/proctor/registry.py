@@ -47,18 +47,21 @@ class Room(Generic[P]):
     Args:
         what: the kind as messages name it.
         kind: the type that a part declares; the first of its fields is the function that an entry point may name alone.
+        dashed: list `customer_service` as `customer-service`; either is understood.
     """
 
-    def __init__(self, name: str, what: str, kind: type[P]) -> None:
+    def __init__(self, name: str, what: str, kind: type[P], *, dashed: bool = False) -> None:
         self.name = name
         self.what = what
         self._kind = kind
+        self._dashed = dashed
 
     def names(self) -> list[str]:
         """Return every name that the room answers to."""
         package = importlib.import_module(f"proctor.{self.name}")
         public = [module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_")]
-        return sorted({*filter(self._own, public), *(point.name for point in _entry_points(self.name))})
+        own = [name.replace("_", "-") if self._dashed else name for name in filter(self._own, public)]
+        return sorted({*own, *(point.name for point in _entry_points(self.name))})
 
     def knows(self, name: str) -> bool:
         """Return True if there is a part of this name; quicker than a search in `names`."""
@@ -87,7 +90,7 @@ class Room(Generic[P]):
         return declared if isinstance(declared, self._kind) else None
 
     def _module(self, name: str) -> ModuleType | None:
-        name = name.replace("-", "_")  # `customer-service` is the package `customer_service`
+        name = name.replace("-", "_")
         where = f"proctor.{self.name}.{name}"
         if not name.isidentifier() or name.startswith("_") or importlib.util.find_spec(where) is None:
             return None
@@ -110,7 +113,7 @@ class Room(Generic[P]):
 
 
 AGENTS = Room("agents", "agent", AgentPart)
-BENCHMARKS = Room("benchmarks", "benchmark", BenchmarkPart)
+BENCHMARKS = Room("benchmarks", "benchmark", BenchmarkPart, dashed=True)
 ENVIRONMENTS = Room("environments", "environment", EnvironmentPart)
 EXPORTS = Room("exports", "export format", ExportPart)
 JUDGES = Room("judges", "judge", JudgePart)

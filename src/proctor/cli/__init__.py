@@ -41,6 +41,7 @@ HELP_BY_COMMAND = {
     "compare": "Compare two runs on the same samples.",
     "explain-delta": "Say why a number moved between two runs: parts in points that sum to the difference.",
     "gate": "Decide by a policy whether a run may ship: GO (exit code 0), NO-GO (1) or INCONCLUSIVE (3).",
+    "tier": "Run a tier of proctor.toml, such as quick or full, and decide by its gates; without a name, list the tiers.",
     "baseline": "Name runs that others are compared with; the names are kept in the store.",
     "trends": "Show the number of an agent on a task over time: when it changed, and what was changed then.",
     "web": "Look at runs, compare them, and write eval sets by talking with an agent, in the browser.",
@@ -54,7 +55,7 @@ HELP_BY_COMMAND = {
     "parity": "Check our verdicts against recorded official ones.",
     "list": "List the tasks, agents, scorers, simulated users or environments there are.",
     "data": "Fetch, count or check the data of a benchmark.",
-    "new": "Write a set of questions, tools with a state, or a gate to start from.",
+    "new": "Write a set of questions, tools with a state, a gate, or tiers for CI to start from.",
     "models": "Fetch a local model.",
 }
 

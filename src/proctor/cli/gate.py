@@ -48,12 +48,12 @@ def command(
     from proctor.api import open_run
     from proctor.continuous import pages
     from proctor.continuous.gate import gate
-    from proctor.continuous.policy import FILE, read_policy
+    from proctor.continuous.policy import FILE, find_policy
 
     if policy is None and Path(FILE).is_file():
         policy = FILE
         output.message(t("Policy: {path}", path=policy))
-    rules = None if policy is None else read_policy(policy)  # before the store is opened
+    rules = None if policy is None else find_policy(policy)  # before the store is opened
     run = open_run(run_id, store=store, given=given)
     found = gate(run, against=against, policy=rules, accept_changes=accept_changes)
     if as_json:

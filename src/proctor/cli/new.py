@@ -13,6 +13,7 @@ from proctor.reports.visible import visible
 ENDING = "-set"
 ENVIRONMENT = "environment"
 GATE = "gate"
+CI = "ci"
 TOOLS = '''# {tools}
 class Shop:
     def __init__(self, stock: dict[str, int] | None = None) -> None:
@@ -102,7 +103,7 @@ at_most = 60
 """
 
 
-@click.command(help=t("Write a set of questions, tools with a state, or a gate to start from."))
+@click.command(help=t("Write a set of questions, tools with a state, a gate, or tiers for CI to start from."))
 @click.argument("kind")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path), required=False)
 def command(kind: str, folder: Path | None) -> None:
@@ -111,6 +112,11 @@ def command(kind: str, folder: Path | None) -> None:
 
     if kind == GATE:
         _write_gate(folder or Path())
+        return
+    if kind == CI:
+        from proctor.cli.ci_files import write_ci
+
+        write_ci(folder or Path(), _gate_text())
         return
     if folder is None:
         context = click.get_current_context()
@@ -121,7 +127,7 @@ def command(kind: str, folder: Path | None) -> None:
     part = resolve.benchmark(kind.removesuffix(ENDING)) if kind.endswith(ENDING) else None
     if part is None or part.own is None:
         known = [f"{name}{ENDING}" for name, declared in resolve.benchmarks() if declared.own is not None]
-        raise registry.unknown("template", kind, [ENVIRONMENT, GATE, *known], paths=False)
+        raise registry.unknown("template", kind, [CI, ENVIRONMENT, GATE, *known], paths=False)
     for path in part.own.write_template(folder):
         output.line(visible(str(path)))
     benchmark = kind.removesuffix(ENDING)
@@ -130,8 +136,8 @@ def command(kind: str, folder: Path | None) -> None:
     )
 
 
-def _write_gate(folder: Path) -> None:
-    text = POLICY.format(
+def _gate_text() -> str:
+    return POLICY.format(
         what=t("What a run has to meet before it ships: proctor gate RUN --policy gate.toml"),
         codes=t(
             "GO (exit code 0): every rule is shown to hold. NO-GO (1): one is shown to be broken. Else INCONCLUSIVE (3)."
@@ -148,11 +154,14 @@ def _write_gate(folder: Path) -> None:
         each=t('The same for each value of a tag; slice = "category=x" is for one value.'),
         cost=t("Not dearer than the baseline by more than a fifth."),
     )
+
+
+def _write_gate(folder: Path) -> None:
     path = folder / f"{GATE}.toml"
     if path.exists():
         raise BadInput("{folder} has {names} already, and nothing is written over.", folder=folder, names=path.name)
     folder.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    path.write_text(_gate_text(), encoding="utf-8")
     output.line(visible(str(path)))
     output.message(t("Next: {run}", run=f"proctor gate RUN --policy {path}"))
 

@@ -1,7 +1,7 @@
 """Show the decision of a gate: on a terminal, as Markdown for a pull request, HTML, JSON, or JUnit."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -112,6 +112,16 @@ def rule_text(one: Ruling, words: Words) -> str:
 
 def as_json(gate: Gate) -> str:
     """Return the decision as JSON."""
+    return json_text(as_data(gate))
+
+
+def json_text(data: object) -> str:
+    """Return plain data as JSON that people can read too."""
+    return json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def as_data(gate: Gate) -> dict[str, object]:
+    """Return the decision as plain data."""
     plain = msgspec.to_builtins(gate)
     rulings = [
         {
@@ -121,7 +131,7 @@ def as_json(gate: Gate) -> str:
         }
         for each, one in zip(plain["rulings"], gate.rulings, strict=True)
     ]
-    shown = {
+    return {
         "decision": gate.decision,
         "run": {"id": gate.run.id, "task": gate.run.task, "agent": gate.run.agent},
         "against": None if gate.against is None else {"id": gate.against.id, "agent": gate.against.agent},
@@ -131,7 +141,6 @@ def as_json(gate: Gate) -> str:
         "accepted": gate.accepted,
         "notes": [str(note) for note in gate.notes],
     }
-    return json.dumps(shown, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def write(gate: Gate, path: Path, lang: str) -> Path:
@@ -140,11 +149,10 @@ def write(gate: Gate, path: Path, lang: str) -> Path:
     Raises:
         BadInput: another suffix, or the file cannot be written.
     """
-    suite = Suite(name=f"gate · {gate.run.task} · {gate.run.agent}", cases=_cases(gate, Words(lang)))
-    return write_decision(path, page(gate, lang), as_json(gate), suite, lang)
+    return write_decision(path, page(gate, lang), as_json(gate), [suite_of(gate, lang)], lang)
 
 
-def write_decision(path: Path, page: Page, json_text: str, suite: Suite, lang: str) -> Path:
+def write_decision(path: Path, page: Page, json_text: str, suites: Iterable[Suite], lang: str) -> Path:
     """Write a decision in the form that the suffix names."""
     match path.suffix:
         case ".md":
@@ -154,9 +162,14 @@ def write_decision(path: Path, page: Page, json_text: str, suite: Suite, lang: s
         case ".json":
             return write_whole(path, json_text)
         case ".xml":
-            return write_suites(path, [suite])[0]
+            return write_suites(path, suites)[0]
         case _:
             raise BadInput("A decision is written as .md, .html, .json or .xml, not '{name}'.", name=path.name)
+
+
+def suite_of(gate: Gate, lang: str) -> Suite:
+    """Return the decision as a suite of JUnit, with a case for each rule."""
+    return Suite(name=f"gate · {gate.run.task} · {gate.run.agent}", cases=_cases(gate, Words(lang)))
 
 
 def _cases(gate: Gate, words: Words) -> Iterator[TestCase]:

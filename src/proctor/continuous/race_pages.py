@@ -119,7 +119,7 @@ def write(race: Race, path: Path, lang: str) -> Path:
         result=TestResult(status=status, message=message, type="race"),
     )
     suite = Suite(name=f"race · {race.runs[0].record.task}", cases=[case])
-    return write_decision(path, page(race, lang), as_json(race), suite, lang)
+    return write_decision(path, page(race, lang), as_json(race), [suite], lang)
 
 
 def decision_of(race: Race) -> Decision:

@@ -1,0 +1,184 @@
+"""The files that `proctor new ci` writes: tiers, a GitHub workflow, a GitLab job, and a hook for pre-commit."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from proctor.cli import output
+from proctor.cli.words import t
+from proctor.core.project import project_table
+from proctor.reports.visible import visible
+
+TIERS = """agent = "./agent.py:answer"  # {agent}
+
+# {tiers}
+# {nested}
+[tiers.smoke]
+tasks = ["./task.py:task"]
+limit = 5
+budget = {{ minutes = 2 }}
+
+# {quick}
+[tiers.quick]
+tasks = ["./task.py:task"]
+limit = 50
+gate = "gate.toml"
+budget = {{ minutes = 20 }}
+
+# {standard}
+[tiers.standard]
+tasks = ["./task.py:task"]
+limit = 200
+attempts = 2
+gate = "gate.toml"
+budget = {{ minutes = 120 }}
+
+# {full}
+[tiers.full]
+tasks = ["./task.py:task"]
+attempts = 3
+gate = "gate.toml"
+"""
+GITHUB = """# {what}
+name: proctor
+on:
+  pull_request:
+  push:
+    branches: [main]
+  schedule:
+    - cron: "17 3 * * *"
+  workflow_dispatch:
+permissions:
+  contents: read
+jobs:
+  tier:
+    runs-on: ubuntu-latest
+    timeout-minutes: 150
+    env:
+      PROCTOR_STORE: .proctor/runs.db
+      OPENAI_API_KEY: ${{{{ secrets.OPENAI_API_KEY }}}}  # {secret}
+      TIER: ${{{{ github.event_name == 'schedule' && 'standard' || 'quick' }}}}
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-python@v5
+        with:
+          python-version: "3.12"
+          cache: pip
+      - run: pip install -r requirements.txt  # {requirements}
+      # {kept}
+      - uses: actions/cache/restore@v4
+        with:
+          path: .proctor
+          key: proctor-${{{{ github.run_id }}}}-${{{{ github.run_attempt }}}}
+          restore-keys: proctor-
+      # {codes}
+      - run: |
+          mkdir -p .proctor && rm -f .proctor/tier.*
+          proctor tier "$TIER" --quiet -o .proctor/tier.md -o .proctor/tier.xml
+      - if: always()
+        run: if [ -f .proctor/tier.md ]; then cat .proctor/tier.md >> "$GITHUB_STEP_SUMMARY"; fi
+      - if: always()
+        uses: actions/cache/save@v4
+        with:
+          path: .proctor
+          key: proctor-${{{{ github.run_id }}}}-${{{{ github.run_attempt }}}}
+      - if: always()
+        uses: actions/upload-artifact@v4
+        with:
+          name: proctor
+          path: .proctor/tier.*
+          include-hidden-files: true
+"""
+GITLAB = """# {what}
+# {include}
+proctor:
+  image: python:3.12
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "schedule"
+      variables:
+        TIER: standard
+    - if: $CI_PIPELINE_SOURCE == "merge_request_event" || $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
+      variables:
+        TIER: quick
+  variables:
+    PROCTOR_STORE: .proctor/runs.db  # {key}
+  cache:  # {kept}
+    key: proctor
+    when: always
+    paths: [.proctor/]
+  script:
+    - pip install -r requirements.txt  # {requirements}
+    - mkdir -p .proctor && rm -f .proctor/tier.*
+    # {codes}
+    - proctor tier "$TIER" --quiet -o .proctor/tier.md -o .proctor/tier.xml
+  artifacts:
+    when: always
+    paths: [.proctor/tier.md]
+    reports:
+      junit: .proctor/tier.xml
+"""
+HOOK = """# {what}
+repos:
+  - repo: local
+    hooks:
+      - id: proctor
+        name: proctor tier smoke
+        entry: proctor tier smoke --quiet
+        language: system
+        pass_filenames: false
+        stages: [pre-commit]
+"""
+
+
+def write_ci(folder: Path, gate: str) -> None:
+    """Write the files that are not there yet, and print the lines to add to those that are.
+
+    Args:
+        gate: the content of `gate.toml`.
+    """
+    texts: Mapping[str, str] = {
+        "proctor.toml": TIERS.format(
+            agent=t("the system under test, unless --agent names another"),
+            tiers=t("The stages of testing: proctor tier NAME"),
+            nested=t(
+                "The samples of a small tier are among those of a larger one, and are not run again within a day."
+            ),
+            quick=t("For every change."),
+            standard=t("Every night; what quick ran on the same commit is taken over."),
+            full=t("Before a release: all samples."),
+        ),
+        "gate.toml": gate,
+        ".github/workflows/proctor.yml": GITHUB.format(
+            what=t("Evaluates the agent: a quick tier for each change, the standard one every night."),
+            secret=t("the key of the agent's endpoint, from the secrets of the repository"),
+            requirements=t("it has to name proctor"),
+            kept=t("The store is kept from job to job: baselines, runs that were cut off, trials to take over."),
+            codes=t("Fails at NO-GO (1) and at INCONCLUSIVE (3); add `|| [ $? -eq 3 ]` to let the latter pass."),
+        ),
+        ".gitlab/proctor.yml": GITLAB.format(
+            what=t("Evaluates the agent: a quick tier for each change, the standard one every night."),
+            include=t("In .gitlab-ci.yml: include: [local: .gitlab/proctor.yml]"),
+            key=t("the key of the agent's endpoint is a masked variable of the project"),
+            requirements=t("it has to name proctor"),
+            kept=t("The store is kept from job to job: baselines, runs that were cut off, trials to take over."),
+            codes=t("Fails at NO-GO (1) and at INCONCLUSIVE (3); add `|| [ $? -eq 3 ]` to let the latter pass."),
+        ),
+        ".pre-commit-config.yaml": HOOK.format(what=t("A few samples before each commit: pre-commit install")),
+    }
+    for name, text in texts.items():
+        path = folder / name
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            output.line(visible(str(path)))
+        elif not (name == "gate.toml" or _has_it(path)):
+            output.message(t("{path} is there already. Add these lines:", path=path))
+            output.message(text)
+    output.message(t("Next: {run}", run="proctor tier smoke"))
+
+
+def _has_it(path: Path) -> bool:
+    """True if a file that was there has what belongs into it."""
+    if path.name == "proctor.toml":
+        found = project_table(str(path.parent))
+        return found is not None and "tiers" in found[1]
+    return "proctor tier" in path.read_text(encoding="utf-8", errors="replace")
