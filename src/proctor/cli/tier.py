@@ -39,7 +39,14 @@ SUFFIXES = (".md", ".html", ".json", ".xml")
 @options.showing
 @click.pass_context
 def command(
-    ctx: click.Context, name: str | None, fresh: bool, out: tuple[str, ...], as_json: bool, quiet: bool, **given: object
+    ctx: click.Context,
+    /,
+    name: str | None,
+    fresh: bool,
+    out: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+    **given: object,
 ) -> None:
     from proctor.api import RunOptions
     from proctor.config import settings

@@ -18,6 +18,7 @@ from proctor.core.sample import Message, Sample, ToolCall
 from proctor.core.sentence import say
 from proctor.core.task import Scorer, Task
 from proctor.core.trajectory import Step, Trajectory
+from proctor.environments import python
 
 TONE = "rubric:service-tone"
 
@@ -48,7 +49,7 @@ def task(
         version="1",
         samples=samples,
         scorers=scorers,
-        environment=Backend,
+        environment=python.wrap(Backend),
         oracle=_solution,
         spread_by="intent",
         planned=len(samples),

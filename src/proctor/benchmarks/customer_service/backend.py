@@ -10,7 +10,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, cast, get_args
 
 Intent = Literal["order_status", "cancel", "refund", "change_address", "question", "complaint", "human", "other"]
 Topic = Literal["returns", "shipping"]
@@ -20,6 +20,9 @@ POLICIES: Mapping[Topic, str] = {
     "returns": "Refunds are possible up to 30 days after the delivery.",
     "shipping": "Shipping costs 5.90 per order.",
 }
+
+BAD_GATEWAY = "<html><head><title>502 Bad Gateway</title></head><body>upstream sent an invalid response</body></html>"
+Result = TypeVar("Result")
 
 
 class Unavailable(Exception):
@@ -99,15 +102,13 @@ class Backend:
         """
         return self._behind_faults("hand_over", self._hand_over)
 
-    def _behind_faults(self, tool: str, work: Callable[[], Any]) -> Any:
+    def _behind_faults(self, tool: str, work: Callable[[], Result]) -> Result:
         self._calls[tool] += 1
         is_first, fault = self._calls[tool] == 1, self._faults.get(tool)
         if fault == "down" or (fault == "once" and is_first):
             raise Unavailable(f"503 Service Unavailable: {tool}")
         if fault == "garbled" and is_first:
-            return (
-                "<html><head><title>502 Bad Gateway</title></head><body>upstream sent an invalid response</body></html>"
-            )
+            return cast(Result, BAD_GATEWAY)  # what no tool returns
         result = work()
         if fault == "lost" and is_first:
             raise Unavailable(f"504 Gateway Timeout: {tool} sent no answer; it may have been carried out")

@@ -99,11 +99,10 @@ def _sample(
     begun = Backend(scenario.orders).state() | {"handed_over": True}
     solved = _solve(scenario, language, path)
     state = {name: value for name, value in (begun if is_down else solved).items() if name != "intent"}
-    said = [(Message.of("user", text),) for text in scenario.words(language)]
-    said[0] = (Message.of("system", rules), *said[0])
+    first, *rest = (Message.of("user", text) for text in scenario.words(language))
     return Sample(
         id="/".join(filter(None, (scenario.id, language, tool and f"{tool}-{kind}"))),
-        turns=tuple(Turn(messages=messages) for messages in said),
+        turns=(Turn(messages=(Message.of("system", rules), first)), *(Turn(messages=(said,)) for said in rest)),
         target={
             "intent": scenario.intent,
             "state": state,
