@@ -5,12 +5,16 @@ from typing import Literal
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from bench.figure import Figure
 from proctor.core.run import Estimate
 from proctor.core.tally import Case, tally
 from proctor.stats import estimate, strata
-from proctor.stats.covariate import Group, Other, Sample, adjust
+from proctor.stats.bounds import moved
+from proctor.stats.covariate import Fit, Group, Other, Sample, adjust, fit_groups
+from proctor.stats.paired import Pair, compare
+from proctor.stats.strata import weight_by_stratum
 
 ROUNDS = 10_000
 LEAST, MOST = 0.93, 0.97
@@ -64,6 +68,11 @@ ODD = [
     Suite(name="correlation 0", correlation=0.0),
     Suite(name="three earlier runs", runs=3),
 ]
+DIFFERENCES = [
+    Suite(name="right or wrong, 60 %", drawn=100),
+    Suite(name="stratified", strata=((0.5, 0.9), (0.3, 0.6), (0.2, 0.3))),
+    Suite(name="clusters of 5", cluster=5),
+]
 
 
 def measure() -> Iterator[Figure]:
@@ -74,6 +83,11 @@ def measure() -> Iterator[Figure]:
         yield Figure(what=f"coverage given a run: {suite.name}", value=found.adjusted, at_least=LEAST, at_most=most)
         least = None if suite in ODD else 0.25
         yield Figure(what=f"narrower by: {suite.name}", value=found.narrower, unit="", at_least=least)
+    for suite in DIFFERENCES:
+        found, missed = simulate_differences(suite, ROUNDS // 10)
+        yield Figure(what=f"coverage of differences: {suite.name}", value=found.adjusted, unit="", at_least=LEAST)
+        yield Figure(what=f"bounds of a gate at 5 % wrong: {suite.name}", value=missed, unit="", at_most=0.055)
+        yield Figure(what=f"differences narrower by: {suite.name}", value=found.narrower, unit="", at_least=0.05)
 
 
 def simulate(suite: Suite, rounds: int, seed: int = 0) -> Result:
@@ -98,6 +112,61 @@ def simulate(suite: Suite, rounds: int, seed: int = 0) -> Result:
     return Result(
         plain=held_plain / rounds, adjusted=held / rounds, narrower=1 - width / width_plain, bias=error / rounds
     )
+
+
+def simulate_differences(suite: Suite, rounds: int, seed: int = 0) -> tuple[Result, float]:
+    """Draw an earlier run of all samples and a new one of some, which differ only by chance.
+
+    Returns what became of the intervals of their difference, and how often a bound at 5 % on one side lies beyond the truth.
+    """
+    source = np.random.default_rng(seed)
+    held = held_plain = missed = 0
+    width = width_plain = error = 0.0
+    for _ in range(rounds):
+        groups = {str(at): _stratum(suite, at, share, rate, source)[0] for at, (share, rate) in enumerate(suite.strata)}
+        plain = _pairs(groups)
+        moves = {
+            name: replace(
+                group,
+                samples=[
+                    replace(one, value=pair.difference) for one, pair in zip(group.samples, plain[name], strict=True)
+                ],
+            )
+            for name, group in groups.items()
+        }
+        fit = fit_groups(moves, signed=True)
+        shifted = before = [pair for each in plain.values() for pair in each]
+        added = 0.0
+        if isinstance(fit, Fit) and fit.narrower > 0:
+            added = fit.variance
+            values = [value for name in plain for value in fit.values[name]]
+            shifted = [replace(pair, shift=pair.difference - value) for pair, value in zip(before, values, strict=True)]
+        one, other = compare(before), compare(shifted, added=added)
+        assert None not in (one.low, one.high, other.low, other.high)
+        held_plain += one.low <= 0 <= one.high  # type: ignore[operator]
+        held += other.low <= 0 <= other.high  # type: ignore[operator]
+        width_plain += one.high - one.low  # type: ignore[operator]
+        width += other.high - other.low  # type: ignore[operator]
+        error += other.value
+        bounds = moved(shifted, added=added).bounds(0.05)
+        assert bounds is not None
+        missed += (bounds.low > 0) + (bounds.high < 0)
+    result = Result(
+        plain=held_plain / rounds, adjusted=held / rounds, narrower=1 - width / width_plain, bias=error / rounds
+    )
+    return result, missed / rounds / 2
+
+
+def _pairs(groups: dict[str, Group]) -> dict[str, list[Pair]]:
+    sizes = {name: group.size for name, group in groups.items()}
+    weights = weight_by_stratum(sizes, {name: len(group.samples) for name, group in groups.items()})
+    return {
+        name: [
+            Pair(cluster=one.cluster, first=one.value, second=one.earlier or 0.0, weight=weights[name])
+            for one in group.samples
+        ]
+        for name, group in groups.items()
+    }
 
 
 def _stratum(suite: Suite, at: int, share: float, rate: float, source: np.random.Generator) -> tuple[Group, float]:

@@ -7,9 +7,10 @@ import pytest
 from msgspec.structs import replace
 
 from proctor import BadInput, Sample, Task, evaluate
-from proctor.api import open_run
+from proctor.api import compare, open_run
 from proctor.api.baselines import set_baseline
 from proctor.api.run import Run
+from proctor.continuous.gate import gate
 from proctor.stats.covariate import ADJUSTED
 
 SAMPLES = [
@@ -113,3 +114,25 @@ def test_what_was_visited_in_the_order_of_the_task_is_no_draw() -> None:
     assert "given whole: interval" in str(drawn.given(whole).estimate("accuracy").note)
     cut_off = Run(replace(drawn.record, planned=100), drawn.store)
     assert "no random draw" in str(cut_off.given(whole).estimate("accuracy").note)
+
+
+def test_a_comparison_is_adjusted_by_what_only_the_first_run_has(store: str) -> None:
+    first = opened("old", store)
+    plain = compare(first, opened("new", store)).rows[0].difference
+    given = compare(first, opened("new", store, "old"))
+    found = given.rows[0].difference
+    assert None not in (plain.low, plain.high, found.low, found.high)
+    assert found.high - found.low < plain.high - plain.low  # type: ignore[operator]
+    assert (found.wins, found.losses, found.ties) == (plain.wins, plain.losses, plain.ties)
+    assert "given old: interval" in " ".join(map(str, given.notes))
+    truth = sum((new(one.question) == "yes") - (old(one.question) == "yes") for one in SAMPLES) / 400
+    assert found.low < truth < found.high  # type: ignore[operator]
+
+
+def test_a_gate_decides_by_the_adjusted_numbers_and_says_so(store: str) -> None:
+    plain = gate(opened("new", store), against="old").rulings[0]
+    found = gate(opened("new", store, "old"), against="old")
+    ruling = found.rulings[0]
+    assert None not in (plain.low, plain.high, ruling.low, ruling.high)
+    assert ruling.high - ruling.low < plain.high - plain.low  # type: ignore[operator]
+    assert "Scores are adjusted by what earlier runs earned on the samples: old." in map(str, found.notes)

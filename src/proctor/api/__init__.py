@@ -183,7 +183,8 @@ def compare(
 ) -> "Comparison":
     """Compare the second run with the first, paired on the samples that both have scored.
 
-    `rows[0].outcome` is the result: `better`, `worse` or `inconclusive`.
+    `rows[0].outcome` is the result: `better`, `worse` or `inconclusive`. Differences are adjusted by the runs that the second
+    one is `given`; the first may be among them.
 
     Args:
         detect: a difference, 0 to 1; `needed` then says how many samples find it.
@@ -193,8 +194,9 @@ def compare(
     """
     from proctor.reports.compare import compare as compare_runs
 
+    given = [(one.record, one.store) for one in second.earlier]
     return compare_runs(
-        (first.record, first.store), (second.record, second.store), level=level, seed=seed, detect=detect
+        (first.record, first.store), (second.record, second.store), level=level, seed=seed, detect=detect, given=given
     )
 
 

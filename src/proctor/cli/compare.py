@@ -35,6 +35,7 @@ CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
         "Exit with 1 where B is shown to be worse (by more than POINTS, if given), 0 where it is shown not to be, 3 where neither is shown."
     ),
 )
+@options.given
 @options.store
 @options.as_json
 @click.pass_context
@@ -45,6 +46,7 @@ def command(
     out: str | None,
     detect: float | None,
     margin: float | None,
+    given: tuple[str, ...],
     store: str | None,
     as_json: bool,
 ) -> None:
@@ -54,7 +56,7 @@ def command(
     from proctor.reports.verdicts import gate
 
     share = None if detect is None else detect / 100
-    runs = open_run(first, store=store), open_run(second, store=store)
+    runs = open_run(first, store=store), open_run(second, store=store, given=given)
     comparison = compare(*runs, detect=share)
     decision = None if margin is None else gate(comparison.rows[0], margin / 100)
     if as_json:

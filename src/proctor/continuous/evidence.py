@@ -20,6 +20,8 @@ from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
+from proctor.reports.drawn import strata_in_common
+from proctor.reports.earlier import read_earlier
 from proctor.reports.matching import NOT_MISSING, earned_by_sample, match_samples, weighted_pairs
 from proctor.runtime.garbage import gc_paused
 from proctor.stats.anytime import ANYTIME
@@ -218,7 +220,14 @@ def _changed_share(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
     pairs = list(weighted_pairs(planned))
     if not pairs:
         raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
-    found = moved(pairs, single=all(max(both.old.attempts, both.new.attempts) <= 1 for both in planned))
+    added = 0.0
+    if run.earlier and rule.metric != FAILED and pairs:
+        given = [(one.record, one.store) for one in run.earlier]
+        strata = strata_in_common(against.record, run.record)
+        earlier = read_earlier((run.record, run.store), given, scorer, (against.record, against.store))
+        adjusted = earlier.adjust_pairs(planned, slice_, strata.by if strata else "")
+        pairs, added = list(adjusted.pairs), adjusted.added
+    found = moved(pairs, single=all(max(both.old.attempts, both.new.attempts) <= 1 for both in planned), added=added)
     looked_at = any(both.looked_at for both in planned)
 
     def bounds(error: float) -> Interval:

@@ -324,7 +324,11 @@ def _forecast(runs: Sequence[Run], samples: int) -> dict[str, float | None]:
 
 
 def _notes(runs: Sequence[Run]) -> list[Sentence]:
-    return [
+    given = ", ".join(one.id for one in runs[0].earlier)
+    adjusted = (
+        [say("Scores are adjusted by what earlier runs earned on the samples: {runs}.", runs=given)] if given else []
+    )
+    return adjusted + [
         say("The run {run} is {state}.", run=run.id, state=say(run.record.state))
         for run in runs
         if run.record.state != "finished"

@@ -1,6 +1,6 @@
 """Compare two runs on the same samples: what differs, by how much, and whether it could be chance."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 
 import msgspec
@@ -11,7 +11,8 @@ from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.reports.drawn import LOOKED_AT, UNRECORDED, is_part, strata_in_common
-from proctor.reports.matching import Earned, Match, earned_by_sample, match_samples, metric_of, untested_row
+from proctor.reports.earlier import Earlier, read_earlier
+from proctor.reports.matching import Adjusted, Earned, Match, earned_by_sample, match_samples, metric_of, untested_row
 from proctor.reports.verdicts import Outcome, Row, Untested, decide_each
 from proctor.stats import power
 
@@ -67,16 +68,18 @@ def compare(
     level: float = 0.95,
     seed: int = 0,
     detect: float | None = None,
+    given: Sequence[Side] = (),
 ) -> Comparison:
     """Compare the second run (the new one) with the first on the samples both have scored.
 
     Args:
+        given: earlier runs of the same task, by which the differences are adjusted; the first run may be one.
         detect: a difference, 0 to 1; the comparison then says how many samples find it.
 
     Raises:
         BadInput: other tasks, no scorer in common, or no scored sample in common.
     """
-    return compare_several(first, [second], level=level, seed=seed, detect=detect)[0]
+    return compare_several(first, [second], level=level, seed=seed, detect=detect, given=given)[0]
 
 
 def compare_several(
@@ -87,6 +90,7 @@ def compare_several(
     level: float = 0.95,
     seed: int = 0,
     detect: float | None = None,
+    given: Sequence[Side] = (),
 ) -> list[Comparison]:
     """Compare each of the others with the first run.
 
@@ -105,7 +109,7 @@ def compare_several(
             )
     scorers = scorers or scorers_in_common([first[0], *(record for record, _ in others)])
     earned = {scorer: earned_by_sample(*first, scorer) for scorer in scorers}
-    drafts = [_draft(first, other, earned, level=level, seed=seed) for other in others]
+    drafts = [_draft(first, other, earned, given, level=level, seed=seed) for other in others]
     decided = decide_each([draft.rows for draft in drafts], 1 - level)
     return [
         Comparison(
@@ -150,7 +154,15 @@ class _Draft(msgspec.Struct):
     empty: Sequence[Sentence]
 
 
-def _draft(first: Side, second: Side, earned: Mapping[str, Mapping[str, Earned]], *, level: float, seed: int) -> _Draft:
+def _draft(
+    first: Side,
+    second: Side,
+    earned: Mapping[str, Mapping[str, Earned]],
+    given: Sequence[Side],
+    *,
+    level: float,
+    seed: int,
+) -> _Draft:
     rows: list[Untested] = []
     empty: list[Sentence] = []
     wins: list[str] = []
@@ -167,22 +179,44 @@ def _draft(first: Side, second: Side, earned: Mapping[str, Mapping[str, Earned]]
             losses = [id for id, difference in moved.items() if difference < 0]
             left_out = without
         prefix = f"{scorer}." if len(earned) > 1 else ""
-        rows.extend(_untested(prefix, list(planned.values()), level=level, seed=seed))
+        earlier = read_earlier(second, given, scorer, first) if given else None
+        known = strata_in_common(first[0], second[0])
+
+        def adjusted(
+            slice_: str,
+            matches: Sequence[Match],
+            earlier: Earlier | None = earlier,
+            by: str = known.by if known else "",
+        ) -> Adjusted | None:
+            return None if earlier is None else earlier.adjust_pairs(matches, slice_, by)
+
+        made = list(_untested(prefix, list(planned.values()), adjusted, level=level, seed=seed))
+        if (found := adjusted("", list(planned.values()))) is not None:
+            empty.append(found.note)
+        rows.extend(made)
     return _Draft(rows, wins, losses, left_out, empty)
 
 
-def _untested(prefix: str, planned: Sequence[Match], *, level: float, seed: int) -> Iterator[Untested]:
+def _untested(
+    prefix: str,
+    planned: Sequence[Match],
+    adjusted: Callable[[str, Sequence[Match]], Adjusted | None],
+    *,
+    level: float,
+    seed: int,
+) -> Iterator[Untested]:
     """Yield the row of the whole, then of each slice that is not the whole under another name."""
     scored = sum(match.pair is not None for match in planned)
     name = f"{prefix}{metric_of(planned)}"
-    yield untested_row(name, "", planned, level=level, seed=seed)
+    yield untested_row(name, "", planned, level=level, seed=seed, adjusted=adjusted("", planned))
     by_slice: dict[str, list[Match]] = {}
     for match in planned:
         for key, value in match.old.tags.items():
             by_slice.setdefault(f"{key}={value}", []).append(match)
     for slice_, members in by_slice.items():
         if 0 < sum(match.pair is not None for match in members) < scored:
-            yield untested_row(name, slice_, members, level=level, seed=seed)
+            found = adjusted(slice_, members)
+            yield untested_row(name, slice_, members, level=level, seed=seed, adjusted=found)
 
 
 def _notes(first: Side, second: Side) -> list[Sentence]:

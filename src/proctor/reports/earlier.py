@@ -9,8 +9,8 @@ from proctor.core.errors import BadInput
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
-from proctor.reports.matching import Earned, earned_by_sample
-from proctor.stats.covariate import Group, Other, Sample, adjust, gain
+from proctor.reports.matching import Adjusted, Earned, Match, earned_by_sample, weighted_pairs
+from proctor.stats.covariate import Fit, Group, Other, Sample, adjust, fit_groups, gain
 
 Side = tuple[RunRecord, Store]
 
@@ -67,6 +67,43 @@ class Earlier(msgspec.Struct, frozen=True, kw_only=True):
             )
         return replace(adjusted, note=say("{note}; {more}", note=plain.note, more=note) if plain.note else note)
 
+    def adjust_pairs(self, planned: Sequence[Match], slice_: str, by: str) -> Adjusted:
+        """Return the pairs of a slice as the earlier runs adjust their differences.
+
+        Args:
+            by: the tag that names the strata of the pairs.
+        """
+        pairs = list(weighted_pairs(planned))
+        scored = [both for both in planned if both.pair is not None]
+        sizes: dict[str, float] = {}
+        for both in planned:
+            sizes[both.stratum] = sizes.get(both.stratum, 0.0) + both.stands_for
+        values = {
+            both.id: (pair.cluster, both.stratum, pair.difference) for both, pair in zip(scored, pairs, strict=True)
+        }
+        groups = self.groups(values, sizes, lambda tags: tags.get(by, ""), slice_)
+        fit = self.why_not or fit_groups(groups, signed=True)
+        runs = ", ".join(self.runs)
+        if isinstance(fit, Fit) and fit.narrower <= 0:
+            fit = say("nothing is gained")
+        if isinstance(fit, Sentence):
+            return Adjusted(pairs=pairs, added=0.0, note=say("given {runs}: not adjusted: {why}", runs=runs, why=fit))
+        adjusted = {name: iter(values) for name, values in fit.values.items()}
+        share, correlation = f"{fit.narrower:.0%}", f"{fit.correlation:.2f}"
+        return Adjusted(
+            pairs=[
+                replace(pair, shift=pair.difference - next(adjusted[both.stratum]))
+                for both, pair in zip(scored, pairs, strict=True)
+            ],
+            added=fit.variance,
+            note=say(
+                "given {runs}: interval {share} narrower, correlation {correlation}",
+                runs=runs,
+                share=share,
+                correlation=correlation,
+            ),
+        )
+
 
 def check_earlier(run: Side, earlier: Sequence[Side]) -> None:
     """Refuse earlier runs that say nothing about a run.
@@ -88,8 +125,12 @@ def check_earlier(run: Side, earlier: Sequence[Side]) -> None:
         raise BadInput("{runs}: no sample in common with {run}.", runs=runs, run=record.id)
 
 
-def read_earlier(run: Side, earlier: Sequence[Side], scorer: str) -> Earlier:
-    """Return what earlier runs earned from a scorer on the samples that a run could have drawn."""
+def read_earlier(run: Side, earlier: Sequence[Side], scorer: str, against: Side | None = None) -> Earlier:
+    """Return what earlier runs earned from a scorer on the samples that a run could have drawn.
+
+    Args:
+        against: the run that it is compared with.
+    """
     record, store = run
     sums: dict[str, Earned] = {}
     for other, kept in earlier:
@@ -99,15 +140,19 @@ def read_earlier(run: Side, earlier: Sequence[Side], scorer: str) -> Earlier:
                     found = sums.setdefault(id, Earned(one.cluster, one.tags, 0))
                     found.total += one.mean
                     found.attempts += 1
-    chosen = record.spec.selection
-    if chosen.first is not None:
-        planned = {sample.id for sample in store.planned(record.id)}
-        sums = {id: one for id, one in sums.items() if id in planned}
-    elif chosen.ids:
-        sums = {id: one for id, one in sums.items() if id in set(chosen.ids)}
-    samples = {id: one for id, one in sums.items() if all(one.tags.get(key) == tag for key, tag in chosen.tags.items())}
+    sides = [run] if against is None else [run, against]
+    for chosen in (one.spec.selection for one, _ in sides):
+        if chosen.first is not None:
+            planned = {sample.id for sample in store.planned(record.id)}
+            sums = {id: one for id, one in sums.items() if id in planned}
+        if chosen.ids:
+            sums = {id: one for id, one in sums.items() if id in set(chosen.ids)}
+        sums = {
+            id: one for id, one in sums.items() if all(one.tags.get(key) == tag for key, tag in chosen.tags.items())
+        }
+    whys = [_why_not(*side, earlier, scorer) for side in sides]
     return Earlier(
-        runs=[other.id for other, _ in earlier], samples=samples, why_not=_why_not(record, store, earlier, scorer)
+        runs=[other.id for other, _ in earlier], samples=sums, why_not=next((why for why in whys if why), None)
     )
 
 

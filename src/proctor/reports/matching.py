@@ -8,6 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.core.run import RunRecord
+from proctor.core.sentence import Sentence
 from proctor.core.task import Store
 from proctor.reports.drawn import strata_in_common
 from proctor.reports.verdicts import Untested
@@ -54,6 +55,7 @@ class Match(msgspec.Struct):
     if one of the runs was looked at while it went on, so that it may have ended because of what it showed.
     """
 
+    id: str
     old: Earned
     new: Earned
     pair: paired.Pair | None
@@ -72,6 +74,14 @@ class Match(msgspec.Struct):
     @property
     def is_complete(self) -> bool:
         return all(sample.attempts >= sample.planned for sample in (self.old, self.new))
+
+
+class Adjusted(msgspec.Struct, frozen=True, kw_only=True):
+    """Pairs as earlier runs adjust them, with the variance that this adds to their mean, and a note on what it gained."""
+
+    pairs: Sequence[paired.Pair]
+    added: float
+    note: Sentence
 
 
 def earned_by_sample(record: RunRecord, store: Store, scorer: str) -> dict[str, Earned]:
@@ -121,7 +131,7 @@ def match_samples(
             pair = None if unscored else _pair(old[id], new[id])
             stratum = stratum_by_id.get(id, "")
             stands_for = sizes[stratum] / counts[stratum] if stratum in sizes else 1.0
-            planned[id] = Match(old[id], new[id], pair, stratum, stands_for, looked_at)
+            planned[id] = Match(id, old[id], new[id], pair, stratum, stands_for, looked_at)
     return planned, left_out
 
 
@@ -130,13 +140,24 @@ def metric_of(planned: Iterable[Match]) -> str:
     return "accuracy" if all(both.old.whole and both.new.whole for both in planned) else "score"
 
 
-def untested_row(name: str, slice_: str, planned: Sequence[Match], *, level: float = 0.95, seed: int = 0) -> Untested:
+def untested_row(
+    name: str,
+    slice_: str,
+    planned: Sequence[Match],
+    *,
+    level: float = 0.95,
+    seed: int = 0,
+    adjusted: Adjusted | None = None,
+) -> Untested:
     """Return the paired difference of a metric in a slice ('' is the whole), before it is tested with others.
+
+    Args:
+        adjusted: the pairs as earlier runs adjust them.
 
     Raises:
         BadInput: no sample has a score in both runs.
     """
-    pairs = list(weighted_pairs(planned))
+    pairs = list(weighted_pairs(planned)) if adjusted is None else adjusted.pairs
     in_all = math.fsum(both.stands_for for both in planned)
     single = all(max(both.old.attempts, both.new.attempts) <= 1 for both in planned)
     return Untested(
@@ -144,7 +165,12 @@ def untested_row(name: str, slice_: str, planned: Sequence[Match], *, level: flo
         slice=slice_,
         pairs=pairs,
         difference=paired.compare(
-            pairs, level=level, single=single, looked_at=any(both.looked_at for both in planned), seed=seed
+            pairs,
+            level=level,
+            single=single,
+            looked_at=any(both.looked_at for both in planned),
+            seed=seed,
+            added=0.0 if adjusted is None else adjusted.added,
         ),
         floor=math.fsum(both.stands_for * both.floor for both in planned) / (in_all or 1.0),
         ceiling=math.fsum(both.stands_for * both.ceiling for both in planned) / (in_all or 1.0),

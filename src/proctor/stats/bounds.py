@@ -62,6 +62,7 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         exact: every pair is a cluster that won all, lost all or did not move, and counts once.
         degrees: of freedom; None where `exact`.
+        added: variance of the difference that is not in the spread of the pairs.
     """
 
     won: float
@@ -73,6 +74,7 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
     clusters: int
     exact: bool
     degrees: float | None
+    added: float = 0.0
 
     @property
     def value(self) -> float:
@@ -84,8 +86,9 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
         if self.clusters < 2:
             return None
         won, lost = self._share(self.won, self.won_error, error), self._share(self.lost, self.lost_error, error)
-        below = self._reach(self.won - won.low, lost.high - self.lost)
-        above = self._reach(won.high - self.won, self.lost - lost.low)
+        more = _quantile(error, self.degrees) * math.sqrt(self.added)
+        below = math.hypot(self._reach(self.won - won.low, lost.high - self.lost), more)
+        above = math.hypot(self._reach(won.high - self.won, self.lost - lost.low), more)
         return Interval(low=max(self.value - below, -1.0), high=min(self.value + above, 1.0))
 
     def _share(self, value: float, spread: float, error: float) -> Interval:
@@ -97,14 +100,19 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
         return math.sqrt(max(won**2 + lost**2 - 2 * self.correlation * won * lost, 0.0))
 
 
-def moved(pairs: Sequence[Pair], *, single: bool = True) -> Moved:
-    """Add up what was won and lost; `single` if each value of a pair is one attempt."""
+def moved(pairs: Sequence[Pair], *, single: bool = True, added: float = 0.0) -> Moved:
+    """Add up what was won and lost.
+
+    Args:
+        single: each value of a pair is one attempt.
+        added: variance of the difference that is not in the spread of the pairs.
+    """
     sums: dict[str, tuple[float, float, float]] = {}
     binary = single
     for pair in pairs:
         weight, won, lost = sums.get(pair.cluster, (0.0, 0.0, 0.0))
         change = pair.difference
-        binary = binary and change in (-1, 0, 1) and pair.weight == 1
+        binary = binary and change in (-1, 0, 1) and pair.weight == 1 and not pair.shift
         up, down = pair.weight * max(change, 0.0), pair.weight * max(-change, 0.0)
         sums[pair.cluster] = (weight + pair.weight, won + up, lost + down)
     size = math.fsum(weight for weight, _, _ in sums.values())
@@ -127,6 +135,7 @@ def moved(pairs: Sequence[Pair], *, single: bool = True) -> Moved:
         clusters=count,
         exact=is_exact,
         degrees=None if is_exact else max(effective - 1, _LEAST_DEGREES),
+        added=added,
     )
 
 

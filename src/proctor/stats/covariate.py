@@ -67,11 +67,13 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
         values: by stratum, in the order of its samples. Their mean is the adjusted one, and they spread as much as it is unsure.
         variance: what the error of the centres adds to that of the mean.
         correlation: of new and earlier values within strata.
+        narrower: by about what share the interval becomes so.
     """
 
     values: Mapping[str, Sequence[float]]
     variance: float
     correlation: float
+    narrower: float
 
 
 def adjust(plain: Estimate, groups: Mapping[str, Group], *, of_suite: bool = False) -> tuple[Estimate, Fit | Sentence]:
@@ -125,8 +127,12 @@ def gain(plain: Estimate, adjusted: Estimate) -> float:
     return 1 - (adjusted.high - adjusted.low) / (plain.high - plain.low) if plain.high > plain.low else 0.0
 
 
-def fit_groups(groups: Mapping[str, Group], *, of_suite: bool = False) -> Fit | Sentence:
-    """Return how to adjust the values; a sentence where it would not help, with the reason."""
+def fit_groups(groups: Mapping[str, Group], *, of_suite: bool = False, signed: bool = False) -> Fit | Sentence:
+    """Return how to adjust the values; a sentence where it would not help, with the reason.
+
+    Args:
+        signed: the values are differences, which may be smaller the larger the earlier values are.
+    """
     if not any(sample.earlier is not None for group in groups.values() for sample in group.samples):
         return say("no sample in common")
     known = {name: found for name, group in groups.items() if (found := _known(group)) and group.others}
@@ -152,7 +158,7 @@ def fit_groups(groups: Mapping[str, Group], *, of_suite: bool = False) -> Fit | 
         squares += square * len(found) * _variance([*_earlier(found), *(one.earlier for one in group.others)])
         if not of_suite:
             error += (weights[name] * len(found)) ** 2 * _variance_of_others(group.others)
-    if along <= 0 or own * across <= _SMALL**2 or along**2 <= 4 / (clusters - 1) * own * across:
+    if (along <= 0 and not signed) or own * across <= _SMALL**2 or along**2 <= 4 / (clusters - 1) * own * across:
         return say("the runs agree too little on which samples are hard")
     slope = along / across * squares / (squares + error)
     values = {name: [one.value for one in group.samples] for name, group in groups.items()}
@@ -165,7 +171,14 @@ def fit_groups(groups: Mapping[str, Group], *, of_suite: bool = False) -> Fit | 
         ]
         middle = math.fsum(values[name]) / len(values[name])
         surprise = max(surprise, weights[name] * max(abs(value - middle) for value in values[name]))
-    return Fit(values=values, variance=slope**2 * error + surprise**2 / 2, correlation=along / math.sqrt(own * across))
+    variance = slope**2 * error + surprise**2 / 2
+    left = own - 2 * slope * along + slope**2 * across
+    return Fit(
+        values=values,
+        variance=variance,
+        correlation=along / math.sqrt(own * across),
+        narrower=1 - math.sqrt((left + variance) / own),
+    )
 
 
 def _known(group: Group) -> list[Sample]:

@@ -64,6 +64,7 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         weight: for how many pairs this one counts; the mean over all pairs is 1.
+        shift: what earlier runs say is to be taken from the difference.
 
     Raises:
         BadInput: a mean outside 0 to 1, or none.
@@ -73,6 +74,7 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     first: float
     second: float
     weight: float = 1.0
+    shift: float = 0.0
 
     def __post_init__(self) -> None:
         for value in (self.first, self.second):
@@ -81,7 +83,12 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def difference(self) -> float:
-        """Return first - second; 0 where only rounding distinguishes them."""
+        """Return first - second, less the shift; 0 where only rounding distinguishes them."""
+        return _settle(self.first - self.second - self.shift)
+
+    @property
+    def observed(self) -> float:
+        """Return first - second, without the shift."""
         return _settle(self.first - self.second)
 
 
@@ -98,6 +105,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
         p_least: the smallest p-value that this number of clusters can have, however clear the difference.
         degrees: of freedom of the standard error; None where the interval does not use t.
         correlation: of the two runs over samples; None where one of them is constant.
+        added: variance that is not in the spread of the pairs.
     """
 
     value: float
@@ -117,10 +125,17 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     p_least: float
     degrees: float | None
     correlation: float | None
+    added: float = 0.0
 
 
 def compare(
-    pairs: Sequence[Pair], *, level: float = 0.95, single: bool = True, looked_at: bool = False, seed: int = 0
+    pairs: Sequence[Pair],
+    *,
+    level: float = 0.95,
+    single: bool = True,
+    looked_at: bool = False,
+    seed: int = 0,
+    added: float = 0.0,
 ) -> Difference:
     """Estimate the difference of two runs over the samples both have.
 
@@ -128,6 +143,7 @@ def compare(
         single: each value is one attempt; with several attempts McNemar's test does not apply.
         looked_at: a run ended when it did because of what it showed, so that the number of pairs is no fixed one.
         seed: of the sign flips, where there are too many clusters to try all.
+        added: variance that is not in the spread of the pairs.
 
     Raises:
         BadInput: no pair at all.
@@ -135,7 +151,7 @@ def compare(
     if not pairs:
         raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
     checked_level(level)
-    differences = [pair.difference for pair in pairs]
+    differences = [pair.observed for pair in pairs]
     value = _settle(math.fsum(pair.weight * pair.difference for pair in pairs) / len(pairs))
     sums = _sums_by_cluster(pairs)
     wins = sum(difference > 0 for difference in differences)
@@ -143,10 +159,19 @@ def compare(
     independent = len(sums) == len(pairs)
     if looked_at:
         return _at_any_time(value, pairs, sums, wins, losses, level)
-    is_binary = single and independent and all(one in (0, 1) for pair in pairs for one in (pair.first, pair.second))
+    is_binary = (
+        single
+        and independent
+        and not any(pair.shift for pair in pairs)
+        and all(one in (0, 1) for pair in pairs for one in (pair.first, pair.second))
+    )
     is_exact = is_binary and all(pair.weight == 1 for pair in pairs)
     heaviness = _heaviness(pairs)
-    reach = _bonett_price(sums, heaviness) if is_binary else _reach(value, sums, heaviness, independent=independent)
+    reach = (
+        _bonett_price(sums, heaviness)
+        if is_binary
+        else _reach(value, sums, heaviness, independent=independent, added=added)
+    )
     tested = mcnemar_exact(wins, losses) if is_exact else sign_flips([total for _, total in sums], seed=seed)
     low, high = (None, None) if reach is None else reach.ends(value, level, tested)
     return Difference(
@@ -167,6 +192,7 @@ def compare(
         p_least=0.5 ** (len(sums) - 1),
         degrees=None if reach is None else reach.degrees,
         correlation=_correlation(pairs),
+        added=added,
     )
 
 
@@ -187,7 +213,7 @@ def at_level(difference: Difference, pairs: Sequence[Pair], level: float) -> Dif
     if difference.method == BONETT_PRICE:
         reach: _Reach | None = _bonett_price(sums, heaviness)
     else:
-        reach = _reach(difference.value, sums, heaviness, independent=independent)
+        reach = _reach(difference.value, sums, heaviness, independent=independent, added=difference.added)
     if reach is None:
         return difference
     low, high = reach.ends(difference.value, level, difference.p_value)
@@ -345,7 +371,9 @@ class _Reach(msgspec.Struct, frozen=True, kw_only=True):
         return 2 * max(by_error, normal_cdf(-far / self.least) if self.least else 0.0)
 
 
-def _reach(value: float, sums: Sequence[tuple[float, float]], heaviness: float, *, independent: bool) -> _Reach | None:
+def _reach(
+    value: float, sums: Sequence[tuple[float, float]], heaviness: float, *, independent: bool, added: float = 0.0
+) -> _Reach | None:
     """Compute the reach for differences other than of single 0/1 attempts; None for one cluster, which shows no spread."""
     clusters = len(sums)
     count = math.fsum(size for size, _ in sums)
@@ -360,7 +388,7 @@ def _reach(value: float, sums: Sequence[tuple[float, float]], heaviness: float, 
     return _Reach(
         method=T_OVER_SAMPLES if independent else T_OVER_CLUSTERS,
         centre=value,
-        error=error,
+        error=math.sqrt(error**2 + added),
         degrees=max(count**2 / sum(size * size for size, _ in sums) - 1, _LEAST_DEGREES),
         least=unknown * _alike(0.0, clusters / heaviness).error,
     )
