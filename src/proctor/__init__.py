@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from proctor.api.record import record as record
     from proctor.continuous.delta import explain_delta as explain_delta
     from proctor.continuous.gate import gate as gate
+    from proctor.continuous.plan import plan as plan
     from proctor.continuous.race import race as race
     from proctor.core.declared import scorer as scorer
     from proctor.core.errors import BadInput as BadInput
@@ -38,6 +39,7 @@ _HOME = {
     "proctor.continuous.delta": ("explain_delta",),
     "proctor.continuous.gate": ("gate",),
     "proctor.continuous.race": ("race",),
+    "proctor.continuous.plan": ("plan",),
     "proctor.core.declared": ("scorer",),
     "proctor.core.errors": ("BadInput",),
     "proctor.core.run": ("Estimate", "Limits"),

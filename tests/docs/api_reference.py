@@ -20,6 +20,7 @@ GROUPS = {
         "rescore",
         "open_run",
         "compare",
+        "plan",
         "gate",
         "explain_delta",
         "race",

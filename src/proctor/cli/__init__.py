@@ -26,6 +26,7 @@ JUDGING = ("score", "judge", "winrate", "probe")  # go on only with what they we
 HELP_BY_COMMAND = {
     "demo": "See a real run in about two minutes: a local model on BFCL, with a report.",
     "init": "Write an agent, a task and a gate to start from.",
+    "plan": "Say how many samples and attempts a question takes, and what they cost; nothing is run.",
     "run": "Run a task with an agent and show the numbers.",
     "race": "Race agents over the same samples, and stop as soon as it is decided which is better.",
     "score": "Score recorded replies; no agent is called.",

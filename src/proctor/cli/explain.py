@@ -29,7 +29,7 @@ def command(run_id: str, sample_id: str, attempt: int, store: str | None) -> Non
 def _show_judges(run: "Run", sample_id: str, attempt: int) -> None:
     """Print what each judge was asked, in full, and what it replied."""
     from proctor.api.rehearse import exchanges
-    from proctor.cli.plan import print_messages
+    from proctor.cli.dry_run import print_messages
 
     for one in exchanges(run, sample_id, attempt):
         for number, asked in enumerate(one.asked, start=1):

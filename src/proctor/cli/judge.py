@@ -119,7 +119,7 @@ def command(
 def _show_plan(how: "RunOptions", file: str | None, chosen: list[str], *, as_json: bool) -> None:
     from proctor import api
     from proctor.api.rehearse import rehearse, rehearse_again
-    from proctor.cli.plan import show_judging
+    from proctor.cli.dry_run import show_judging
 
     if file is not None:
         found = rehearse(f"judged-items:{file}", how)

@@ -71,7 +71,7 @@ def command(
     model_options = options.judge_options(judge, judge_options)
     if dry_run:
         from proctor.api.rehearse import rehearse
-        from proctor.cli.plan import show_judging
+        from proctor.cli.dry_run import show_judging
 
         asked = {name: given[name] for name in ("probes", "kinds", "limit", "store", "run_id")}
         task, how = how_to_probe(judge, model_options, rubric=rubric or "", items=items or "", **asked)

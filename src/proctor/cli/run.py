@@ -86,7 +86,7 @@ def command(
         )
     _check_columns(task, given)
     if dry_run:
-        from proctor.cli.plan import show_plan
+        from proctor.cli.dry_run import show_plan
 
         show_plan(task, how, as_json=as_json)
         return

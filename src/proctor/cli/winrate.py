@@ -78,7 +78,7 @@ def command(
         raise BadInput("Name the sets to compare: proctor winrate mine.json theirs.json --judge openai:MODEL")
     if dry_run:
         from proctor.api.rehearse import rehearse
-        from proctor.cli.plan import show_judging
+        from proctor.cli.dry_run import show_judging
 
         task, asked = (TASK, how) if sets else resumable(str(run_id), given["store"])
         show_judging(rehearse(task, asked), as_json=as_json)

@@ -1,0 +1,124 @@
+"""Print what --dry-run shows: the plan, the expected number of requests, and the first prompt."""
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from proctor.cli import output
+from proctor.cli.words import t
+from proctor.engine.episode import turn_for_agent
+from proctor.engine.input_size import InputSize
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from proctor.api import RunOptions
+    from proctor.api.rehearse import Rehearsal
+    from proctor.core.sample import Message, Tool
+
+
+def show_judging(found: "Rehearsal", *, as_json: bool) -> None:
+    """Print what judges would be asked."""
+    if as_json:
+        output.print_json(
+            {
+                "samples": found.samples,
+                "requests": found.requests,
+                "exact": found.is_exact,
+                "first": found.first,
+                "asked": [
+                    {"judge": one.judge, "prompt": [msgspec.to_builtins(message) for message in one.messages]}
+                    for one in found.asked
+                ],
+            }
+        )
+        return
+    values = {"samples": f"{found.samples:,}", "requests": f"{found.requests:,}"}
+    if found.is_exact:
+        output.line(t("{samples} samples, {requests} requests to judges; more where a reply cannot be read", **values))
+    else:
+        output.line(
+            t("{samples} samples, about {requests} requests to judges; more where a reply cannot be read", **values)
+        )
+    if not found.asked:
+        output.line(t("No judge has to be asked about any of them."))
+        return
+    judges = ", ".join(dict.fromkeys(one.judge for one in found.asked))
+    output.line(t("Judges: {names}", names=judges))
+    output.line(t("First prompt ({id}), one of {count}:", id=found.first, count=len(found.asked)))
+    print_messages(found.asked[0].messages)
+
+
+def print_messages(messages: "Sequence[Message]") -> None:
+    """Print messages in full, each after who says it."""
+    for message in messages:
+        output.line(f"[{message.role}]\n{message.text}")
+
+
+def show_plan(task: str, how: "RunOptions", *, as_json: bool) -> None:
+    """Print what a run would do. Every name is resolved and every sample of the choice is read."""
+    from proctor.api.prepare import prepare
+    from proctor.api.rehearse import tools_of
+
+    store = how.store if how.against else ":memory:"  # the run to compare with is looked up, nothing is written
+    job = prepare(task, msgspec.structs.replace(how, store=store)).job
+    for note in job.task.notes:
+        output.tell(note)
+    spec = job.record.spec
+    count, size, first = 0, InputSize(), None
+    for sample in job.visits():
+        shown = job.task.present(sample) if job.task.present is not None else sample
+        size.add(shown, job.agent.tools, spec.attempts)
+        count, first = count + 1, first or shown
+    assert first is not None, "a task without samples is refused"
+    turns = [turn_for_agent(turn, job.agent.tools) for turn in first.turns[:1]]
+    tools = tools_of(job.task.environment, first) if job.task.environment is not None else []
+    if as_json:
+        output.print_json(
+            {
+                "task": job.task.name,
+                "agent": job.agent.name,
+                "user": spec.user,
+                "samples": count,
+                **msgspec.structs.asdict(size),
+                "first": first.id,
+                "prompt": [msgspec.to_builtins(turn) for turn in turns],
+                **({"environment_tools": msgspec.to_builtins(tools)} if tools else {}),
+            }
+        )
+        return
+    output.line(
+        t(
+            "Task {task} (version {version}), agent {agent}",
+            task=job.task.name,
+            version=job.task.version,
+            agent=job.agent.name,
+        )
+    )
+    output.line(
+        t(
+            "{samples} samples × {attempts} attempts, {concurrency} at once",
+            samples=count,
+            attempts=spec.attempts,
+            concurrency=job.at_once,
+        )
+    )
+    output.line(t("Scorers: {names}", names=", ".join(scorer.name for scorer in job.scorers) or "-"))
+    output.line(t(size.sentence()))
+    if job.task.user is not None:
+        output.line(
+            t("Simulated user: {name}; what it says, and is answered, comes on top", name=spec.user or job.task.name)
+        )
+    output.line(t("First prompt ({id}):", id=first.id))
+    for turn in turns:
+        print_messages(turn.messages)
+        print_tools(turn.tools)
+    if tools:
+        output.line(t("Tools of the environment: {count}", count=len(tools)))
+        print_tools(tools)
+
+
+def print_tools(tools: "Sequence[Tool]") -> None:
+    """Print tools, one a line, each with the schema of its parameters."""
+    for tool in tools:
+        output.line(f"[tool] {tool.name} {msgspec.json.encode(tool.parameters).decode()}")

@@ -1,0 +1,432 @@
+"""Plan a run before it is made: how many samples and attempts decide a question, and what they cost.
+
+Variances come from stored runs of the task: between samples and between attempts of one run for a threshold, of the paired
+differences of two runs for a difference. What is not stored is assumed, and said.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from proctor.api import resolve
+from proctor.api.baselines import find_against
+from proctor.api.prepare import at
+from proctor.api.run import Run
+from proctor.continuous.spending import Spending, spending
+from proctor.core.errors import BadInput
+from proctor.core.run import Selection
+from proctor.core.sentence import Sentence, say
+from proctor.core.tally import Case, tally
+from proctor.core.task import Store
+from proctor.engine.selection import choose
+from proctor.reports.matching import earned_by_sample, match_samples, weighted_pairs
+from proctor.reports.noise import read_attempts
+from proctor.stats.components import components
+from proctor.stats.distributions import chi_squared_quantile
+from proctor.stats.estimate import estimate
+from proctor.stats.paired import Difference, compare
+from proctor.stats.planning import Spread, least_samples, power_to_compare, power_to_pass
+from proctor.stats.rate import wilson
+
+ATTEMPTS = (1, 2, 3, 4, 5, 8, 10)
+ERROR = 0.05
+POWER = 0.8
+LEAST_SHARED = 10  # samples from which the difference of two runs says how far another one may differ
+CORRELATION = 0.5  # of two agents on the same samples, where no two runs say it
+CORRELATIONS = (0.75, 0.25)
+HARDEST = 0.5  # the pass rate with the largest variance
+SHARES = (0.1, 0.2, 0.35, 0.5, 0.75, 1.0)  # of the curve
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """A number of samples and attempts, the chance that it decides, and what it takes.
+
+    Attributes:
+        trials: of all runs that have to be made.
+        low, high: the samples that would have the power, as far as the variances are known; None where that is not said.
+        money, tokens, minutes: None where nothing is known of them.
+    """
+
+    samples: int
+    attempts: int
+    power: float
+    trials: int
+    low: int | None = None
+    high: int | None = None
+    money: float | None = None
+    tokens: float | None = None
+    minutes: float | None = None
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What a question takes.
+
+    Attributes:
+        difference, threshold: the question: a difference of two runs; or a threshold that is shown to be reached by an agent
+            that is better than it by `difference`.
+        error: of the test of a difference on both sides, or of the lower bound of a threshold.
+        against: the run that is the baseline and is not made again; None where two runs are made.
+        total: the samples of the task.
+        choices: for each number of attempts the fewest samples with the power, which may be more than the task has.
+        best: the one with the fewest trials that the task has the samples for; None where there is none.
+        curve: power by the number of samples, with the attempts of the best choice.
+        smallest: the difference that all samples of the task would find with that power, with the most attempts.
+        measured, assumed: what all this rests on.
+    """
+
+    task: str
+    difference: float
+    threshold: float | None
+    power: float
+    error: float
+    against: str | None
+    total: int
+    choices: tuple[Choice, ...]
+    best: Choice | None
+    curve: tuple[Choice, ...]
+    smallest: float | None
+    spread: Spread
+    spending: Spending
+    measured: tuple[Sentence, ...] = ()
+    assumed: tuple[Sentence, ...] = ()
+
+
+class _Known(msgspec.Struct, kw_only=True):
+    """What stored runs say of the spread; `low` and `high` are factors of its variance that they allow for."""
+
+    spread: Spread
+    low: float = 1.0
+    high: float = 1.0
+    measured: list[Sentence] = []
+    assumed: list[Sentence] = []
+    attempts_known: bool = False
+
+
+def plan(
+    task: resolve.TaskLike,
+    *,
+    detect: float | None = None,
+    threshold: float | None = None,
+    against: str | None = None,
+    power: float = POWER,
+    error: float = ERROR,
+    attempts: int | None = None,
+    agent: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    store: str | Store | None = None,
+) -> Plan:
+    """Say how many samples and attempts find a difference, or show that a threshold is reached, and what they cost.
+
+    Args:
+        task: what is to be run.
+        detect: the smallest difference that matters, 0 to 1; with a threshold, how far above it the agent is.
+        threshold: a mean of the first scorer, 0 to 1; without `detect` the agent is taken to be as in the newest run.
+        against: the baseline, a run of the task or its name; without one, two runs are planned.
+        power: the chance that the question is decided.
+        error: the chance of a wrong finding.
+        attempts: plan with this many only.
+        agent: whose runs say what a trial takes; by default, all.
+        options: of the task.
+        store: where the runs are.
+
+    Raises:
+        BadInput: numbers that cannot be, or a baseline of another task.
+    """
+    _check(detect, threshold, against, power, error)
+    made, named = resolve.task(task, options or {})
+    chosen = choose(made, Selection(), 0)
+    total = chosen.strata.total
+    opened = at(store)
+    runs = [
+        Run(record, opened)
+        for record in sorted(opened.runs(), key=lambda record: record.created, reverse=True)
+        if record.spec.task == named.name and record.state not in ("running", "copying") and record.scorers
+    ]
+    baseline = None if against is None else find_against(opened, against)
+    if baseline is not None and baseline.record.spec.task != named.name:
+        raise BadInput("The baseline {run} is of another task: {task}.", run=baseline.id, task=baseline.record.task)
+    if baseline is not None:
+        runs = [baseline, *(run for run in runs if run.id != baseline.id)]
+    value = 0.0
+    if threshold is not None:
+        value = _true_value(runs, threshold, detect)
+        detect, known = value - threshold, _of_one(runs, value)
+    else:
+        assert detect is not None
+        known = _of_two(runs, baseline)
+    cost = spending(made, chosen.read(), runs, agent)
+
+    def power_of(count: int, times: int, spread: Spread, distance: float) -> float:
+        if threshold is not None:
+            return power_to_pass(count, times, spread, threshold, threshold + distance, error=error)
+        return power_to_compare(count, times, spread, distance, alpha=error)
+
+    counted = baseline.record if baseline is not None else None
+    owned = 0 if counted is None else counted.planned // max(counted.spec.attempts, 1)
+
+    def choice(count: int, times: int, *, bounds: bool = False) -> Choice:
+        trials = count * times * (2 if threshold is None and counted is None else 1)
+        if counted is not None and threshold is None:
+            trials += max(count - owned, 0) * counted.spec.attempts
+        ends: list[int | None] = [None, None]
+        if bounds:
+            scaled = (_scaled(known.spread, factor) for factor in (known.low, known.high))
+            ends = [least_samples(partial(power_of, times=times, spread=one, distance=detect), power) for one in scaled]
+        return Choice(
+            samples=count,
+            attempts=times,
+            power=power_of(count, times, known.spread, detect),
+            trials=trials,
+            low=ends[0],
+            high=ends[1],
+            **cost.of(trials),
+        )
+
+    tried = (attempts,) if attempts is not None else ATTEMPTS if known.attempts_known else (1,)
+    choices = []
+    for times in tried:
+        count = least_samples(partial(power_of, times=times, spread=known.spread, distance=detect), power)
+        if count is not None:
+            choices.append(choice(count, times, bounds=True))
+    fitting = [one for one in choices if one.samples <= total]
+    best = min(fitting, key=lambda one: (one.trials, one.attempts), default=None)
+    times = best.attempts if best is not None else tried[-1]
+    counts = sorted(
+        {max(round(total * share), 2) for share in SHARES} | ({best.samples} if best is not None else set())
+    )
+    return Plan(
+        task=named.name,
+        difference=detect,
+        threshold=threshold,
+        power=power,
+        error=error,
+        against=None if baseline is None else baseline.id,
+        total=total,
+        choices=tuple(choices),
+        best=best,
+        curve=tuple(choice(count, times) for count in counts if count <= total),
+        smallest=_smallest(lambda distance: power_of(total, tried[-1], known.spread, distance), power, threshold),
+        spread=known.spread,
+        spending=cost,
+        measured=(*known.measured, *cost.measured),
+        assumed=(*known.assumed, *cost.assumed),
+    )
+
+
+def _check(detect: float | None, threshold: float | None, against: str | None, power: float, error: float) -> None:
+    if detect is None and threshold is None:
+        raise BadInput("Say what is to be decided: --detect 0.03 for a difference of 3 points, or --threshold 0.85.")
+    if detect is not None and not 0 < detect < 1:
+        raise BadInput(
+            "The difference to find lies between 0 and 1, as 0.03 for 3 points; it is {value}.", value=detect
+        )
+    if threshold is not None and not 0 < threshold < 1:
+        raise BadInput("A threshold lies between 0 and 1, as 0.85; it is {value}.", value=threshold)
+    if threshold is not None and detect is not None and threshold + detect > 1:
+        raise BadInput("No agent is better than {threshold} by {value}.", threshold=threshold, value=detect)
+    if None not in (threshold, against):
+        raise BadInput("A threshold needs no baseline: leave out --threshold, or --against.")
+    if not 0.5 <= power < 1:
+        raise BadInput("The power lies between 0.5 and 1, as 0.8; it is {value}.", value=power)
+    if not 0 < error < 0.5:
+        raise BadInput("The error lies between 0 and 0.5, as 0.05; it is {value}.", value=error)
+
+
+def _true_value(runs: Sequence[Run], threshold: float, detect: float | None) -> float:
+    if detect is not None:
+        return threshold + detect
+    found = next((run.headline for run in runs if run.headline is not None), None)
+    if found is None or found.value is None or found.unit != "share":
+        raise BadInput(
+            "No stored run of the task says how good the agent is: add --detect, how far above the threshold."
+        )
+    if found.value <= threshold:
+        raise BadInput(
+            "The newest run has {value}, which is not above {threshold}: name with --detect how far above it an agent should be to be passed.",
+            value=f"{found.value:.3f}",
+            threshold=threshold,
+        )
+    return found.value
+
+
+def _of_one(runs: Sequence[Run], value: float) -> _Known:
+    """Return the spread of one run's values if its mean is `value`."""
+    most = value * (1 - value)
+    for run in sorted(runs, key=lambda run: run.record.spec.attempts < 2):  # those with several attempts first
+        samples, _ = read_attempts(run.record, run.store, run.record.scorers[0])
+        cases = (Case(cluster=one.cluster, values=tuple(one.values), planned=len(one.values)) for one in samples)
+        main = estimate("", tally(cases))
+        if main.value is None or not main.standard_error:
+            continue
+        attempts = sum(len(sample.values) for sample in samples) / len(samples)
+        total = main.standard_error**2 * len(samples)
+        split = components(samples)
+        within = split.attempts.variance if split is not None else 0.0
+        between = max(total - within / attempts, 0.0)
+        scale = most / (main.value * (1 - main.value))
+        degrees = main.degrees or 0.0
+        spread = Spread(
+            between=between * scale,
+            within=within * scale,
+            clusters=min((degrees + 1) / len(samples), 1.0) if degrees and main.clusters < len(samples) else 1.0,
+            is_binary=_is_binary(samples),
+        )
+        low, high = _factors(degrees) if not spread.is_exact(1) or split is not None else (1.0, 1.0)
+        known = _Known(spread=spread, low=low, high=high, attempts_known=split is not None)
+        known.measured.append(
+            say(
+                "The variance is that of the run {run} ({count} samples), for a mean of {value}.",
+                run=run.id,
+                count=len(samples),
+                value=f"{100 * value:.1f}%",
+            )
+        )
+        known.assumed += [] if split is not None else [_NO_ATTEMPTS]
+        return known
+    known = _Known(spread=Spread(between=most, within=0.0))
+    known.assumed += [
+        say("The scorer says right or wrong, and samples are independent: no stored run tells."),
+        _NO_ATTEMPTS,
+    ]
+    return known
+
+
+_NO_ATTEMPTS = say(
+    "No run of the task has several attempts, so nothing says what more of them would lessen: planned with one. A run with --attempts 2 tells."
+)
+
+
+def _of_two(runs: Sequence[Run], baseline: Run | None) -> _Known:
+    """Return the spread of the differences of two runs."""
+    within, split_run = _within(runs)
+    pair = next(_pairs(runs), None)
+    if pair is None:
+        known = _assumed_difference(runs, within)
+    else:
+        old, new, found, pairs_are_binary = pair
+        known = _measured_difference(old, new, found, within, is_binary=pairs_are_binary)
+        known.measured.append(
+            say(
+                "Samples differ as they do between the runs {first} and {second} ({count} samples in common, {moved} moved).",
+                first=old.id,
+                second=new.id,
+                count=found.pairs,
+                moved=found.wins + found.losses,
+            )
+        )
+    if split_run is not None:
+        known.measured.append(say("The variance of attempts is that of the run {run}.", run=split_run.id))
+    else:
+        known.assumed.append(_NO_ATTEMPTS)
+    known.attempts_known = within is not None
+    noise = within or 0.0
+    made = baseline.record.spec.attempts if baseline is not None else 0
+    if baseline is not None and within is not None:
+        known.spread = replace(
+            known.spread, within=noise, fixed=noise / made, is_binary=known.spread.is_binary and made == 1
+        )
+    return known
+
+
+def _within(runs: Sequence[Run]) -> tuple[float | None, Run | None]:
+    """Return the variance of an attempt, from the newest run that has several."""
+    for run in runs:
+        if run.record.spec.attempts > 1:
+            samples, _ = read_attempts(run.record, run.store, run.record.scorers[0])
+            if (found := components(samples)) is not None:
+                return found.attempts.variance, run
+    return None, None
+
+
+def _pairs(runs: Sequence[Run]) -> Iterator[tuple[Run, Run, Difference, bool]]:
+    """Yield the first run with each other one that shares enough samples with it, and their difference."""
+    for new in runs[1:]:
+        old, scorer = runs[0], runs[0].record.scorers[0]
+        if scorer not in new.record.scorers:
+            continue
+        earned = [earned_by_sample(run.record, run.store, scorer) for run in (old, new)]
+        planned, _ = match_samples(old.record, new.record, *earned)
+        pairs = [*weighted_pairs([*planned.values()])]
+        if len(pairs) < LEAST_SHARED:
+            continue
+        single = all(run.record.spec.attempts == 1 for run in (old, new))
+        found = compare(pairs, single=single)
+        if found.standard_error is not None and found.clusters > 1:
+            yield old, new, found, all(one.whole for each in earned for one in each.values())
+
+
+def _measured_difference(old: Run, new: Run, found: Difference, within: float | None, *, is_binary: bool) -> _Known:
+    attempts = [run.record.spec.attempts for run in (old, new)]
+    moved = (found.wins + found.losses) / found.pairs
+    is_single = is_binary and attempts == [1, 1]
+    total = moved - found.value**2 if is_single else (found.standard_error or 0.0) ** 2 * found.pairs
+    noise = within or 0.0
+    clusters = 1.0
+    if found.clusters < found.pairs:
+        clusters = min(((found.degrees or found.clusters - 1) + 1) / found.pairs, 1.0)
+        total = (found.standard_error or 0.0) ** 2 * found.pairs
+    between = max(total - noise * math.fsum(1 / each for each in attempts), 0.0)
+    spread = Spread(between=between, within=2 * noise, clusters=clusters, is_binary=is_binary)
+    if is_single and moved > 0:
+        around = wilson(moved, found.pairs)
+        return _Known(spread=spread, low=around.low / moved, high=around.high / moved)
+    low, high = _factors(found.degrees or found.clusters - 1)
+    return _Known(spread=spread, low=low, high=high)
+
+
+def _assumed_difference(runs: Sequence[Run], within: float | None) -> _Known:
+    """Assume how two agents differ: their values at a sample have a correlation."""
+    rate, noise = HARDEST, within or 0.0
+    known = _Known(spread=Spread(between=0.0, within=0.0))
+    main = runs[0].headline if runs else None
+    if main is not None and main.value is not None and main.unit == "share" and 0 < main.value < 1:
+        rate = main.value
+        known.measured.append(
+            say("The pass rate is that of the run {run}: {value}.", run=runs[0].id, value=f"{100 * rate:.1f}%")
+        )
+    else:
+        known.assumed.append(say("A pass rate of {value}, the hardest case.", value=f"{100 * rate:.0f}%"))
+    single = 2 * rate * (1 - rate)  # the variance of the difference of two unrelated agents
+    between = max(single * (1 - CORRELATION) - 2 * noise, 0.0)
+    known.spread = Spread(between=between, within=2 * noise)
+    total = known.spread.total(1)
+    known.low, known.high = (max(single * (1 - each), 2 * noise) / total for each in CORRELATIONS)
+    known.assumed.append(
+        say(
+            "The values of both runs at a sample have a correlation of {value} ({low} to {high} for the range): no two runs of the task share {least} samples.",
+            value=CORRELATION,
+            low=CORRELATIONS[1],
+            high=CORRELATIONS[0],
+            least=LEAST_SHARED,
+        )
+    )
+    return known
+
+
+def _is_binary(samples: Sequence[Any]) -> bool:
+    return all(value in (0, 1) for sample in samples for value in sample.values)
+
+
+def _factors(degrees: float) -> tuple[float, float]:
+    """Return by which factors a variance with these degrees of freedom may be lower and higher, at 95 %."""
+    degrees = max(degrees, 1.0)
+    return degrees / chi_squared_quantile(0.975, degrees), degrees / chi_squared_quantile(0.025, degrees)
+
+
+def _scaled(spread: Spread, factor: float) -> Spread:
+    return replace(spread, between=spread.between * factor, within=spread.within * factor, fixed=spread.fixed * factor)
+
+
+def _smallest(power_of: Callable[[float], float], power: float, threshold: float | None) -> float | None:
+    """Return the smallest distance with this power, None where there is none."""
+    low, high = 0.0, 0.999 - (threshold or 0.0)
+    if high <= 0 or power_of(high) < power:
+        return None
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if power_of(middle) >= power else (middle, high)
+    return high
