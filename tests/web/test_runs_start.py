@@ -19,7 +19,7 @@ from proctor.web.runs.actions import Resume, delete_run, resume_run, start_run, 
 from proctor.web.runs.launcher import Launcher
 from proctor.web.runs.listing import RunFilter, list_runs
 from proctor.web.runs.progress import RunProgress, RunReference, Watches, get_progress
-from proctor.web.runs.request import RunRequest
+from proctor.api.request import RunRequest
 from proctor.web.workspace import NotFound
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")

@@ -9,6 +9,7 @@ from proctor.cli import options, output
 from proctor.cli.words import lang, t
 
 if TYPE_CHECKING:
+    from proctor.continuous.readers import Reader
     from proctor.stats.paired import Decision
 
 CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
@@ -36,6 +37,7 @@ CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
     ),
 )
 @options.given
+@options.reader
 @options.store
 @options.as_json
 @click.pass_context
@@ -47,6 +49,7 @@ def command(
     detect: float | None,
     margin: float | None,
     given: tuple[str, ...],
+    reader: "Reader | None",
     store: str | None,
     as_json: bool,
 ) -> None:
@@ -62,9 +65,13 @@ def command(
     if as_json:
         more = {} if decision is None else {"gate": {"margin": margin, "decision": decision}}
         output.print_json({"comparison": comparison, **more})
-    else:
+    elif reader is None:
         versus.terminal(comparison, lang(), output.console())
-    if out is not None:
+    if reader is not None:
+        from proctor.continuous.readers import comparison_page
+
+        output.print_or_write(comparison_page(comparison, runs, reader, lang()), out, quiet=as_json)
+    elif out is not None:
         output.message(str(write_comparison(comparison, Path(out), lang(), runs)))
     if decision is not None:
         output.message(_decision_text(decision, margin or 0.0))

@@ -1,11 +1,15 @@
 """proctor gate: may this run ship?"""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from proctor.cli import options, output
 from proctor.cli.words import lang, t
+
+if TYPE_CHECKING:
+    from proctor.continuous.readers import Reader
 
 CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
 
@@ -31,6 +35,7 @@ CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
     help=t("Compare although the task, its data, a scorer or a judge changed between the runs."),
 )
 @options.given
+@options.reader
 @options.store
 @options.as_json
 @click.pass_context
@@ -42,10 +47,11 @@ def command(
     out: tuple[str, ...],
     accept_changes: bool,
     given: tuple[str, ...],
+    reader: "Reader | None",
     store: str | None,
     as_json: bool,
 ) -> None:
-    from proctor.api import open_run
+    from proctor.api import Run, open_run
     from proctor.continuous import pages
     from proctor.continuous.gate import gate
     from proctor.continuous.policy import FILE, find_policy
@@ -56,10 +62,17 @@ def command(
     rules = None if policy is None else find_policy(policy)  # before the store is opened
     run = open_run(run_id, store=store, given=given)
     found = gate(run, against=against, policy=rules, accept_changes=accept_changes)
+    page = None
+    if reader is not None:
+        from proctor.continuous.readers import gate_page
+
+        baseline = None if found.against is None else Run(found.against, run.store)
+        page = gate_page(found, run, baseline, reader, lang())
     if as_json:
         output.json_text(pages.as_json(found))
     else:
-        output.print_page(pages.page(found, lang()))
+        output.print_page(page or pages.page(found, lang()))
     for path in out:
-        output.message(t("Wrote {path}.", path=pages.write(found, Path(path), lang())))
+        written = pages.write(found, Path(path), lang(), page)
+        output.message(t("Wrote {path}.", path=written))
     ctx.exit(CODES[found.decision])

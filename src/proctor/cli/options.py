@@ -261,6 +261,14 @@ reports = click.option(
     multiple=True,
     help=t("Write a report too: .html, .md, .json or .xml; may be given several times."),
 )
+reader = click.option(
+    "--for",
+    "reader",
+    type=click.Choice(["developer", "product", "user"]),
+    help=t(
+        "For whom: developer (failures with commands), product (a decision, risks, money and time), user (one card in plain words)."
+    ),
+)
 page = click.option("--out", "-o", metavar="FILE", help=t("Write a page too: .md or .html."))
 concurrency = click.option("--concurrency", type=AT_LEAST_ONE, help=t("How many samples at once."))
 budget = click.option(

@@ -90,6 +90,21 @@ def print_page(page: "Page") -> None:
     show(page.sections)
 
 
+def print_or_write(page: "Page", out: str | None, *, quiet: bool) -> None:
+    """Print a page unless `quiet`, and write it where a file is named.
+
+    Raises:
+        BadInput: the file is neither Markdown nor HTML by its name, or cannot be written.
+    """
+    from proctor.reports import pages
+
+    if not quiet:
+        line(page.title)
+        print_page(page)
+    if out is not None:
+        message(t("Wrote {path}.", path=pages.write(Path(out), page, lang())))
+
+
 def write_page(path: str, title: str, sections: "Sequence[Section]") -> None:
     """Write a page and say so.
 

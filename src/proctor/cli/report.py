@@ -1,9 +1,18 @@
 """proctor report: a run as a page."""
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
 from proctor.cli import options, output
 from proctor.cli.words import lang, t
+from proctor.core.errors import BadInput
+
+if TYPE_CHECKING:
+    from proctor.api import Run
+    from proctor.continuous.gate import Gate
+    from proctor.continuous.readers import Reader
 
 
 @click.command(help=t("Write a run as a page: HTML, Markdown, JSON or JUnit, by the suffix of the file."))
@@ -15,10 +24,35 @@ from proctor.cli.words import lang, t
     help=t("The file to write: .html, .md, .json or .xml; FOLDER/ for several pages (default: RUN.html)."),
 )
 @options.given
+@options.reader
 @options.store
-def command(run_id: str, out: str | None, given: tuple[str, ...], store: str | None) -> None:
+def command(run_id: str, out: str | None, given: tuple[str, ...], reader: "Reader | None", store: str | None) -> None:
     from proctor.api import open_run
 
-    written = open_run(run_id, store=store, given=given).report(out or f"{run_id}.html", lang=lang())
+    run = open_run(run_id, store=store, given=given)
+    if reader is None:
+        written = run.report(out or f"{run_id}.html", lang=lang())
+    else:
+        from proctor.continuous import readers
+        from proctor.reports.pages import write
+
+        page = readers.run_page(run, reader, lang(), _gate(run))
+        written = write(Path(out or f"{run_id}-{reader}.html"), page, lang())
     output.line(written)
     output.message(t("Report written."))
+
+
+def _gate(run: "Run") -> "Gate | None":
+    """Decide by the policy of this folder, if there is one."""
+    from proctor.continuous.gate import gate
+    from proctor.continuous.policy import FILE, read_policy
+
+    if not Path(FILE).is_file():
+        return None
+    policy = read_policy(FILE)
+    output.message(t("Policy: {path}", path=FILE))
+    try:
+        return gate(run, policy=policy)
+    except BadInput as error:
+        output.message(t("Nothing is decided: {problem}", problem=t(error.sentence)))
+        return None

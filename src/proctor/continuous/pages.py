@@ -54,7 +54,7 @@ def sections(gate: Gate, words: Words) -> list[Section]:
     """Return the parts of the page: the decision with its rules, what would decide, and what changed."""
     t = words.t
     rows = [
-        [t(DECISIONS[one.decision]), rule_text(one, words), _observed(one, words), _counted(one, words)]
+        [t(DECISIONS[one.decision]), rule_text(one, words), observed(one, words), _counted(one, words)]
         for one in gate.rulings
     ]
     columns = [t("Decision"), t("Rule"), t("Observed [bounds]"), t("Based on")]
@@ -143,13 +143,13 @@ def as_data(gate: Gate) -> dict[str, object]:
     }
 
 
-def write(gate: Gate, path: Path, lang: str) -> Path:
-    """Write the decision; the suffix says how: .md, .html, .json or .xml (JUnit).
+def write(gate: Gate, path: Path, lang: str, shown: Page | None = None) -> Path:
+    """Write the decision; the suffix says how: .md, .html, .json or .xml (JUnit). `shown` is another page of it, for a reader.
 
     Raises:
         BadInput: another suffix, or the file cannot be written.
     """
-    return write_decision(path, page(gate, lang), as_json(gate), [suite_of(gate, lang)], lang)
+    return write_decision(path, shown or page(gate, lang), as_json(gate), [suite_of(gate, lang)], lang)
 
 
 def write_decision(path: Path, page: Page, json_text: str, suites: Iterable[Suite], lang: str) -> Path:
@@ -175,7 +175,7 @@ def suite_of(gate: Gate, lang: str) -> Suite:
 def _cases(gate: Gate, words: Words) -> Iterator[TestCase]:
     t = words.t
     for one in gate.rulings:
-        parts = f"{_observed(one, words)}; {_counted(one, words)}"
+        parts = f"{observed(one, words)}; {_counted(one, words)}"
         status = STATUS[one.decision]
         result = TestResult(
             status=status,
@@ -195,7 +195,8 @@ def _metric(one: Ruling, words: Words) -> str:
     return f"{name} [{one.slice}]" if one.slice else name
 
 
-def _observed(one: Ruling, words: Words) -> str:
+def observed(one: Ruling, words: Words) -> str:
+    """Write what was observed, with its bounds."""
     t = words.t
     if one.value is None:
         return "–"

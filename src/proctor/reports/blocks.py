@@ -1,7 +1,7 @@
 """The parts of a page: headings, paragraphs, tables and lists, whatever it is written as."""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -11,13 +11,15 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 Phrase = str | Sentence
+Tone = Literal["", "good", "open", "bad"]
 
 
 class Paragraph(msgspec.Struct, frozen=True, tag=True):
-    """A paragraph; `strong` for a conclusion."""
+    """A paragraph; `strong` for a conclusion, with a light of the `tone` before it: green, amber or red."""
 
     text: Phrase
     strong: bool = False
+    tone: Tone = ""
 
 
 class Bullets(msgspec.Struct, frozen=True, tag=True):
@@ -48,7 +50,13 @@ class Drawing(msgspec.Struct, frozen=True, tag=True):
     svg: "Markup"
 
 
-Block = Heading | Paragraph | Bullets | Table | Drawing
+class Code(msgspec.Struct, frozen=True, tag=True):
+    """Commands, a line each, in no language."""
+
+    text: str
+
+
+Block = Heading | Paragraph | Bullets | Table | Drawing | Code
 
 
 class Section(msgspec.Struct, frozen=True):

@@ -8,9 +8,21 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from proctor.core.errors import BadInput
-from proctor.reports.blocks import Block, Bullets, Drawing, Heading, Paragraph, Phrase, Section, Table, block_kind
+from proctor.reports.blocks import (
+    Block,
+    Bullets,
+    Code,
+    Drawing,
+    Heading,
+    Paragraph,
+    Phrase,
+    Section,
+    Table,
+    Tone,
+    block_kind,
+)
 from proctor.reports.tables import add_rows, new_table, print_table, styled
-from proctor.reports.visible import one_line
+from proctor.reports.visible import one_line, visible
 from proctor.reports.words import Words
 from proctor.runtime.files import write_whole
 
@@ -21,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Block",
     "Bullets",
+    "Code",
     "Drawing",
     "Heading",
     "Page",
@@ -28,6 +41,7 @@ __all__ = [
     "Phrase",
     "Section",
     "Table",
+    "Tone",
     "html",
     "markdown",
     "section",
@@ -35,6 +49,7 @@ __all__ = [
     "write",
 ]
 
+TONES: Mapping[Tone, str] = {"": "", "good": "green", "open": "yellow", "bad": "red"}
 CELL_CHARACTERS = 60  # on a terminal
 ANY_WIDTH = 10_000
 INTERVAL = re.compile(r" \[([^\[\],]+), ([^\[\],]+)\]$")
@@ -90,10 +105,13 @@ def show(sections: Sequence[Section], lang: str, console: "Console") -> None:
                         console.print(styled(f"  {one_line(words.t(item), 400)}", "dim"))
                 case Drawing(characters=characters):
                     console.print(styled(characters, ""))
-                case Paragraph() | Heading():
-                    console.print(
-                        styled(words.t(block.text), "bold" if isinstance(block, Heading) or block.strong else "")
-                    )
+                case Heading(text=text):
+                    console.print(styled(words.t(text), "bold"))
+                case Paragraph(text=text, strong=strong, tone=tone):
+                    light = styled("● ", TONES[tone]) if tone else styled("")
+                    console.print(light.append_text(styled(words.t(text), "bold" if strong else "")))
+                case Code(text=commands):
+                    console.print(styled(visible(commands)), soft_wrap=True)
         console.print()
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec.structs import replace
 
+from proctor.api.request import RunRequest
 from proctor.core.errors import BadInput
 from proctor.core.run import RunState
 from proctor.core.sentence import say
@@ -21,7 +22,6 @@ from proctor.web.evalset_files import History, Opened, Saved, folder_of
 from proctor.web.operations import Operation
 from proctor.web.runs.actions import Started, run_or_start, start_run
 from proctor.web.runs.launcher import Launcher
-from proctor.web.runs.request import RunRequest
 from proctor.web.workspace import Found, NotFound, Workspace
 
 MOST_RUNS = 30

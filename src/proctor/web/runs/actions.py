@@ -8,6 +8,7 @@ import msgspec
 
 from proctor.api import baselines
 from proctor.api.prepare import RUN_ID, new_id
+from proctor.api.request import RunRequest, shown, words_of, words_to_resume
 from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
 from proctor.core.task import Store
@@ -17,7 +18,6 @@ from proctor.web.runs.launcher import Launcher, Start
 from proctor.web.runs.listing import NOTHING_SAID, Notes, notes_of
 from proctor.web.runs.permitted import check
 from proctor.web.runs.progress import UNDER_WAY, RunProgress, RunReference, digest_of, get_progress, state_of
-from proctor.web.runs.request import RunRequest, shown, words_of, words_to_resume
 from proctor.web.workspace import Found, NotFound, Workspace
 
 MOST_TAG = 60  # characters

@@ -6,11 +6,11 @@ from typing import Any
 import msgspec
 from msgspec.structs import asdict
 
+from proctor.api.request import RunRequest
 from proctor.core.errors import BadInput
 from proctor.core.validation import in_words
 from proctor.web.runs.choices import Fields
 from proctor.web.runs.options import values
-from proctor.web.runs.request import RunRequest
 
 UNSEEN = ("environment", "environment_options", "judge_options", "user_options", "target", "max_failed")
 """What a copied run brings along that the form does not show."""

@@ -16,12 +16,12 @@ from pathlib import Path
 import msgspec
 
 from proctor.api.prepare import RUN_ID
+from proctor.api.request import RunRequest
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
 from proctor.core.task import Store
 from proctor.folders import data_folder
 from proctor.transport.redact import redact
-from proctor.web.runs.request import RunRequest
 from proctor.web.workspace import Workspace
 
 MOST_AT_ONCE = 8

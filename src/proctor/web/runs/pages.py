@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
+from proctor.api.request import RunRequest, again
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.web.app import page
@@ -21,7 +22,6 @@ from proctor.web.runs.listing import RunFilter, list_runs
 from proctor.web.runs.options import text_of
 from proctor.web.runs.panel import panel_of
 from proctor.web.runs.progress import RunReference, Watches
-from proctor.web.runs.request import RunRequest, again
 from proctor.web.workspace import Workspace
 
 SOON, LATER = 0.3, 3.0  # seconds until a list with numbers to come, or with runs under way, is asked for again

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from proctor.api.request import shown, words_to_resume
 from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
 from proctor.core.task import Store
@@ -11,7 +12,6 @@ from proctor.web.runs.launcher import Launcher
 from proctor.web.runs.listing import NOTHING_SAID, Notes, notes_of, numbers_soon
 from proctor.web.runs.permitted import check
 from proctor.web.runs.progress import UNDER_WAY, RunProgress, Watches, ended, state_of
-from proctor.web.runs.request import shown, words_to_resume
 from proctor.web.workspace import Found, NotFound, Workspace
 
 SOON_SECONDS = 0.1  # a page does not wait longer for counts

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from proctor import registry
+from proctor.api.request import NAME
 from proctor.config import settings
 from proctor.core.errors import BadInput
 from proctor.core.run import RunSpec
@@ -17,7 +18,6 @@ from proctor.web.workspace import Workspace
 
 BY_NAME = frozenset({"openai", "a2a", "http", "baseline"})  # nothing of this machine is executed
 LIBRARIES = frozenset({"adk", "langgraph", "openai_agents", "pydantic_ai", "smolagents", "hello_agents"})
-NAME = re.compile(r"[\w-]+(?:[:/@][\w,.@+-]+)*")  # of a scorer, a benchmark, a model
 _PLACE = re.compile(r"[~/\\]|\.{1,2}[/\\]|[A-Za-z]:[/\\]|file:")
 
 

@@ -1,4 +1,4 @@
-"""What a run is asked for with in the browser, and the command of the terminal that is the same."""
+"""Define the request for a run, as the browser sends it, and the command of the terminal that is the same."""
 
 import re
 import shlex
@@ -10,12 +10,12 @@ from msgspec.structs import asdict
 
 from proctor.core.errors import BadInput
 from proctor.core.run import Budget, Limits, Order, RunRecord, RunSpec, Selection, Target
-from proctor.web.runs.permitted import NAME
 
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 OPTION = re.compile(r"[A-Za-z_][\w-]*")
+NAME = re.compile(r"[\w-]+(?:[:/@][\w,.@+-]+)*")  # of a scorer, a benchmark, a model
 
 
 class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
