@@ -13,13 +13,13 @@ from starlette.testclient import TestClient
 from stored_runs import a_record, a_sample, begun
 from web_site import AppSite
 
+from proctor.api.request import RunRequest
 from proctor.core.errors import BadInput
 from proctor.web.runs import launcher
 from proctor.web.runs.actions import Resume, delete_run, resume_run, start_run, stop_run
 from proctor.web.runs.launcher import Launcher
 from proctor.web.runs.listing import RunFilter, list_runs
 from proctor.web.runs.progress import RunProgress, RunReference, Watches, get_progress
-from proctor.api.request import RunRequest
 from proctor.web.workspace import NotFound
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
