@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from proctor.continuous.gate import gate as gate
     from proctor.continuous.plan import plan as plan
     from proctor.continuous.race import race as race
+    from proctor.continuous.tiers import run_tier as run_tier
     from proctor.core.declared import scorer as scorer
     from proctor.core.errors import BadInput as BadInput
     from proctor.core.run import Estimate as Estimate
@@ -40,6 +41,7 @@ _HOME = {
     "proctor.continuous.gate": ("gate",),
     "proctor.continuous.race": ("race",),
     "proctor.continuous.plan": ("plan",),
+    "proctor.continuous.tiers": ("run_tier",),
     "proctor.core.declared": ("scorer",),
     "proctor.core.errors": ("BadInput",),
     "proctor.core.run": ("Estimate", "Limits"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+import proctor
 from proctor.api import RunOptions
 from proctor.continuous.taking_over import MADE_BY
 from proctor.continuous.tiers import Tier, TierResult, TierTask, find_tier, read_tiers, run_tier
@@ -76,6 +77,9 @@ def test_the_samples_of_a_small_tier_are_not_run_again_in_a_larger_one(folder: P
     alone = run(tier("other", 30), folder, fresh=True).runs[0]
     assert alone.estimate("accuracy") == standard.estimate("accuracy")
     assert quick.id in str(standard.record.warnings)
+    both = proctor.compare(quick, standard).notes, proctor.gate(standard, against=quick).notes
+    assert all(any("the same ones" in str(note) for note in notes) for notes in both)
+    assert not any("the same ones" in str(note) for note in proctor.compare(quick, alone).notes)
 
 
 def test_a_tier_measures_again_and_takes_a_trial_over_once(folder: Path) -> None:

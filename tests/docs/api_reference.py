@@ -24,6 +24,7 @@ GROUPS = {
         "gate",
         "explain_delta",
         "race",
+        "run_tier",
         "Run",
     ),
     ("Options of a run", "运行的选项"): ("RunOptions", "Limits"),

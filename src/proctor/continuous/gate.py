@@ -16,12 +16,13 @@ from msgspec.structs import replace
 from proctor.api.baselines import find_against
 from proctor.api.run import Run
 from proctor.continuous.evidence import Evidence, gather
-from proctor.continuous.policy import Policy, Rule, default_policy, read_policy
+from proctor.continuous.policy import Policy, Rule, default_policy, find_policy
 from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.reports.changes import SEPARATOR, Change, changes_between
+from proctor.reports.drawn import SHARED
 from proctor.stats.distributions import normal_quantile
 from proctor.stats.rate import Interval
 
@@ -119,14 +120,14 @@ def gate(
     Args:
         against: the baseline: a run, or the name of a baseline or run in the store of `run`; by default the one that the
             policy names.
-        policy: the rules, or their file; by default, that the main metric is not worse than the baseline's by more than 5
-            points.
+        policy: the rules, or their file, or the name of a task that brings some; by default, that the main metric is not
+            worse than the baseline's by more than 5 points.
         accept_changes: compare although the task, its data, a scorer or a judge is another one than the baseline's.
 
     Raises:
         BadInput: a run that is still going, a baseline of another task, or a rule about what the run does not have.
     """
-    policy = default_policy() if policy is None else policy if isinstance(policy, Policy) else read_policy(policy)
+    policy = default_policy() if policy is None else policy if isinstance(policy, Policy) else find_policy(policy)
     against = (policy.against or None) if against is None else against
     against = find_against(run.store, against) if isinstance(against, str) else against
     for one in (run, *([against] if against else [])):
@@ -328,10 +329,15 @@ def _notes(runs: Sequence[Run]) -> list[Sentence]:
     adjusted = (
         [say("Scores are adjusted by what earlier runs earned on the samples: {runs}.", runs=given)] if given else []
     )
-    return adjusted + [
-        say("The run {run} is {state}.", run=run.id, state=say(run.record.state))
-        for run in runs
-        if run.record.state != "finished"
+    shared = [say(SHARED)] if len(runs) > 1 and runs[0].record.shares_trials(runs[1].record) else []
+    return [
+        *adjusted,
+        *shared,
+        *(
+            say("The run {run} is {state}.", run=run.id, state=say(run.record.state))
+            for run in runs
+            if run.record.state != "finished"
+        ),
     ]
 
 

@@ -123,8 +123,8 @@ def find_tier(name: str, path: str | Path | None = None) -> Tier:
 
 
 def run_tier(
-    tier: Tier,
-    agent: AgentLike,
+    tier: Tier | str,
+    agent: AgentLike = None,
     *,
     options: RunOptions | None = None,
     store: str | Store | None = None,
@@ -136,6 +136,8 @@ def run_tier(
     A run of the tier that was cut off is resumed. Everything that can be wrong is found before the first call.
 
     Args:
+        tier: one of `proctor.toml` by its name, or made in Python.
+        agent: the system under test; that of the settings if None.
         options: those of every run, in place of the settings of the project; what the tier says goes before.
         fresh: take over nothing, and resume nothing.
 
@@ -143,6 +145,7 @@ def run_tier(
         BadInput: whatever the caller can fix.
         Stopped: Ctrl-C or SIGTERM; what was finished is kept, and the tier goes on from there when it is run again.
     """
+    tier = find_tier(tier) if isinstance(tier, str) else tier
     opened = at(store if store is not None else options.store if options is not None else None)
     usual = replace(options or RunOptions.usual(settings()), store=opened, progress=progress)
     if agent is not None:

@@ -208,6 +208,11 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     tier: str = ""
     taken_over: Mapping[str, int] = {}
 
+    def shares_trials(self, other: "RunRecord") -> bool:
+        """True if trials of both runs are the same ones, as a tier took them over."""
+        mine, others = ({record.id, *record.taken_over} for record in (self, other))
+        return self.id != other.id and not mine.isdisjoint(others)
+
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """A number with its interval, denominator and bounds.

@@ -10,7 +10,7 @@ from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
-from proctor.reports.drawn import LOOKED_AT, UNRECORDED, is_part, strata_in_common
+from proctor.reports.drawn import LOOKED_AT, SHARED, UNRECORDED, is_part, strata_in_common
 from proctor.reports.earlier import Earlier, read_earlier
 from proctor.reports.matching import Adjusted, Earned, Match, earned_by_sample, match_samples, metric_of, untested_row
 from proctor.reports.verdicts import Outcome, Row, Untested, decide_each
@@ -250,6 +250,8 @@ def _notes(first: Side, second: Side) -> list[Sentence]:
             notes.append(say(UNRECORDED))
     if any(record.spec.until is not None for record in (one, other)):
         notes.append(say(LOOKED_AT))
+    if one.shares_trials(other):
+        notes.append(say(SHARED))
     notes.extend(
         say("The run {run} is {state}.", run=record.id, state=say(record.state))
         for record in (one, other)

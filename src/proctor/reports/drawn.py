@@ -9,6 +9,7 @@ LEFT_OUT = ("not_run", "skipped")
 LOOKED_AT = (
     "A run was looked at while it went on, so the intervals are the wider ones that hold for any number of looks."
 )
+SHARED = "Trials of both runs are the same ones, as a tier took them over: there the runs cannot differ."
 UNRECORDED = "This run was made by a version that did not record how many samples each category of the task has, and may have drawn equally from them: its numbers are those of the samples drawn, not of the task."
 
 
