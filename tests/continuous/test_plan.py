@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 
 import proctor
 from proctor import BadInput, Sample, Task
@@ -113,6 +114,35 @@ def test_one_attempt_says_nothing_of_more(store: str) -> None:
 
 def _compared(store: str) -> Comparison:
     return proctor.compare(proctor.open_run("a", store=store), proctor.open_run("b", store=store))
+
+
+def test_one_run_gives_its_variance_and_the_rest_is_assumed(store: str) -> None:
+    proctor.evaluate(_task(), agent=_agent("a", 0.3), attempts=3, store=store, run_id="a")
+    found = proctor.plan(_task(), detect=0.2, against="a", store=store)
+    said = " ".join(map(str, found.assumed))
+    assert "correlation of 0.5" in said
+    assert "several attempts" not in said
+    assert "the run a" in str(found.measured[0])
+    assert found.spread.within > 0
+    for choice in found.choices:
+        assert choice.low is not None
+        assert choice.high is not None
+        assert choice.low <= choice.samples <= choice.high
+
+
+def test_samples_of_one_document_count_for_less(store: str) -> None:
+    together = Task(
+        name="documents",
+        samples=[replace(one, cluster=str(at // 8)) for at, one in enumerate(_task().samples)],  # type: ignore[arg-type]
+        scorers=["exact"],
+    )
+    for task in (_task(), together):
+        for name, luck in (("a", 0.3), ("b", 0.4)):
+            proctor.evaluate(task, agent=_agent(name, luck), store=store, run_id=f"{task.name}-{name}")
+    alone, clustered = (proctor.plan(task, detect=0.4, store=store) for task in (_task(), together))
+    assert clustered.spread.clusters == pytest.approx(1 / 8)
+    assert not clustered.spread.is_exact(1)
+    assert clustered.choices[0].samples > alone.choices[0].samples
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """proctor plan: how many samples and attempts decide a question, and what they cost."""
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -49,4 +50,6 @@ def command(task: str, out: str | None, as_json: bool, **given: Any) -> None:
         output.line()
         output.show(shown.sections)
     if out is not None:
-        output.write_page(out, str(shown.title), shown.sections)
+        from proctor.reports.pages import write
+
+        output.message(t("Wrote {path}.", path=write(Path(out), shown, lang())))

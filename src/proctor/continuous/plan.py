@@ -141,11 +141,7 @@ def plan(
     chosen = choose(made, Selection(), 0)
     total = chosen.strata.total
     opened = at(store)
-    runs = [
-        Run(record, opened)
-        for record in sorted(opened.runs(), key=lambda record: record.created, reverse=True)
-        if record.spec.task == named.name and record.state not in ("running", "copying") and record.scorers
-    ]
+    runs = _runs(opened, named.name, options or {})
     baseline = None if against is None else find_against(opened, against)
     if baseline is not None and baseline.record.spec.task != named.name:
         raise BadInput("The baseline {run} is of another task: {task}.", run=baseline.id, task=baseline.record.task)
@@ -217,6 +213,16 @@ def plan(
     )
 
 
+def _runs(store: Store, task: str, options: Mapping[str, Any]) -> list[Run]:
+    """Return the runs of a task that ended, the newest first: those with the same options, if there are any."""
+    found = [
+        Run(record, store)
+        for record in sorted(store.runs(), key=lambda record: record.created, reverse=True)
+        if record.spec.task == task and record.state not in ("running", "copying") and record.scorers
+    ]
+    return [run for run in found if run.record.spec.task_options == options] or found
+
+
 def _check(detect: float | None, threshold: float | None, against: str | None, power: float, error: float) -> None:
     if detect is None and threshold is None:
         raise BadInput("Say what is to be decided: --detect 0.03 for a difference of 3 points, or --threshold 0.85.")
@@ -253,46 +259,62 @@ def _true_value(runs: Sequence[Run], threshold: float, detect: float | None) -> 
     return found.value
 
 
+class _Single(msgspec.Struct, frozen=True, kw_only=True):
+    """The mean of a run over `count` samples, and the spread of their values; `is_split` if it has several attempts."""
+
+    mean: float
+    spread: Spread
+    degrees: float
+    count: int
+    is_split: bool
+
+
+def _single(run: Run) -> _Single | None:
+    """Return the spread of the values of one run; None where it shows none."""
+    samples, _ = read_attempts(run.record, run.store, run.record.scorers[0])
+    cases = (Case(cluster=one.cluster, values=tuple(one.values), planned=len(one.values)) for one in samples)
+    main = estimate("", tally(cases))
+    if main.value is None or not main.standard_error:
+        return None
+    split = components(samples)
+    within = split.attempts.variance if split is not None else 0.0
+    attempts = main.scored / len(samples)
+    is_clustered = main.clusters < len(samples)
+    return _Single(
+        mean=main.value,
+        spread=Spread(
+            between=max(main.standard_error**2 * len(samples) - within / attempts, 0.0),
+            within=within,
+            clusters=min(((main.degrees or 0.0) + 1) / len(samples), 1.0) if is_clustered else 1.0,
+            is_binary=all(value in (0, 1) for sample in samples for value in sample.values),
+        ),
+        degrees=main.degrees or len(samples) - 1,
+        count=len(samples),
+        is_split=split is not None,
+    )
+
+
 def _of_one(runs: Sequence[Run], value: float) -> _Known:
     """Return the spread of one run's values if its mean is `value`."""
     most = value * (1 - value)
     for run in sorted(runs, key=lambda run: run.record.spec.attempts < 2):  # those with several attempts first
-        samples, _ = read_attempts(run.record, run.store, run.record.scorers[0])
-        cases = (Case(cluster=one.cluster, values=tuple(one.values), planned=len(one.values)) for one in samples)
-        main = estimate("", tally(cases))
-        if main.value is None or not main.standard_error:
+        found = _single(run)
+        if found is None:
             continue
-        attempts = sum(len(sample.values) for sample in samples) / len(samples)
-        total = main.standard_error**2 * len(samples)
-        split = components(samples)
-        within = split.attempts.variance if split is not None else 0.0
-        between = max(total - within / attempts, 0.0)
-        scale = most / (main.value * (1 - main.value))
-        degrees = main.degrees or 0.0
-        spread = Spread(
-            between=between * scale,
-            within=within * scale,
-            clusters=min((degrees + 1) / len(samples), 1.0) if degrees and main.clusters < len(samples) else 1.0,
-            is_binary=_is_binary(samples),
+        spread = _scaled(found.spread, most / (found.mean * (1 - found.mean)))
+        low, high = _factors(found.degrees) if found.is_split or not spread.is_exact(1) else (1.0, 1.0)
+        measured = say(
+            "The variance is that of the run {run} ({count} samples), for a mean of {value}.",
+            run=run.id,
+            count=found.count,
+            value=f"{100 * value:.1f}%",
         )
-        low, high = _factors(degrees) if not spread.is_exact(1) or split is not None else (1.0, 1.0)
-        known = _Known(spread=spread, low=low, high=high, attempts_known=split is not None)
-        known.measured.append(
-            say(
-                "The variance is that of the run {run} ({count} samples), for a mean of {value}.",
-                run=run.id,
-                count=len(samples),
-                value=f"{100 * value:.1f}%",
-            )
+        assumed = [] if found.is_split else [_NO_ATTEMPTS]
+        return _Known(
+            spread=spread, low=low, high=high, measured=[measured], assumed=assumed, attempts_known=found.is_split
         )
-        known.assumed += [] if split is not None else [_NO_ATTEMPTS]
-        return known
-    known = _Known(spread=Spread(between=most, within=0.0))
-    known.assumed += [
-        say("The scorer says right or wrong, and samples are independent: no stored run tells."),
-        _NO_ATTEMPTS,
-    ]
-    return known
+    unknown = say("The scorer says right or wrong, and samples are independent: no stored run tells.")
+    return _Known(spread=Spread(between=most, within=0.0), assumed=[unknown, _NO_ATTEMPTS])
 
 
 _NO_ATTEMPTS = say(
@@ -380,21 +402,24 @@ def _measured_difference(old: Run, new: Run, found: Difference, within: float | 
 
 def _assumed_difference(runs: Sequence[Run], within: float | None) -> _Known:
     """Assume how two agents differ: their values at a sample have a correlation."""
-    rate, noise = HARDEST, within or 0.0
-    known = _Known(spread=Spread(between=0.0, within=0.0))
-    main = runs[0].headline if runs else None
-    if main is not None and main.value is not None and main.unit == "share" and 0 < main.value < 1:
-        rate = main.value
-        known.measured.append(
-            say("The pass rate is that of the run {run}: {value}.", run=runs[0].id, value=f"{100 * rate:.1f}%")
+    found = _single(runs[0]) if runs else None
+    spread = Spread(between=HARDEST * (1 - HARDEST), within=0.0) if found is None else found.spread
+    if found is None:
+        known = _Known(
+            spread=spread, assumed=[say("A pass rate of {value}, the hardest case.", value=f"{HARDEST:.0%}")]
         )
     else:
-        known.assumed.append(say("A pass rate of {value}, the hardest case.", value=f"{100 * rate:.0f}%"))
-    single = 2 * rate * (1 - rate)  # the variance of the difference of two unrelated agents
-    between = max(single * (1 - CORRELATION) - 2 * noise, 0.0)
-    known.spread = Spread(between=between, within=2 * noise)
+        mean = f"{100 * found.mean:.1f}%"
+        known = _Known(
+            spread=spread,
+            measured=[
+                say("The mean and its variance are those of the run {run}: {value}.", run=runs[0].id, value=mean)
+            ],
+        )
+    unrelated, noise = 2 * spread.total(1), 2 * (within or 0.0)
+    known.spread = replace(spread, between=max(unrelated * (1 - CORRELATION) - noise, 0.0), within=noise)
     total = known.spread.total(1)
-    known.low, known.high = (max(single * (1 - each), 2 * noise) / total for each in CORRELATIONS)
+    known.low, known.high = (max(unrelated * (1 - each), noise) / total for each in CORRELATIONS)
     known.assumed.append(
         say(
             "The values of both runs at a sample have a correlation of {value} ({low} to {high} for the range): no two runs of the task share {least} samples.",
@@ -405,10 +430,6 @@ def _assumed_difference(runs: Sequence[Run], within: float | None) -> _Known:
         )
     )
     return known
-
-
-def _is_binary(samples: Sequence[Any]) -> bool:
-    return all(value in (0, 1) for sample in samples for value in sample.values)
 
 
 def _factors(degrees: float) -> tuple[float, float]:

@@ -29,6 +29,7 @@ import msgspec
 from proctor.core.tally import Case, tally
 from proctor.stats.distributions import chi_squared_quantile, t_quantile
 from proctor.stats.estimate import estimate
+from proctor.stats.power import sample_variance
 
 _NOT_SEEN = 2  # clusters that are added at the far end
 _SPREAD_OUT = 7.0  # clusters that differ beyond the first, from which chi-squared is taken at its word
@@ -88,7 +89,7 @@ def components(samples: Sequence[Attempts], *, repeats: float = 1, level: float 
         sizes[sample.cluster] = sizes.get(sample.cluster, 0) + 1
     if len(sizes) < 2:
         return None
-    variances = [_variance(sample.values) for sample in samples]
+    variances = [sample_variance(sample.values) for sample in samples]
     within = _share(samples, variances, sizes, level)
     judge = None
     judged = [math.fsum(each.judged) / len(each.judged) if each.judged else None for each in samples]
@@ -212,8 +213,3 @@ def _error(residuals: Sequence[float], count: int, clusters: int | None = None) 
     """Return the clustered standard error of a mean over `count` samples."""
     clusters = clusters or len(residuals)
     return math.sqrt(math.fsum(one * one for one in residuals) * clusters / (clusters - 1)) / count
-
-
-def _variance(values: Sequence[float]) -> float:
-    mean = math.fsum(values) / len(values)
-    return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)

@@ -29,11 +29,11 @@ def variance(values_by_sample: Iterable[Sequence[float]]) -> Variance | None:
     samples = [values for values in values_by_sample if len(values) > 1]
     if len(samples) < 2:
         return None
-    within = [_variance(values) for values in samples]
+    within = [sample_variance(values) for values in samples]
     means = [math.fsum(values) / len(values) for values in samples]
     noise = [one / len(values) for one, values in zip(within, samples, strict=True)]
     return Variance(
-        between=max(_variance(means) - math.fsum(noise) / len(samples), 0.0),
+        between=max(sample_variance(means) - math.fsum(noise) / len(samples), 0.0),
         within=math.fsum(within) / len(samples),
     )
 
@@ -135,7 +135,8 @@ def _by_t(found: Difference, spread: float, difference: float, alpha: float, pow
     return samples
 
 
-def _variance(values: Sequence[float]) -> float:
+def sample_variance(values: Sequence[float]) -> float:
+    """Return the variance of values as an estimate of that of all."""
     mean = math.fsum(values) / len(values)
     return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
 
