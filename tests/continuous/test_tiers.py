@@ -77,6 +77,8 @@ def test_the_samples_of_a_small_tier_are_not_run_again_in_a_larger_one(folder: P
     alone = run(tier("other", 30), folder, fresh=True).runs[0]
     assert alone.estimate("accuracy") == standard.estimate("accuracy")
     assert quick.id in str(standard.record.warnings)
+    with pytest.raises(BadInput, match="the same ones"):
+        proctor.open_run(standard.id, store=str(folder / "runs.db"), given=[quick.id])
     both = proctor.compare(quick, standard).notes, proctor.gate(standard, against=quick).notes
     assert all(any("the same ones" in str(note) for note in notes) for notes in both)
     assert not any("the same ones" in str(note) for note in proctor.compare(quick, alone).notes)

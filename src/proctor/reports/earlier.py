@@ -109,7 +109,7 @@ def check_earlier(run: Side, earlier: Sequence[Side]) -> None:
     """Refuse earlier runs that say nothing about a run.
 
     Raises:
-        BadInput: one is of another task, or the run itself; or they have none of its samples.
+        BadInput: one is of another task, or the run itself, or shares trials with it; or they have none of its samples.
     """
     record, store = run
     for other, _ in earlier:
@@ -119,6 +119,12 @@ def check_earlier(run: Side, earlier: Sequence[Side]) -> None:
             )
         if other.id == record.id:
             raise BadInput("The run {run} tells nothing about itself. Name an earlier one.", run=record.id)
+        if record.shares_trials(other):
+            raise BadInput(
+                "Trials of {run} and of {other} are the same ones, so neither adds to the other.",
+                run=record.id,
+                other=other.id,
+            )
     planned = {sample.id for sample in store.planned(record.id)}
     if all(planned.isdisjoint(sample.id for sample in kept.planned(other.id)) for other, kept in earlier):
         runs = ", ".join(other.id for other, _ in earlier)

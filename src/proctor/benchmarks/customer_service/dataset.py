@@ -17,7 +17,7 @@ MOST_BYTES = 5_000_000
 Language = Literal["en", "zh"]
 Call = tuple[str, dict[str, Any]]
 NO_FAULT = "none"
-MOST_STEPS = 12  # replies in one turn; the longest way through a scenario takes six
+MOST_STEPS = 10  # replies in one turn; the shortest way through a scenario takes six at most
 
 
 class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
