@@ -21,10 +21,16 @@ from proctor.core.trajectory import Step, Trajectory
 from proctor.environments import python
 
 TONE = "rubric:service-tone"
+MOST_STEPS = 10
 
 
 def task(
-    language: Literal["all", "en", "zh"] = "all", *, faults: bool = True, tone: bool = True, data: str | None = None
+    language: Literal["all", "en", "zh"] = "all",
+    *,
+    faults: bool = True,
+    tone: bool = True,
+    steps: int = MOST_STEPS,
+    data: str | None = None,
 ) -> Task:
     """Return the suite.
 
@@ -32,15 +38,18 @@ def task(
         language: that of the customers.
         faults: with the samples in which a tool of the backend fails.
         tone: with the rubric for tone, which needs a judge (`--judge`).
+        steps: replies at most in one turn, which end it; the shortest way through a scenario takes six.
         data: a file with scenarios of your own, in the form of `scenarios.toml`.
 
     Raises:
         BadInput: the file cannot be read, or a scenario is wrong.
     """
     check_choice("customer-service", "language", language, ("all", "en", "zh"))
+    if steps < 1:
+        raise BadInput("{name} must be at least 1, not {value}.", name="steps", value=steps)
     path = Path(data).expanduser() if data is not None else BUNDLED
     languages: tuple[Language, ...] = ("en", "zh") if language == "all" else (language,)
-    samples = [*samples_of(read_scenarios(path), languages, path, with_faults=faults)]
+    samples = [*samples_of(read_scenarios(path), languages, path, with_faults=faults, steps=steps)]
     if not samples:
         raise BadInput("{path} has no scenario in this language.", path=path)
     scorers: list[str | Scorer] = [backend, intent, *([robustness] if faults else []), *([TONE] if tone else [])]

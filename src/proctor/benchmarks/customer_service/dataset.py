@@ -17,7 +17,6 @@ MOST_BYTES = 5_000_000
 Language = Literal["en", "zh"]
 Call = tuple[str, dict[str, Any]]
 NO_FAULT = "none"
-MOST_STEPS = 10  # replies in one turn; the shortest way through a scenario takes six at most
 
 
 class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -81,18 +80,20 @@ def read_scenarios(path: Path) -> _File:
     return found
 
 
-def samples_of(found: _File, languages: Sequence[Language], path: Path, *, with_faults: bool) -> Iterator[Sample]:
+def samples_of(
+    found: _File, languages: Sequence[Language], path: Path, *, with_faults: bool, steps: int
+) -> Iterator[Sample]:
     """Yield the samples of all scenarios; those of one scenario are one cluster."""
     for scenario in found.scenario:
         for language in languages:
             if not scenario.words(language) or language not in found.rules:
                 continue
             for fault in ((), *((one,) for one in scenario.faults if with_faults)):
-                yield _sample(scenario, language, fault, found.rules[language], path)
+                yield _sample(scenario, language, fault, found.rules[language], path, steps)
 
 
 def _sample(
-    scenario: Scenario, language: Language, faults: tuple[tuple[str, Fault], ...], rules: str, path: Path
+    scenario: Scenario, language: Language, faults: tuple[tuple[str, Fault], ...], rules: str, path: Path, steps: int
 ) -> Sample:
     tool, kind = faults[0] if faults else ("", NO_FAULT)
     is_down = kind == "down"
@@ -113,7 +114,7 @@ def _sample(
         tags={"intent": scenario.intent, "language": language, "fault": kind},
         meta={
             "environment": {"orders": scenario.orders, "faults": dict(faults)},
-            "max_steps": MOST_STEPS,
+            "max_steps": steps,
             "writes": _calls(scenario.writes, scenario, language),
             "reads": _calls(scenario.reads, scenario, language),
         },
