@@ -129,6 +129,26 @@ def test_what_passes_the_rubric_is_no_failure_in_reports_and_junit(
         assert told in capsys.readouterr().out
 
 
+def test_another_judge_is_a_part_of_its_own_and_asked_again_only_when_that_is_wanted(
+    items: Path, judge: str, store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    poor = f"scripted:{lines(tmp_path / 'poor.jsonl', dict.fromkeys(GOOD, 2))}"
+    for name, model in (("good", judge), ("poor", poor)):
+        asked = ("judge", items, "--rubric", "math-problem", "--judge", model, "--run", name)
+        assert run(*asked, "--store", store, "--quiet") == 0
+    capsys.readouterr()
+    explain = ("explain-delta", "good", "poor", "--store", store, "--json", "--quiet")
+    assert run(*explain) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {one["cause"] for one in found["causes"] if one["value"]} == {"unknown"}
+    assert all("--ask-judge" in note for note in found["notes"])
+    assert run(*explain, "--ask-judge") == 0
+    found = json.loads(capsys.readouterr().out)
+    by_cause = {one["cause"]: one["value"] for one in found["causes"]}
+    assert by_cause == {"agent": 0, "scorer": pytest.approx(found["after"] - found["before"])}
+    assert found["notes"] == []
+
+
 def test_a_run_does_not_go_on_with_a_rubric_that_was_changed(
     items: Path, store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,6 +13,7 @@ from statistics import fmean
 from typing import Literal, get_args
 
 import msgspec
+from msgspec.structs import replace
 
 from proctor.api import numbers
 from proctor.api.run import Run
@@ -198,7 +199,13 @@ def explain_delta(
     both = [*_shared(common, others, by)]
     split = decompose([member for _, member in members], _cause_of)
     parts = [*_of_the_same(both), *_of_others(split, members, both)]
-    low, high = _interval(split, both)
+    looked_at = any(run.record.spec.until is not None for run in runs)
+    low, high = _interval(split, both, looked_at=looked_at)
+    causes, slices = [*_causes(parts, both, split)], [*_by_slice(both)] if by else []
+    if looked_at:  # these intervals are of a fixed number of samples
+        parts, causes, slices = (
+            [replace(one, low=None, high=None) for one in each] for each in (parts, causes, slices)
+        )
     before, after = (_mean(members, side) for side in ("first", "second"))
     return Delta(
         first=first.record,
@@ -210,9 +217,9 @@ def explain_delta(
         value=split.whole.value,
         low=low,
         high=high,
-        causes=tuple(_causes(parts, both, split)),
+        causes=tuple(causes),
         parts=tuple(sorted(parts, key=lambda one: (CAUSES.index(one.cause), one.name == OTHERS, -abs(one.value)))),
-        slices=tuple(_by_slice(both)) if by else (),
+        slices=tuple(slices),
         by=by,
         tags=tuple(tags),
         versions=versions,
@@ -415,12 +422,12 @@ def _ends(piece: Piece) -> tuple[float | None, float | None]:
     return (None, None) if piece.interval is None else (piece.interval.low, piece.interval.high)
 
 
-def _interval(split: Split, both: Sequence[_Shared]) -> tuple[float | None, float | None]:
+def _interval(split: Split, both: Sequence[_Shared], *, looked_at: bool) -> tuple[float | None, float | None]:
     """Return the interval of the whole: that of `compare` where both runs scored the same samples alike."""
     if len(split.parts) > 1:
-        return _ends(split.whole)
+        return (None, None) if looked_at else _ends(split.whole)
     pairs = [paired.Pair(cluster=one.cluster, first=one.second, second=one.first, weight=one.weight) for one in both]
-    found = paired.compare(pairs, single=all(one.single for one in both))
+    found = paired.compare(pairs, single=all(one.single for one in both), looked_at=looked_at)
     return found.low, found.high
 
 
@@ -454,6 +461,8 @@ def _notes(runs: tuple[Run, Run], common: Sequence[_Common]) -> Iterator[Sentenc
     for run in runs:
         if run.record.state != "finished":
             yield say("The run {run} is {state}.", run=run.id, state=say(run.record.state))
+    if any(run.record.spec.until is not None for run in runs):
+        yield say("A run was looked at while it went on, and the parts have no interval that allows for it.")
     fewer = sum(len(old.values) != len(new.values) for _, old, new, _, _ in common)
     if fewer:
         yield say(

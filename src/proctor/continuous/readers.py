@@ -12,19 +12,19 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from proctor.api import numbers
 from proctor.api.run import Run
-from proctor.continuous import delta_pages, failing
+from proctor.continuous import delta_pages, failing, trend_pages
 from proctor.continuous import pages as gate_pages
 from proctor.continuous.delta import explain_delta
 from proctor.continuous.evidence import Evidence, gather
 from proctor.continuous.gate import Decision, Gate
 from proctor.continuous.policy import AMOUNTS, Policy, Rule
+from proctor.continuous.trends import trends
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
 from proctor.reports.compare import Comparison
-from proctor.reports.drawn import part
+from proctor.reports.drawn import looked_at, part
 from proctor.reports.pages import Block, Bullets, Page, Paragraph, Section, Table, Tone
 from proctor.reports.verdicts import Outcome, Row
 from proctor.reports.versus import headline, signed, span
@@ -35,7 +35,7 @@ Reader = Literal["developer", "product", "user"]
 GOOD, POOR = 0.9, 0.7
 ERROR = 0.05
 MOST_SLICES = 12
-EARLIER = 5
+LAST, EARLIER = 30, 5  # runs of a trend: drawn, and listed
 SHOWN = 3
 DECIDED: Mapping[Decision, tuple[Tone, Sentence]] = {
     "go": ("good", say("Ready: every condition for release is shown to be met.")),
@@ -113,6 +113,7 @@ def _page(
         for run in runs
         if run.record.state != "finished"
     ]
+    notes += [t(note) for run in runs for note in looked_at(run.record)]
     return Page(title=title, facts=facts, notes=notes, sections=found, numbered=False)
 
 
@@ -237,21 +238,13 @@ def _with_bounds(found: Evidence | None, show: Callable[[float], str]) -> str:
 
 
 def _earlier(run: Run, words: Words) -> Iterator[Section]:
-    """Yield the numbers of earlier runs of the task."""
-    t = words.t
-    record = run.record
-    before = [one for one in run.store.runs() if one.task == record.task and one.created < record.created]
-    done = [one for one in before if one.state in ("finished", "inconclusive") and one.scorers]
-    rows = []
-    for each in [*sorted(done, key=lambda one: one.created)[-EARLIER:], record]:
-        one = numbers.headline(each, run.store)
-        if one is not None and one.value is not None:
-            value = f"{words.value(one)} ({words.interval(one)})"
-            rows.append([words.when(each.created), one_line(each.agent, 40), value])
-    if len(rows) > 1:
-        table = Table([t("When"), t("Agent"), t("Value (95% interval)")], rows, right=(2,))
-        more = t("proctor compare and the trends of the web app say whether a step is more than chance.")
-        yield Section(t("Earlier runs of this task"), [table, Paragraph(more)])
+    """Yield the trend of the agent on the task, where it has run before."""
+    try:
+        trend = trends(run.record.task, agent=run.record.agent, store=run.store, last=LAST)
+    except BadInput:  # this run itself has not ended
+        return
+    if len(trend.points) > 1:
+        yield from trend_pages.sections(trend, words, rows=EARLIER)
 
 
 def _verdict(comparison: Comparison, words: Words, *, is_short: bool) -> Section:
