@@ -216,8 +216,15 @@ async def _run(
             field.leave(number, is_broken=bool(errors) or record.state != "finished")
         return record
 
+    async def abandon() -> None:
+        await stop.wait()
+        field.abandon()
+
     async with asyncio.TaskGroup() as group:
+        watching = group.create_task(abandon())
         running = [group.create_task(run(number, one)) for number, one in enumerate(prepared)]
+        await asyncio.wait(running)
+        watching.cancel()
     records = [await _settled(one.result(), field.looked(number), store) for number, one in enumerate(running)]
     if errors:
         raise errors[0]
@@ -317,6 +324,11 @@ class Field:
         """Note that a run has ended; where it broke off, nothing can be decided about it any more."""
         self._left.add(number)
         self._is_broken = self._is_broken or (is_broken and not self.is_over and number not in self._out)
+        self._wake()
+
+    def abandon(self) -> None:
+        """End the race undecided: no agent waits for another any more."""
+        self._is_broken = True
         self._wake()
 
     def look(self) -> None:

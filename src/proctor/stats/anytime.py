@@ -1,11 +1,8 @@
 """Bound a mean so that the bounds hold however it was decided when to stop.
 
-Gamblers bet that the mean of bounded values is not m, each a fixed part of what would lose everything: their wealth
-Π (1 + c (x - m) / m) exceeds 1 / error with a chance of at most error at any time, if the mean is m (Ville 1939). The bounds are
-the means that are not refuted so. The wealth depends on the values alone, not on their order, as long as those that were
-seen are the beginning of a random order. A cluster is one value, with its number of samples as its weight.
-
-Source: Waudby-Smith and Ramdas 2024, arXiv 2010.09686; the mixture over bets is Cover's portfolio (1991), on a grid.
+The bets are those of `stats.betting`: means that are refuted by the wealth of gamblers lie outside. Their wealth after some
+steps depends on the values alone, not on their order, as long as those that were seen are the beginning of a random one;
+so values are counted, not followed. A cluster is one value, with its number of samples as its weight.
 """
 
 import math
@@ -13,11 +10,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from proctor.core.errors import BadInput
+from proctor.stats.betting import BETS, STAKES
 from proctor.stats.rate import Interval
 
 ANYTIME = "betting, at any time"
 
-_BETS = tuple(0.0025 * 1.32**power for power in range(22))  # of what would lose everything; the largest is 0.85
 _HALVINGS = 30
 _ROUNDING = 1e-9
 _DIGITS = 12
@@ -38,7 +35,7 @@ def bounds(
 
     >>> found = bounds([(1.0, 1)] * 90 + [(0.0, 1)] * 10, 0.025)
     >>> round(found.low, 3), round(found.high, 3)
-    (0.767, 0.97)
+    (0.783, 0.971)
     """
     counts = _counted(steps, low, high, heaviest)
     if not counts:
@@ -51,7 +48,7 @@ def p_value(steps: Iterable[Step], mean: float = 0.0, *, low: float = -1.0, high
     """Return the two-sided p-value of a mean, which is right at any time.
 
     >>> round(p_value([(1.0, 1)] * 30 + [(0.0, 1)] * 60 + [(-1.0, 1)] * 10), 4)
-    0.0799
+    0.0322
     """
     counts = _counted(steps, low, high)
     centre = (mean - low) / (high - low)
@@ -93,6 +90,6 @@ def _wealth(counts: Mapping[Step, int], mean: float) -> float:
     if mean <= 0:
         return 0.0
     gains = [(weight * (value - mean) / mean, count) for (value, weight), count in counts.items()]
-    logs = [math.fsum(count * math.log1p(bet * gain) for gain, count in gains) for bet in _BETS]
+    logs = [math.fsum(count * math.log1p(bet * gain) for gain, count in gains) for bet in BETS]
     most = max(logs)
-    return most + math.log(math.fsum(math.exp(one - most) for one in logs) / len(logs))
+    return most + math.log(math.fsum(stake * math.exp(one - most) for one, stake in zip(logs, STAKES, strict=True)))
