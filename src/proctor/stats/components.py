@@ -29,7 +29,6 @@ import msgspec
 from proctor.core.tally import Case, tally
 from proctor.stats.distributions import chi_squared_quantile, t_quantile
 from proctor.stats.estimate import estimate
-from proctor.stats.power import sample_variance
 
 _NOT_SEEN = 2  # clusters that are added at the far end
 _SPREAD_OUT = 7.0  # clusters that differ beyond the first, from which chi-squared is taken at its word
@@ -213,3 +212,9 @@ def _error(residuals: Sequence[float], count: int, clusters: int | None = None) 
     """Return the clustered standard error of a mean over `count` samples."""
     clusters = clusters or len(residuals)
     return math.sqrt(math.fsum(one * one for one in residuals) * clusters / (clusters - 1)) / count
+
+
+def sample_variance(values: Sequence[float]) -> float:
+    """Return the variance of values as an estimate of that of all."""
+    mean = math.fsum(values) / len(values)
+    return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)

@@ -11,8 +11,16 @@ import math
 from collections.abc import Callable
 
 import msgspec
+from msgspec.structs import replace
 
-from proctor.stats.distributions import beta_cdf, normal_cdf, normal_quantile, t_cdf, t_quantile
+from proctor.stats.distributions import (
+    beta_cdf,
+    chi_squared_quantile,
+    normal_cdf,
+    normal_quantile,
+    t_cdf,
+    t_quantile,
+)
 
 MOST_SAMPLES = 10_000_000
 _TEETH = 40
@@ -38,6 +46,10 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True):
     def total(self, attempts: int) -> float:
         """Return the variance with as many attempts."""
         return self.between + self.fixed + self.within / attempts
+
+    def scaled(self, factor: float) -> "Spread":
+        """Return it with variances as many times as large."""
+        return replace(self, between=self.between * factor, within=self.within * factor, fixed=self.fixed * factor)
 
     def is_exact(self, attempts: int) -> bool:
         """True if exact tests and bounds apply."""
@@ -99,6 +111,13 @@ def least_samples(power_of: Callable[[int], float], power: float, *, most: int =
         low, high = (low, middle) if power_of(middle) >= power else (middle, high)
     near = range(max(high - _TEETH, 2), high)  # the power of an exact bound goes up and down like a saw
     return next((count for count in near if power_of(count) >= power), high)
+
+
+def variance_factors(degrees: float, level: float = 0.95) -> tuple[float, float]:
+    """Return by which factors a variance with these degrees of freedom may be lower and higher than it was seen."""
+    degrees = max(degrees, 1.0)
+    low, high = (degrees / chi_squared_quantile(0.5 + side * level / 2, degrees) for side in (1, -1))
+    return low, high
 
 
 def _critical(count: float, threshold: float, error: float) -> float:

@@ -15,9 +15,9 @@ from proctor.core.run import Estimate
 from proctor.core.tally import Case
 from proctor.core.trial import Value
 from proctor.stats import strata
+from proctor.stats.components import sample_variance
 from proctor.stats.estimate import estimate
 from proctor.stats.passk import pass_at_k, pass_hat_k, tally_by
-from proctor.stats.power import variance
 
 _ALL_SHOWN = 5  # attempts; of more, only k = 2, 4, 8, … and all of them
 
@@ -68,12 +68,12 @@ def pass_estimates(
 
 def split_error(estimate: Estimate, samples: Sequence[Case]) -> Estimate:
     """Return the estimate with its standard error split; unchanged where fewer than two samples have two attempts."""
-    split = variance(case.values for case in samples)
+    within = [sample_variance(case.values) for case in samples if len(case.values) > 1]
     scored = sum(bool(case.values) for case in samples)
-    if split is None or estimate.standard_error is None or not scored:
+    if len(within) < 2 or estimate.standard_error is None or not scored:
         return estimate
     attempts = estimate.scored / scored
-    from_attempts = min(math.sqrt(split.within / attempts / scored), estimate.standard_error)
+    from_attempts = min(math.sqrt(math.fsum(within) / len(within) / attempts / scored), estimate.standard_error)
     from_samples = math.sqrt(max(estimate.standard_error**2 - from_attempts**2, 0.0))
     return replace(estimate, error_from_samples=from_samples, error_from_attempts=from_attempts)
 
