@@ -45,6 +45,7 @@ HELP_BY_COMMAND = {
     "tier": "Run a tier of proctor.toml, such as quick or full, and decide by its gates; without a name, list the tiers.",
     "baseline": "Name runs that others are compared with; the names are kept in the store.",
     "trends": "Show the number of an agent on a task over time: when it changed, and what was changed then.",
+    "watch": "Run tiers or tasks when it is time or something changed, and alert people; until Ctrl-C. See proctor new watch.",
     "web": "Look at runs, compare them, and write eval sets by talking with an agent, in the browser.",
     "review": "Review the items of a data file by hand: scores, a status and comments, in the browser.",
     "report": "Write a run as a page: HTML, Markdown, JSON or JUnit.",

@@ -133,7 +133,9 @@ class Chosen(NamedTuple, Generic[R]):
     baseline: R | None
 
 
-class _Run(NamedTuple):
+class StoredRun(NamedTuple):
+    """A run of a store, by its id."""
+
     store: Store
     record: RunRecord
 
@@ -160,8 +162,10 @@ def trends(
         BadInput: no run of this task, or of this agent, has ended; the nearest name is suggested.
     """
     opened = open_at(store)
-    runs = sorted((_Run(opened, record) for record in opened.runs()), key=lambda run: -run.record.created)
-    chosen = choose(runs, task, agent, last, baseline, lambda name: _Run(opened, find_against(opened, name).record))
+    runs = sorted((StoredRun(opened, record) for record in opened.runs()), key=lambda run: -run.record.created)
+    chosen = choose(
+        runs, task, agent, last, baseline, lambda name: StoredRun(opened, find_against(opened, name).record)
+    )
     if not chosen.shown:
         if task and task not in chosen.trend.tasks:
             raise unknown("task with a run that ended", task, chosen.trend.tasks, paths=False)
@@ -261,6 +265,18 @@ def main_estimate(run: Followed, scorer: str) -> Estimate | None:
     return found if found is not None and found.name in numbers.MAIN and found.value is not None else None
 
 
+def find_shifts(runs: Sequence[R], runs_per_alarm: float) -> list[TrendShift]:
+    """Find the changes in runs of one agent on one task, the oldest first, by their first scorer.
+
+    Args:
+        runs_per_alarm: a false one is found once in that number of runs at most, in each direction.
+    """
+    scorer = next(iter(runs[-1].record.scorers), "") if runs else ""
+    earned = {at: earned_by_sample(run.record, run.store, scorer) for at, run in enumerate(runs)}
+    begins = {at for at in range(1, len(runs)) if blocking_changes(runs[at], runs[at - 1])}
+    return [*_shifts(runs, earned, begins, runs_per_alarm)]
+
+
 def _rows(
     runs: Sequence[R], baseline: R | None, earned: Mapping[int, Mapping[str, Earned]], scorer: str
 ) -> Mapping[int, Row]:
@@ -290,9 +306,10 @@ def _shifts(
     for at, samples in earned.items():
         if at in begins:
             detector, seen = Detector(runs_per_alarm), []
-        units = {} if runs[at].record.state == "inconclusive" else units_of(samples)
+        record = runs[at].record
+        units = {} if record.state == "inconclusive" or record.taken_over else units_of(samples)
         if not units:
-            continue  # as after an outage, which is no change of the agent
+            continue  # an outage is no change of the agent, and the trials of other runs are no new ones
         seen.append(at)
         found = detector.add(units)
         if found is not None:
