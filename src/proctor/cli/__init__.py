@@ -57,7 +57,7 @@ HELP_BY_COMMAND = {
     "parity": "Check our verdicts against recorded official ones.",
     "list": "List the tasks, agents, scorers, simulated users or environments there are.",
     "data": "Fetch, count or check the data of a benchmark.",
-    "new": "Write a set of questions, tools with a state, a gate, or tiers for CI to start from.",
+    "new": "Write a set of questions, tools with a state, a gate, a watch, or tiers for CI to start from.",
     "models": "Fetch a local model.",
 }
 

@@ -14,6 +14,7 @@ ENDING = "-set"
 ENVIRONMENT = "environment"
 GATE = "gate"
 CI = "ci"
+WATCH = "watch"
 TOOLS = '''# {tools}
 class Shop:
     def __init__(self, stock: dict[str, int] | None = None) -> None:
@@ -102,8 +103,44 @@ at_most = 60
 # not_worse_by = 0.2
 """
 
+WATCH_FILE = """# {what}
+# {secrets}
+# channels = ["TEAM_ALERTS"]
 
-@click.command(help=t("Write a set of questions, tools with a state, a gate, or tiers for CI to start from."))
+# {quiet}
+# quiet = "22:00-08:00"
+# timezone = "Asia/Shanghai"
+
+[[watch]]
+name = "nightly"
+
+# {task}
+task = "./task.py:task"
+# tier = "standard"
+# agent = "./agent.py:agent"
+# gate = "gate.toml"
+
+# {schedule}
+schedule = "0 3 * * *"
+
+# {signals}
+# signals = ["git", "prompts/*.md", "https://models.example/v1/models#/data/0/id"]
+
+# {drop}
+drop = 0.03
+false_alarms_per_year = 1
+
+# {rest}
+failed = 0.05
+failures = 2
+# per_month = {{ money = 50 }}
+
+# {controls}
+# controls = "controls.jsonl"
+"""
+
+
+@click.command(help=t("Write a set of questions, tools with a state, a gate, a watch, or tiers for CI to start from."))
 @click.argument("kind")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path), required=False)
 def command(kind: str, folder: Path | None) -> None:
@@ -111,7 +148,10 @@ def command(kind: str, folder: Path | None) -> None:
     from proctor.api import resolve
 
     if kind == GATE:
-        _write_gate(folder or Path())
+        _write_file(folder or Path(), f"{GATE}.toml", _gate_text(), "proctor gate RUN --policy {path}")
+        return
+    if kind == WATCH:
+        _write_file(folder or Path(), f"{WATCH}.toml", _watch_text(), "proctor watch --file {path} --now nightly")
         return
     if kind == CI:
         from proctor.cli.ci_files import write_ci
@@ -127,7 +167,7 @@ def command(kind: str, folder: Path | None) -> None:
     part = resolve.benchmark(kind.removesuffix(ENDING)) if kind.endswith(ENDING) else None
     if part is None or part.own is None:
         known = [f"{name}{ENDING}" for name, declared in resolve.benchmarks() if declared.own is not None]
-        raise registry.unknown("template", kind, [CI, ENVIRONMENT, GATE, *known], paths=False)
+        raise registry.unknown("template", kind, [CI, ENVIRONMENT, GATE, WATCH, *known], paths=False)
     for path in part.own.write_template(folder):
         output.line(visible(str(path)))
     benchmark = kind.removesuffix(ENDING)
@@ -156,14 +196,32 @@ def _gate_text() -> str:
     )
 
 
-def _write_gate(folder: Path) -> None:
-    path = folder / f"{GATE}.toml"
+def _watch_text() -> str:
+    return WATCH_FILE.format(
+        what=t("What is run when, and what people are alerted about: proctor watch"),
+        secrets=t(
+            "Environment variables with addresses of apprise (mailto://, feishu://, dingtalk://, wecombot://, slack://, json://): several in one with spaces between."
+        ),
+        quiet=t("Hours without alerts; what waits is delivered afterwards, all at once."),
+        task=t(
+            "A task, or a tier of proctor.toml; agent, store and judge are those of the project where none is named."
+        ),
+        schedule=t("Minute, hour, day, month, weekday, as in crontab. What was missed is run once."),
+        signals=t("It is run besides when one of these changes: a commit, files, or the reply of an address."),
+        drop=t("The least fall that is worth an alert, and how many false ones a year are accepted."),
+        rest=t("The share of trials lost to infrastructure, failed runs in a row, and spending in a month that are."),
+        controls=t("Recorded replies that are scored after each run: when their number moves, it is the judge."),
+    )
+
+
+def _write_file(folder: Path, name: str, text: str, run: str) -> None:
+    path = folder / name
     if path.exists():
         raise BadInput("{folder} has {names} already, and nothing is written over.", folder=folder, names=path.name)
     folder.mkdir(parents=True, exist_ok=True)
-    path.write_text(_gate_text(), encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
     output.line(visible(str(path)))
-    output.message(t("Next: {run}", run=f"proctor gate RUN --policy {path}"))
+    output.message(t("Next: {run}", run=run.format(path=path)))
 
 
 def _write_environment(folder: Path) -> None:

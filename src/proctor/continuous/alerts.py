@@ -23,7 +23,7 @@ _PERCENT = Words("en").percent  # of one form in both languages
 
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True):
-    """What people are told; `is_over` is a recovery."""
+    """An alert; `is_over` is a recovery."""
 
     watch: str
     kind: Kind
@@ -80,7 +80,7 @@ class Assessment:
 def assess(
     watch: Watch, history: History, fired: Fired, store: Store | None, *, began: float, now: float, a_year: float
 ) -> list[Notice]:
-    """Return what people should be told about a run of a watch.
+    """Return the alerts that a run of a watch gives rise to.
 
     Args:
         store: where its runs are; None where it cannot be opened.

@@ -50,7 +50,7 @@ class Schedule:
 
 
 class Quiet(msgspec.Struct, frozen=True):
-    """Hours of the day in which nobody is told anything; they may pass midnight."""
+    """Hours of the day without alerts; they may pass midnight."""
 
     start: time
     end: time

@@ -1,6 +1,6 @@
-"""Read `watch.toml`: what is run when, and who is told about it.
+"""Read `watch.toml`: what is run when, and where alerts go.
 
-    channels = ["PROCTOR_ALERTS"]
+    channels = ["TEAM_ALERTS"]
     quiet = "22:00-08:00"
 
     [[watch]]
