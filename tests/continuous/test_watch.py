@@ -203,7 +203,7 @@ def test_a_gate_and_a_lost_infrastructure_are_said_once(world: World) -> None:
     watcher = world.watcher()
     watcher.step()
     for decision in ("no_go", "no_go", "inconclusive", "go"):
-        world.decision_of_gate = decision  # type: ignore[assignment]
+        world.decision_of_gate = decision
         world.night(watcher)
     assert ["NO-GO" in one for one in world.bodies] == [True, False]
     assert "over: t: GO by the gate again" in world.bodies[1]
