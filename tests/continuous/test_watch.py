@@ -131,15 +131,15 @@ def test_jumps_of_the_clock_neither_repeat_a_run_nor_stop_the_watch(world: World
     watcher.step()
     world.now = NIGHT - 600  # back, and past three again
     watcher.step()
-    world.now = NIGHT - 60
+    world.now = NIGHT + 30
     watcher.step()
     assert len(world.fired) == 1
-    assert any("the clock went back" in one for one in world.told)
     world.now = NIGHT + 100 * 365 * DAY
     watcher.step()
     world.now = NIGHT + DAY - 60
     watcher.step()
     assert len(world.fired) == 2
+    assert any("the clock went back" in one for one in world.told)
     world.now = NIGHT + DAY + 60
     watcher.step()
     assert len(world.fired) == 3

@@ -59,6 +59,7 @@ class Child:
             stdout=subprocess.PIPE,
             env=environment,
             pass_fds=passed,
+            start_new_session=True,  # Ctrl-C reaches it once, by the end of its input
         )
         assert self._process.stdin is not None
         self._process.stdin.write(msgspec.json.encode(order) + b"\n")

@@ -30,9 +30,7 @@ class Schedule:
             from cronsim import CronSim, CronSimError
         except ImportError as error:
             raise MissingExtra("watch", "proctor watch") from error
-        local = (
-            datetime.fromtimestamp(moment, self._zone) if self._zone else datetime.fromtimestamp(moment).astimezone()
-        )
+        local = datetime.fromtimestamp(moment, self._zone)  # without a zone, in that of the machine
         try:
             return next(CronSim(self.text, local)).timestamp()
         except (CronSimError, StopIteration):

@@ -28,6 +28,7 @@ from proctor.folders import data_folder
 from proctor.runtime.files import write_whole
 
 POLL_SECONDS = 5.0  # a jump of the clock is seen at the next one
+JUMP_SECONDS = 86_400.0  # that the clock goes back before what is due is counted from the new time
 ADDRESS_SECONDS = 300.0  # between two requests to an address that is a signal
 LEAVING_SECONDS = 20.0  # for alerts that are being delivered at the end
 HANDOVER_SECONDS = 90.0  # that a run of a watcher that died gets to end
@@ -144,8 +145,8 @@ class Watcher:
             BadInput: another process watches by this file.
         """
         with self._alone():
-            self._state = read_state(self._file)  # now nobody else writes it
-            self.courier._letters = self._state.letters
+            state = read_state(self._file)  # now nobody else writes it
+            self._state.watches, self._state.letters[:] = state.watches, state.letters
             self.courier.start()
             try:
                 if name is not None:
@@ -177,7 +178,7 @@ class Watcher:
         known, now = self._known(watch), self._now()
         if known.pending is not None:
             return say("resumed: {cause}", cause=known.pending.cause)
-        if known.handled > now:
+        if known.handled > now + JUMP_SECONDS:  # of a smaller one nothing is repeated, and it is soon over
             self._tell(say("{watch}: the clock went back; what is due is counted from now.", watch=watch.name))
             known.handled = now
             self._save()
@@ -235,6 +236,8 @@ class Watcher:
             self._tell(say("{watch}: stopped; it goes on from there at the next start.", watch=watch.name))
             return
         self._conclude(watch, known, fired, store, pending)
+        if store is not None:
+            store.close()
 
     def _conclude(self, watch: Watch, known: Known, fired: Fired, store: Store | None, pending: Pending) -> None:
         schedule = self._file.schedules.get(watch.name)
