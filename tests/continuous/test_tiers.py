@@ -154,6 +154,8 @@ def test_the_budget_is_that_of_the_whole_tier(folder: Path) -> None:
     task = TierTask(task="./numbers_task.py:task", limit=5, gate="low.toml")
     found = run(Tier(name="quick", tasks=(task, task), budget=Budget(minutes=1e-9)), folder)
     assert (len(found.runs), found.left_out, found.decision) == (1, (task,), "inconclusive")
+    own = run(Tier(name="own", tasks=(task,)), folder, options=RunOptions(budget=Budget(tokens=9)))
+    assert own.runs[0].record.spec.budget == Budget(tokens=9)
 
 
 @pytest.mark.parametrize("wrong", ["gate", "against", "second task"])

@@ -169,6 +169,8 @@ def _how_to_resume(error: BaseException, ctx: click.Context) -> list[str]:
     run_id = next(filter(None, ids), None)
     if run_id is None:
         return []
+    if ctx.invoked_subcommand == "tier":
+        return [t("Stopped; everything finished is kept. Go on with the same command.")]
     import shlex
 
     from proctor.cli.options import STORE

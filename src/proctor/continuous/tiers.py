@@ -66,7 +66,7 @@ class Tier(msgspec.Struct, frozen=True, kw_only=True):
     """The tasks of a stage of testing.
 
     Attributes:
-        budget: of all its runs together, with the trials that were taken over.
+        budget: of all its runs together, with the trials that were taken over; without one each run has that of the settings.
         reuse_hours: how old a run may be so that its trials are taken over, or that it is resumed; 0 makes all of them again.
     """
 
@@ -177,7 +177,8 @@ def run_tier(
 def _run(prepared: Prepared, tier: Tier, budget: Budget, hours: float, progress: Progress) -> Run:
     """Run a job within what is left of the budget, after the trials of other tiers were taken over."""
     job, store = prepared.job, prepared.store
-    record = replace(job.record, spec=replace(job.record.spec, budget=budget), tier=tier.name)
+    spec = job.record.spec if budget == Budget() else replace(job.record.spec, budget=budget)
+    record = replace(job.record, spec=spec, tier=tier.name)
     for note in job.task.notes:
         progress.tell(note)
     job = begin_with_trials_of_others(replace(job, record=record), store, hours)
