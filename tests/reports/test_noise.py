@@ -84,6 +84,11 @@ async def test_the_repeats_of_a_judge_are_a_source_of_their_own() -> None:
     assert found.sources[1].variance.variance == pytest.approx(0.0025 - 0.001)
     assert not found.is_rate
     assert found.same == 0
+    assert found.more_repeats is not None
+    assert found.more_attempts < found.more_repeats < found.standard_error
+    assert all(one.judge is not None and one.judge.variance == pytest.approx(0.003) for one in found.slices)
+    (section,) = sections([found], Words("en"))
+    assert "One more repeat of each judgement" in str(section.blocks)
 
 
 async def test_slices_have_their_own_variances() -> None:

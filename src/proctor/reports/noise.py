@@ -54,6 +54,7 @@ class SliceNoise(msgspec.Struct, frozen=True, kw_only=True):
     samples: Component
     attempts: Component
     sometimes: int
+    judge: Component | None = None
 
 
 class Unsteady(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,7 +79,7 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
         is_rate: every attempt is right or wrong.
         unsteady: the samples whose attempts differ most.
         more_attempts: the standard error with one more attempt at each sample; `more_samples` with as many trials on further
-            samples, None where the intervals are about this very suite.
+            samples, None where the intervals are about this very suite; `more_repeats` with one more repeat of a judge.
     """
 
     scorer: str
@@ -94,6 +95,7 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
     is_rate: bool
     more_attempts: float
     more_samples: float | None
+    more_repeats: float | None = None
     unsteady: tuple[Unsteady, ...] = ()
     slices: tuple[SliceNoise, ...] = ()
 
@@ -123,13 +125,14 @@ def _of_scorer(record: RunRecord, store: Store, main: Estimate, scorer: str, sli
     one_more = attempts / (attempts + 1)
     passed = [(_passed(sample), len(sample.values)) for sample in samples]
     whole = math.hypot(from_samples, from_attempts)
+    sources = tuple(_sources(found, repeats, from_samples, from_attempts))
     return Noise(
         scorer=scorer,
         metric=main.name,
         attempts=attempts,
         samples=len(samples),
         standard_error=whole,
-        sources=tuple(_sources(found, repeats, from_samples, from_attempts)),
+        sources=sources,
         always=sum(count == of for count, of in passed),
         never=sum(count == 0 for count, _ in passed),
         sometimes=sum(0 < count < of for count, of in passed),
@@ -137,8 +140,9 @@ def _of_scorer(record: RunRecord, store: Store, main: Estimate, scorer: str, sli
         is_rate=all(value in (0, 1) for sample in samples for value in sample.values),
         more_attempts=math.hypot(from_samples, from_attempts * math.sqrt(one_more)),
         more_samples=whole * math.sqrt(one_more) if record.spec.target == "samples" else None,
+        more_repeats=_more_repeats(sources, repeats),
         unsteady=tuple(_unsteady(samples)),
-        slices=tuple(_slices(samples, slices)),
+        slices=tuple(_slices(samples, slices, repeats)),
     )
 
 
@@ -157,6 +161,15 @@ def _sources(found: Components, repeats: float, from_samples: float, from_attemp
     )
     if found.judge is not None:
         yield Source(name="judge", variance=found.judge, share=judged / total, error=from_attempts * math.sqrt(part))
+
+
+def _more_repeats(sources: Sequence[Source], repeats: float) -> float | None:
+    """Return the standard error with one more repeat of each judgement; None where no judge repeated any."""
+    errors = {source.name: source.error for source in sources}
+    if "judge" not in errors:
+        return None
+    errors["judge"] *= math.sqrt(repeats / (repeats + 1))
+    return math.hypot(*errors.values())
 
 
 def read_attempts(record: RunRecord, store: Store, scorer: str) -> tuple[list[Attempts], float]:
@@ -221,7 +234,7 @@ def _unsteady(samples: Sequence[Attempts]) -> Iterator[Unsteady]:
         )
 
 
-def _slices(samples: Sequence[Attempts], names: Sequence[str]) -> Iterator[SliceNoise]:
+def _slices(samples: Sequence[Attempts], names: Sequence[str], repeats: float) -> Iterator[SliceNoise]:
     """Yield the slices that estimates are reported of, unless one is all there is."""
     members: dict[str, list[Attempts]] = {name: [] for name in names}
     for sample in samples:
@@ -229,12 +242,13 @@ def _slices(samples: Sequence[Attempts], names: Sequence[str]) -> Iterator[Slice
             if (name := f"{key}={value}") in members:
                 members[name].append(sample)
     for name, each in members.items():
-        if len(each) < len(samples) and (found := components(each)) is not None:
+        if len(each) < len(samples) and (found := components(each, repeats=repeats)) is not None:
             yield SliceNoise(
                 slice=name,
                 count=found.count,
                 samples=found.samples,
                 attempts=found.attempts,
+                judge=found.judge,
                 sometimes=sum(0 < _passed(sample) < len(sample.values) for sample in each),
             )
 
@@ -290,6 +304,8 @@ def _sentences(one: Noise, words: Words) -> Iterator[str]:
             least=_finely(one.sources[0].error),
             **values,
         )
+    if one.more_repeats is not None:
+        yield t("One more repeat of each judgement: ±{repeats}.", repeats=_finely(one.more_repeats))
     if one.is_rate:
         yield t(
             "Of {samples} samples {always} passed always, {never} never, {sometimes} sometimes (flaky).",
@@ -313,6 +329,10 @@ def _slice_table(one: Noise, words: Words, shown: Sequence[SliceNoise]) -> Table
     rows = [
         [each.slice, words.count(each.count), _deviation(each.samples), _deviation(each.attempts)] for each in shown
     ]
+    if any(each.judge is not None for each in shown):
+        columns.append(t("Of the judge"))
+        cells = ["–" if each.judge is None else _deviation(each.judge) for each in shown]
+        rows = [[*row, cell] for row, cell in zip(rows, cells, strict=True)]
     if one.is_rate:
         columns.append(t("Flaky"))
         rows = [[*row, words.count(each.sometimes)] for row, each in zip(rows, shown, strict=True)]
