@@ -88,10 +88,10 @@ def test_each_change_is_found_in_its_own_part() -> None:
 
 
 def test_intervals_of_parts_hold_the_true_parts() -> None:
-    """Samples that only the second set has are easier by 20 points; 5 of 100 intervals may miss that, and 8 do by luck."""
+    """Samples that only the second set has are easier by 20 points, and 5 of 100 intervals may miss that."""
     source = random.Random(1)
     held = {"samples": 0, "same": 0, "all": 0}
-    rounds = 200
+    rounds = 400  # the figures of decision 0063
     for _ in range(rounds):
         members = []
         for n in range(150):
@@ -111,4 +111,4 @@ def test_intervals_of_parts_hold_the_true_parts() -> None:
         for name, part, true in (("all", whole, -0.15), ("same", parts[0], -0.2), ("samples", parts[1], 0.05)):
             assert part.interval is not None
             held[name] += part.interval.low <= true <= part.interval.high
-    assert all(0.91 * rounds <= count <= 0.99 * rounds for count in held.values()), held
+    assert all(0.93 * rounds <= count <= 0.98 * rounds for count in held.values()), held

@@ -8,17 +8,23 @@ the other version's word, and both orders (scorer first, agent first) count by h
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
-from statistics import fmean
 from typing import Literal, get_args
 
 import msgspec
 from msgspec.structs import replace
 
-from proctor.api import numbers
 from proctor.api.run import Run
+from proctor.continuous.delta_samples import (
+    CHANGED,
+    Common,
+    Shared,
+    changed_samples,
+    gather_members,
+    mean_of,
+    shared_samples,
+)
 from proctor.continuous.gate import blocking_changes
-from proctor.continuous.second_scores import Answers, Costs, SecondScores, read_answers, score_by_other
+from proctor.continuous.second_scores import Answers, SecondScores, read_answers, score_by_other
 from proctor.core.errors import BadInput
 from proctor.core.run import Budget, RunRecord
 from proctor.core.sentence import Sentence, say
@@ -31,13 +37,11 @@ from proctor.runtime.garbage import gc_paused
 from proctor.stats import paired
 from proctor.stats.bounds import moved
 from proctor.stats.decomposition import Key, Member, Piece, Side, Split, decompose
-from proctor.stats.strata import weight_by_stratum
 
 Cause = Literal["agent", "scorer", "unknown", "infrastructure", "missing", "samples", "shares"]
 CAUSES: tuple[Cause, ...] = get_args(Cause)
 MOST_CLASSES = 15
 OTHERS = "…"
-CHANGED = "changed"  # why a sample of both runs is compared with none: it is not the same
 EXAMPLES = 3
 _LEAST = 1e-9
 
@@ -108,33 +112,8 @@ class Delta(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[Sentence, ...]
 
 
-class _Shared(msgspec.Struct, frozen=True):
-    """A sample that both runs scored.
-
-    Attributes:
-        weight: what it counts among these samples, whose mean is 1.
-        first, second: what it earned in each run.
-        costs: what each class of error cost in both runs, at the word of the same versions; None where these are not known.
-        by_scorer: what the same answers lost at the word of the old version and of the new one.
-        single: each value is of one attempt.
-    """
-
-    id: str
-    cluster: str
-    slice: str
-    weight: float
-    first: float
-    second: float
-    costs: tuple[Costs, Costs] | None
-    by_scorer: tuple[float, float] | None
-    single: bool
-
-
-_Common = tuple[str, Answers, Answers, float, float]  # the id, and what it earned and counts in each run
 _NOTHING = (0.0, 0.0)
-
-
-Losses = Callable[[_Shared], tuple[float, float]]  # what a sample lost before and after, 0 to 1
+Losses = Callable[[Shared], tuple[float, float]]  # what a sample lost before and after, 0 to 1
 
 
 @gc_paused()
@@ -175,11 +154,11 @@ def explain_delta(
     if by and by not in tags:
         raise unknown("tag", by, tags, paths=False)
     by = _tag_of_the_draw(runs) if by is None else by
-    changed = _changed_samples(runs, answers) if blocking_changes(second, first) else frozenset[str]()
-    members, common = _members(runs, scorer, answers, by, changed)
+    changed = changed_samples(runs, answers) if blocking_changes(second, first) else frozenset[str]()
+    members, common = gather_members(runs, scorer, answers, by, changed)
     if not common:
         raise BadInput("The two runs have no scored sample in common, so there is nothing to compare.")
-    differing = [id for id, old, new, _, _ in common if len(old.versions | new.versions) > 1]
+    differing = [one.id for one in common if len(one.old.versions | one.new.versions) > 1]
     notes: list[Sentence] = []
     versions = None
     others: Mapping[str, SecondScores] = {}
@@ -196,7 +175,7 @@ def explain_delta(
             budget=budget or Budget(),
             progress=progress or Progress(),
         )
-    both = [*_shared(common, others, by)]
+    both = [*shared_samples(common, others, by)]
     split = decompose([member for _, member in members], _cause_of)
     parts = [*_of_the_same(both), *_of_others(split, members, both)]
     looked_at = any(run.record.spec.until is not None for run in runs)
@@ -206,14 +185,13 @@ def explain_delta(
         parts, causes, slices = (
             [replace(one, low=None, high=None) for one in each] for each in (parts, causes, slices)
         )
-    before, after = (_mean(members, side) for side in ("first", "second"))
     return Delta(
         first=first.record,
         second=second.record,
         scorer=scorer,
         metric="accuracy" if all(one.is_whole for each in answers for one in each.values()) else "score",
-        before=before,
-        after=after,
+        before=mean_of(members, "first"),
+        after=mean_of(members, "second"),
         value=split.whole.value,
         low=low,
         high=high,
@@ -234,95 +212,7 @@ def _tag_of_the_draw(runs: tuple[Run, Run]) -> str:
     return next((one.by for one in strata if one is not None and one.by), "")
 
 
-def _changed_samples(runs: tuple[Run, Run], answers: Sequence[Mapping[str, Answers]]) -> frozenset[str]:
-    """Return the ids that name another question, or another expected answer, in each run."""
-    old = {one.id: (one.turns, one.target) for one in runs[0].store.planned(runs[0].id) if one.id in answers[1]}
-    return frozenset(
-        one.id
-        for one in runs[1].store.planned(runs[1].id)
-        if one.turns and old.get(one.id, ((), None))[0] and old[one.id] != (one.turns, one.target)
-    )
-
-
-def _weights(run: Run, scorer: str, answers: Mapping[str, Answers]) -> Callable[[Answers], float]:
-    """Return what a sample counts in the number of its run."""
-    weighing = numbers.find_weighing(run.record, run.store, scorer)
-    if weighing is None:
-        return lambda _: 1.0
-    counts = Counter(one.tags.get(weighing.by, "") for one in answers.values() if one.values)
-    weights = weight_by_stratum(weighing.sizes.get("", {}), counts)
-    return lambda one: weights.get(one.tags.get(weighing.by, ""), 0.0)
-
-
-def _members(
-    runs: tuple[Run, Run],
-    scorer: str,
-    answers: tuple[Mapping[str, Answers], Mapping[str, Answers]],
-    by: str,
-    changed: frozenset[str],
-) -> tuple[list[tuple[str, Member]], list[_Common]]:
-    """Return the samples of either run with their weights, and those that both have scored."""
-    old, new = answers
-    weighs = [_weights(run, scorer, each) for run, each in zip(runs, answers, strict=True)]
-    members: list[tuple[str, Member]] = []
-    both: list[_Common] = []
-    for id in dict.fromkeys([*old, *new]):
-        a, b = old.get(id), new.get(id)
-        w = weighs[0](a) if a is not None and a.values else 0.0
-        v = weighs[1](b) if b is not None and b.values else 0.0
-        either = a or b
-        assert either is not None
-        make = partial(Member, cluster=either.cluster, slice=either.tags.get(by, ""))
-        if a is not None and b is not None and w > 0 and v > 0 and id not in changed:
-            both.append((id, a, b, w, v))
-            members.append((id, make(first_weight=w, second_weight=v, first=a.mean, second=b.mean)))
-            continue
-        lacking = "" if a is None or b is None else CHANGED if id in changed else (a.why if not w else b.why)
-        if a is not None and w > 0:
-            members.append((id, make(why=lacking, first_weight=w, first=a.mean)))
-        if b is not None and v > 0:
-            members.append((id, make(why=lacking, second_weight=v, second=b.mean)))
-    return members, both
-
-
-def _shared(common: Sequence[_Common], others: Mapping[str, SecondScores], by: str) -> Iterator[_Shared]:
-    """Yield the samples of both runs with what errors cost; those in `others` were scored by two versions."""
-    first, second = sum(one[3] for one in common), sum(one[4] for one in common)
-    for id, old, new, w, v in common:
-        pairs, lost = [(old.costs, new.costs)], []
-        if id in others:
-            newer, older = others[id]
-            pairs = [(newer, new.costs)] if newer is not None else []
-            pairs += [(old.costs, older)] if older is not None else []
-            lost += [(1 - old.mean, sum(newer.values()))] if newer is not None else []
-            lost += [(sum(older.values()), 1 - new.mean)] if older is not None else []
-        yield _Shared(
-            id=id,
-            cluster=old.cluster,
-            slice=old.tags.get(by, ""),
-            weight=(w / first + v / second) / 2 * len(common),
-            first=old.mean,
-            second=new.mean,
-            costs=(_average([pair[0] for pair in pairs]), _average([pair[1] for pair in pairs])) if pairs else None,
-            by_scorer=(fmean(one[0] for one in lost), fmean(one[1] for one in lost)) if lost else None,
-            single=len(old.values) == len(new.values) == 1,
-        )
-
-
-def _average(each: Sequence[Costs]) -> Costs:
-    if len(each) == 1:
-        return each[0]
-    return {name: fmean(one.get(name, 0.0) for one in each) for name in dict.fromkeys(chain(*each))}
-
-
-def _mean(members: Sequence[tuple[str, Member]], side: str) -> float:
-    weighed = [
-        (one.first_weight, one.first) if side == "first" else (one.second_weight, one.second) for _, one in members
-    ]
-    return sum(weight * value for weight, value in weighed) / sum(weight for weight, _ in weighed)
-
-
-def _of_the_same(both: Sequence[_Shared]) -> Iterator[Part]:
+def _of_the_same(both: Sequence[Shared]) -> Iterator[Part]:
     """Yield the parts of the samples that both runs scored: the agent's by class of error, the scorer's, what is unknown."""
     cost: Counter[str] = Counter()
     for one in both:
@@ -339,17 +229,17 @@ def _of_the_same(both: Sequence[_Shared]) -> Iterator[Part]:
         yield _moved("unknown", "", both, lambda one: _NOTHING if one.costs else (1 - one.first, 1 - one.second))
 
 
-def _of_class(one: _Shared, names: frozenset[str]) -> tuple[float, float]:
+def _of_class(one: Shared, names: frozenset[str]) -> tuple[float, float]:
     before, after = (sum(costs.get(name, 0.0) for name in names) for costs in one.costs or ({}, {}))
     return before, after
 
 
-def _of_agent(one: _Shared) -> tuple[float, float]:
+def _of_agent(one: Shared) -> tuple[float, float]:
     before, after = (sum(costs.values()) for costs in one.costs or ({}, {}))
     return before, after
 
 
-def _moved(cause: Cause, name: str, both: Sequence[_Shared], losses: Losses) -> Part:
+def _moved(cause: Cause, name: str, both: Sequence[Shared], losses: Losses) -> Part:
     """Return the part of the samples of both runs in which `losses` changed."""
     each = [losses(one) for one in both]
     pairs = [
@@ -389,7 +279,7 @@ def _cause_of(key: Key) -> Cause:
             return "infrastructure" if key.name in INFRASTRUCTURE else "samples" if key.name == CHANGED else "missing"
 
 
-def _of_others(split: Split, members: Sequence[tuple[str, Member]], both: Sequence[_Shared]) -> Iterator[Part]:
+def _of_others(split: Split, members: Sequence[tuple[str, Member]], both: Sequence[Shared]) -> Iterator[Part]:
     """Yield the parts of samples that only one run scored, and of the shares of slices."""
     in_both = Counter(one.slice for one in both)
     for piece in split.parts:
@@ -422,7 +312,7 @@ def _ends(piece: Piece) -> tuple[float | None, float | None]:
     return (None, None) if piece.interval is None else (piece.interval.low, piece.interval.high)
 
 
-def _interval(split: Split, both: Sequence[_Shared], *, looked_at: bool) -> tuple[float | None, float | None]:
+def _interval(split: Split, both: Sequence[Shared], *, looked_at: bool) -> tuple[float | None, float | None]:
     """Return the interval of the whole: that of `compare` where both runs scored the same samples alike."""
     if len(split.parts) > 1:
         return (None, None) if looked_at else _ends(split.whole)
@@ -431,7 +321,7 @@ def _interval(split: Split, both: Sequence[_Shared], *, looked_at: bool) -> tupl
     return found.low, found.high
 
 
-def _causes(parts: Sequence[Part], both: Sequence[_Shared], split: Split) -> Iterator[Part]:
+def _causes(parts: Sequence[Part], both: Sequence[Shared], split: Split) -> Iterator[Part]:
     """Yield the sum of each cause that there is; the agent is always among them."""
     yield _moved("agent", "", both, _of_agent)
     yield from (one for one in parts if one.cause in ("scorer", "unknown"))
@@ -442,13 +332,13 @@ def _causes(parts: Sequence[Part], both: Sequence[_Shared], split: Split) -> Ite
             yield Part(cause=cause, value=split.sums[cause].value, low=low, high=high, samples=samples)
 
 
-def _by_slice(both: Sequence[_Shared]) -> Iterator[Part]:
+def _by_slice(both: Sequence[Shared]) -> Iterator[Part]:
     """Yield what the agent did in each slice, in points of the whole."""
     for name in dict.fromkeys(one.slice for one in both):
         yield _moved("agent", name, both, partial(_of_slice, name=name))
 
 
-def _of_slice(one: _Shared, name: str) -> tuple[float, float]:
+def _of_slice(one: Shared, name: str) -> tuple[float, float]:
     return _of_agent(one) if one.slice == name else _NOTHING
 
 
@@ -457,13 +347,13 @@ def _main_version(answers: Mapping[str, Answers]) -> str:
     return next((version for version, _ in counts.most_common(1)), "")
 
 
-def _notes(runs: tuple[Run, Run], common: Sequence[_Common]) -> Iterator[Sentence]:
+def _notes(runs: tuple[Run, Run], common: Sequence[Common]) -> Iterator[Sentence]:
     for run in runs:
         if run.record.state != "finished":
             yield say("The run {run} is {state}.", run=run.id, state=say(run.record.state))
     if any(run.record.spec.until is not None for run in runs):
         yield say("A run was looked at while it went on, and the parts have no interval that allows for it.")
-    fewer = sum(len(old.values) != len(new.values) for _, old, new, _, _ in common)
+    fewer = sum(len(one.old.values) != len(one.new.values) for one in common)
     if fewer:
         yield say(
             "{count} samples have fewer scored attempts in one run than in the other; each counts by the mean of those it has.",

@@ -6,7 +6,8 @@ from pathlib import Path
 import msgspec
 
 from proctor.api.run import Run
-from proctor.continuous.delta import CHANGED, OTHERS, Cause, Delta, Part
+from proctor.continuous.delta import OTHERS, Cause, Delta, Part
+from proctor.continuous.delta_samples import CHANGED
 from proctor.core.sentence import Sentence, say
 from proctor.reports.both import made_text
 from proctor.reports.pages import Block, Bullets, Page, Paragraph, Section, Table, write

@@ -83,7 +83,8 @@ def comparison_page(comparison: Comparison, runs: tuple[Run, Run], reader: Reade
         case "user":
             found = [verdict, *_card(runs[1], words, None)]
     first, second = (run.record for run in runs)
-    title = words.t("{task}: {second} after {first}", task=first.task, first=first.agent, second=second.agent)
+    names = (first.id, second.id) if first.agent == second.agent else (first.agent, second.agent)
+    title = words.t("{task}: {second} after {first}", task=first.task, first=names[0], second=names[1])
     return _page(title, runs, found, words)
 
 
@@ -227,7 +228,7 @@ def _spent(run: Run, against: Run | None, words: Words) -> Iterator[Section]:
 
 
 def _change(share: float) -> str:
-    return f"{100 * share:+.0f}%"
+    return f"{100 * share:+.0f}%".replace("-", "−")
 
 
 def _with_bounds(found: Evidence | None, show: Callable[[float], str]) -> str:
