@@ -174,6 +174,7 @@ def test_what_was_decided_stays_and_the_rest_can_be_run(run: Callable[..., Run])
     rest = run(0.95, until="end", run_id="r")
     assert (rest.outcomes, rest.record.state) == ({"scored": 300}, "finished")
     assert rest.estimate("accuracy").method == "betting, at any time"  # whether to go on was decided by looking
+    assert "; 0 trials of the plan were not needed" in " ".join(str(rest).split())
     assert rest.record.looked is not None
     assert rest.record.looked.decision == "go"
     with pytest.raises(BadInput, match=r"--until: rule=accuracy >= 0\.7 → rule=accuracy >= 0\.9"):

@@ -114,7 +114,9 @@ def _page(
         for run in runs
         if run.record.state != "finished"
     ]
-    notes += [t(note) for run in runs for note in looked_at(run.record)]
+    notes += [
+        t(note) for run in runs for note in looked_at(run.record, run.record.planned - sum(run.outcomes.values()))
+    ]
     return Page(title=title, facts=facts, notes=notes, sections=found, numbered=False)
 
 

@@ -215,7 +215,7 @@ def _notes(
         yield say(NOT_ENDED, run=record.id)
     elif record.state != "finished":
         yield say("This run is not finished. Go on with it: proctor run --run {run}", run=record.id)
-    yield from looked_at(record)
+    yield from looked_at(record, outcomes.get("not_run", 0))
     yield from part(record, outcomes)
     is_whole = record.spec.until is None  # else what was not run is not missing
     missing = sum(n for name, n in outcomes.items() if name not in IN_THE_MEAN and (is_whole or name != "not_run"))

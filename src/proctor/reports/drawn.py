@@ -13,8 +13,12 @@ SHARED = "Trials of both runs are the same ones, as a tier took them over: there
 UNRECORDED = "This run was made by a version that did not record how many samples each category of the task has, and may have drawn equally from them: its numbers are those of the samples drawn, not of the task."
 
 
-def looked_at(record: RunRecord) -> Iterator[Sentence]:
-    """Return the sentences about a run that was looked at while it went on: what was decided, and what its intervals hold for."""
+def looked_at(record: RunRecord, left: int) -> Iterator[Sentence]:
+    """Return the sentences about a run that was looked at while it went on: what was decided, and what its intervals hold for.
+
+    Args:
+        left: trials of its plan that were not run.
+    """
     until, looked = record.spec.until, record.looked
     if until is None:
         return
@@ -24,7 +28,7 @@ def looked_at(record: RunRecord) -> Iterator[Sentence]:
             "steps": f"{looked.steps:,}",
             "most": f"{looked.most:,}",
             "unit": say("samples") if looked.most == record.planned // record.spec.attempts else say("clusters"),
-            "saved": f"{looked.saved:,}",
+            "saved": f"{left:,}",  # the rest may have been run afterwards
             "method": say(looked.method),
         }
         match looked.decision:
