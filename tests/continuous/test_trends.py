@@ -66,6 +66,8 @@ def test_a_fall_is_named_with_the_run_it_began_with(make: Make, store: str, tmp_
         text = path.read_text()
         assert part in text
         assert "low-0" in text
+        assert suffix != "md" or any(line.strip() == "▼" and line.startswith("    ") for line in text.splitlines())
+        assert suffix != "html" or text.count('class="dot worse"') == 1
     assert "自 low-0 起下降" in call(store, "--lang", "zh").output
 
 

@@ -44,7 +44,7 @@ def sections(trend: Trend, words: Words, *, rows: int) -> list[Section]:
     columns = [t("Started"), t("Run"), t("Value"), t("Difference"), t("Changed since the run before")]
     blocks.append(Table(columns, [_row(point, words) for point in trend.points[: -rows - 1 : -1]], right=(2, 3)))
     blocks.append(Bullets([*about(trend, words)]))
-    return [Section(_title(trend, words), blocks)]
+    return [Section(t("Trends"), blocks)]
 
 
 def findings(trend: Trend, words: Words) -> Iterator[str]:
@@ -130,10 +130,13 @@ def chart(trend: Trend, words: Words, address: Callable[[str], str] = lambda _: 
     def text(said: str) -> str:
         return str(escape(visible(said)))
 
+    changed = {shift.since: "worse" if shift.direction == "down" else "better" for shift in trend.shifts}
+    moved = {point.run: point.row.outcome for point in trend.points if point.row is not None}
+    marks = {run: outcome for run, outcome in moved.items() if outcome != "inconclusive"} | changed
     dots = [
         plot.Dot(
             point.estimate,
-            point.row.outcome if point.row is not None and point.row.outcome != "inconclusive" else "",
+            marks.get(point.run, ""),
             text(address(point.run)),
             text(f"{point.run_id}: {words.sentence(point.estimate, words.when(point.created))}"),
         )
