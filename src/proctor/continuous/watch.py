@@ -157,7 +157,7 @@ class Watcher:
                         self.step()
             finally:
                 self.courier.stop(LEAVING_SECONDS)
-        return any(known.on for known in self._state.watches.values())
+        return any(self._known(watch).on for watch in self._file.watches)
 
     def stop(self) -> None:
         """End: what is running is kept, and resumed at the next start."""
