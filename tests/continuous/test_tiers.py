@@ -134,6 +134,27 @@ run_tier(Tier(name="standard", tasks=(task,)), {AGENT!r}, store="runs.db", optio
     assert len(open_store(str(folder / "runs.db")).runs()) == 2
 
 
+def test_a_tier_that_was_killed_while_it_took_trials_over_is_resumed(folder: Path) -> None:
+    quick = run(tier("quick", 10), folder).runs[0]
+    calls(folder)
+    program = f"""
+import os
+from proctor.continuous import taking_over
+from proctor.continuous.tiers import *
+taking_over.CHUNK, add = 1, taking_over._add
+async def die_at_the_fourth(stored, record, store):
+    if len(list(store.trials(record.id))) == 3:
+        os._exit(9)
+    await add(stored, record, store)
+taking_over._add = die_at_the_fourth
+run_tier(Tier(name="standard", tasks=(TierTask(task="./numbers_task.py:task", limit=30),)), {AGENT!r}, store="runs.db")
+"""
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 9
+    found = run(tier("standard", 30), folder).runs[0]
+    assert (calls(folder), found.outcomes, found.record.taken_over) == (20, {"scored": 30}, {quick.id: 10})
+    assert len(open_store(str(folder / "runs.db")).runs()) == 2
+
+
 def test_gates_decide_together(folder: Path) -> None:
     low, high = (TierTask(task="./numbers_task.py:task", gate=f"{name}.toml") for name in ("low", "high"))
     plain = TierTask(task="./numbers_task.py:task", limit=5)

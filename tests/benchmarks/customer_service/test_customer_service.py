@@ -100,6 +100,7 @@ def test_what_is_wrong_with_calls_is_named(id: str, calls: Calls, wrong: str | N
         ("lost", [*LOOK_REFUND, *AGAIN], "refunded_twice"),
         ("down", [*LOOK_REFUND, *AGAIN, *HAND_OVER], None),
         ("down", [*LOOK_REFUND, *AGAIN], "not_handed_over"),
+        ("down", [*LOOK_REFUND[:1], *HAND_OVER], "not_looked_up"),
     ],
 )
 def test_a_fault_is_handled_by_looking_first_or_by_handing_over(fault: str, calls: Calls, wrong: str | None) -> None:

@@ -97,6 +97,8 @@ def _sample(
 ) -> Sample:
     tool, kind = faults[0] if faults else ("", NO_FAULT)
     is_down = kind == "down"
+    reads, writes = (_calls(calls, scenario, language) for calls in (scenario.reads, scenario.writes))
+    tried = [call for call in (*reads, *writes) if call[0] == tool]  # who hands over without a try is not robust
     begun = Backend(scenario.orders).state() | {"handed_over": True}
     solved = _solve(scenario, language, path)
     state = {name: value for name, value in (begun if is_down else solved).items() if name != "intent"}
@@ -107,7 +109,7 @@ def _sample(
         target={
             "intent": scenario.intent,
             "state": state,
-            "reads": [] if is_down else _calls(scenario.reads, scenario, language),
+            "reads": tried if is_down else reads,
             "says": [] if is_down else list(scenario.says),
         },
         cluster=scenario.id,
@@ -115,8 +117,8 @@ def _sample(
         meta={
             "environment": {"orders": scenario.orders, "faults": dict(faults)},
             "max_steps": steps,
-            "writes": _calls(scenario.writes, scenario, language),
-            "reads": _calls(scenario.reads, scenario, language),
+            "writes": writes,
+            "reads": reads,
         },
     )
 
