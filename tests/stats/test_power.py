@@ -22,10 +22,10 @@ from proctor.stats.power import to_detect
 def test_as_many_samples_as_published_find_a_difference(
     spread: Spread, attempts: int, difference: float, samples: int
 ) -> None:
-    """Miller 2024; t in place of the normal distribution takes two samples more."""
+    """Miller 2024; t and sign flips in place of the normal distribution take up to five samples more."""
     found = least_samples(partial(power_to_compare, attempts=attempts, spread=spread, difference=difference), 0.8)
     assert found is not None
-    assert samples - 1 <= found <= samples + 3
+    assert samples - 1 <= found <= samples + 6
 
 
 @pytest.mark.parametrize(("attempts", "cut"), [(2, 1 / 3), (4, 1 / 2), (6, 5 / 9)])

@@ -24,6 +24,7 @@ from proctor.stats.distributions import (
 
 MOST_SAMPLES = 10_000_000
 _TEETH = 40
+_FEWER = 3  # clusters less than t would make of it: p is the larger of that of t and of sign flips
 
 
 class Spread(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,9 +71,9 @@ def power_to_compare(samples: int, attempts: int, spread: Spread, difference: fl
         rest = math.sqrt(max(moved - difference**2, 1e-12))
         return normal_cdf((difference * math.sqrt(exact) - normal_quantile(1 - alpha / 2) * math.sqrt(moved)) / rest)
     clusters = samples * min(spread.clusters, 1.0)
-    if clusters < 1 - math.log2(alpha):  # sign flips of fewer can show nothing
+    if clusters < max(1 - math.log2(alpha), _FEWER + 1):  # sign flips of fewer can show nothing
         return 0.0
-    error = math.sqrt(max(spread.total(attempts), 1e-12) / samples)
+    error = math.sqrt(max(spread.total(attempts), 1e-12) / samples / (1 - _FEWER / clusters))
     return t_cdf(min(difference / error, 1e6) - t_quantile(1 - alpha / 2, clusters - 1), clusters - 1)
 
 
