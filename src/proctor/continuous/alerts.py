@@ -106,12 +106,14 @@ def assess(
             "gate",
             run.record.task,
             {"no_go": True, "go": False}.get(decision or ""),
-            say("{task}: NO-GO by the gate, run {run} ({value}).", task=run.record.task, run=run.id, value=_value(run)),
+            say(
+                "{task}: NO-GO by the gate, run {run} ({value}).", task=run.record.task, run=run.id, value=value_of(run)
+            ),
             say(
                 "{task}: GO by the gate again, run {run} ({value}).",
                 task=run.record.task,
                 run=run.id,
-                value=_value(run),
+                value=value_of(run),
             ),
         )
     if store is not None:
@@ -219,7 +221,8 @@ def _spending(found: Assessment, watch: Watch, history: History, runs: Sequence[
         )
 
 
-def _value(run: Run) -> str:
+def value_of(run: Run) -> str:
+    """Return the main number of a run with its interval, in the form of both languages; '–' for none."""
     main = run.headline
     if main is None or main.value is None:
         return "–"

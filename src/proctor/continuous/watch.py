@@ -8,15 +8,15 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
-from proctor.api import at
+from proctor.api import Run, at
 from proctor.continuous import signals
-from proctor.continuous.alerts import History, assess
+from proctor.continuous.alerts import History, assess, value_of
 from proctor.continuous.channels import Courier, Letter, Send, addresses, send
 from proctor.continuous.firing import Child, Fired, Order
 from proctor.continuous.watch_file import Watch, WatchFile
@@ -243,14 +243,17 @@ class Watcher:
         schedule = self._file.schedules.get(watch.name)
         a_year = schedule.a_year(self._now()) if schedule is not None else 365.0
         values = {"began": pending.began, "now": self._now(), "a_year": a_year}
+        numbers: list[str] = []
         with self._lock:
             try:
+                runs = [] if store is None else [Run(store.run(id), store) for id in fired.runs]
+                numbers = [f"{run.id} {value_of(run)}" for run in runs]
                 notices = assess(watch, known, fired, store, **values)
             except (BadInput, sqlite3.Error, OSError) as error:  # a store that is gone by now
                 fired = Fired(error=error.sentence if isinstance(error, BadInput) else say("{error}", error=str(error)))
                 notices = assess(watch, known, fired, None, **values)
             known.pending, known.ended = None, self._now()
-            known.result = _result(fired)
+            known.result = _result(fired, numbers)
             self.courier.post(notices)
             self._save()
         self._tell(say("{watch}: {result}", watch=watch.name, result=known.result))
@@ -325,12 +328,12 @@ def _is_alive(process: int) -> bool:
     return True
 
 
-def _result(fired: Fired) -> Sentence:
+def _result(fired: Fired, numbers: Sequence[str]) -> Sentence:
     if fired.error is not None:
         return say("failed: {why}", why=fired.error)
     decided = [one for one in fired.decisions if one is not None]
     if not decided:
-        return say("ended: {runs}", runs=", ".join(fired.runs))
+        return say("ended: {runs}", runs=", ".join(numbers))
     worst = "no_go" if "no_go" in decided else "inconclusive" if "inconclusive" in decided else "go"
     shown: Mapping[str, Sentence] = {"go": say("GO"), "no_go": say("NO-GO"), "inconclusive": say("INCONCLUSIVE")}
-    return say("ended: {decision}, {runs}", decision=shown[worst], runs=", ".join(fired.runs))
+    return say("ended: {decision}, {runs}", decision=shown[worst], runs=", ".join(numbers))
