@@ -166,6 +166,17 @@ def test_infrastructure_and_samples_of_one_run_are_parts_of_their_own() -> None:
     assert found.common == 19
 
 
+def test_samples_that_are_all_alike_are_no_certainty() -> None:
+    store = MemoryStore()
+    old = write(store, "old", plain({}))
+    found = explain_delta(old, write(store, "new", plain(dict.fromkeys(range(20), 0.0), count=20)))
+    assert found.value == -1
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low <= -1 < -0.9 < found.high < -0.5
+    assert part(found, "samples").low is None
+
+
 STRICT = "from proctor import Score\n\n\ndef score(sample, trajectory):\n    return {}\n"
 
 

@@ -313,12 +313,16 @@ def _ends(piece: Piece) -> tuple[float | None, float | None]:
 
 
 def _interval(split: Split, both: Sequence[Shared], *, looked_at: bool) -> tuple[float | None, float | None]:
-    """Return the interval of the whole: that of `compare` where both runs scored the same samples alike."""
-    if len(split.parts) > 1:
+    """Return the interval of the whole: that of `compare` where both runs scored the same samples alike.
+
+    Where the samples of either run are so alike that they show no spread, it is that one too, moved by the other parts.
+    """
+    if len(split.parts) > 1 and (looked_at or split.whole.interval is not None):
         return (None, None) if looked_at else _ends(split.whole)
     pairs = [paired.Pair(cluster=one.cluster, first=one.second, second=one.first, weight=one.weight) for one in both]
     found = paired.compare(pairs, single=all(one.single for one in both), looked_at=looked_at)
-    return found.low, found.high
+    moved_by = split.whole.value - found.value
+    return None if found.low is None else found.low + moved_by, None if found.high is None else found.high + moved_by
 
 
 def _causes(parts: Sequence[Part], both: Sequence[Shared], split: Split) -> Iterator[Part]:

@@ -52,7 +52,7 @@ __all__ = [
 TONES: Mapping[Tone, str] = {"": "", "good": "green", "open": "yellow", "bad": "red"}
 CELL_CHARACTERS = 60  # on a terminal
 ANY_WIDTH = 10_000
-INTERVAL = re.compile(r" \[([^\[\],]+), ([^\[\],]+)\]$")
+INTERVAL = re.compile(r" \[([-+−–\d][^\[\],]*), ([-+−–\d][^\[\],]*)\]$")
 
 
 def section(

@@ -32,6 +32,7 @@ Side = Literal["both", "first", "second"]
 Kind = Literal["same", "missing", "samples", "shares"]
 Cell = tuple[Side, str, str]  # which set has the sample, why the other has it not, its slice
 GROUPS = 60
+_ROUNDING = 1e-9
 
 
 class Member(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,7 +72,7 @@ def kind_of(key: Key) -> str:
 
 
 class Piece(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of the difference with its interval; None where all samples are one cluster."""
+    """A part of the difference with its interval; None where the clusters show no spread."""
 
     key: Key
     value: float
@@ -116,6 +117,8 @@ def decompose(members: Sequence[Member], group: Callable[[Key], str] = kind_of, 
         centre = math.fsum(without) / len(without)
         square = math.fsum((one - centre) ** 2 for one in without) * (len(without) - 1) / len(without)
         half = quantile * math.sqrt(square)
+        if half <= _ROUNDING:  # all alike, which shows no spread
+            return Piece(key=keys[0], value=value, interval=None)
         return Piece(key=keys[0], value=value, interval=Interval(low=value - half, high=value + half))
 
     together: dict[str, list[Key]] = {}
