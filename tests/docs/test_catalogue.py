@@ -149,7 +149,7 @@ def _is_speaker(function: ast.expr, path: Path, own: Collection[str]) -> bool:
     if isinstance(function, ast.Name):
         return function.id in SPEAKERS and function.id not in own
     if isinstance(function, ast.Attribute):
-        return function.attr in SPEAKERS - {"t", "say"} or (path.name == "errors.py" and function.attr == "__init__")
+        return function.attr in SPEAKERS - {"say"} or (path.name == "errors.py" and function.attr == "__init__")
     return False
 
 

@@ -1,7 +1,8 @@
-"""The demo on a machine that has Python and make, and a real model in a run of a few samples."""
+"""The demo on a machine that has Python and make, and a real model in a conversation."""
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -34,29 +35,18 @@ def test_make_demo_installs_runs_and_leaves_a_report(tmp_path: Path) -> None:
     assert "smollm2-135m" in page
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert "proctor run bfcl/simple_python --agent openai:MODEL" in done.stderr
+    run = re.findall(r"show (\S+) --failures", done.stderr)[0]
+    _assert_resumed_as_it_was(run, tmp_path / "demo.db")
 
 
-@pytest.mark.slow
-@pytest.mark.model
-def test_a_real_model_runs_a_few_samples(tmp_path: Path) -> None:
-    arguments = [
-        "run",
-        "bfcl/simple_python",
-        "--agent",
-        "local:smollm2-135m",
-        "--first",
-        "4",
-        "--json",
-        "--quiet",
-        "--run",
-        "r",
-    ]
-    result = CliRunner().invoke(app, arguments)
-    assert result.exit_code == 0, result.stderr
-    summary = json.loads(result.stdout)
-    assert summary["outcomes"] == {"scored": 4}
-    assert summary["usage"]["output_tokens"] > 20
-    again = CliRunner().invoke(app, ["run", "--run", "r", "--json", "--quiet"])
+def _assert_resumed_as_it_was(run: str, store: Path) -> None:
+    """The run was one of a real model; resumed, nothing of it is asked again."""
+    of_store = ["--store", str(store), "--json"]
+    summary = json.loads(CliRunner().invoke(app, ["show", run, *of_store]).stdout)
+    assert summary["outcomes"] == {"scored": 30}
+    assert summary["usage"]["output_tokens"] > 150
+    again = CliRunner().invoke(app, ["run", "--run", run, "--quiet", *of_store])
+    assert again.exit_code == 0, again.stderr
     assert json.loads(again.stdout)["estimates"] == summary["estimates"]
 
 

@@ -6,6 +6,7 @@
 Invocations may be ours or ADK's own. Source: google/adk-python, src/google/adk/evaluation, release 2.7.1.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any
@@ -120,7 +121,7 @@ class Evaluator:
         raise NotImplementedError
 
 
-class _TurnEvaluator(Evaluator):
+class _TurnEvaluator(Evaluator, ABC):
     """Scores every turn for itself."""
 
     _threshold: float
@@ -133,8 +134,8 @@ class _TurnEvaluator(Evaluator):
     ) -> EvaluationResult:
         return _evaluate(actual_invocations, expected_invocations, self._score, self._threshold)
 
-    def _score(self, made: Invocation, expected: Invocation) -> float:
-        raise NotImplementedError
+    @abstractmethod
+    def _score(self, made: Invocation, expected: Invocation) -> float: ...
 
 
 class TrajectoryEvaluator(_TurnEvaluator):
