@@ -25,6 +25,7 @@ from proctor.api.prepare import RUN_ID, Prepared, at, new_id, prepare, resumable
 from proctor.api.resolve import AgentLike, TaskLike
 from proctor.api.run import Run
 from proctor.api.until import MAIN, Rule, check_error, question, read_rule, read_steps, scorer_of
+from proctor.core.declared import own_name
 from proctor.core.errors import BadInput, Stopped
 from proctor.core.run import Looked, RunRecord, Until
 from proctor.core.sample import Sample
@@ -148,7 +149,7 @@ def _new(
     task: TaskLike, agents: Sequence[AgentLike], options: RunOptions, stored: RunRecord | None, until: Until
 ) -> list[Lane]:
     """Return the lanes of a race by its whole description; a stored one has to be described alike."""
-    name = options.run_id or new_id(task if isinstance(task, str) else getattr(task, "name", "race"))
+    name = options.run_id or new_id(task if isinstance(task, str) else own_name(task) or "race")
     ids = tuple(f"{name}-{letter}" for letter, _ in zip(ascii_lowercase, agents, strict=False))
     if stored is not None:
         ids = _among(stored)
