@@ -7,14 +7,14 @@ PY := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 
-.PHONY: demo test tests check lint docs torture bench golden lock clean
+.PHONY: demo test tests check lint style types docs torture bench golden lock clean
 
 demo: $(VENV)/.demo-stamp
 	$(VENV)/bin/proctor demo
 
 # The types are checked while the tests run: what takes longest of `lint` needs one core, and tests wait now and then.
-test: $(VENV)/.dev-stamp
-	$(MAKE) --no-print-directory -j2 lint tests
+test: style
+	$(MAKE) --no-print-directory -j2 types tests
 
 # Collected once, so that the workers find the tests compiled, wherever Python was told to write no such files.
 tests: $(VENV)/.dev-stamp
@@ -24,9 +24,13 @@ tests: $(VENV)/.dev-stamp
 check: lint
 	$(PY) -m pytest -n $(JOBS) -m "not slow and not model" --ignore=tests/docs --ignore=tests/e2e --ignore=tests/torture
 
-lint: $(VENV)/.dev-stamp
+lint: style types
+
+style: $(VENV)/.dev-stamp
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
+
+types: $(VENV)/.dev-stamp
 	$(PY) -m mypy
 	$(VENV)/bin/lint-imports
 
