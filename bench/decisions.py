@@ -277,11 +277,12 @@ def decisions(
             settle(rich.any(1), 1.0 if up else -1.0, rich.argmax(1) + 1.0)
     if target == "samples":
         rate = float(limit[0]) if kind.is_count else None
+        spent = error if kind.is_count or kind.paired else error * looking._FOR_MEANS
         if steps > looking._FEW:
             left = (1 - looking._FOR_BETS) * error
             stages = {steps: (left, left)}
         else:
-            stages = {at: (one.low, one.high) for at, one in looking._stages(steps, error, rate).items()}
+            stages = {at: (one.low, one.high) for at, one in looking._stages(steps, spent, rate).items()}
         for at, errors in stages.items():
             of = net(drawn.first(at))
             settle(bounds(kind, of, errors[0])[0] > limit, 1.0, float(at))
@@ -430,6 +431,28 @@ KINDS = [kind for rate in (0.85, 0.96) for kind in shares(rate)] + [
 ]
 
 
+def _moving(won: float, lost: float) -> Kind:
+    name = f"pairs, {won} won and {lost} lost"
+    return Kind(name=name, draw=partial(_pairs, won, lost), truth=won - lost, paired=True, binary=True)
+
+
+def _right(rate: float) -> Kind:
+    return Kind(name=f"{rate} right", draw=partial(_binary, rate), truth=rate, binary=True)
+
+
+SAVINGS = [  # what is looked at, its limit, its steps; the greatest share of them, and the greatest loss of power
+    (_moving(0.225, 0.075), 0.0, 400, 0.35, 0.03),
+    (_moving(0.1, 0.1), -0.1, 400, 0.45, None),
+    (_moving(0.05, 0.05), -0.1, 400, 0.45, None),
+    (_moving(0.1, 0.1), 0.0, 400, None, None),
+    (_right(0.9), 0.85, 400, None, None),
+    (_moving(0.225, 0.075), 0.0, 200, None, 0.02),
+    (_moving(0.2, 0.1), 0.0, 200, None, 0.02),
+    (_moving(0.1, 0.1), -0.1, 200, None, 0.02),
+    (_right(0.92), 0.85, 200, None, 0.02),
+]
+
+
 def measure() -> Iterator[Figure]:
     """Simulate; a number at the end of the command line is that of the suites of each kind."""
     suites = int(sys.argv[-1]) if sys.argv[-1].isdigit() else SUITES
@@ -444,10 +467,22 @@ def measure() -> Iterator[Figure]:
                 ("gate of", gate, 100),
             )
         ]
+        savings = [
+            (
+                pool.submit(look, kind, steps, suites, limit=at, futile=True),
+                pool.submit(gate, kind, steps, suites, limit=at),
+            )
+            for kind, at, steps, _, _ in SAVINGS
+        ]
         for what, job in jobs:
             found = job.result()
             for wrong, share in (("GO", found.go), ("NO-GO", found.no_go)):
                 yield Figure(what=f"{what}: {wrong} at the limit", value=share, unit="", at_most=_bound(suites))
+        for (kind, at, steps, most, loss), (looked, full) in zip(SAVINGS, savings, strict=True):
+            what = f"{kind.name}, limit {at}, {steps} steps"
+            yield Figure(what=f"{what}: share taken", value=looked.result().steps / steps, unit="", at_most=most)
+            yield Figure(what=f"{what}: power of all steps", value=full.result().go, unit="")
+            yield Figure(what=f"{what}: power lost", value=full.result().go - looked.result().go, unit="", at_most=loss)
 
 
 def _bound(suites: int) -> float:

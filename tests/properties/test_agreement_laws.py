@@ -10,9 +10,9 @@ from proctor.core.run import Estimate
 from proctor.judges.probe import turned
 from proctor.judges.rubric import known, rubric
 from proctor.stats.agreement import Scale, cohen_kappa, fleiss_kappa, krippendorff_alpha, share_equal
+from proctor.stats.betting import STAKES, bet
 from proctor.stats.correction import Confusion, Labelled, ppi, rogan_gladen
 from proctor.stats.ranking import Battle, bradley_terry
-from proctor.stats.sequential import paired_e_value
 
 points = st.integers(1, 5)
 pairs = st.lists(st.tuples(points, points), min_size=2, max_size=30)
@@ -108,11 +108,13 @@ def test_strengths_are_finite_and_sum_to_nothing(results: list[tuple[str, str, f
     assert all(one.low is None or one.low <= one.elo + 1e-6 for one in found.ratings)
 
 
-@given(st.integers(0, 300), st.integers(0, 300))
-def test_one_more_discordant_pair_moves_the_evidence_by_twice_at_most(wins: int, losses: int) -> None:
-    """The mean of both ways it can go is what it is now: betting against a fair coin gains nothing on average."""
-    now, won, lost = paired_e_value(wins, losses), paired_e_value(wins + 1, losses), paired_e_value(wins, losses + 1)
-    assert (won + lost) / 2 == pytest.approx(now, rel=1e-9)
+@given(st.floats(0.01, 0.99), st.lists(st.sampled_from([0.0, 1.0]), max_size=100))
+def test_betting_on_a_mean_gains_nothing_on_average_if_it_is_the_mean(mean: float, values: list[float]) -> None:
+    wealth = STAKES
+    for value in values:
+        wealth = bet(wealth, value - mean, mean)
+    won, lost = (math.fsum(bet(wealth, value - mean, mean)) for value in (1.0, 0.0))
+    assert mean * won + (1 - mean) * lost == pytest.approx(math.fsum(wealth), rel=1e-9)
 
 
 @pytest.mark.parametrize("name", known())

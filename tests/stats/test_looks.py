@@ -5,7 +5,6 @@ import random
 import pytest
 
 from proctor.core.errors import BadInput
-from proctor.stats.elimination import Elimination
 from proctor.stats.looks import (
     BETTING,
     BETTING_WITHOUT_REPLACEMENT,
@@ -82,22 +81,11 @@ def test_a_step_more_than_there_can_be_is_refused() -> None:
         looking.add(1.0)
 
 
-def test_the_worst_of_three_systems_is_dropped_first_and_the_best_one_stays() -> None:
-    source = random.Random(2)
-    three = Elimination(3, error=0.05)
-    left = [three.add([float(source.random() < rate) for rate in (0.9, 0.7, 0.3)]) for _ in range(400)]
-    assert left[-1] == (0,)
-    assert (0, 1) in left
-    assert three.add([1.0, None, None]) == (0,)
-
-
-def test_equal_systems_are_seldom_dropped() -> None:
-    source = random.Random(3)
-    dropped = 0
-    for _ in range(200):
-        four = Elimination(4, error=0.1)
-        dropped += any(len(four.add([float(source.random() < 0.6) for _ in range(4)])) < 4 for _ in range(100))
-    assert dropped / 200 <= 0.1
+def test_a_value_between_makes_a_count_a_mean() -> None:
+    """What was announced as right or wrong has points after all: bounds then rest on their spread."""
+    question = Question(limit=0.6, most=100, binary=True)
+    look = _until_decided(question, [0.7, 0.75, 0.8, 0.75] * 25)
+    assert (look.decision, look.steps) == ("go", 30)
 
 
 def test_the_interval_of_a_whole_suite_is_its_value() -> None:
