@@ -15,6 +15,7 @@ from proctor.api.prepare import Prepared, at, check_money, may_exist, no_judge, 
 from proctor.api.resolve import TaskLike
 from proctor.api.resuming import with_code
 from proctor.api.run import Run
+from proctor.api.stages import find_further, has_ended
 from proctor.core.errors import BadInput, Stopped
 from proctor.core.judge import JudgeChoice
 from proctor.core.run import Budget, RunRecord
@@ -57,9 +58,11 @@ def run_task(task: TaskLike, options: RunOptions) -> Run:
         BadInput: anything the caller can fix, found before or by the first call of the agent.
         Stopped: Ctrl-C or SIGTERM; what was finished is kept.
     """
+    options, further = find_further(options)
     prepared, progress = _prepared(task, options), options.progress or Progress()
     record = run_in_loop(partial(run_job, prepared.job, prepared.store, progress))
-    return _ended(prepared, record, progress)
+    run = _ended(prepared, record, progress)
+    return run_task(task, replace(options, run_id=run.id)) if further and has_ended(record, run.store) else run
 
 
 @keywords(RunOptions)
@@ -84,9 +87,18 @@ async def evaluate_async(task: TaskLike, options: RunOptions) -> Run:
 
     Cancelling it keeps what was finished.
     """
+    options, further = find_further(options)
     prepared, progress = _prepared(task, options), options.progress or Progress()
     record = await run_job(prepared.job, prepared.store, progress, asyncio.Event())
-    return _ended(prepared, record, progress)
+    run = _ended(prepared, record, progress)
+    if further and has_ended(record, run.store):
+        return _ended(*await _go_on(task, replace(options, run_id=run.id)))
+    return run
+
+
+async def _go_on(task: TaskLike, options: RunOptions) -> tuple[Prepared, RunRecord, Progress]:
+    prepared, progress = _prepared(task, options), options.progress or Progress()
+    return prepared, await run_job(prepared.job, prepared.store, progress, asyncio.Event()), progress
 
 
 @keywords(RunOptions)

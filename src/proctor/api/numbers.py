@@ -14,10 +14,11 @@ from proctor.calibration.figures import estimates as judged
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
-from proctor.core.tally import Tally
+from proctor.core.tally import PREPARATION, Case, Tally, tally
 from proctor.core.task import Store, Summarise
 from proctor.core.trial import Verdict
 from proctor.stats import strata
+from proctor.stats.allocation import name_in_stage, stage_by_sample, stage_sizes
 from proctor.stats.estimate import is_rate, metrics
 
 MAIN = ("accuracy", "score", "win_rate")
@@ -57,13 +58,14 @@ def _of_scorer(
     cells = _cells(record, store, scorer)
     weighing = _weighing(record, store, scorer, cells)
     plain: list[Estimate] = []
-    for slice_, tally in tallies.items():
+    for slice_, sums in tallies.items():
         if weighing is None:
-            plain.extend(metrics(tally, slice=slice_, prefix=prefix, whole=tallies[""]))
+            plain.extend(metrics(sums, slice=slice_, prefix=prefix, whole=tallies[""]))
         else:
             parts = weighing.strata(slice_, cells.get(slice_, {}))
             rate, of_suite = is_rate(tallies[""]), weighing.of_suite
-            plain.extend(strata.metrics(parts, tally, slice=slice_, prefix=prefix, rate=rate, of_suite=of_suite))
+            found = strata.metrics(parts, sums, slice=slice_, prefix=prefix, rate=rate, of_suite=of_suite)
+            plain.extend(found[:1] if weighing.stages else found)  # the points of a stage are not known
     if given:
         plain = _adjusted(record, store, scorer, plain, given, weighing)
     judge = about(record, scorer)
@@ -93,23 +95,23 @@ def _adjusted(
         key, _, tag = one.slice.partition("=")
         parts = [] if weighing is None else weighing.strata(one.slice, {})
         values = {
-            id: (sample.cluster, _stratum(weighing, sample.tags), sample.mean)
+            id: (
+                sample.cluster,
+                "" if weighing is None else weighing.stratum_of(id, sample.tags),
+                sample.mean,
+            )
             for id, sample in earned.items()
             if not key or sample.tags.get(key) == tag
         }
         groups = earlier.groups(
             values,
             {part.name: part.size for part in parts} or {"": 1.0},
-            lambda tags: _stratum(weighing, tags),
+            lambda tags: "" if weighing is None else weighing.stratum_of("", tags),
             one.slice,
         )
         return earlier.adjust(one, groups, of_suite=weighing is not None and weighing.of_suite)
 
     return [adjust(one) if one.name.rpartition(".")[2] in MAIN else one for one in plain]
-
-
-def _stratum(weighing: strata.Weighing | None, tags: Mapping[str, str]) -> str:
-    return "" if weighing is None else tags.get(weighing.by, "")
 
 
 def _with_attempts(
@@ -129,7 +131,7 @@ def _with_attempts(
     attempts = record.spec.attempts
     from proctor.stats import repeats  # only needed here, and slow to load
 
-    samples = repeats.cases(store.values(record.id, scorer), attempts, weighing.by if weighing else "")
+    samples = repeats.cases(store.values(record.id, scorer), attempts, weighing)
     every = [case for each in samples.values() for case in each]
     whole = [repeats.split_error(one, every) for one in plain if not one.slice and not one.name.endswith("points")]
     points = [one for one in plain if not one.slice and one.name.endswith("points")]
@@ -205,7 +207,27 @@ def _cells(record: RunRecord, store: Store, scorer: str) -> Mapping[str, Mapping
     known = record.strata
     if known is None or (len(known.sizes) < 2 and record.spec.target == "samples"):
         return {}
-    return store.strata(record.id, scorer, known.by)
+    stages = stage_by_sample(known)
+    return _cells_of_stages(record, store, scorer, stages) if stages else store.strata(record.id, scorer, known.by)
+
+
+def _cells_of_stages(
+    record: RunRecord, store: Store, scorer: str, stages: Mapping[str, int]
+) -> dict[str, dict[str, Tally]]:
+    """Return the sums of each slice by stratum and stage; of values, as points are not in the narrow table."""
+    assert record.strata is not None
+    values: dict[str, list[float]] = {}
+    for one in store.values(record.id, scorer):
+        values.setdefault(one.sample_id, []).extend([] if one.value is None else [one.value])
+    cases: dict[str, dict[str, list[Case]]] = {}
+    for sample in store.planned(record.id):
+        if PREPARATION not in sample.tags:
+            earned = tuple(values.get(sample.id, ()))
+            case = Case(cluster=sample.cluster or sample.id, values=earned, planned=record.spec.attempts)
+            stratum = name_in_stage(sample.tags.get(record.strata.by, ""), stages.get(sample.id, 0))
+            for slice_ in ("", *(f"{key}={value}" for key, value in sample.tags.items())):
+                cases.setdefault(slice_, {}).setdefault(stratum, []).append(case)
+    return {slice_: {name: tally(found) for name, found in each.items()} for slice_, each in cases.items()}
 
 
 def _weighing(
@@ -215,31 +237,34 @@ def _weighing(
     known = record.strata
     if known is None or not cells.get(""):
         return None
-    whole = cells[""]
+    whole, stages, represented = cells[""], stage_by_sample(known), stage_sizes(known)
     left_out = _not_applicable(record, store, scorer) if any(one.scored < one.planned for one in whole.values()) else {}
     sizes: dict[str, dict[str, float]] = {}
     for slice_, by_stratum in cells.items():
-        for stratum, tally in by_stratum.items():
-            applicable = tally.planned - left_out.get((slice_, stratum), 0)
-            if stratum in known.sizes and applicable > 0:
+        for stratum, sums in by_stratum.items():
+            applicable = sums.planned - left_out.get((slice_, stratum), 0)
+            if stratum in represented and applicable > 0:
                 share = applicable / whole[stratum].planned
-                sizes.setdefault(slice_, {})[stratum] = known.sizes[stratum] * share
-    of_suite = record.spec.target == "suite"
+                sizes.setdefault(slice_, {})[stratum] = represented[stratum] * share
+    of_suite = record.spec.target == "suite" and not stages  # else what is known of the suite is left out
     is_complete = all(
         by_stratum[stratum].samples == size
         for slice_, by_stratum in cells.items()
         for stratum, size in sizes.get(slice_, {}).items()
     )
-    return None if is_complete and not of_suite else strata.Weighing(by=known.by, sizes=sizes, of_suite=of_suite)
+    if is_complete and not of_suite and not stages:
+        return None
+    return strata.Weighing(by=known.by, sizes=sizes, of_suite=of_suite, stages=stages)
 
 
 def _not_applicable(record: RunRecord, store: Store, scorer: str) -> Counter[tuple[str, str]]:
     """Count the trials to which a scorer does not apply, by slice and stratum: they represent no others."""
     found: Counter[tuple[str, str]] = Counter()
-    by = record.strata.by if record.strata is not None else ""
+    assert record.strata is not None
+    by, stages = record.strata.by, stage_by_sample(record.strata)
     for value in store.values(record.id, scorer):
         if value.why == "not_applicable":
-            stratum = value.tags.get(by, "")
+            stratum = name_in_stage(value.tags.get(by, ""), stages.get(value.sample_id, 0))
             found["", stratum] += 1
             found.update((f"{key}={tag}", stratum) for key, tag in value.tags.items())
     return found

@@ -37,6 +37,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         environment: the tools that the agent acts on, by name, such as `python:./shop.py:Shop`; several in a list.
         environment_options: options of an environment that is given by name.
         limit: how many samples are drawn at random with the seed, in proportion to the categories.
+        more: how many further samples a run of some (`limit`) then takes, most where outcomes are uncertain.
         first: how many samples are taken from the start of the task.
         ids: the ids of the samples to take.
         tags: tags that a sample must have to be taken.
@@ -73,6 +74,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     environment: str | Sequence[str] | None = None
     environment_options: Mapping[str, Any] | None = None
     limit: int | None = None
+    more: int | None = None
     first: int | None = None
     ids: Sequence[str] = ()
     tags: Mapping[str, str] | None = None
@@ -165,7 +167,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         """
         if self.replies is not None and not Path(self.replies).exists():
             raise BadInput("There is no file or folder {path}.", path=Path(self.replies))
-        for name in ("limit", "first", "attempts", "concurrency", "workers"):
+        for name in ("limit", "more", "first", "attempts", "concurrency", "workers"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise BadInput("{name} must be at least 1, not {value}.", name=name, value=value)

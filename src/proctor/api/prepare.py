@@ -19,6 +19,7 @@ from proctor.api.keys import refuse_keys
 from proctor.api.options import RunOptions, judge_of
 from proctor.api.resuming import check_code, check_conditions, movable, with_code
 from proctor.api.sources import git_state
+from proctor.api.stages import check_more, has_ended, plan_stage
 from proctor.api.until import END, Looking, until_of
 from proctor.calibration.figures import PROVENANCE
 from proctor.config import settings, store_url
@@ -71,6 +72,7 @@ def prepare(task: resolve.TaskLike, options: RunOptions) -> Prepared:
     parts = _resolve(task, options)
     for what, given in _stored_texts(parts.spec).items():
         refuse_keys(what, given)
+    parts = _with_stage(parts, options)
     planned = _planned_ids(parts.stored, parts.store)
     samples = choose(
         parts.task,
@@ -78,10 +80,26 @@ def prepare(task: resolve.TaskLike, options: RunOptions) -> Prepared:
         parts.spec.seed,
         order=parts.spec.order,
         planned=planned,
+        stages=_later(parts.stored),
         is_looked_at=parts.spec.until is not None,
     )
+    if options.more is not None and parts.stored is None:
+        check_more(samples.strata, options)
     record = _record(parts, options, samples.strata)
     return Prepared(job=_job(parts, options, record, samples), store=parts.store, resumed=parts.stored is not None)
+
+
+def _with_stage(parts: _Parts, options: RunOptions) -> _Parts:
+    """Return the parts, the stored run among them planned to draw further samples if that is wanted, and what was planned has ended."""
+    stored = parts.stored
+    if options.more is None or stored is None or not has_ended(stored, parts.store):
+        return parts
+    return msgspec.structs.replace(parts, stored=plan_stage(stored, parts.store, parts.task, options))
+
+
+def _later(stored: RunRecord | None) -> Sequence[Sequence[str]]:
+    known = None if stored is None else stored.strata
+    return [] if known is None else [stage.ids for stage in known.stages[1:]]
 
 
 def _resolve(task: resolve.TaskLike, options: RunOptions) -> _Parts:
@@ -296,7 +314,9 @@ def _planned_ids(stored: RunRecord | None, store: Store) -> Collection[str] | No
     """Return the ids that a stored run drew: an earlier version may have drawn by another rule."""
     if stored is None or not stored.planned or stored.spec.selection.limit is None:
         return None
-    return [sample.id for sample in store.planned(stored.id)]
+    later = [id for ids in _later(stored) for id in ids]
+    known = [sample.id for sample in store.planned(stored.id)]
+    return dict.fromkeys([*known, *later])
 
 
 def _provenance(parts: _Parts) -> dict[str, object]:

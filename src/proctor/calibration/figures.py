@@ -165,9 +165,10 @@ class _Cases:
 
     def _by_stratum(self, figure: Figure, samples: Iterable[Sequence[Value]]) -> dict[str, Tally]:
         found: dict[str, list[Sequence[Value]]] = {}
-        by = self._weighing.by if self._weighing is not None else ""
         for attempts in samples:
-            found.setdefault(attempts[0].tags.get(by, ""), []).append(attempts)
+            one = attempts[0]
+            stratum = "" if self._weighing is None else self._weighing.stratum_of(one.sample_id, one.tags)
+            found.setdefault(stratum, []).append(attempts)
         return {stratum: self._tally(figure, members) for stratum, members in found.items()}
 
     def _case(self, figure: Figure, attempts: Iterable[Value]) -> Case:

@@ -194,6 +194,13 @@ limit = click.option(
     type=AT_LEAST_ONE,
     help=t("Take N samples at random (with the seed), in proportion to the categories."),
 )
+more = click.option(
+    "--more",
+    type=AT_LEAST_ONE,
+    help=t(
+        "Then take N further samples, most where outcomes are uncertain (with --limit, or for a stored run of some)."
+    ),
+)
 first = click.option("--first", type=AT_LEAST_ONE, help=t("Take the first N samples."))
 order = click.option(
     "--order",

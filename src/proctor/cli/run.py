@@ -25,6 +25,7 @@ CODES = {"go": 0, "no_go": 1, "futile": 3, None: 3}  # of what --until decided
     ),
 )
 @options.limit
+@options.more
 @options.first
 @click.option("--id", "ids", multiple=True, help=t("Take the sample with this id; may be given several times."))
 @options.tags

@@ -1,7 +1,7 @@
 """Pair the samples of two runs with what each counts in the number of its run, and what errors cost it."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from statistics import fmean
@@ -60,14 +60,14 @@ def changed_samples(runs: tuple[Run, Run], answers: Sequence[Mapping[str, Answer
     )
 
 
-def _weights(run: Run, scorer: str, answers: Mapping[str, Answers]) -> Callable[[Answers], float]:
-    """Return what a sample counts in the number of its run."""
+def _weights(run: Run, scorer: str, answers: Mapping[str, Answers]) -> dict[str, float]:
+    """Return what each scored sample counts in the number of its run."""
     weighing = numbers.find_weighing(run.record, run.store, scorer)
     if weighing is None:
-        return lambda _: 1.0
-    counts = Counter(one.tags.get(weighing.by, "") for one in answers.values() if one.values)
-    weights = weight_by_stratum(weighing.sizes.get("", {}), counts)
-    return lambda one: weights.get(one.tags.get(weighing.by, ""), 0.0)
+        return {id: 1.0 for id, one in answers.items() if one.values}
+    strata = {id: weighing.stratum_of(id, one.tags) for id, one in answers.items() if one.values}
+    weights = weight_by_stratum(weighing.sizes.get("", {}), Counter(strata.values()))
+    return {id: weights.get(stratum, 0.0) for id, stratum in strata.items()}
 
 
 def gather_members(
@@ -84,8 +84,7 @@ def gather_members(
     both: list[Common] = []
     for id in dict.fromkeys([*old, *new]):
         a, b = old.get(id), new.get(id)
-        w = weighs[0](a) if a is not None and a.values else 0.0
-        v = weighs[1](b) if b is not None and b.values else 0.0
+        w, v = (each.get(id, 0.0) for each in weighs)
         either = a or b
         assert either is not None
         make = partial(Member, cluster=either.cluster, slice=either.tags.get(by, ""))

@@ -65,17 +65,30 @@ Order = Literal["random", "official"]
 Target = Literal["samples", "suite"]
 
 
+class Stage(msgspec.Struct, frozen=True, kw_only=True):
+    """How many samples a stage of a run drew of each stratum; `ids` are those samples, of a later stage than the first."""
+
+    counts: Mapping[str, int]
+    ids: tuple[str, ...] = ()
+
+
 class Strata(msgspec.Struct, frozen=True, kw_only=True):
     """The number of samples in each stratum of the task, and the order in which those of the run are visited.
 
     The task here is what --tag, --id and --first leave of it, before --limit draws. `by` is the tag whose values are the
     strata, '' where all samples are one stratum. `order` is `random` where any part of the run that was visited is a
-    fair part of the whole.
+    fair part of the whole. `stages` are those of a run that drew further samples where outcomes were uncertain.
     """
 
     by: str = ""
     sizes: Mapping[str, int]
     order: Order = "random"
+    stages: tuple[Stage, ...] = ()
+
+    @property
+    def drawn(self) -> int:
+        """Return how many samples all stages drew; 0 where there is only one."""
+        return sum(sum(stage.counts.values()) for stage in self.stages)
 
     @property
     def total(self) -> int:

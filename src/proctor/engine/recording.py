@@ -53,7 +53,8 @@ class OpenRun:
     async def plan(self) -> None:
         """Write the plan of a new run, and count the finished trials of an old one."""
         job, store, status = self.job, self._store, self._status
-        if not self.record.planned:
+        strata = self.record.strata
+        if self.record.planned < max(strata.drawn if strata is not None else 0, 1) * self.record.spec.attempts:
             in_order = job.samples if self.record.spec.until is None else job.visits  # looks go along the plan
             samples = await store.plan(self.record.id, in_order())
             self.record = replace(self.record, planned=samples * self.record.spec.attempts)

@@ -45,6 +45,7 @@ def choose(
     *,
     order: Order = "random",
     planned: Collection[str] | None = None,
+    stages: Sequence[Collection[str]] = (),
     is_looked_at: bool = False,
 ) -> Chosen:
     """Choose the samples of a run.
@@ -57,6 +58,7 @@ def choose(
 
     Args:
         planned: the ids that a stored run was planned with, in place of a draw.
+        stages: those of them that were drawn later, which come after the others in the plan.
         is_looked_at: what was visited at any time has to be a fair part of the whole, so the samples of a cluster are visited together.
 
     Raises:
@@ -87,6 +89,8 @@ def choose(
     is_sequence = isinstance(samples(), Sequence)
     is_random = order == "random" and (is_sequence or sum(map(len, places.values())) <= MOST_LAZY)
     in_order = array("Q", sorted((*first, *(place for found in places.values() for place in found))))
+    if stages:
+        in_order = _by_stage(samples, in_order, stages)
     visited = array("Q", (*first, *visiting.visits(places, seed))) if is_random else in_order
     if is_looked_at:
         clusters = {}
@@ -101,10 +105,39 @@ def choose(
         visited = visiting.together(visited, clusters)
     by = task.spread_by or ""
     return Chosen(
-        read=lambda: _samples_at(samples, in_order),
-        visits=lambda: _visit(samples, visited) if is_random else _samples_at(samples, in_order),
+        read=lambda: _visit(samples, in_order) if stages else _samples_at(samples, in_order),
+        visits=lambda: _visit(samples, visited) if is_random or stages else _samples_at(samples, in_order),
         strata=Strata(by="" if list(sizes) == [""] else by, sizes=sizes, order="random" if is_random else "official"),
     )
+
+
+def draw_more(
+    task: Task, selection: Selection, seed: int, planned: Collection[str], counts: Mapping[str, int], by: str
+) -> list[str]:
+    """Draw further samples of the strata that a tag names: the next ones in the order in which the seed put those of a stratum.
+
+    Raises:
+        BadInput: samples follow others, and so cannot be drawn alone.
+    """
+    samples = _samples(task, is_part=False)
+    followers: dict[int, str] = {}
+    places = _positions(samples, selection, by or None, followers)
+    if followers:
+        raise BadInput("The samples of '{task}' follow each other, so that no more can be drawn.", task=task.name)
+    wanted: list[int] = []
+    known = {place for place, sample in enumerate(samples()) if sample.id in planned}
+    for stratum, count in counts.items():
+        others = (place for place in visiting.shuffle(places[stratum], stratum, seed) if place not in known)
+        wanted.extend(islice(others, count))
+    return [sample.id for sample in _samples_at(samples, sorted(wanted))]
+
+
+def _by_stage(samples: Read, places: "array[int]", stages: Sequence[Collection[str]]) -> "array[int]":
+    stage_by_id = {id: at for at, ids in enumerate(stages, 1) for id in ids}
+    stage = {
+        place: stage_by_id.get(sample.id, 0) for place, sample in zip(places, _samples_at(samples, places), strict=True)
+    }
+    return array("Q", sorted(places, key=stage.__getitem__))  # of a stage in the order of the task
 
 
 def _samples(task: Task, *, is_part: bool) -> Read:

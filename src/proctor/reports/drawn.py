@@ -83,6 +83,11 @@ def part(record: RunRecord, outcomes: Mapping[str, int]) -> Iterator[Sentence]:
         )
     elif drawn < strata.total:
         yield say("{drawn} of {total} samples were drawn at random.", **values)
+    if len(strata.stages) > 1 and drawn < strata.total:
+        yield say(
+            "{count} of them were drawn later, most where outcomes were uncertain. Each stage counts by its number of samples, which keeps the estimate unbiased.",
+            count=" + ".join(str(sum(stage.counts.values())) for stage in strata.stages[1:]),
+        )
     if any(outcomes.get(name) for name in LEFT_OUT) and record.spec.until is None:
         yield _visited(record)
 
@@ -97,7 +102,7 @@ def is_part(record: RunRecord) -> bool:
 def strata_in_common(first: RunRecord, second: RunRecord) -> Strata | None:
     """Return the strata that weight the pairs of two runs: those of the run over fewer samples of the task."""
     known = [record.strata for record in (first, second) if record.strata is not None and record.strata.by]
-    return min(known, key=lambda strata: strata.total, default=None)
+    return min(known, key=lambda strata: (strata.total, not strata.stages), default=None)
 
 
 def _visited(record: RunRecord) -> Sentence:

@@ -13,6 +13,7 @@ from proctor.core.task import Store
 from proctor.reports.drawn import strata_in_common
 from proctor.reports.verdicts import Untested
 from proctor.stats import paired
+from proctor.stats.allocation import name_in_stage, stage_by_sample, stage_sizes
 from proctor.stats.strata import weight_by_stratum
 
 NOT_RUN = "not_run"  # of a run that ended early it is not missing either: where the run ended is accounted for
@@ -116,8 +117,10 @@ def match_samples(
     left_out: Counter[str] = Counter()
     planned = {}
     known = strata_in_common(first, second)
-    sizes = {} if known is None else known.sizes
-    stratum_by_id = {} if known is None else {id: old[id].tags.get(known.by, "") for id in old if id in new}
+    sizes = {} if known is None else stage_sizes(known)
+    stages = {} if known is None else stage_by_sample(known)
+    by = "" if known is None else known.by
+    stratum_by_id = {id: name_in_stage(old[id].tags.get(by, ""), stages.get(id, 0)) for id in old if id in new}
     counts = Counter(stratum_by_id.values())
     looked_at = any(record.spec.until is not None for record in (first, second))
     for id in dict.fromkeys([*old, *new]):

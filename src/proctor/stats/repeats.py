@@ -22,14 +22,15 @@ from proctor.stats.passk import pass_at_k, pass_hat_k, tally_by
 _ALL_SHOWN = 5  # attempts; of more, only k = 2, 4, 8, … and all of them
 
 
-def cases(values: Iterable[Value], attempts: int, by: str = "") -> dict[str, list[Case]]:
-    """Return the samples of a run by the value of a tag, from the values of their attempts in the order of the plan."""
+def cases(values: Iterable[Value], attempts: int, weighing: strata.Weighing | None = None) -> dict[str, list[Case]]:
+    """Return the samples of a run by stratum, from the values of their attempts in the order of the plan."""
     found: dict[str, list[Case]] = {}
     for _, group in groupby(values, key=lambda value: value.sample_id):
         each = list(group)
         earned = tuple(value.value for value in each if value.value is not None)
         case = Case(cluster=each[0].cluster, values=earned, planned=attempts)
-        found.setdefault(each[0].tags.get(by, ""), []).append(case)
+        stratum = "" if weighing is None else weighing.stratum_of(each[0].sample_id, each[0].tags)
+        found.setdefault(stratum, []).append(case)
     return found
 
 

@@ -24,6 +24,7 @@ import msgspec
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Tally
+from proctor.stats.allocation import name_in_stage
 from proctor.stats.distributions import t_quantile
 from proctor.stats.estimate import points as ratio_of_sums
 from proctor.stats.rate import Interval, checked_level, wilson
@@ -56,11 +57,19 @@ class _Part(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Weighing(msgspec.Struct, frozen=True, kw_only=True):
-    """The number of samples of the task that each stratum of each slice represents; `by` is the tag that names the stratum."""
+    """The number of samples of the task that each stratum of each slice represents; `by` is the tag that names the stratum.
+
+    The samples in `stages` were drawn by a later stage than the first, and are strata of their own.
+    """
 
     by: str
     sizes: Mapping[str, Mapping[str, float]]
     of_suite: bool = False
+    stages: Mapping[str, int] = {}
+
+    def stratum_of(self, id: str, tags: Mapping[str, str]) -> str:
+        """Return the stratum of a sample."""
+        return name_in_stage(tags.get(self.by, ""), self.stages.get(id, 0))
 
     def strata(self, slice: str, tallies: Mapping[str, Tally]) -> list[Stratum]:
         """Return the strata of a slice, those without a tally too."""
