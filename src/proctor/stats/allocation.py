@@ -2,13 +2,13 @@
 
 The next sample says most where outcomes are uncertain: with weights W_h and standard deviations s_h of the strata, n samples
 tell most about the mean if stratum h has n · W_h s_h / Σ W s of them (Neyman 1934). s_h is that of the samples so far, to
-which the spread within all strata is added as two observations: of a stratum where all happened to be right it is not known
+which the spread within all strata is added as ten observations: of a stratum where all happened to be right it is not known
 that all are.
 
 A stratum that happened to do well gets few further samples, so the mean over all its samples would keep that good luck. Each
 stage is unbiased by itself, whatever the earlier ones showed. So the means of the stages are weighted by numbers that do not
 depend on outcomes: the share of stage k in all samples drawn, in strata of which it has some. That takes the part of the gain
-of Neyman's allocation that is the share of the later stages, and is nowhere worse in expectation than a draw in proportion.
+of Neyman's allocation that is the share of the later stages.
 
 Source: Cochran, Sampling Techniques, 3rd edition, 5.5; two-phase designs in Hahn, Hirano and Karlan 2011.
 """
@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from proctor.core.run import Strata
 from proctor.core.tally import Tally
 
-_OWN = 2.0  # observations as which the spread within all strata counts
+_OWN = 10.0  # observations as which the spread within all strata counts
 
 
 def allocate(
@@ -34,7 +34,7 @@ def allocate(
 
     >>> sure, unsure = (Tally(samples=20, total=total, sample_squares=total) for total in (20, 10))
     >>> allocate({"a": 500, "b": 500}, {"a": 20, "b": 20}, {"a": sure, "b": unsure}, 100)
-    {'a': 22, 'b': 78}
+    {'a': 31, 'b': 69}
     """
     left = {name: size - drawn.get(name, 0) for name, size in sizes.items() if size > drawn.get(name, 0)}
     more = min(more, sum(left.values()))
