@@ -111,7 +111,7 @@ def test_the_product_page_has_the_decision_risks_money_and_earlier_runs() -> Non
     assert "kind=a: −24.0 points" in shown
     assert "Of 199 samples 48 are worse than before, and 0 are better." in shown
     assert "time | " in shown
-    assert "over time" in shown  # its trend
+    assert "new is worse than old: −24.1 points" in shown  # its trend
     run = texts(readers.run_page(new, "product", "en"))
     assert "0.5% of trials failed without an answer" in run
     assert "1 trials have no result; with them the number lies between 74.5% and 75.0%" in run
