@@ -81,6 +81,21 @@ def test_a_step_more_than_there_can_be_is_refused() -> None:
         looking.add(1.0)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("most", [100, 240])
+def test_at_the_limit_a_decision_is_seldom_made(most: int) -> None:
+    """Points in clusters of different sizes, looked at after every step; 10,000 suites are in `bench/decisions.py`."""
+    source, wrong = random.Random(4), {"go": 0, "no_go": 0, "futile": 0}
+    for _ in range(150):
+        looking = looks(Question(limit=0.85, most=most, heaviest=4))
+        for _ in range(most):
+            look = looking.add(source.choice((1.0, 1.0, 1.0, 0.4)), source.choice((1, 4)))
+            if look.decision:
+                wrong[look.decision] += 1
+                break
+    assert max(wrong["go"], wrong["no_go"]) / 150 <= 0.09  # 5 %, and what chance may add
+
+
 def test_a_value_between_makes_a_count_a_mean() -> None:
     """What was announced as right or wrong has points after all: bounds then rest on their spread."""
     question = Question(limit=0.6, most=100, binary=True)

@@ -7,6 +7,8 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.stats.distributions import beta_quantile, normal_quantile
 
+_LEAST = 1e-9  # effective samples, below which the interval is all there is
+
 
 class Interval(msgspec.Struct, frozen=True, kw_only=True):
     """A closed interval."""
@@ -30,6 +32,7 @@ def wilson(rate: float, count: float, level: float = 0.95, *, quantile: float | 
     Source: Wilson 1927; the choice for evaluations is that of arXiv 2503.01747.
     """
     z = two_sided_z(level) if quantile is None else quantile
+    count = max(count, _LEAST)
     scale = 1 + z * z / count
     centre = (rate + z * z / (2 * count)) / scale
     half = z / scale * math.sqrt(max(rate * (1 - rate), 0.0) / count + z * z / (4 * count * count))
