@@ -133,3 +133,20 @@ def test_one_sample_tried_several_times_has_the_interval_of_its_own_rate() -> No
 def test_wrong_thresholds_are_refused(wanted: dict[str, Any], said: str) -> None:
     with pytest.raises(BadInput, match=said):
         check(_run(half), **wanted)
+
+
+def test_a_trial_to_which_a_scorer_does_not_apply_is_not_missing() -> None:
+    def short(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+        if int(sample.id) % 2:
+            return Unscored(why="not_applicable")
+        return Score(points=1)
+
+    task = Task(
+        name="t", samples=[Sample.ask(str(n), "?", tags={"half": str(n // 20)}) for n in range(40)], scorers=[short]
+    )
+    run = proctor.evaluate(task, agent=lambda question: "x", store=":memory:")
+    for slice_ in ("", "half=1"):
+        one = run.estimate("accuracy", slice=slice_)
+        assert (one.value, one.floor, one.ceiling) == (1, 1, 1)
+    assert (run.estimate("accuracy").scored, run.estimate("accuracy").planned) == (20, 40)
+    assert not check(run, thresholds=0.8).undecided

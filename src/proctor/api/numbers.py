@@ -16,7 +16,7 @@ from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
 from proctor.core.tally import PREPARATION, Case, Tally, tally
 from proctor.core.task import Store, Summarise
-from proctor.core.trial import Verdict
+from proctor.core.trial import IN_THE_MEAN, Verdict
 from proctor.stats import strata
 from proctor.stats.allocation import name_in_stage, stage_by_sample, stage_sizes
 from proctor.stats.estimate import is_rate, metrics
@@ -56,13 +56,16 @@ def _of_scorer(
 ) -> list[Estimate]:
     tallies = store.tallies(record.id, scorer)
     cells = _cells(record, store, scorer)
-    weighing = _weighing(record, store, scorer, cells)
+    beside = _not_applicable(record, store, scorer, tallies)
+    weighing = _weighing(record, cells, beside)
     plain: list[Estimate] = []
     for slice_, sums in tallies.items():
         if weighing is None:
-            plain.extend(metrics(sums, slice=slice_, prefix=prefix, whole=tallies[""]))
+            applying = replace(sums, planned=sums.planned - sum(beside.get(slice_, {}).values()))
+            made = metrics(applying, slice=slice_, prefix=prefix, whole=tallies[""])
+            plain.extend(replace(one, planned=sums.planned) for one in made)
         else:
-            parts = weighing.strata(slice_, cells.get(slice_, {}))
+            parts = weighing.strata(slice_, _applying(cells.get(slice_, {}), beside.get(slice_, {})))
             rate, of_suite = is_rate(tallies[""]), weighing.of_suite
             found = strata.metrics(parts, sums, slice=slice_, prefix=prefix, rate=rate, of_suite=of_suite)
             plain.extend(found[:1] if weighing.stages else found)  # the points of a stage are not known
@@ -142,7 +145,8 @@ def _with_attempts(
 
 def find_weighing(record: RunRecord, store: Store, scorer: str) -> strata.Weighing | None:
     """Return how the estimates of a scorer weigh strata; None where every scored sample counts alike."""
-    return _weighing(record, store, scorer, _cells(record, store, scorer))
+    beside = _not_applicable(record, store, scorer, store.tallies(record.id, scorer))
+    return _weighing(record, _cells(record, store, scorer), beside)
 
 
 def official(record: RunRecord, store: Store, found: Sequence[Estimate]) -> Sequence[Estimate]:
@@ -230,19 +234,22 @@ def _cells_of_stages(
     return {slice_: {name: tally(found) for name, found in each.items()} for slice_, each in cases.items()}
 
 
+def _applying(cells: Mapping[str, Tally], beside: Mapping[str, int]) -> dict[str, Tally]:
+    return {name: replace(sums, planned=sums.planned - beside.get(name, 0)) for name, sums in cells.items()}
+
+
 def _weighing(
-    record: RunRecord, store: Store, scorer: str, cells: Mapping[str, Mapping[str, Tally]]
+    record: RunRecord, cells: Mapping[str, Mapping[str, Tally]], beside: Mapping[str, Mapping[str, int]]
 ) -> strata.Weighing | None:
     """Return how strata are weighted; None where all of each was scored, so that no weights are needed."""
     known = record.strata
     if known is None or not cells.get(""):
         return None
     whole, stages, represented = cells[""], stage_by_sample(known), stage_sizes(known)
-    left_out = _not_applicable(record, store, scorer) if any(one.scored < one.planned for one in whole.values()) else {}
     sizes: dict[str, dict[str, float]] = {}
     for slice_, by_stratum in cells.items():
         for stratum, sums in by_stratum.items():
-            applicable = sums.planned - left_out.get((slice_, stratum), 0)
+            applicable = sums.planned - beside.get(slice_, {}).get(stratum, 0)
             if stratum in represented and applicable > 0:
                 share = applicable / whole[stratum].planned
                 sizes.setdefault(slice_, {})[stratum] = represented[stratum] * share
@@ -257,16 +264,21 @@ def _weighing(
     return strata.Weighing(by=known.by, sizes=sizes, of_suite=of_suite, stages=stages)
 
 
-def _not_applicable(record: RunRecord, store: Store, scorer: str) -> Counter[tuple[str, str]]:
-    """Count the trials to which a scorer does not apply, by slice and stratum: they represent no others."""
-    found: Counter[tuple[str, str]] = Counter()
-    assert record.strata is not None
-    by, stages = record.strata.by, stage_by_sample(record.strata)
+def _not_applicable(
+    record: RunRecord, store: Store, scorer: str, tallies: Mapping[str, Tally]
+) -> Mapping[str, Mapping[str, int]]:
+    """Count the trials to which a scorer does not apply, by slice and stratum: they represent no others, and miss nothing."""
+    ended = sum(count for outcome, count in store.outcomes(record.id).items() if outcome in IN_THE_MEAN)
+    if not tallies or tallies[""].scored >= ended:  # as a rule; it saves a look at every trial
+        return {}
+    known = record.strata
+    by, stages = ("", {}) if known is None else (known.by, stage_by_sample(known))
+    found: dict[str, Counter[str]] = {}
     for value in store.values(record.id, scorer):
         if value.why == "not_applicable":
             stratum = name_in_stage(value.tags.get(by, ""), stages.get(value.sample_id, 0))
-            found["", stratum] += 1
-            found.update((f"{key}={tag}", stratum) for key, tag in value.tags.items())
+            for slice_ in ("", *(f"{key}={tag}" for key, tag in value.tags.items())):
+                found.setdefault(slice_, Counter())[stratum] += 1
     return found
 
 

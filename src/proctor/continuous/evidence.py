@@ -166,9 +166,7 @@ def _of_metric(rule: Rule, slice_: str, run: Run) -> Evidence:
 
 def _threshold(rule: Rule, slice_: str, one: Estimate, limit: float, run: Run, *, left_out: int = 0) -> Evidence:
     """Return the evidence of an estimate; trials to which its scorer does not apply are not missing."""
-    planned = one.planned - left_out
-    missing = max(planned - one.scored, 0)
-    share = missing / planned / ((one.planned - one.scored) / one.planned) if missing else 0.0
+    missing = max(one.planned - left_out - one.scored, 0)
     value = one.value or 0.0
     return Evidence(
         rule=rule,
@@ -178,8 +176,8 @@ def _threshold(rule: Rule, slice_: str, one: Estimate, limit: float, run: Run, *
         higher=rule.kind != "at_most",
         sampled=lambda error: one_sided(one, error),
         unit=one.unit,
-        below=share * (value - one.floor) if one.floor is not None else 0.0,
-        above=share * (one.ceiling - value) if one.ceiling is not None else 0.0,
+        below=value - one.floor if missing and one.floor is not None else 0.0,
+        above=one.ceiling - value if missing and one.ceiling is not None else 0.0,
         samples=round(one.scored / run.record.spec.attempts),
         clusters=one.clusters,
         missing=missing,
