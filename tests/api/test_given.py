@@ -11,6 +11,7 @@ from proctor.api import compare, open_run
 from proctor.api.baselines import set_baseline
 from proctor.api.run import Run
 from proctor.continuous.gate import gate
+from proctor.core.errors import ProviderFailed
 from proctor.stats.covariate import ADJUSTED
 
 SAMPLES = [
@@ -136,3 +137,19 @@ def test_a_gate_decides_by_the_adjusted_numbers_and_says_so(store: str) -> None:
     assert None not in (plain.low, plain.high, ruling.low, ruling.high)
     assert ruling.high - ruling.low < plain.high - plain.low  # type: ignore[operator]
     assert "Scores are adjusted by what earlier runs earned on the samples: old." in map(str, found.notes)
+
+
+def test_missing_trials_bound_the_adjusted_difference_too(store: str) -> None:
+    def unstable(question: str) -> str:
+        if int(question) % 20 == 3:
+            raise ProviderFailed("The endpoint is down.", kind="server_error")
+        return new(question)
+
+    run = evaluate(TASK, agent=unstable, store=store, run_id="unstable", limit=150, max_failed=1.0)
+    base = evaluate(TASK, agent=lambda question: "yes", store=store, run_id="always")
+    for given in ([], [opened("old", store)]):
+        row = compare(base, run.given(*given) if given else run).rows[0]
+        assert row.floor is not None
+        assert row.ceiling is not None
+        assert row.floor <= row.difference.value <= row.ceiling
+        assert row.ceiling - row.floor == pytest.approx(0.05, abs=0.03)

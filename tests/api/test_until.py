@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor import Run, Sample, Task
+from proctor import Run, Sample, Task, Trajectory, Unscored
+from proctor.api.numbers import headline
 from proctor.api.until import read_rule
 from proctor.continuous.gate import Ruling, gate
 from proctor.continuous.policy import parse_policy
@@ -274,3 +275,49 @@ def test_runs_that_ended_early_differ_only_where_that_is_shown_at_any_time(run: 
     assert main.difference.p_value < 0.05
     assert {one.difference.method for one in slices} == {"betting, at any time"}
     assert set(found.not_comparable) <= {"not_run"}
+
+
+def exact(sample: Sample, trajectory: Trajectory) -> bool:
+    """A scorer of the name that the runs here are scored by."""
+    return False
+
+
+def _ruled(found: Run, path: Path) -> Ruling:
+    path.write_text('[[rule]]\nmetric = "accuracy"\nat_least = 0.7\n', encoding="utf-8")
+    return gate(found, policy=str(path)).rulings[0]
+
+
+def test_a_gate_no_longer_decides_as_the_run_did_once_it_is_scored_anew(
+    run: Callable[..., Run], tmp_path: Path
+) -> None:
+    found = run(0.85, until="accuracy >= 0.7", run_id="r")
+    assert _ruled(found, tmp_path / "gate.toml").decision == "go"
+    anew = _ruled(proctor.rescore(found, scorers=[exact]), tmp_path / "gate.toml")
+    assert (anew.value, anew.decision) == (0, "no_go")
+
+
+def test_what_a_scorer_does_not_apply_to_does_not_keep_the_last_look_away(run: Callable[..., Run]) -> None:
+    def right(sample: Sample, trajectory: Trajectory) -> bool | Unscored:
+        return Unscored(why="not_applicable") if sample.id == "7" else trajectory.answer == "yes"
+
+    samples = [Sample.ask(str(n), f"{n}", target="yes") for n in range(100)]
+    decisions = [
+        run(0.9, task=Task(name="t", samples=samples, scorers=[right]), until="accuracy >= 0.86", seed=seed)
+        for seed in range(6)
+    ]
+    assert all(found.record.looked is not None and found.record.looked.decision is not None for found in decisions)
+    suite = run(0.9, task=Task(name="t", samples=samples, scorers=[right]), until="accuracy >= 0.9", target="suite")
+    assert suite.record.looked is not None
+    assert suite.record.looked.decision in ("go", "no_go")
+
+
+def test_the_headline_of_each_scorer_has_its_own_interval(run: Callable[..., Run]) -> None:
+    def longer(sample: Sample, trajectory: Trajectory) -> bool:
+        return True
+
+    both = Task(name="t", samples=task().samples, scorers=["exact", longer])
+    found = run(0.8, task=both, until="exact.accuracy >= 0.7")
+    one = headline(found.record, found.store, found.record.scorers[1])
+    assert one is not None
+    assert one.value == 1
+    assert (one.low or 0) > 0.9

@@ -187,3 +187,10 @@ def test_the_pages_say_who_won_and_what_was_saved(
     assert 'failures="0"' in texts["xml"]
     with pytest.raises(BadInput, match=r"not 'race\.txt'"):
         race_pages.write(found, tmp_path / "race.txt", lang)
+
+
+def test_a_stored_race_takes_the_same_number_of_agents(start: Callable[..., Race], trace: Trace) -> None:
+    agents = [trace.agent("a", 0.7), trace.agent("b", 0.7)]
+    start(*agents, run_id="r")
+    with pytest.raises(BadInput, match="is one of 2 agents, and 3 are named"):
+        start(*agents, trace.agent("c", 0.7), run_id="r")

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from proctor import Sample, Task
 from proctor.agents.openai import ChatAgent
 from proctor.api import compare, evaluate
+from proctor.api.faults import recoveries
 from proctor.core.errors import BadInput
 from proctor.core.run import Perturb
 from proctor.core.sample import Message, Tool, ToolCall, ToolResult
@@ -154,3 +156,16 @@ def test_a_task_without_an_environment_has_nothing_to_disturb(tmp_path: Path) ->
     plain = Task(name="plain", samples=[Sample.ask("1", "?")], scorers=[sold_one])
     with pytest.raises(BadInput, match="--perturb puts faults"):
         evaluate(plain, agent=lambda q: q, perturb={"errors": 0.1}, store=str(tmp_path / "r.db"))
+
+
+def test_the_tools_of_a_simulated_user_are_no_recovery() -> None:
+    users = _step(Message(role="tool", parts=(ToolResult(name="look", id="u", content="x"),)))
+    lost = ToolResult(name="look", id="0", content=UNAVAILABLE, is_error=True)
+    made = Trajectory(
+        steps=(
+            _step(Message(role="tool", parts=(lost,))),
+            msgspec.structs.replace(users, author="user"),
+        ),
+        faults=(Fault(call=0, tool="look", kind="error"),),
+    )
+    assert list(recoveries(made)) == [("error", 0.0)]

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from proctor.api.until import question, read_rule, read_steps, scorer_of
-from proctor.core.run import Estimate, RunRecord
+from proctor.api.until import question, read_rule, read_steps, scorer_of, stored_values
+from proctor.core.run import Estimate, Looked, RunRecord
 from proctor.core.sentence import say
 from proctor.core.task import Store
 from proctor.engine.looking import Between, Decider
@@ -20,6 +20,7 @@ NONE = "no interval: looked at"
 MAIN = ("accuracy", "score")
 
 Fed = list[tuple[Between, float]]
+Stored = tuple[RunRecord, Store]
 
 
 def anytime(record: RunRecord, store: Store, found: Sequence[Estimate], *, scorer: str | None = None) -> list[Estimate]:
@@ -72,6 +73,7 @@ class Seen:
         slices = {
             one.id: ("", *(f"{key}={value}" for key, value in one.tags.items())) for one in store.planned(record.id)
         }
+        self._is_whole = steps.complete == len(steps)
         self._fed: dict[str, Fed] = {}
         self._sizes: dict[str, list[int]] = {}
         for number, ids in enumerate(steps.ids):
@@ -109,6 +111,8 @@ class Seen:
             decider = Decider(asked)
             for step, weight in fed:
                 decider.add(step, weight)
+            if self._is_whole:
+                decider.end()
             found = decider.looked(len(sizes), 0)
             return None if found.low is None or found.high is None else Interval(low=found.low, high=found.high)
         lows, highs = ([(step[end], weight) for step, weight in fed] for end in (0, 1))
@@ -116,13 +120,41 @@ class Seen:
         return Interval(low=low, high=bounds(highs, error, heaviest=asked.heaviest).high)
 
 
-def decided_by(record: RunRecord, against: RunRecord | None, scorer: str, slice_: str, error: float) -> Interval | None:
-    """Return the bounds that ended a run, if they are about this very question: a gate then decides as the run did."""
+def decided_by(run: Stored, against: Stored | None, scorer: str, slice_: str, error: float) -> Interval | None:
+    """Return the bounds that ended a run, if they are about this very question: a gate then decides as the run did.
+
+    None if the run was not decided by them, or the scores that they rest on were changed since.
+    """
+    record = run[0]
     until, looked = record.spec.until, record.looked
     if until is None or looked is None or looked.low is None or looked.high is None or slice_:
         return None
-    asked_of = "" if against is None else against.id
+    asked_of = "" if against is None else against[0].id
     is_same = until.against == asked_of if not until.among else until.among == (asked_of, record.id)
     is_sure = error == until.error and (not until.among or read_rule(until.rule).bound > 0)
     is_same = is_same and scorer_of(read_rule(until.rule).metric, record.scorers) == scorer
-    return Interval(low=looked.low, high=looked.high) if is_same and is_sure else None
+    if (
+        not is_same
+        or not is_sure
+        or looked.decision not in ("go", "no_go")
+        or not _still_holds(run, against, scorer, looked)
+    ):
+        return None
+    return Interval(low=looked.low, high=looked.high)
+
+
+def _still_holds(run: Stored, against: Stored | None, scorer: str, looked: Looked) -> bool:
+    """True if the steps that were looked at have the same mean in the store as then."""
+    old = None
+    if against is not None:
+        old = stored_values(*against, scorer_of(scorer, against[0].scorers))
+    steps = read_steps(*run, scorer)
+    total = weight = count = 0.0
+    for number in range(steps.complete):
+        step = steps.step(number)
+        parts = [step[id] if old is None else step[id].less(old[id]) for id in step if old is None or id in old]
+        if parts and count < looked.steps:
+            total, weight, count = total + math.fsum(one.low for one in parts), weight + len(parts), count + 1
+    return (
+        looked.value is not None and count == looked.steps and math.isclose(total / weight, looked.value, abs_tol=1e-9)
+    )

@@ -38,7 +38,7 @@ def fault_estimates(record: RunRecord, store: Store, names: Mapping[str, str]) -
         if trial.outcome in IN_THE_MEAN:
             faults = trial.trajectory.faults
             kinds[trial.sample_id, trial.attempt] = tuple(dict.fromkeys(one.kind for one in faults)) or (NO_FAULT,)
-            for kind, value in _recoveries(trial.trajectory):
+            for kind, value in recoveries(trial.trajectory):
                 recovered[kind][trial.sample_id].append(value)
     found = [one for scorer, name in names.items() for one in _of_scorer(record, store, scorer, name, kinds)]
     clusters = {one.id: one.cluster or one.id for one in store.planned(record.id)}
@@ -66,9 +66,10 @@ def _mean(name: str, kind: str, by_sample: Mapping[str, Sequence[float]], cluste
     return estimate(name, tally(cases), slice=f"fault={kind}")
 
 
-def _recoveries(trajectory: Trajectory) -> Iterator[tuple[str, float]]:
+def recoveries(trajectory: Trajectory) -> Iterator[tuple[str, float]]:
     """Yield for each fault that lost a result whether the same tool was called again and answered."""
-    results = [part for step in trajectory.steps for part in step.message.parts if isinstance(part, ToolResult)]
+    agents = (step for step in trajectory.steps if step.author != "user")  # a simulated user may have tools too
+    results = [part for step in agents for part in step.message.parts if isinstance(part, ToolResult)]
     losing = {fault.call for fault in trajectory.faults if fault.kind in LOSING}
     for fault in trajectory.faults:
         if fault.kind in LOSING:

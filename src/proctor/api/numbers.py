@@ -48,7 +48,7 @@ def headline(record: RunRecord, store: Store, scorer: str = "") -> Estimate | No
     names = [scorer] if scorer else record.scorers[:1]
     found = [one for name in names for one in _of_scorer(record, store, name, "")]
     main = [one for one in found if one.name in MAIN and not one.slice]
-    return next(iter(anytime(record, store, [*main, *found][:1], scorer=record.scorers[0] if found else None)), None)
+    return next(iter(anytime(record, store, [*main, *found][:1], scorer=names[0] if names else None)), None)
 
 
 def _of_scorer(

@@ -195,6 +195,8 @@ class Looking:
             parts = [step[id] if self._old is None else step[id].less(self._old[id]) for id in self._common([*step])]
             if parts:
                 self._decider.add(Between.mean(parts), len(parts))
+        if self._next == len(self._steps) and not self.is_over:
+            self._decider.end()
 
 
 def question(

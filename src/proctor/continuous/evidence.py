@@ -155,7 +155,9 @@ def _of_metric(rule: Rule, slice_: str, run: Run) -> Evidence:
             value=one.value,
             limit=rule.bound,
             higher=rule.kind != "at_most",
-            sampled=lambda error: decided_by(run.record, None, scorer, slice_, error) or seen.bounds(slice_, error),
+            sampled=lambda error: (
+                decided_by((run.record, run.store), None, scorer, slice_, error) or seen.bounds(slice_, error)
+            ),
             unit=one.unit,
             samples=round(one.scored / run.record.spec.attempts),
             clusters=one.clusters,
@@ -229,14 +231,16 @@ def _changed_share(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
     looked_at = any(both.looked_at for both in planned)
 
     def bounds(error: float) -> Interval:
-        return decided_by(run.record, against.record, scorer, slice_, error) or anytime_bounds(pairs, error)
+        sides = (run.record, run.store), (against.record, against.store)
+        return decided_by(*sides, scorer, slice_, error) or anytime_bounds(pairs, error)
 
     missing = sum(not both.is_complete for both in planned)
     floor = ceiling = found.value
     if missing:
         in_all = math.fsum(both.stands_for for both in planned)
-        floor = math.fsum(both.stands_for * both.floor for both in planned) / in_all
-        ceiling = math.fsum(both.stands_for * both.ceiling for both in planned) / in_all
+        shift = found.value - moved(list(weighted_pairs(planned))).value  # what earlier runs adjusted
+        floor = shift + math.fsum(both.stands_for * both.floor for both in planned) / in_all
+        ceiling = shift + math.fsum(both.stands_for * both.ceiling for both in planned) / in_all
     margin = rule.bound if rule.kind == "better_by" else -rule.bound
     return Evidence(
         rule=rule,

@@ -153,6 +153,13 @@ def _new(
     ids = tuple(f"{name}-{letter}" for letter, _ in zip(ascii_lowercase, agents, strict=False))
     if stored is not None:
         ids = _among(stored)
+        if len(ids) != len(agents):
+            raise BadInput(
+                "The race '{name}' is one of {count} agents, and {given} are named: name the same ones, or begin another race.",
+                name=name,
+                count=len(ids),
+                given=len(agents),
+            )
     until = replace(until, among=ids)
     return [
         (task, replace(options, agent=agent, run_id=id, until=until)) for id, agent in zip(ids, agents, strict=False)
@@ -334,21 +341,35 @@ class Field:
 
     def look(self) -> None:
         """Take the steps that both agents of a pair have completed, of those that are not decided."""
-        for pair, decider in self._deciders.items():
-            first, second = (self._steps[number] for number in pair)
-            assert first is not None
-            assert second is not None
-            while self._is_open(pair) and self._next[pair] < min(first.complete, second.complete):
-                number = self._next[pair]
-                self._next[pair] += 1
-                before, after = first.step(number), second.step(number)
-                parts = [after[id].less(before[id]) for id in after if id in before]
-                if parts:
-                    decider.add(Between.mean(parts), len(parts))
-                if self._count > 2 and decider.decision in ("go", "no_go"):
-                    self._out.add(pair[0] if decider.decision == "go" else pair[1])
+        while True:  # step by step over all pairs, so that a race that goes on looks as it did at first
+            ready = [pair for pair in self._deciders if self._is_open(pair) and self._next[pair] < self._complete(pair)]
+            if not ready:
+                break
+            number = min(self._next[pair] for pair in ready)
+            for pair in ready:
+                if self._next[pair] == number and self._is_open(pair):
+                    self._take(pair, number)
         if self.is_over:
             self._wake()
+
+    def _complete(self, pair: tuple[int, int]) -> int:
+        return min(steps.complete for number in pair if (steps := self._steps[number]) is not None)
+
+    def _take(self, pair: tuple[int, int], number: int) -> None:
+        """Take a step that both agents of a pair have completed."""
+        first, second = (self._steps[one] for one in pair)
+        assert first is not None
+        assert second is not None
+        decider = self._deciders[pair]
+        self._next[pair] = number + 1
+        before, after = first.step(number), second.step(number)
+        parts = [after[id].less(before[id]) for id in after if id in before]
+        if parts:
+            decider.add(Between.mean(parts), len(parts))
+        if self._next[pair] == len(first) and decider.decision is None:
+            decider.end()
+        if self._count > 2 and decider.decision in ("go", "no_go"):
+            self._out.add(pair[0] if decider.decision == "go" else pair[1])
 
     def looked(self, number: int) -> Looked | None:
         """Return what was found about one agent: of two the decision by the rule, of more whether it is out, or the winner."""

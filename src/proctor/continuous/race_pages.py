@@ -152,7 +152,8 @@ def _place(race: Race, number: int, words: Words) -> str:
     if race.winner == number:
         return words.t("better")
     looked = race.runs[number].record.looked
-    return words.t("worse") if looked is not None and looked.decision == "no_go" and not race.rule.bound else ""
+    is_out = looked is not None and looked.decision == "no_go" and not race.rule.bound
+    return words.t("worse") if is_out or race.winner is not None else ""
 
 
 def _value(race: Race, number: int, words: Words) -> str:

@@ -188,6 +188,12 @@ class Decider:
         low = self._low.add(step.low, weight)
         self._ends = low, (low if self._high is None else self._high.add(step.high, weight))
 
+    def end(self) -> None:
+        """Look as after the last step: the scorer does not apply to any that is left."""
+        if self._ends is not None:
+            low = self._low.end()
+            self._ends = low, (low if self._high is None else self._high.end())
+
     @property
     def decision(self) -> Decision | None:
         """Return the decision, which stays as it was made first; None while there is none."""

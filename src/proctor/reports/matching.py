@@ -160,7 +160,9 @@ def untested_row(
     Raises:
         BadInput: no sample has a score in both runs.
     """
-    pairs = list(weighted_pairs(planned)) if adjusted is None else adjusted.pairs
+    raw = list(weighted_pairs(planned))
+    pairs = raw if adjusted is None else adjusted.pairs
+    shift = _mean(pairs) - _mean(raw)  # what earlier runs adjusted
     in_all = math.fsum(both.stands_for for both in planned)
     single = all(max(both.old.attempts, both.new.attempts) <= 1 for both in planned)
     return Untested(
@@ -175,8 +177,8 @@ def untested_row(
             seed=seed,
             added=0.0 if adjusted is None else adjusted.added,
         ),
-        floor=math.fsum(both.stands_for * both.floor for both in planned) / (in_all or 1.0),
-        ceiling=math.fsum(both.stands_for * both.ceiling for both in planned) / (in_all or 1.0),
+        floor=shift + math.fsum(both.stands_for * both.floor for both in planned) / (in_all or 1.0),
+        ceiling=shift + math.fsum(both.stands_for * both.ceiling for both in planned) / (in_all or 1.0),
         missing=sum(not both.is_complete for both in planned),
     )
 
@@ -193,6 +195,11 @@ def weighted_pairs(planned: Sequence[Match]) -> Iterator[paired.Pair]:
         if both.pair is not None:
             weight = weights[both.stratum]
             yield both.pair if math.isclose(weight, 1.0) else replace(both.pair, weight=weight)
+
+
+def _mean(pairs: Sequence[paired.Pair]) -> float:
+    size = math.fsum(one.weight for one in pairs)
+    return math.fsum(one.weight * one.difference for one in pairs) / size if size else 0.0
 
 
 def _pair(old: Earned, new: Earned) -> paired.Pair:

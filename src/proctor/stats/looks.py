@@ -118,6 +118,9 @@ class Looks(Protocol):
     def add(self, value: float, weight: float = 1.0) -> Look:
         """Take the next step."""
 
+    def end(self) -> Look:
+        """Look as after the last step: fewer came than there could be, as where a scorer does not apply to the others."""
+
 
 def looks(question: Question) -> Looks:
     """Choose the method for a question.
@@ -182,12 +185,20 @@ class _Looks:
             self._sequence.add(_scaled(asked, value), weight / asked.heaviest)
             span = asked.high - asked.low
             self._narrow(asked.low + span * self._sequence.low, asked.low + span * self._sequence.high)
-        stage = self._stages.get(len(self._values))
-        bounds = None if stage is None else self._bounds(stage)
+        return self._looked(self._stages.get(len(self._values)), is_last=len(self._values) == asked.most)
+
+    def end(self) -> Look:
+        """Look as after the last step, where fewer came than there could be."""
+        if self._question.target == "suite":
+            self._narrow(self._total / self._weight, self._total / self._weight)
+        return self._looked(self._stages.get(self._question.most), is_last=True)
+
+    def _looked(self, errors: _Errors | None, *, is_last: bool) -> Look:
+        bounds = None if errors is None else self._bounds(errors)
         if bounds is not None:
             self._narrow(bounds.low, bounds.high)
         if self._decision is None:
-            self._decision = self._decide(bounds)
+            self._decision = self._decide(bounds, is_last=is_last)
         return Look(
             steps=len(self._values),
             decision=self._decision,
@@ -230,16 +241,16 @@ class _Looks:
         self._low = max(self._low, low)
         self._high = max(min(self._high, high), self._low)
 
-    def _decide(self, bounds: Interval | None) -> Decision | None:
+    def _decide(self, bounds: Interval | None, *, is_last: bool) -> Decision | None:
         asked, sequence = self._question, self._sequence
-        if asked.target == "suite" and len(self._values) == (asked.size or asked.most):
+        if asked.target == "suite" and is_last and asked.most == (asked.size or asked.most):
             beyond = self._total / self._weight - asked.limit
             return "go" if (beyond if asked.higher else -beyond) >= -_ROUNDING else "no_go"
         if (sequence is not None and sequence.above) or (bounds is not None and bounds.low > asked.limit):
             return "go" if asked.higher else "no_go"
         if (sequence is not None and sequence.below) or (bounds is not None and bounds.high < asked.limit):
             return "no_go" if asked.higher else "go"
-        if len(self._values) == asked.most or (asked.target == "samples" and self._chance() < _HARDLY):
+        if is_last or (asked.target == "samples" and self._chance() < _HARDLY):
             return "futile"
         return None
 
