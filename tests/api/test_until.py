@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import proctor
-from proctor import Run, Sample, Task, Trajectory, Unscored
+from proctor import Run, Sample, Score, Task, Trajectory, Unscored
 from proctor.api.numbers import headline
 from proctor.api.until import read_rule
 from proctor.continuous.gate import Ruling, gate
@@ -277,9 +277,17 @@ def test_runs_that_ended_early_differ_only_where_that_is_shown_at_any_time(run: 
     assert set(found.not_comparable) <= {"not_run"}
 
 
-def exact(sample: Sample, trajectory: Trajectory) -> bool:
+def exact(sample: Sample, trajectory: Trajectory) -> Score:
     """A scorer of the name that the runs here are scored by."""
-    return False
+    return Score(points=0)
+
+
+def _always(sample: Sample, trajectory: Trajectory) -> Score:
+    return Score(points=1)
+
+
+def _right(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
+    return Unscored(why="not_applicable") if sample.id == "7" else Score(points=int(trajectory.answer == "yes"))
 
 
 def _ruled(found: Run, path: Path) -> Ruling:
@@ -297,25 +305,19 @@ def test_a_gate_no_longer_decides_as_the_run_did_once_it_is_scored_anew(
 
 
 def test_what_a_scorer_does_not_apply_to_does_not_keep_the_last_look_away(run: Callable[..., Run]) -> None:
-    def right(sample: Sample, trajectory: Trajectory) -> bool | Unscored:
-        return Unscored(why="not_applicable") if sample.id == "7" else trajectory.answer == "yes"
-
     samples = [Sample.ask(str(n), f"{n}", target="yes") for n in range(100)]
     decisions = [
-        run(0.9, task=Task(name="t", samples=samples, scorers=[right]), until="accuracy >= 0.86", seed=seed)
+        run(0.9, task=Task(name="t", samples=samples, scorers=[_right]), until="accuracy >= 0.86", seed=seed)
         for seed in range(6)
     ]
     assert all(found.record.looked is not None and found.record.looked.decision is not None for found in decisions)
-    suite = run(0.9, task=Task(name="t", samples=samples, scorers=[right]), until="accuracy >= 0.9", target="suite")
+    suite = run(0.9, task=Task(name="t", samples=samples, scorers=[_right]), until="accuracy >= 0.9", target="suite")
     assert suite.record.looked is not None
     assert suite.record.looked.decision in ("go", "no_go")
 
 
 def test_the_headline_of_each_scorer_has_its_own_interval(run: Callable[..., Run]) -> None:
-    def longer(sample: Sample, trajectory: Trajectory) -> bool:
-        return True
-
-    both = Task(name="t", samples=task().samples, scorers=["exact", longer])
+    both = Task(name="t", samples=task().samples, scorers=["exact", _always])
     found = run(0.8, task=both, until="exact.accuracy >= 0.7")
     one = headline(found.record, found.store, found.record.scorers[1])
     assert one is not None

@@ -119,6 +119,7 @@ def test_rows_come_and_go_where_the_user_is_and_leaving_asks(site: Served, open_
     expect(page.get_by_text("This is no JSON: line 1, column 10")).to_be_visible()
     wrong.fill('{"name": "Li"}')
     page.get_by_role("button", name="Move turn 2 up").click()
+    expect(page.locator('[name="turns.0.calls.1.name"]')).to_have_value("greet")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status").filter(has_text="Saved.")).to_be_visible()
     first = site.case("price-question").conversation[0]

@@ -90,3 +90,10 @@ def test_huge_stakes_do_not_overflow() -> None:
     assert (
         feed(detector, iter([{"a": Unit(1.0, 1e6), "b": Unit(0.5, 1e-6)}] * 3), iter([{"a": Unit(0.999, 1e6)}])) == []
     )
+
+
+def test_a_change_begins_where_the_means_lie_apart_the_clearest() -> None:
+    detector = Detector(100)
+    runs = [{str(at): Unit(float(at < right)) for at in range(40)} for right in (30, 31, 30, 12, 11)]
+    found = [shift for run in runs if (shift := detector.add(run)) is not None]
+    assert [(one.since, one.found) for one in found] == [(3, 3)]

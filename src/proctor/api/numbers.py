@@ -56,16 +56,16 @@ def _of_scorer(
 ) -> list[Estimate]:
     tallies = store.tallies(record.id, scorer)
     cells = _cells(record, store, scorer)
-    beside = _not_applicable(record, store, scorer, tallies)
-    weighing = _weighing(record, cells, beside)
+    unfit = _not_applicable(record, store, scorer, tallies)
+    weighing = _weighing(record, cells, unfit)
     plain: list[Estimate] = []
     for slice_, sums in tallies.items():
         if weighing is None:
-            applying = replace(sums, planned=sums.planned - sum(beside.get(slice_, {}).values()))
+            applying = replace(sums, planned=sums.planned - sum(unfit.get(slice_, {}).values()))
             made = metrics(applying, slice=slice_, prefix=prefix, whole=tallies[""])
             plain.extend(replace(one, planned=sums.planned) for one in made)
         else:
-            parts = weighing.strata(slice_, _applying(cells.get(slice_, {}), beside.get(slice_, {})))
+            parts = weighing.strata(slice_, _applying(cells.get(slice_, {}), unfit.get(slice_, {})))
             rate, of_suite = is_rate(tallies[""]), weighing.of_suite
             found = strata.metrics(parts, sums, slice=slice_, prefix=prefix, rate=rate, of_suite=of_suite)
             plain.extend(found[:1] if weighing.stages else found)  # the points of a stage are not known
@@ -145,8 +145,8 @@ def _with_attempts(
 
 def find_weighing(record: RunRecord, store: Store, scorer: str) -> strata.Weighing | None:
     """Return how the estimates of a scorer weigh strata; None where every scored sample counts alike."""
-    beside = _not_applicable(record, store, scorer, store.tallies(record.id, scorer))
-    return _weighing(record, _cells(record, store, scorer), beside)
+    unfit = _not_applicable(record, store, scorer, store.tallies(record.id, scorer))
+    return _weighing(record, _cells(record, store, scorer), unfit)
 
 
 def official(record: RunRecord, store: Store, found: Sequence[Estimate]) -> Sequence[Estimate]:
@@ -234,12 +234,12 @@ def _cells_of_stages(
     return {slice_: {name: tally(found) for name, found in each.items()} for slice_, each in cases.items()}
 
 
-def _applying(cells: Mapping[str, Tally], beside: Mapping[str, int]) -> dict[str, Tally]:
-    return {name: replace(sums, planned=sums.planned - beside.get(name, 0)) for name, sums in cells.items()}
+def _applying(cells: Mapping[str, Tally], unfit: Mapping[str, int]) -> dict[str, Tally]:
+    return {name: replace(sums, planned=sums.planned - unfit.get(name, 0)) for name, sums in cells.items()}
 
 
 def _weighing(
-    record: RunRecord, cells: Mapping[str, Mapping[str, Tally]], beside: Mapping[str, Mapping[str, int]]
+    record: RunRecord, cells: Mapping[str, Mapping[str, Tally]], unfit: Mapping[str, Mapping[str, int]]
 ) -> strata.Weighing | None:
     """Return how strata are weighted; None where all of each was scored, so that no weights are needed."""
     known = record.strata
@@ -249,7 +249,7 @@ def _weighing(
     sizes: dict[str, dict[str, float]] = {}
     for slice_, by_stratum in cells.items():
         for stratum, sums in by_stratum.items():
-            applicable = sums.planned - beside.get(slice_, {}).get(stratum, 0)
+            applicable = sums.planned - unfit.get(slice_, {}).get(stratum, 0)
             if stratum in represented and applicable > 0:
                 share = applicable / whole[stratum].planned
                 sizes.setdefault(slice_, {})[stratum] = represented[stratum] * share

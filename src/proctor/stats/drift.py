@@ -43,7 +43,7 @@ class Shift(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         begin: the first run of those before the change, back to the last one.
-        since: the first run after it, as far as the runs show.
+        since: the first run after it, as far as the runs show: where the means before and after lie apart the clearest.
         found: the run that showed it.
         before, after: the means of the units that were measured on both sides.
         chance: of so much evidence at a run if nothing changed, at most.
@@ -93,21 +93,29 @@ class Detector:
         best = max(self._bets, key=lambda bet: bet.log)
         if best.log < self._least:
             return None
-        before, after = self._runs[self._begin : best.since], self._runs[best.since :]
+        since = max(range(max(best.since, self._begin + 1), at + 1), key=lambda one: self._gap(one, best.direction))
+        before, after = self._runs[self._begin : since], self._runs[since:]
         first, second = _means(before, after)
         found = Shift(
             direction=best.direction,
             begin=self._begin,
-            since=best.since,
+            since=since,
             found=at,
             before=first,
             after=second,
             chance=math.exp(-best.log) / self._share,
         )
-        self._begin_at(best.since)
+        self._begin_at(since)
         for each in after:
             self._know(each)
         return found
+
+    def _gap(self, position: int, direction: Direction) -> float:
+        """Return how far the runs from a position on lie beyond those before it, in errors of that difference, up to a factor."""
+        before, after = self._runs[self._begin : position], self._runs[position:]
+        first, second = _means(before, after)
+        gap = first - second if direction == "down" else second - first
+        return gap * math.sqrt(len(before) * len(after) / (len(before) + len(after)))
 
     def _begin_at(self, position: int) -> None:
         self._begin = position
@@ -183,7 +191,7 @@ def _means(before: Sequence[Units], after: Sequence[Units]) -> tuple[float, floa
         means.append(({name: math.fsum(values) / len(values) for name, values in known.items()}, weights))
     (first, _), (second, weights) = means
     both = [name for name in second if name in first]
-    whole = sum(weights[name] for name in both)
+    whole = sum(weights[name] for name in both) or 1.0
     return (
         math.fsum(first[name] * weights[name] for name in both) / whole,
         math.fsum(second[name] * weights[name] for name in both) / whole,
