@@ -22,13 +22,7 @@ CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
     metavar="FILE",
     help=t("The rules, as proctor new gate writes them (default: ./gate.toml, else not worse by more than 5 points)."),
 )
-@click.option(
-    "--out",
-    "-o",
-    metavar="FILE",
-    multiple=True,
-    help=t("Write it too: .html, .md, .json or .xml (JUnit); several times."),
-)
+@options.decision
 @click.option(
     "--accept-changes",
     is_flag=True,

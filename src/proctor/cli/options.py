@@ -276,6 +276,13 @@ reader = click.option(
         "For whom: developer (failures with commands), product (a decision, risks, money and time), user (one card in plain words)."
     ),
 )
+decision = click.option(
+    "--out",
+    "-o",
+    metavar="FILE",
+    multiple=True,
+    help=t("Write it too: .html, .md, .json or .xml (JUnit); several times."),
+)
 page = click.option("--out", "-o", metavar="FILE", help=t("Write a page too: .md or .html."))
 concurrency = click.option("--concurrency", type=AT_LEAST_ONE, help=t("How many samples at once."))
 budget = click.option(

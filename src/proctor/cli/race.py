@@ -57,13 +57,7 @@ CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
     metavar="ID",
     help=t("The name of the race; that of a stored race, or of one of its runs, resumes it."),
 )
-@click.option(
-    "--out",
-    "-o",
-    metavar="FILE",
-    multiple=True,
-    help=t("Write it too: .html, .md, .json or .xml (JUnit); several times."),
-)
+@options.decision
 @options.store
 @options.showing
 @click.pass_context
@@ -106,11 +100,7 @@ def command(
     if as_json:
         output.json_text(race_pages.as_json(found))
     else:
-        page = race_pages.page(found, lang())
-        for name, value in page.facts.items():
-            output.line(f"{name}: {value}")
-        output.line()
-        output.show(page.sections)
+        output.print_page(race_pages.page(found, lang()))
     for path in out:
         output.message(t("Wrote {path}.", path=race_pages.write(found, Path(path), lang())))
     ctx.exit(CODES[race_pages.decision_of(found)])

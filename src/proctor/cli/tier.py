@@ -28,13 +28,7 @@ SUFFIXES = (".md", ".html", ".json", ".xml")
 @click.option(
     "--fresh", is_flag=True, help=t("Run every sample: take no trials over, and do not resume what was cut off.")
 )
-@click.option(
-    "--out",
-    "-o",
-    metavar="FILE",
-    multiple=True,
-    help=t("Write it too: .html, .md, .json or .xml (JUnit); several times."),
-)
+@options.decision
 @options.store
 @options.showing
 @click.pass_context

@@ -238,7 +238,7 @@ def _changed_share(rule: Rule, slice_: str, run: Run, against: Run) -> Evidence:
     floor = ceiling = found.value
     if missing:
         in_all = math.fsum(both.stands_for for both in planned)
-        shift = found.value - moved(list(weighted_pairs(planned))).value  # what earlier runs adjusted
+        shift = found.value - moved(list(weighted_pairs(planned))).value if run.earlier else 0.0  # what those adjusted
         floor = shift + math.fsum(both.stands_for * both.floor for both in planned) / in_all
         ceiling = shift + math.fsum(both.stands_for * both.ceiling for both in planned) / in_all
     margin = rule.bound if rule.kind == "better_by" else -rule.bound

@@ -158,7 +158,7 @@ class SamplePages:
         )
 
     def _part(self, request: Request, place: Place) -> Response:
-        """Send a part of the page: to htmx as it stands in it, else as a page of its own."""
+        """Send a part of the page: the part alone to htmx, else as a page of its own."""
         workspace = self._workspace
         kept = _filter(request.query_params.multi_items())
         values: dict[str, Any]
