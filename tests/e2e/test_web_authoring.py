@@ -16,7 +16,7 @@ from proctor.evalsets.read import read
 from proctor.web.auth import Person
 from proctor.web.serving import listen, make_server
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser-2")]
 PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}
 AGENT = """
 import time

@@ -15,7 +15,7 @@ pytest.importorskip("google.adk", reason="needs the extra 'adk'")
 from adk_shop import write_shop
 from test_web_every_page import AXE, BROKEN_RULES
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser-2")]
 PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}
 HOSTILE = (
     "<script>alert(1)</script><img src=x onerror=alert(2)> ![](http://evil.example/p.png) [x](javascript:alert(3)) 你好"

@@ -15,7 +15,7 @@ from proctor.web.client import Client, Unanswered
 from proctor.web.runs.listing import RunFilter, list_runs
 from proctor.web.samples.listing import SampleFilter, list_samples
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser-2")]
 AXE = Path(__file__).parents[1] / "data" / "axe" / "axe-4.14.1.min.js.gz"
 STARTS = ["/runs", "/runs/new", "/compare", "/leaderboard", "/trends", "/evalsets", "/chat", "/review", "/nowhere"]
 MOST_PAGES = 60

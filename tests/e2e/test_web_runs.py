@@ -15,7 +15,7 @@ from proctor import Sample, Task, evaluate
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.xdist_group("browser"),
+    pytest.mark.xdist_group("browser-2"),
 ]
 PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}
 HOSTILE = "<img src=http://evil.example/x onerror=alert(1)><script>alert(1)</script>"

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser-2")]
 IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
 Visit = Callable[..., Page]
 PICTURES = {
