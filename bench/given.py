@@ -91,7 +91,7 @@ def measure() -> Iterator[Figure]:
 
 
 def simulate(suite: Suite, rounds: int, seed: int = 0) -> Result:
-    """Draw the samples, and all values anew, in each round; only for `suite` the truth is the mean of the values."""
+    """Draw the samples, and new values of all, in each round; only for `suite` the truth is the mean of the values."""
     source = np.random.default_rng(seed)
     held = held_plain = 0
     width = width_plain = error = 0.0

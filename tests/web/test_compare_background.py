@@ -1,4 +1,4 @@
-"""What takes long is computed once, apart from the server, and anew when other trials are stored."""
+"""What takes long is computed once, apart from the server, and again when other trials are stored."""
 
 import threading
 from collections.abc import Sequence
