@@ -113,3 +113,31 @@ def visit(chromium: Browser, requests: list[str]) -> Iterator[Callable[..., Page
     for context in contexts:
         context.close()
     assert errors == []
+
+
+@pytest.fixture(scope="module")
+def session(chromium: Browser, server: WebServer) -> Any:
+    """The cookie that the link of the module's `server` is turned into."""
+    context = chromium.new_context()
+    context.new_page().goto(server.link)
+    state = context.storage_state()
+    context.close()
+    return state
+
+
+@pytest.fixture
+def visit_path(
+    visit: Callable[..., Page], server: WebServer, session: Any, requests: list[str]
+) -> Iterator[Callable[..., Page]]:
+    """Opens a path of the module's `server`, signed in; nothing else may be asked for, and no script may complain."""
+    said: list[str] = []
+
+    def begin(path: str, **how: Any) -> Page:
+        page = visit("about:blank", storage_state=session, **how)
+        page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+        page.goto(server.address + path)
+        return page
+
+    yield begin
+    assert said == []
+    assert [url for url in requests if not url.startswith((server.address, "about:"))] == []

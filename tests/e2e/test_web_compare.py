@@ -1,15 +1,12 @@
 """Comparing runs in a real browser: choose, compare, open samples by keys, rank, follow over time; a phone, Chinese, dark."""
 
-import json
 import shutil
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from proctor import Sample, Task, evaluate
 from proctor.api.baselines import set_baseline
@@ -50,64 +47,14 @@ def fill(store: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+def server(tmp_path_factory: pytest.TempPathFactory, web_of_module: Callable[..., Any]) -> Any:
     store = tmp_path_factory.mktemp("web") / "runs.db"
     fill(store)
-    command = [sys.executable, "-m", "proctor", "web", "--store", str(store), "--json", "--no-open", "--port", "17890"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    said: dict[str, Any] = json.loads(process.stdout.readline())
-    yield said
-    process.terminate()
-    process.communicate(timeout=60)
+    return web_of_module("--store", store)
 
 
-@pytest.fixture(scope="module")
-def session(chromium: Browser, server: dict[str, Any]) -> Any:
-    """The cookie that the link is turned into."""
-    context = chromium.new_context()
-    context.new_page().goto(server["people"][0]["link"])
-    state = context.storage_state()
-    context.close()
-    return state
-
-
-@pytest.fixture
-def visit(chromium: Browser, server: dict[str, Any], session: Any) -> Iterator[Visit]:
-    """Opens a page; nothing outside may be asked for, and no script may fail or say anything."""
-    contexts = []
-    wrong: list[str] = []
-    requests: list[str] = []
-    said: list[tuple[str, str]] = []
-
-    def begin(path: str, **how: Any) -> Page:
-        contexts.append(chromium.new_context(storage_state=session, **how))
-        page = contexts[-1].new_page()
-        page.on("request", lambda request: requests.append(request.url))
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("dialog", lambda dialog: wrong.append(dialog.message))
-        page.on("console", lambda message: said.append((message.type, message.text)))
-        page.goto(server["address"] + path)
-        return page
-
-    yield begin
-    for context in contexts:
-        context.close()
-    assert wrong == []
-    assert [url for url in requests if not url.startswith(server["address"])] == []
-    assert [text for kind, text in said if kind == "error"] == []
-
-
-def test_two_runs_are_chosen_and_their_samples_read_by_keys(visit: Visit) -> None:
-    page = visit("/compare")
+def test_two_runs_are_chosen_and_their_samples_read_by_keys(visit_path: Visit) -> None:
+    page = visit_path("/compare")
     page.get_by_label("new", exact=True).check()
     page.get_by_label("old", exact=True).check()
     page.get_by_role("button", name="Compare", exact=True).click()
@@ -131,8 +78,8 @@ def test_two_runs_are_chosen_and_their_samples_read_by_keys(visit: Visit) -> Non
     expect(page.get_by_role("heading", level=1)).to_have_text("case_00")
 
 
-def test_a_margin_decides_and_a_third_run_is_added(visit: Visit) -> None:
-    page = visit("/compare?run=old&run=new")
+def test_a_margin_decides_and_a_third_run_is_added(visit_path: Visit) -> None:
+    page = visit_path("/compare?run=old&run=new")
     page.get_by_label("May be worse by, points").fill("5")
     page.get_by_role("button", name="Decide").click()
     expect(page.locator(".gate")).to_contain_text("met: B is not worse by more than 5 points.")
@@ -143,8 +90,8 @@ def test_a_margin_decides_and_a_third_run_is_added(visit: Visit) -> None:
     expect(page.locator(".compared li")).to_have_count(2)
 
 
-def test_the_leaderboard_leads_to_a_comparison(visit: Visit) -> None:
-    page = visit("/leaderboard")
+def test_the_leaderboard_leads_to_a_comparison(visit_path: Visit) -> None:
+    page = visit_path("/leaderboard")
     expect(page.locator("tbody tr")).to_have_count(3)
     expect(page.locator("tbody tr").first).to_contain_text("large")
     page.get_by_label("Compare new").check()
@@ -153,8 +100,8 @@ def test_the_leaderboard_leads_to_a_comparison(visit: Visit) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("the second is worse")
 
 
-def test_a_trend_shows_the_fall_from_the_baseline(visit: Visit) -> None:
-    page = visit("/trends?agent=bot")
+def test_a_trend_shows_the_fall_from_the_baseline(visit_path: Visit) -> None:
+    page = visit_path("/trends?agent=bot")
     page.get_by_label("Baseline").select_option("release")
     expect(page.locator("circle.worse")).to_have_count(2)
     expect(page.get_by_role("status")).to_contain_text("night-4 is worse than night-1")
@@ -173,8 +120,8 @@ def test_a_trend_shows_the_fall_from_the_baseline(visit: Visit) -> None:
         "/trends?agent=bot&baseline=release",
     ],
 )
-def test_pages_fit_a_phone_in_chinese_and_dark(visit: Visit, path: str) -> None:
-    page = visit(f"{path}{'&' if '?' in path else '?'}lang=zh", color_scheme="dark", **PHONE)
+def test_pages_fit_a_phone_in_chinese_and_dark(visit_path: Visit, path: str) -> None:
+    page = visit_path(f"{path}{'&' if '?' in path else '?'}lang=zh", color_scheme="dark", **PHONE)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert page.locator("html").get_attribute("lang") == "zh-CN"
     assert page.locator("script:not([src])").count() == 0

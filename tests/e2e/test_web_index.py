@@ -1,17 +1,13 @@
 """The list of samples in a real browser: search as one types, filters by mouse, pages by keys, hostile texts, a run that grows."""
 
 import asyncio
-import json
 import shutil
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 from stored_runs import a_record, a_trial, a_verdict, begun
 
 from proctor.core.sample import Sample
@@ -54,65 +50,27 @@ async def fill(path: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
-    store: Path = tmp_path_factory.mktemp("web") / "runs.db"
+def server(tmp_path_factory: pytest.TempPathFactory, web_of_module: Callable[..., Any]) -> Any:
+    store = tmp_path_factory.mktemp("web") / "runs.db"
     with ThreadPoolExecutor(1) as pool:  # the thread of a browser has a loop already
         pool.submit(lambda: asyncio.run(fill(str(store)))).result()
-    command = [sys.executable, "-m", "proctor", "web", "--store", str(store), "--json", "--no-open", "--port", "17893"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    said: dict[str, Any] = json.loads(process.stdout.readline())
-    yield said
-    process.terminate()
-    process.communicate(timeout=60)
-
-
-@pytest.fixture(scope="module")
-def session(chromium: Browser, server: dict[str, Any]) -> Any:
-    """The cookie that the link is turned into."""
-    context = chromium.new_context()
-    context.new_page().goto(server["people"][0]["link"])
-    state = context.storage_state()
-    context.close()
-    return state
+    return web_of_module("--store", store)
 
 
 @pytest.fixture
-def visit(chromium: Browser, server: dict[str, Any], session: Any) -> Iterator[Visit]:
-    """Opens a page; nothing outside may be asked for, and no script may fail or say anything."""
-    contexts = []
-    wrong: list[str] = []
-    requests: list[str] = []
+def visit_list(visit_path: Visit) -> Visit:
+    """Opens a path, and waits until its list is there."""
 
     def begin(path: str, **how: Any) -> Page:
-        contexts.append(chromium.new_context(storage_state=session, **how))
-        page = contexts[-1].new_page()
-        page.set_default_timeout(30_000)
-        page.on("request", lambda request: requests.append(request.url))
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("dialog", lambda dialog: wrong.append(dialog.message))
-        page.on("console", lambda message: wrong.append(message.text) if message.type == "error" else None)
-        page.goto(server["address"] + path)
+        page = visit_path(path, **how)
         expect(page.locator(".found b")).to_be_visible()
         return page
 
-    yield begin
-    for context in contexts:
-        context.close()
-    assert wrong == []
-    assert [url for url in requests if not url.startswith(server["address"])] == []
+    return begin
 
 
-def test_samples_are_searched_filtered_and_opened_with_their_neighbours(visit: Visit) -> None:
-    page = visit("/runs/r/samples")
+def test_samples_are_searched_filtered_and_opened_with_their_neighbours(visit_list: Visit) -> None:
+    page = visit_list("/runs/r/samples")
     rows = page.locator("tr[data-row]")
     expect(page.locator(".found")).to_contain_text("130 samples")
     expect(rows).to_have_count(50)
@@ -139,8 +97,8 @@ def test_samples_are_searched_filtered_and_opened_with_their_neighbours(visit: V
     expect(page.locator(".found")).to_contain_text("65 samples")
 
 
-def test_pages_follow_each_other_by_keys_and_by_address(visit: Visit) -> None:
-    page = visit("/runs/r/samples?order=plan")
+def test_pages_follow_each_other_by_keys_and_by_address(visit_list: Visit) -> None:
+    page = visit_list("/runs/r/samples?order=plan")
     rows = page.locator("tr[data-row]")
     expect(rows.first).to_contain_text("case 000")
     page.keyboard.press("j")
@@ -156,8 +114,8 @@ def test_pages_follow_each_other_by_keys_and_by_address(visit: Visit) -> None:
     expect(rows.first).to_contain_text("case 000")
 
 
-def test_hostile_texts_are_only_shown(visit: Visit) -> None:
-    page = visit("/runs/r/samples?text=onerror")
+def test_hostile_texts_are_only_shown(visit_list: Visit) -> None:
+    page = visit_list("/runs/r/samples?text=onerror")
     row = page.locator("tr[data-row]")
     expect(row).to_have_count(1)
     expect(row).to_contain_text("<script>alert(1)</script>")
@@ -165,13 +123,13 @@ def test_hostile_texts_are_only_shown(visit: Visit) -> None:
     assert page.locator("main img").count() == 0
     page.get_by_role("link", name="<img src=x").first.click()
     expect(page.locator("h1")).to_contain_text("<script>")
-    page = visit("/runs/r/samples?id=../up")
+    page = visit_list("/runs/r/samples?id=../up")
     page.get_by_role("link", name="../up/../x?y#z").click()
     expect(page.locator("h1")).to_contain_text("../up/../x?y#z")
 
 
-def test_a_phone_and_chinese_in_the_dark(visit: Visit) -> None:
-    page = visit("/runs/r/samples?lang=zh&theme=dark", **PHONE)
+def test_a_phone_and_chinese_in_the_dark(visit_list: Visit) -> None:
+    page = visit_list("/runs/r/samples?lang=zh&theme=dark", **PHONE)
     expect(page.locator(".found")).to_contain_text("130 个样本")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     page.get_by_label("结果").first.select_option("passed")
