@@ -65,6 +65,8 @@ class Episode:
                         if isinstance(turn, FreshTurn):
                             break  # to open another session
                     else:
+                        if turn is None and self._user is not None and environment is not None:
+                            await self._look(environment)  # the user may have acted before it ended the conversation
                         return self._made(self._steps)
                 except EpisodeOver:
                     return await self._ended_by_rule()

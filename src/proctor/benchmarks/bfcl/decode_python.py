@@ -10,9 +10,9 @@ import threading
 import warnings
 from typing import Any
 
-from proctor.benchmarks.bfcl.arithmetic import Refused, evaluate
 from proctor.benchmarks.bfcl.calls import Call, Undecodable, show
 from proctor.core.sentence import Sentence, say
+from proctor.reply_parsing.arithmetic import Refused, evaluate
 
 LONGEST = 400_000
 

@@ -1,6 +1,6 @@
 """Compute `2 + 3`, `'a' + 'b'` or `len('abc') * 2` as Python would, without running any code.
 
-The official decoder hands binary operators to an unrestricted `eval`. Here only constants, containers, operators and
+Official code of benchmarks hands what a model wrote to an unrestricted `eval`. Here only constants, containers, operators and
 harmless builtins count, and every value stays small; anything else is refused (a difference that is meant).
 """
 

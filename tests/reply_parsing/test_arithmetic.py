@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from proctor.benchmarks.bfcl.arithmetic import Refused, evaluate
+from proctor.reply_parsing.arithmetic import Refused, evaluate
 
 
 def computed(text: str) -> Any:

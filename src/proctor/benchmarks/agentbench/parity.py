@@ -1,0 +1,56 @@
+"""Our rules against recorded results of the official code.
+
+A line has an `id`, a `kind` and what that kind needs; the check of a kind returns what the official code found, and what ours
+does. A reply `!limit` is one that did not fit into the model's context.
+
+    {"id": "db-1", "kind": "db_answer", "type": "counting", "answer": "[\\"5\\"]", "label": ["5.0"], "correct": 1.0}
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from proctor.benchmarks.agentbench import dataset, parity_rules
+from proctor.core.errors import BadInput
+from proctor.core.parity import Checked
+from proctor.runtime.json_file import read_json_lines
+
+Line = Mapping[str, Any]
+Check = Callable[[Line], tuple[object, object]]  # to what the official code found, and what ours does
+CheckWithClone = Callable[[Line, Path], tuple[object, object]]
+
+CHECKS: Mapping[str, Check] = {**parity_rules.CHECKS}
+WITH_CLONE: Mapping[str, CheckWithClone] = {**parity_rules.WITH_CLONE}
+
+
+def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:
+    """Check every line.
+
+    Args:
+        data: a clone of the repository, which some kinds need.
+
+    Raises:
+        BadInput: a line that cannot be read or is of no known kind, or a kind that needs a clone without one.
+    """
+    for number, line in read_json_lines(path, dict):
+        try:
+            wanted, ours = _checked(line, data)
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadInput("{path}, line {line}: no line of a corpus of AgentBench ({error}).", path=path, line=number, error=repr(error)) from error  # fmt: skip
+        agrees = _same(ours, wanted)
+        yield Checked(id=line["id"], agrees=agrees, ours=str(ours)[:300], official=str(wanted)[:300], rule=line["kind"])
+
+
+def _checked(line: Line, data: str | None) -> tuple[object, object]:
+    kind = line["kind"]
+    return WITH_CLONE[kind](line, dataset.locate(data)) if kind in WITH_CLONE else CHECKS[kind](line)
+
+
+def _same(ours: object, wanted: object) -> bool:
+    if isinstance(ours, float | int) and isinstance(wanted, int | float):
+        return abs(ours - wanted) < 1e-12
+    if isinstance(ours, dict) and isinstance(wanted, dict):
+        return ours.keys() == wanted.keys() and all(_same(ours[name], wanted[name]) for name in ours)
+    if isinstance(ours, list | tuple) and isinstance(wanted, list | tuple):
+        return len(ours) == len(wanted) and all(map(_same, ours, wanted))
+    return ours == wanted

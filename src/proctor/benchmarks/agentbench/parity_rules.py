@@ -1,0 +1,192 @@
+"""Check the kinds that are rules alone: scores, aggregates, parsers, windows, and loops with scripted replies."""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from proctor.benchmarks.agentbench import cards, dataset, db_answer, mind2web, official
+from proctor.benchmarks.agentbench.conversation import Ended, History, Play, segments, window
+from proctor.benchmarks.agentbench.webshop import WebShop
+from proctor.core.errors import EnvironmentFailed
+from proctor.core.sample import Message, Sample
+
+LIMIT = "!limit"
+Line = Mapping[str, Any]
+Pair = tuple[object, object]
+
+
+def replay(play: Play, sample: Sample, replies: Sequence[str]) -> tuple[Ended | None, History, int]:
+    """Play a sample with scripted replies, without an agent; how it ended, the history, and how often the agent was asked.
+
+    When the replies are used up, the agent's context is full, as in the corpora.
+    """
+    return asyncio.run(_replay(play, sample, replies))
+
+
+async def _replay(play: Play, sample: Sample, replies: Sequence[str]) -> tuple[Ended | None, History, int]:
+    history: History = []
+    loop = play(sample, history)
+    asked = 0
+    try:
+        ended = await anext(loop)
+        while ended is None:
+            reply = replies[asked] if asked < len(replies) else LIMIT
+            asked += 1
+            history.append(Message.of("assistant", "agent context limit" if reply == LIMIT else reply))
+            ended = await loop.asend(None if reply == LIMIT else reply)
+    finally:
+        await loop.aclose()
+    return ended, history, asked
+
+
+def sha256(text: str) -> str:
+    """Return the digest by which a line names a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _db_answer(line: Line) -> Pair:
+    return line["correct"], float(db_answer.is_right(line["answer"], line["type"], line["label"]))
+
+
+def _db_hash(line: Line) -> Pair:
+    result = {"answer": line["answer"], "type": line["type"]}
+    found = db_answer.overall([(result, line["label"])])
+    return line["own"], {name: found[f"{name}_accuracy"] for name in line["own"]}
+
+
+def _db_overall(line: Line) -> Pair:
+    rows = [
+        (None if answer is None else {"answer": answer, "type": kind}, label) for answer, kind, label in line["rows"]
+    ]
+    return line["overall"], official.overall("db", rows)
+
+
+def _db_fc_answer(line: Line) -> Pair:
+    answer = line["answer"]
+    if isinstance(answer, list):  # JSON knows no tuples, and rows of the database are some
+        answer = [tuple(row) if isinstance(row, list) else row for row in answer]
+    return line["correct"], db_answer.is_right_with_functions(answer, line["type"], line["label"])
+
+
+def _overall(part: official.Part) -> Callable[[Line], Pair]:
+    def check(line: Line) -> Pair:
+        targets = line.get("targets", [None] * len(line["results"]))
+        results = [None, *line["results"][1:]] if line.get("first_missing") else line["results"]
+        return line["overall"], official.overall(part, list(zip(results, targets, strict=True)))
+
+    return check
+
+
+def _cg_game(line: Line) -> Pair:
+    return line["for_agent"], [cards.tally(line["games"], player) for player in (0, 1)]
+
+
+def _m2w_parse(line: Line) -> Pair:
+    return line["parsed"], list(mind2web.parse(line["text"]))
+
+
+def _m2w_f1(line: Line) -> Pair:
+    return line["f1"], official.word_f1(line["pred"], line["label"])
+
+
+def _m2w_overall(line: Line) -> Pair:
+    rows = [
+        ({"final_prediction": output}, target) for output, target in zip(line["outputs"], line["targets"], strict=True)
+    ]
+    return line["overall"], official.overall("mind2web", rows)
+
+
+class _Shop:
+    """A shop that only counts."""
+
+    observation = "shop"
+
+    def __init__(self, line: Line) -> None:
+        self.actions: list[str] = []
+        self._line = line
+
+    def reset(self, goal: int) -> None:
+        self.actions.clear()
+
+    def get_available_actions(self) -> dict[str, Any]:
+        return {"has_search_bar": True, "clickables": []}
+
+    def step(self, action: str) -> tuple[str, float, bool, None]:
+        self.actions.append(action)
+        done = len(self.actions) >= self._line["done_at"]
+        return "shop", self._line["final_reward"] if done else 0.0, done, None
+
+
+def _ws_episode(line: Line) -> Pair:
+    shop = _Shop(line)
+    sample = Sample(id="", turns=(), meta={"item": {"goal": 0}})
+    ended, _, _ = replay(WebShop(lambda: shop, ()), sample, line["replies"])
+    assert ended is not None
+    assert ended.result is not None
+    ours = {"actions": shop.actions, "status": ended.status, "reward": ended.result["reward"], "turns": len(ended.result["history"])}  # fmt: skip
+    return {name: line[name] for name in ours}, ours
+
+
+def _window(line: Line) -> Pair:
+    contents = line["contents"] or ["word " * count for _, count in line["lengths"]]
+    roles: Mapping[str, Literal["user", "assistant"]] = {"user": "user", "agent": "assistant"}
+    messages = [Message.of(roles[role], text) for (role, _), text in zip(line["lengths"], contents, strict=True)]
+    try:
+        seen = window(messages)
+    except EnvironmentFailed:
+        return line["result"], {"raises": "AssertionError: Invalid message length"}
+    names = ["agent" if message.role == "assistant" else "user" for message in seen]
+    return line["result"], {"kept": len(seen), "first_tail": seen[0].text[-40:], "roles": names}
+
+
+def _segments(line: Line) -> Pair:
+    return line["count"], segments(line["text"])
+
+
+def _validation(line: Line) -> Pair:
+    shares = official.validation(line["statuses"], line["history_lengths"])
+    return [line["validation"], line["report"]], [shares, official.report(shares)]
+
+
+def _main_metric(line: Line) -> Pair:
+    return line["main"], official.main_metric(official.part_of(line["task"]), line["overall"]["custom"])
+
+
+def _os_problem(line: Line, root: Path) -> Pair:
+    samples = dataset.samples(root, "os", "dev" if line["part"] == "os-dev" else "std")
+    problem = next(sample.meta["item"] for sample in samples if sample.meta["index"] == line["index"])
+    ours = {
+        "image": problem["image"],
+        "init": len(problem["init"]),
+        "start": problem["start"] is not None,
+        "evaluation": "check" if problem["check"] else "match",
+        "checks": problem["check"] and [script and script[0] for script in problem["check"]],
+        "match_keys": problem["match"] and sorted(problem["match"]),
+        "description_sha256": sha256(problem["description"]),
+    }
+    return {name: line[name] for name in ours}, ours
+
+
+CHECKS = {
+    "db_answer": _db_answer,
+    "db_hash": _db_hash,
+    "db_overall": _db_overall,
+    "db_fc_answer": _db_fc_answer,
+    "os_overall": _overall("os"),
+    "kg_overall": _overall("kg"),
+    "cg_overall": _overall("cards"),
+    "ltp_overall": _overall("puzzles"),
+    "alf_overall": _overall("alfworld"),
+    "cg_game": _cg_game,
+    "m2w_parse": _m2w_parse,
+    "m2w_f1": _m2w_f1,
+    "m2w_overall": _m2w_overall,
+    "ws_episode": _ws_episode,
+    "window": _window,
+    "segments": _segments,
+    "validation": _validation,
+    "main_metric": _main_metric,
+}
+WITH_CLONE = {"os_problem": _os_problem}

@@ -1,0 +1,40 @@
+"""AgentBench: recorded results of the official code are ours too. The lines were made by running v0.2 and main with stubs."""
+
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from proctor.benchmarks.agentbench.parity import check_corpus
+from proctor.core.errors import BadInput
+
+CORPUS = Path(__file__).parents[1] / "data" / "agentbench" / "rules.jsonl.gz"
+RESULTS = ("main", "correct", "own", "overall", "for_agent", "status", "parsed", "f1", "result", "count", "validation")
+
+
+def test_every_line_of_the_corpus_agrees() -> None:
+    checked = list(check_corpus(CORPUS))
+    differing = [f"{line.id}: official {line.official}, ours {line.ours}" for line in checked if not line.agrees]
+    assert len(Counter(line.rule for line in checked)) == 18
+    assert not differing, differing[:5]
+
+
+def test_an_altered_line_of_each_kind_differs(tmp_path: Path) -> None:
+    by_kind = {line["kind"]: line for line in map(json.loads, gzip.decompress(CORPUS.read_bytes()).splitlines())}
+    for line in by_kind.values():
+        line[next(name for name in RESULTS if name in line)] = {"SELECT": "altered"}
+    path = tmp_path / "altered.jsonl"
+    path.write_text("\n".join(map(json.dumps, by_kind.values())), encoding="utf-8")
+    assert [line.id for line in check_corpus(path) if line.agrees] == []
+
+
+@pytest.mark.parametrize(
+    "line", [{"id": "x", "kind": "nothing"}, {"id": "x", "kind": "db_answer"}, {"kind": "segments"}]
+)
+def test_a_line_of_no_kind_is_named(line: dict[str, str], tmp_path: Path) -> None:
+    path = tmp_path / "wrong.jsonl"
+    path.write_text(json.dumps(line), encoding="utf-8")
+    with pytest.raises(BadInput, match=r"wrong\.jsonl, line 1"):
+        list(check_corpus(path))
