@@ -1,0 +1,268 @@
+"""Find queries, prompts and recorded answers in the user's clone of StableToolBench, and turn queries into samples.
+
+A query of `solvable_queries/test_instruction/G1_instruction.json`:
+
+    {"query_id": 588, "query": "…", "relevant APIs": […], "api_list": [{"category_name": "Data", "tool_name": "TheClique",
+     "api_name": "Songkick artist", "api_description": "Artist info", "required_parameters": [{"name": "artist_id",
+     "type": "string", "description": "", "default": "520117"}], "optional_parameters": [], "method": "GET"}]}
+
+Source: StableToolBench aa4ed9f4737a, `toolbench/inference/Downstream_tasks/rapidapi.py`, `toolbench/utils.py`, and the
+prompts of `toolbench/inference/Prompts/ReAct_prompts.py`; they are read from the clone.
+"""
+
+import ast
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor.benchmarks.tooleval.judging import Evaluator, Wording
+from proctor.core.errors import BadInput
+from proctor.core.sample import Message, Sample, Tool, Turn
+from proctor.core.validation import in_words
+from proctor.runtime.json_file import read_json
+
+COMMIT = "aa4ed9f4737ad98bd706663f01d63623c3427812"
+SETS = ("G1_instruction", "G1_category", "G1_tool", "G2_instruction", "G2_category", "G3_instruction")
+VARIABLE = "PROCTOR_TOOLEVAL_DATA"
+_TYPES = {"NUMBER": "integer", "STRING": "string", "BOOLEAN": "boolean"}
+_RESERVED = ("from", "class", "return", "false", "true", "id", "and")
+_DESCRIPTION = 256  # characters
+_NAME = 64
+_QUERIES = ("solvable_queries", "data", ".", "solvable_queries_example")
+
+
+class Parameter(msgspec.Struct, frozen=True):
+    """A parameter of an API."""
+
+    name: str
+    type: str = "STRING"
+    description: str | None = ""
+    default: Any = ""
+
+
+class Api(msgspec.Struct, frozen=True):
+    """An API as a query lists it."""
+
+    category_name: str
+    tool_name: str
+    api_name: str
+    api_description: str | None = ""
+    required_parameters: tuple[Parameter, ...] = ()
+    optional_parameters: tuple[Parameter, ...] = ()
+
+
+class Query(msgspec.Struct, frozen=True):
+    """A query with the APIs that are offered for it."""
+
+    query_id: int | str
+    query: str
+    api_list: tuple[Api, ...]
+
+
+class Clone:
+    """The user's clone, or a folder with the same files."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def wording(self, evaluator: Evaluator = "default") -> Wording:
+        """Return the questions of an evaluator."""
+        return _wording(self.root / "toolbench/tooleval/evaluators" / f"tooleval_gpt-3.5-turbo_{evaluator}")
+
+    def correctness_prompt(self) -> str:
+        """Return the prompt for the judge of final answers."""
+        return str(self._literal("toolbench/tooleval/fac_eval.py", "PROMPT"))
+
+    def simulator_prompt(self) -> str:
+        """Return the prompt for the model that imitates APIs."""
+        return str(self._literal("server/main.py", "system_prompt"))
+
+    def system(self, tools: Sequence[str]) -> str:
+        """Return the agent's prompt; descriptions of whole tools are not in the clone, so each is None, as officially without one."""
+        task = self._literal("toolbench/inference/Downstream_tasks/rapidapi.py", "task_description")
+        task += "".join(f"{number}.{tool}: None\n" for number, tool in enumerate(dict.fromkeys(tools), start=1))
+        template = self._literal("toolbench/inference/Prompts/ReAct_prompts.py", "FORMAT_INSTRUCTIONS_SYSTEM_FUNCTION")
+        return str(template).replace("{task_description}", task)
+
+    def user(self, query: str) -> str:
+        """Return the agent's request."""
+        template = self._literal("toolbench/inference/Prompts/ReAct_prompts.py", "FORMAT_INSTRUCTIONS_USER_FUNCTION")
+        return str(template).replace("{input_description}", query)
+
+    def finish(self) -> Tool:
+        """Return the tool that ends a task."""
+        one = self._literal("toolbench/inference/Downstream_tasks/rapidapi.py", "finish_func")
+        return Tool(**one.get("function", one))
+
+    def queries(self, name: str) -> list[Query]:
+        """Return the queries of a set that are in its list of ids.
+
+        Raises:
+            BadInput: a file is missing or has another layout.
+        """
+        path = self.query_file(name)
+        try:
+            found = msgspec.convert(read_json(path), list[Query])
+        except msgspec.ValidationError as error:
+            raise BadInput("{path}: {error}.", path=path, error=in_words(error)) from None
+        wanted = self.ids(name)
+        return [one for one in found if str(one.query_id) in wanted]
+
+    def ids(self, name: str) -> list[str]:
+        """Return the ids over which a set is counted."""
+        found = read_json(self.query_file(name).parents[1] / "test_query_ids" / f"{name}.json")
+        return [str(one) for one in found]
+
+    def query_file(self, name: str) -> Path:
+        """Return the file with the queries of a set."""
+        for below in _QUERIES:
+            path = self.root / below / "test_instruction" / f"{name}.json"
+            if path.is_file():
+                return path
+        raise BadInput("{path} has no queries of the set {name}.", path=self.root, name=name)
+
+    def _literal(self, file: str, name: str) -> Any:
+        found = _literals(self.root / file)
+        if name not in found:
+            raise BadInput("{path} does not set {name}, which holds an official text.", path=self.root / file, name=name)  # fmt: skip
+        return found[name]
+
+
+def locate(data: str | None) -> Clone:
+    """Return the clone that the user names, or that PROCTOR_TOOLEVAL_DATA does.
+
+    Raises:
+        BadInput: none is named, or the folder is none.
+    """
+    given = data or os.environ.get(VARIABLE)
+    if not given:
+        raise BadInput(
+            "Name a clone of StableToolBench: --set data=FOLDER, or the variable {variable}. It comes with git clone https://github.com/THUNLP-MT/StableToolBench (32 MB; Apache-2.0).",
+            variable=VARIABLE,
+        )
+    root = Path(given).expanduser()
+    if not (root / "toolbench/tooleval/evaluators").is_dir():
+        raise BadInput("{path} is no clone of StableToolBench or ToolBench: it has no toolbench/tooleval/evaluators.", path=root)  # fmt: skip
+    return Clone(root)
+
+
+_wording = lru_cache(maxsize=8)(Wording)
+
+
+@lru_cache(maxsize=32)
+def _literals(path: Path) -> Mapping[str, Any]:
+    """Return what a source file sets to a literal, the first of each name; nothing in it is run."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError) as error:
+        raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from None
+    found: dict[str, Any] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name | ast.Attribute):
+            target = node.targets[0]
+            name = target.id if isinstance(target, ast.Name) else target.attr
+            value = _value(node.value)
+            if name not in found and value is not None:
+                found[name] = value
+    return found
+
+
+def _value(node: ast.expr) -> Any:
+    if isinstance(node, ast.JoinedStr):  # an f-text without fields is a literal too
+        return "".join(str(one.value) for one in node.values if isinstance(one, ast.Constant))
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
+
+
+def sets_of(category: str | Sequence[str] | None) -> list[str]:
+    """Return the sets that the user names, in the official order; all when None.
+
+    Raises:
+        BadInput: there is no such set.
+    """
+    named = [*SETS] if category is None else category.split(",") if isinstance(category, str) else [*category]
+    if unknown := [one for one in named if one not in SETS]:
+        raise BadInput("ToolEval has no set '{name}'. Known: {known}.", name=unknown[0], known=", ".join(SETS))
+    return [one for one in SETS if one in named]
+
+
+def samples(clone: Clone, names: Sequence[str]) -> Iterator[Sample]:
+    """Yield the queries of some sets."""
+    finish = clone.finish()
+    for name in names:
+        for one in clone.queries(name):
+            tools = tuple(function_of(api) for api in one.api_list)
+            system = clone.system([standard_name(api.tool_name) for api in one.api_list])
+            yield Sample(
+                id=f"{name}/{one.query_id}",
+                turns=(
+                    Turn(
+                        messages=(Message.of("system", system), Message.of("user", clone.user(one.query))),
+                        tools=(*tools, finish),
+                    ),
+                ),
+                tags={"set": name},
+                meta={"query": one.query, "apis": [_place(api, tool) for api, tool in zip(one.api_list, tools, strict=True)]},
+            )  # fmt: skip
+
+
+def _place(api: Api, tool: Tool) -> dict[str, str]:
+    """Return where the tool server finds an API, and what it knows of it."""
+    return {
+        "function": tool.name,
+        "category": standard_category(api.category_name),
+        "tool": standard_name(api.tool_name),
+        "api": _api_name(api),
+        "name": api.api_name,
+        "description": api.api_description or "",
+    }
+
+
+def function_of(api: Api) -> Tool:
+    """Return an API as a function of chat completions."""
+    standard = standard_name(api.tool_name)
+    name = f"{_api_name(api)}_for_{standard}"[-_NAME:]
+    description = f'This is the subfunction for tool "{standard}", you can use this tool.'
+    if (said := (api.api_description or "").strip()) != "":
+        description += f'The description of this function is: "{said.replace(api.api_name, name)[:_DESCRIPTION]}"'
+    properties: dict[str, Any] = {}
+    required: list[str] = []
+    optional: list[str] = []
+    if api.required_parameters:  # officially an API without any has no optional ones either
+        for names, parameters in ((required, api.required_parameters), (optional, api.optional_parameters)):
+            for one in parameters:
+                key = _renamed(standard_name(one.name))
+                schema = {"type": _TYPES.get(one.type, "string"), "description": (one.description or "")[:_DESCRIPTION]}
+                properties[key] = schema if str(one.default) == "" else {**schema, "example_value": one.default}
+                names.append(key)
+    return Tool(name=name, description=description, parameters={"type": "object", "properties": properties, "required": required, "optional": optional})  # fmt: skip
+
+
+def standard_name(text: str) -> str:
+    """Return a name as the tool server writes it.
+
+    >>> standard_name("Songkick artist!"), standard_name("2Gis")
+    ('songkick_artist', 'get_2gis')
+    """
+    name = re.sub(r"_+", "_", re.sub(r"[^\u4e00-\u9fa5a-zA-Z0-9_^]", "_", text)).lower().strip("_")
+    return f"get_{name}" if name[:1].isdigit() else name
+
+
+def standard_category(text: str) -> str:
+    """Return a category as the tool server names its folder."""
+    return re.sub(r"[ ,/]", "_", text).replace("__", "_")
+
+
+def _api_name(api: Api) -> str:
+    return _renamed(standard_name(api.api_name))
+
+
+def _renamed(name: str) -> str:
+    return f"is_{name}" if name in _RESERVED else name
