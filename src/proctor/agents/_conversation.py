@@ -136,10 +136,12 @@ class Recorded:
 
     Attributes:
         tools: how its tools were offered, which need not be how the agent would be offered them.
+        state: that at its end.
     """
 
     def __init__(self, trajectory: Trajectory) -> None:
         self.tools = trajectory.tools
+        self.state = trajectory.state
         self._trajectory = trajectory
         self._turn = 0
 
