@@ -284,6 +284,9 @@ def test_official_profiles_are_read_from_a_folder(tmp_path: Path) -> None:
     assert isinstance(samples, list)
     assert [sample.id for sample in samples] == ["e/a+b/1", "e/a+b/2"]
     assert samples[0].tags["relationship"] == "friend"
+    (tmp_path / "environment_profiles.jsonl").unlink()
+    with pytest.raises(BadInput, match="one file \\*environment_profiles"):
+        sotopia.task(data=str(tmp_path))
 
 
 CHARACTER = '[[characters]]\nid = "{id}"\nfirst_name = "A"\nlast_name = "B"\n'

@@ -33,11 +33,7 @@ from proctor.core.validation import in_words
 from proctor.runtime.json_file import read_json_lines
 
 EXAMPLE = "example"
-CHARACTERS, SCENARIOS, COMBINATIONS = (
-    "agent_profiles.jsonl",
-    "environment_profiles.jsonl",
-    "env_agent_combo_storages.jsonl",
-)
+OFFICIAL = ("agent_profiles", "environment_profiles", "combo")  # is part of the name of each file
 MOST_PLAYERS = 10
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -59,8 +55,20 @@ def locate(data: str) -> Path:
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return what is read of a file or folder."""
-    return [path / name for name in (CHARACTERS, SCENARIOS, COMBINATIONS)] if path.is_dir() else [path]
+    """Return what is read of a file or folder: of a folder characters, scenarios, and who plays them.
+
+    Raises:
+        BadInput: the folder has no such file, or several.
+    """
+    if not path.is_dir():
+        return [path]
+    found = [sorted(path.glob(f"*{part}*.jsonl")) for part in OFFICIAL]
+    for part, matches in zip(OFFICIAL, found, strict=True):
+        if len(matches) != 1:
+            raise BadInput(
+                "{path} needs one file *{part}*.jsonl; it has {count}.", path=path, part=part, count=len(matches)
+            )
+    return [matches[0] for matches in found]
 
 
 def scenes(path: Path) -> dict[str, Scene]:

@@ -27,6 +27,7 @@ UNKNOWN = "Unknown"
 SHOWN_TAGS = ("root", "p", "extra_info", "clarification_hint", "strategy_hint")
 _GENDERS = {"Man": "male", "Woman": "female", "Nonbinary": "nonbinary"}
 _INDENTED = re.compile(r"\n +")
+_MARKED = re.compile("[<&>\r\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # what XML reads as more than text
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -103,7 +104,9 @@ def rendered(text: str, viewer: str) -> str:
     Tags vanish with what is in them unless they are among `SHOWN_TAGS`, or the viewer is the environment; an element
     whose attribute `viewer` names another is left out. What only looks like tags is repaired as libxml2 does it.
     """
-    root = _parsed(_NO_XML.sub("", text)) if text else None
+    if not _MARKED.search(text):
+        return text
+    root = _parsed(_NO_XML.sub("", text))
     if root is None:
         return text
     if root.tag not in SHOWN_TAGS:

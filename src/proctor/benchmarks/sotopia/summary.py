@@ -69,5 +69,5 @@ def _dimension(
         ceiling=on_scale(found.ceiling),
         standard_error=None if found.standard_error is None else found.standard_error * width,
         unit="number",
-        note=say("{low} to {high}; official margin {margin}", low=f"{low:g}", high=f"{high:.3g}", margin="-" if margin is None else f"{margin:.3g}"),
+        note=say("{low} to {high}; official margin {margin}", low=f"{low:.3g}", high=f"{high:.3g}", margin="-" if margin is None else f"{margin:.3g}"),
     )  # fmt: skip
