@@ -1,0 +1,123 @@
+"""Read and write the official files of predictions, one JSON line for each sample:
+
+    {"file": "AddAgenda-AddAlarm-GetUserToken-level-2-1.jsonl", "id": 0, "pred": "[GetUserToken(username='JaneSmith')]"}    levels 1 and 2
+    {"sample_id": 0, "api_id": 2, "pred": "…"}                                                                        calls of level 3
+
+Responses of level 3 have no numbers officially: they are in the order of `level-3-batch-inf-response.json`.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from proctor.benchmarks.apibank import dataset
+from proctor.benchmarks.apibank.dataset import FOLDERS, PLANNED, Kind
+from proctor.core.errors import BadInput
+from proctor.core.sample import Sample
+from proctor.core.trajectory import Trajectory
+from proctor.core.trial import Failure, Trial
+from proctor.runtime.files import write_whole
+from proctor.runtime.json_file import read_json_lines
+
+
+class Prediction(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of a file of predictions."""
+
+    pred: str
+    file: str | None = None
+    id: int | None = None
+    sample_id: int | None = None
+    api_id: int | None = None
+
+
+def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | Failure]]:
+    """Yield the predictions by sample; the last of several for one sample counts, as officially.
+
+    A call that a dialogue asks for, and for which its file has no prediction, is an empty reply: officially it is wrong. Where
+    nothing of a dialogue was predicted, the official code ends; here it is left out.
+
+    Raises:
+        BadInput: no such file, a line in another layout, or of a dialogue that the levels do not have.
+    """
+    root, own = dataset.locate(task_options.get("data")), task_options.get("dialogues")
+    levels = dataset.levels_of(task_options.get("category"), root)
+    wanted = _wanted(levels, root, own, task_options.get("ask", "both"))
+    files = [path] if path.is_file() else sorted(one for one in path.glob("*.json*") if one.is_file())
+    if not files:
+        raise BadInput("{path} holds no files of predictions.", path=path)
+    found: dict[str, str] = {}
+    for file in files:
+        responses = 0
+        for number, line in read_json_lines(file, Prediction):
+            if line.file is not None:
+                if line.file not in wanted:
+                    raise BadInput("{path}, line {line}: the dialogue {file} is not in {levels}.", path=file, line=number, file=line.file, levels=", ".join(levels))  # fmt: skip
+                of_dialogue = wanted[line.file]
+                if line.id in of_dialogue:
+                    missing = {id: "" for id, kind in of_dialogue.values() if kind == "call"}
+                    found = {**missing, **found, of_dialogue[line.id][0]: line.pred}
+            elif PLANNED not in levels:
+                raise BadInput("{path}, line {line}: a prediction of level 3, which is not in {levels}.", path=file, line=number, levels=", ".join(levels))  # fmt: skip
+            elif line.api_id is not None:
+                found[f"{PLANNED}/{line.sample_id}/{line.api_id}"] = line.pred
+            else:
+                found[f"{PLANNED}/response/{responses}"] = line.pred
+                responses += 1
+    return ((sample, Trajectory.of(text)) for sample, text in found.items())
+
+
+def _wanted(
+    levels: Sequence[str], root: Path, own: str | None, ask: str
+) -> dict[str, dict[int | None, tuple[str, Kind]]]:
+    """Return the id and the kind of each sample of levels 1 and 2, by the name of its file and its number."""
+    found: dict[str, dict[int | None, tuple[str, Kind]]] = {}
+    for level in levels:
+        if level in FOLDERS:
+            for file, lines in dataset.dialogues(Path(own).expanduser() if own else root / FOLDERS[level]):
+                found[file] = {
+                    one.number: (dataset.id_of(level, file, one.number), one.kind)
+                    for one in dataset.asked(lines)
+                    if one.kind is not None and ask in (one.kind, "both")
+                }
+    return found
+
+
+def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> list[Path]:
+    """Write the first attempts that were scored, a file for the calls and the responses of each level, and say where.
+
+    Raises:
+        BadInput: a model name that is no folder name, a sample that is not of API-Bank, or nothing to write.
+    """
+    name = model.replace("/", "_")
+    if not name.strip(". ") or any(sign in name for sign in "\\:\0"):
+        raise BadInput("'{model}' cannot be the name of a folder.", model=model)
+    lines: dict[str, list[tuple[int, dict[str, Any]]]] = defaultdict(list)
+    for sample, trial in trials:
+        if "apibank" not in sample.meta:
+            raise BadInput("The sample '{id}' is not of API-Bank.", id=sample.id)
+        if trial.attempt == 0 and trial.outcome == "scored":
+            facts = sample.meta["apibank"]
+            kind = "api" if "result" in facts else "response"
+            line = {"pred": trial.trajectory.answer or "", "expected_output": sample.target}
+            if facts["level"] != PLANNED:
+                line = {"file": facts["file"], "id": facts["number"], **line}
+            elif kind == "api":
+                line = {"sample_id": int(facts["file"]), "api_id": facts["number"], **line}
+            else:
+                line = {"output": sample.target, "pred": line["pred"]}
+            lines[f"{facts['level']}-{kind}.jsonl"].append((facts["number"], line))
+    if not lines:
+        raise BadInput("The run holds no scored trial to export.")
+    return [
+        write_whole(folder / name / file, "".join(json.dumps(line) + "\n" for _, line in sorted(of, key=_order)))
+        for file, of in lines.items()
+    ]
+
+
+def _order(line: tuple[int, Mapping[str, Any]]) -> tuple[str, int, int]:
+    number, fields = line
+    return str(fields.get("file", "")), int(fields.get("sample_id", 0)), number
