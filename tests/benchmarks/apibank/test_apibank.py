@@ -153,7 +153,7 @@ def test_a_call_that_a_file_of_predictions_lacks_is_wrong(apibank_root: Path, tm
 
 
 def test_dialogues_of_ones_own_are_played_with_the_official_tools(apibank_root: Path, tmp_path: Path) -> None:
-    lines: Sequence[Mapping[str, Any]] = [
+    lines: list[dict[str, Any]] = [
         {"role": "User", "text": "Which day is it?"},
         {"role": "API", "api_name": "GetToday", "param_dict": {},
          "result": {"api_name": "GetToday", "input": None, "output": "2023-03-31", "exception": None}},
@@ -186,9 +186,9 @@ def planned(folder: Path) -> str:
         "output": {"name": "AccountInfo"},
         "exception": None,
     }
-    dialogues = [[search, account], [account]]
+    dialogues: list[list[dict[str, Any]]] = [[search, account], [account]]
     asks = [(0, 0), (0, 1), (1, 0)]
-    made = {
+    made: dict[str, list[dict[str, Any]]] = {
         "level-3.json": [{"apis": [{"api_name": call["api_name"], "output": call} for call in calls]} for calls in dialogues],
         "level-3-batch-inf.json": [{"sample_id": one, "api_id": at, "instruction": "Call.", "input": "User: Hi"} for one, at in asks],
         "level-3-batch-inf-response.json": [{"sample_id": 0, "instruction": "Answer.", "input": "User: Hi", "output": "It is John."}] * 2,
