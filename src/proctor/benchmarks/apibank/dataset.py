@@ -1,6 +1,6 @@
 """Read the official dialogues, descriptions and prompts, and turn each turn that is asked for into a sample.
 
-A line of a dialogue is what somebody said, or a call with its result; all values of a call are texts:
+A line of a dialogue is an utterance, or a call with its result; all values of a call are texts:
 
     {"role": "User", "text": "…"}                                                                     or "AI"
     {"role": "API", "api_name": "GetToday", "param_dict": {}, "result": {"api_name": …, "input": …, "output": …, "exception": …}}
@@ -120,7 +120,7 @@ def locate(data: str | None) -> Path:
 
 
 def content_digest(root: Path) -> str:
-    """Return SHA-256 over what is used of the copy, with which it is told from the pinned one."""
+    """Return SHA-256 over what is used of the copy, which tells it from the pinned one."""
     made = sha256()
     for part in ("apis", "init_database", "lv3_apis", "lv1-lv2-samples", "evaluator.py", "tool_manager.py"):
         below = root / part

@@ -38,7 +38,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
 def make_workers(root: Path) -> Workers:
     """Return worker processes with the official tools."""
-    return Workers(PROGRAM, paths=[root], variables={"PROCTOR_APIBANK": str(root)})
+    return Workers(PROGRAM, paths=[root], variables={"APIBANK_FOLDER": str(root)})
 
 
 class Calls:

@@ -1,7 +1,7 @@
 """Run the official tools of API-Bank: a program for worker processes, which imports nothing of Proctor.
 
 The folder `api-bank` of the user's copy is on the path, and is the working directory: the official code opens its files by
-relative paths. Stand-ins take the place of what reaches the network or a model; whoever calls one is told so, as the tools
+relative paths. Stand-ins take the place of what reaches the network or a model; the reply says where one was called, as the tools
 turn every exception into a result.
 """
 
@@ -35,7 +35,7 @@ def run(
     That is CORRECT, the error class of levels 1 and 2, MISMATCH or WRONG of level 3, or RAISES where the official run ends.
 
     Args:
-        tools: the folder of the tools, by which the levels are told apart.
+        tools: the folder of the tools, of level 3 or of the others.
         name, params: the call.
         truth: the recorded result.
         wanted: the tool of the truth.
@@ -159,7 +159,7 @@ def _know_searches(searcher: Any) -> None:
 
 @cache
 def _official() -> Any:
-    os.chdir(os.environ["PROCTOR_APIBANK"])
+    os.chdir(os.environ["APIBANK_FOLDER"])
     list_folder = os.listdir
     in_order: Any = lambda *path: sorted(list_folder(*path))  # noqa: E731 - untyped
     os.listdir = in_order  # the search prefers the first of equals
