@@ -213,10 +213,10 @@ def test_an_answer_is_compared_with_a_reference_in_both_orders(clone: Path, tmp_
         judge=f"{judge}:model",
         store=":memory:",
     )
-    won = [one.result for one in found.verdicts() if one.scorer == "win_rate"]
+    won = [one.result for one in found.verdicts() if one.scorer == "preference"]
     assert [one.details["wins"] for one in won if isinstance(one, Score)] == [[0, 2]] * 3
     by_name = {one.name: one.value for one in found.estimates if not one.slice}
-    assert (by_name["win_rate"], by_name["tie_rate"]) == (1, 0)
+    assert (by_name["wins"], by_name["ties"]) == (1, 0)
 
 
 def test_the_final_answer_alone_is_judged_with_the_official_prompt(clone: Path, tmp_path: Path) -> None:

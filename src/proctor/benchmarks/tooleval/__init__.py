@@ -83,7 +83,7 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
     )
     measures: list[Measure] = ["pass_rate"]
     measures += ["fac"] if how.fac else []
-    measures += ["win_rate"] if how.reference else []
+    measures += ["preference"] if how.reference else []
     return Task(
         name="tooleval" if category is None else f"tooleval/{','.join(names)}",
         version=dataset.COMMIT[:12],
@@ -91,7 +91,7 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
         scorers=[ToolEvalScorer(one, clone, rules) for one in measures],
         environment=ToolServer(
             cache=_cache(how.cache, is_made=how.record),
-            prompt=clone.simulator_prompt(),
+            prompt=clone.simulator_prompt() if how.simulator is not None else "",
             simulator=_simulator(how.simulator),
             record=how.record,
             most_nodes=how.most_nodes,

@@ -109,7 +109,7 @@ def costs(answer: Answer, offered: Collection[str]) -> Costs:
     made = [node["message"] for node in nodes(answer["answer_details"]) if node["role"] == "tool" and isinstance(node["message"], dict)]  # fmt: skip
     calls = [one for one in made if one.get("name") != FINISH]
     return Costs(
-        steps=int(answer.get("total_steps") or 0),
+        steps=answer.get("total_steps", 0),
         calls=len(calls),
         failed_calls=sum(_has_failed(str(one.get("response", ""))) for one in calls),
         hallucinated=sum(one.get("name") not in offered for one in calls),

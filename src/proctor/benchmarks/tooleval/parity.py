@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from proctor.benchmarks.tooleval import dataset, judging, rates
 from proctor.benchmarks.tooleval.answers import Example, is_finished, names_are_offered, steps
@@ -176,13 +177,14 @@ def _LAST(some: Sequence[int]) -> int:  # noqa: N802
 
 async def _pass_rate(line: Line, clones: Sequence[Clone]) -> Found:
     official = (line["result"], line["printed"], bool(line["raises"]))
-    tried = [await _rated(line, clones[0], partial(bool, heads)) for heads in (True, False)]
-    ours = next((one for one in tried if one == official), tried[0])
+    ours = await _rated(line, clones[0])
+    if official[2]:  # how far it came depends on its threads
+        return ours[2], ours, official
     return ours == official, ours, official
 
 
-async def _rated(line: Line, clone: Clone, toss: rates.Toss) -> tuple[Any, list[str], bool]:
-    """Judge all answers and count, as the official program; a coin always falls the same."""
+async def _rated(line: Line, clone: Clone) -> tuple[Any, list[str], bool]:
+    """Judge all answers and count, as the official program; coins fall as they did there, as far as they can."""
     edition, times = line["edition"], line["evaluate_times"]
     result: dict[str, Any] = {}
     votes: dict[str, list[rates.Vote]] = {}
@@ -194,7 +196,8 @@ async def _rated(line: Line, clone: Clone, toss: rates.Toss) -> tuple[Any, list[
             replies = {name: [*some] for name, some in line["replies"].get(id, {}).items()}
             script = _Script(clone, partial(_reply, replies))
             is_known = rates.check_names(example) if edition == "toolbench" else True
-            votes[id] = [await _vote(script, example, edition, toss, replies) for _ in range(times)]
+            made = [await _vote(script, example, edition, replies) for _ in range(times)]
+            votes[id] = _tossed(made, (line["result"].get(id) or {}).get("passed", 0))
             text, final = steps(example.answer["answer_details"])
             result[id] = {"answer_steps": text, "final_step": final} | _recorded(edition, votes[id], is_known=is_known)
         said = _printed(edition, list(votes.values()), times)
@@ -203,13 +206,20 @@ async def _rated(line: Line, clone: Clone, toss: rates.Toss) -> tuple[Any, list[
     return result, said, False
 
 
-async def _vote(script: _Script, example: Example, edition: Any, toss: rates.Toss, replies: Mapping[str, list[Any]]) -> rates.Vote:  # fmt: skip
+async def _vote(script: _Script, example: Example, edition: Any, replies: Mapping[str, list[Any]]) -> rates.Vote:  # fmt: skip
     while True:
         try:
-            return await rates.vote(script.ask, example, edition, toss)
+            return await rates.vote(script.ask, example, edition, lambda: False)
         except Unusable:
             if edition == "toolbench" or not any(replies.values()):  # the newer edition judges again for a while
                 raise
+
+
+def _tossed(votes: Sequence[rates.Vote], passed: int) -> list[rates.Vote]:
+    """Return the votes with as many coins up as there are passes recorded beyond those that are sure."""
+    missing = passed - sum(one.passed for one in votes)
+    unsure = [number for number, one in enumerate(votes) if not one.is_sure][: max(missing, 0)]
+    return [replace(one, passed=True) if number in unsure else one for number, one in enumerate(votes)]
 
 
 def _recorded(edition: str, votes: Sequence[rates.Vote], *, is_known: bool) -> dict[str, Any]:
@@ -248,29 +258,42 @@ async def _preference(line: Line, clones: Sequence[Clone]) -> Found:
 
 
 async def _convert(line: Line, _: Sequence[Clone]) -> Found:
-    recorded = [RAISES if isinstance(one, str) else one for one in line["converted_one_of"]]
+    recorded = [RAISES if isinstance(one, str) else _converted(one) for one in line["converted_one_of"]]
     try:
-        made = alternatives(line["raw"], line["method"], line["edition"])
+        ours = _chances(line["raw"], line)
     except Unconvertible:
-        return set(map(str, recorded)) == {RAISES}, RAISES, recorded
-    ours: list[tuple[float, Any]] = []
-    for chance, example in made:
-        found = {"answer": example.answer, "query": example.query} if isinstance(example, Example) else RAISES
-        known = next((number for number, one in enumerate(ours) if one[1] == found), None)
-        ours.append((chance, found)) if known is None else ours.__setitem__(known, (ours[known][0] + chance, found))
-    is_whole = all(one in recorded for chance, one in ours if chance >= LIKELY)
-    return is_whole and all(one in [found for _, found in ours] for one in recorded), ours, recorded
+        ours = {RAISES: 1.0}
+    return _is_one_of(ours, recorded), ours, recorded
 
 
 async def _convert_recorded(line: Line, clones: Sequence[Clone]) -> Found:
     path = next((path for one in clones if (path := one.root / line["file"]).is_file()), None)
     if path is None:
         return None, "", line["answer_sha256"]
-    made = alternatives(read_json(path), line["method"], line["edition"])
-    found = {_digest(json.dumps({"answer": one.answer, "query": one.query}, sort_keys=True)): one.answer for _, one in made if isinstance(one, Example)}  # fmt: skip
-    ours = [[digest, one["total_steps"], is_finished(steps(one["answer_details"])[1])] for digest, one in found.items()]
-    official = [[*some] for some in zip(line["answer_sha256"], line["total_steps"], line["finished"], strict=True)]
-    return sorted(ours) == sorted(official), ours, official
+    chances = _chances(read_json(path), line)
+    seen = [json.loads(text) for text in chances if _digest(text) in line["answer_sha256"]]
+    found = [{one["answer"]["total_steps"] for one in seen}, {is_finished(steps(one["answer"]["answer_details"])[1]) for one in seen}]  # fmt: skip
+    ours = {_digest(text): chance for text, chance in chances.items()}
+    agrees = _is_one_of(ours, line["answer_sha256"]) and found == [{*line["total_steps"]}, {*line["finished"]}]
+    return agrees, (ours, found), (line["answer_sha256"], line["total_steps"], line["finished"])
+
+
+def _chances(raw: Mapping[str, Any], line: Line) -> dict[str, float]:
+    """Return all that the conversion may make of a raw answer, as text, each with its chance."""
+    chances: dict[str, float] = {}
+    for chance, one in alternatives(raw, line["method"], line["edition"]):
+        text = RAISES if isinstance(one, Unconvertible) else _converted({"answer": one.answer, "query": one.query})
+        chances[text] = chances.get(text, 0.0) + chance
+    return chances
+
+
+def _converted(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _is_one_of(ours: Mapping[str, float], seen: Sequence[str]) -> bool:
+    """True if all outcomes seen are possible here, and all that are likely here were seen."""
+    return set(seen) <= ours.keys() and {one for one, chance in ours.items() if chance >= LIKELY} <= set(seen)
 
 
 async def _fac_reply(line: Line, _: Sequence[Clone]) -> Found:

@@ -70,9 +70,15 @@ def _converted(path: Path) -> Iterator[tuple[str, Example]]:
     except msgspec.ValidationError as error:
         raise BadInput("{path}: {error}.", path=path, error=in_words(error)) from None
     for id, one in found.items():
-        if not is_tree(one.answer.get("answer_details")) or not isinstance(one.answer.get("final_answer"), str):
+        if not _is_answer(one):
             raise BadInput("{path}: the answer to query {id} is no tree with a final answer.", path=path, id=id)
         yield id, one
+
+
+def _is_answer(example: Example) -> bool:
+    given = example.answer
+    is_counted = isinstance(given.get("total_steps", 0), int)
+    return is_counted and isinstance(given.get("final_answer"), str) and is_tree(given.get("answer_details"))
 
 
 def _raw(folder: Path, method: str | None, edition: Edition) -> Iterator[tuple[str, Example | Failure]]:
@@ -81,7 +87,7 @@ def _raw(folder: Path, method: str | None, edition: Edition) -> Iterator[tuple[s
             id, _, made_with = path.stem.partition("_")
             try:
                 example = convert(read_json(path), method or made_with, edition, id)
-                if not is_tree(example.answer["answer_details"]) or not isinstance(example.answer["final_answer"], str):
+                if not _is_answer(example):
                     raise Unconvertible("the final answer is no text")
                 yield id, example
             except (BadInput, Unconvertible, msgspec.ValidationError) as error:

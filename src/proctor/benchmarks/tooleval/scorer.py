@@ -4,6 +4,7 @@ One answer is judged several times, and the mean of its judgements is its score;
 """
 
 import copy
+import json
 import random
 from collections.abc import Mapping, Sequence
 from types import TracebackType
@@ -25,9 +26,10 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.task import Model
 from proctor.core.trajectory import Trajectory
 from proctor.models import cache, ledger, named
+from proctor.reply_parsing import loose_json
 
 VERSION = f"StableToolBench {dataset.COMMIT[:12]} / 1"
-Measure = Literal["pass_rate", "fac", "win_rate"]
+Measure = Literal["pass_rate", "fac", "preference"]
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,7 +61,7 @@ class ToolEvalScorer:
         self.judge: JudgeInfo | None = None
         self._clone = clone
         self._rules = rules
-        self._wording = clone.wording(rules.evaluator if name == "win_rate" else "default")
+        self._wording = clone.wording(rules.evaluator if name == "preference" else "default")
         self._model: Model | None = None
         self._opened = named.Opened([])
 
@@ -88,7 +90,7 @@ class ToolEvalScorer:
             return Unscored(why="not_applicable", reason=say("The sample is none of ToolEval."))
         tools = [one["function"] for one in to_tools(sample.turns[0].tools, {})]
         example = Example(query=sample.meta["query"], available_tools=tools, answer=answer_of(trajectory))
-        measure = {"pass_rate": self._pass, "fac": self._correct, "win_rate": self._win}[self.name]
+        measure = {"pass_rate": self._pass, "fac": self._correct, "preference": self._win}[self.name]
         try:
             return await measure(sample, example)
         except PartFailed as error:
@@ -150,29 +152,23 @@ class ToolEvalScorer:
         )
 
     async def _ask(self, function: str, prompt: str, tool: Tool) -> str:
-        """Return the arguments of the judge's call, or its text where it calls nothing; an unreadable one leaves the reply cache."""
+        """Return the arguments of the judge's call, or the JSON in its text where it calls nothing; a reply without any leaves the reply cache."""
         if self._model is None:
             raise _no_judge()
         with cache.used() as places:
             step = await self._model.complete([Message.of("user", prompt)], [tool])
         ledger.spend(step.usage, model=self._model.name)
-        text = next((call.arguments_text() for call in step.message.calls if call.name == function), step.message.text)
-        if not _is_json(text):
+        called = [call.arguments_text() for call in step.message.calls if call.name == function]
+        try:
+            return called[0] if called else json.dumps(loose_json.read(step.message.text))
+        except loose_json.Unreadable as error:
             for place in places:
                 place.forget()
-        return text
+            return str(error)
 
 
 def _no_judge() -> PartFailed:
     return PartFailed("A model has to judge this answer: --judge openai:MODEL.", kind="no_judge")
-
-
-def _is_json(text: str) -> bool:
-    try:
-        msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError, UnicodeError):
-        return False
-    return True
 
 
 async def _again(judge: Any) -> Any:

@@ -1,12 +1,12 @@
 """Compute the official rates, with intervals, and what answers took.
 
-solvable_pass_rate     of StableToolBench, or pass_rate of ToolBench: over the answers there are
-over_all_ids           the same with answers that are missing as not passed, which the official programs leave out
-fac, win_rate, tie_rate
-steps, calls, failed_calls, hallucinated    means of counts; `hallucinated` are calls of tools that do not exist
+- `solvable_pass_rate` of StableToolBench, or `pass_rate` of ToolBench: over the answers there are, as officially. The floor is
+  over all queries, with those that are missing as not passed.
+- `fac`: final-answer correctness; `wins`, `ties`: the official win rate and tie rate against the reference.
+- `steps`, `calls`, `failed_calls`, `hallucinated`: means of counts; a call of a tool that does not exist is hallucinated.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -26,8 +26,8 @@ Row = tuple[Sample, Score]
 
 
 def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]:
-    """Return the figures over the first attempts, of the whole and of each set."""
-    rows: dict[str, list[Row]] = {"pass_rate": [], "fac": [], "win_rate": []}
+    """Return the rates of the whole and of each set, and the costs of the whole, over the first attempts."""
+    rows: dict[str, list[Row]] = {"pass_rate": [], "fac": [], "preference": []}
     for sample, verdict in judged():
         if verdict.attempt == 0 and verdict.scorer in rows and isinstance(verdict.result, Score):
             rows[verdict.scorer].append((sample, verdict.result))
@@ -37,11 +37,11 @@ def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]:
     for name in ("", *(sets if len(sets) > 1 else ())):
         of = {scorer: [row for row in some if name in ("", row[0].tags["set"])] for scorer, some in rows.items()}
         slice = f"set={name}" if name else ""
-        made += [replace(_over_all(one, planned.get(slice, one.planned)), slice=slice) for one in _figures(of)]
-    return made
+        made += [replace(_over_all(one, planned.get(slice, one.planned)), slice=slice) for one in _rates(of)]
+    return [*made, *_costs(rows["pass_rate"])]
 
 
-def _figures(rows: "dict[str, list[Row]]") -> Iterator[Estimate]:
+def _rates(rows: Mapping[str, Sequence[Row]]) -> Iterator[Estimate]:
     if passed := rows["pass_rate"]:
         votes = [score.details["votes"] for _, score in passed]
         is_stable = "not_hallucinate" not in passed[0][1].details
@@ -50,30 +50,29 @@ def _figures(rows: "dict[str, list[Row]]") -> Iterator[Estimate]:
             rate = rates.solvable_pass_rate([[one["status"] for one in some] for some in votes], max(map(len, votes)))
             note = say("officially {mean} ± {deviation} between rounds", mean=f"{rate.mean:.1%}", deviation=f"{rate.deviation:.1%}")  # fmt: skip
         yield replace(_share("solvable_pass_rate" if is_stable else "pass_rate", passed), note=note)
-        for name in _COUNTS:
-            counts = [float(score.details["costs"][name]) for _, score in passed]
-            yield estimate_mean(name, counts, [_cluster(sample) for sample, _ in passed], planned=len(counts), least=0)
     if rows["fac"]:
         yield _share("fac", rows["fac"])
-    if compared := rows["win_rate"]:
-        for name, label in (("win_rate", "2"), ("tie_rate", "3")):
+    if compared := rows["preference"]:
+        for name, label in (("wins", "2"), ("ties", "3")):
             yield _share(name, compared, label)
+
+
+def _costs(rows: Sequence[Row]) -> Iterator[Estimate]:
+    for name in _COUNTS if rows else ():
+        counts = [float(score.details["costs"][name]) for _, score in rows]
+        yield estimate_mean(name, counts, [sample.id for sample, _ in rows], planned=len(counts), least=0)
 
 
 def _share(name: str, rows: Sequence[Row], label: str | None = None) -> Estimate:
     """Estimate the mean of the scores, or the share of comparisons with a label."""
     values = [score.value if label is None else float(score.details["label"] == label) for _, score in rows]
-    cases = [Case(cluster=_cluster(sample), values=(value,), planned=1) for (sample, _), value in zip(rows, values, strict=True)]  # fmt: skip
+    cases = [Case(cluster=sample.id, values=(value,), planned=1) for (sample, _), value in zip(rows, values, strict=True)]  # fmt: skip
     return estimate(name, tally(cases))
 
 
 def _over_all(one: Estimate, planned: int) -> Estimate:
-    """Return an estimate with the bounds that queries without an answer leave it; counts have none."""
-    if one.unit == "number" or one.value is None or planned <= one.scored:
+    """Return an estimate with the bounds that queries without an answer leave it."""
+    if one.value is None or planned <= one.scored:
         return one
     known, missing = one.value * one.scored, planned - one.scored
     return replace(one, planned=planned, floor=known / planned, ceiling=(known + missing) / planned)
-
-
-def _cluster(sample: Sample) -> str:
-    return sample.cluster or sample.id
