@@ -1,23 +1,46 @@
-"""AgentBench: recorded results of the official code are ours too. The lines were made by running v0.2 and main with stubs."""
+"""AgentBench: recorded results of the official code are ours too. The lines were made by running v0.2 and main with stubs.
+
+`entries.json.gz` holds the entries of the official data (Apache 2.0) that lines about tables name.
+"""
 
 import gzip
 import json
 from collections import Counter
 from pathlib import Path
 
+import agentbench_clone as clone
 import pytest
 
 from proctor.benchmarks.agentbench.parity import check_corpus
 from proctor.core.errors import BadInput
 
-CORPUS = Path(__file__).parents[1] / "data" / "agentbench" / "rules.jsonl.gz"
+DATA = Path(__file__).parents[1] / "data" / "agentbench"
+CORPUS = DATA / "rules.jsonl.gz"
 RESULTS = ("main", "correct", "own", "overall", "for_agent", "status", "parsed", "f1", "result", "count", "validation")
+
+
+def official_clone(folder: Path) -> Path:
+    """Write a clone with the official entries in their places, and others between them."""
+    clone.write(folder)
+    for name, entries in json.loads(gzip.decompress((DATA / "entries.json.gz").read_bytes())).items():
+        filled = [entries.get(str(index), clone.ENTRIES[0]) for index in range(1 + max(map(int, entries)))]
+        path = folder / "data" / "dbbench" / name
+        path.write_text("".join(json.dumps(entry) + "\n" for entry in filled), encoding="utf-8")
+    return folder
 
 
 def test_every_line_of_the_corpus_agrees() -> None:
     checked = list(check_corpus(CORPUS))
     differing = [f"{line.id}: official {line.official}, ours {line.ours}" for line in checked if not line.agrees]
     assert len(Counter(line.rule for line in checked)) == 18
+    assert not differing, differing[:5]
+
+
+def test_tables_and_replies_of_the_database_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROCTOR_ISOLATED_WORKERS", "1")
+    checked = list(check_corpus(DATA / "db.jsonl.gz", str(official_clone(tmp_path))))
+    differing = [f"{line.id}: official {line.official}, ours {line.ours}" for line in checked if not line.agrees]
+    assert Counter(line.rule for line in checked).keys() == {"db_state", "db_episode", "db_init"}
     assert not differing, differing[:5]
 
 

@@ -4,21 +4,25 @@
 clone of the repository at v0.2; loops, statuses and numbers are the official ones (`README.md`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from proctor.benchmarks.agentbench import dataset, files, parity
+from proctor.benchmarks.agentbench import dataset, db, files, parity
 from proctor.benchmarks.agentbench.conversation import Host, Play, Stages
+from proctor.benchmarks.agentbench.database import Databases, Engine
 from proctor.benchmarks.agentbench.dataset import Split
 from proctor.benchmarks.agentbench.official import Part
 from proctor.benchmarks.agentbench.scorer import agentbench
 from proctor.benchmarks.agentbench.summary import summarise
 from proctor.config import converted
 from proctor.core.digest import digest
+from proctor.core.errors import BadInput
 from proctor.core.parts import BenchmarkPart
+from proctor.core.sample import Message, Sample
 from proctor.core.task import Task
+from proctor.core.trajectory import Step, Trajectory
 
 
 class AgentBenchOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,11 +32,13 @@ class AgentBenchOptions(msgspec.Struct, frozen=True, kw_only=True):
         data: a clone of the official repository at v0.2; PROCTOR_AGENTBENCH_DATA when None.
         split: `std` is the test set, `dev` the small one.
         mind2web: the targets of Mind2Web, which are in no clone.
+        database: what the part `db` runs on: a MariaDB server that is started for the run, or SQLite.
     """
 
     data: str | None = None
     split: Split = "std"
     mind2web: str | None = None
+    database: Engine = "mariadb"
 
 
 def task(category: str | Sequence[str] | None = None, **options: object) -> Task:
@@ -57,6 +63,7 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
         scorers=(agentbench,),
         environment=Stages(parts, plays(root, parts, how)),
         user=Host(),
+        oracle=oracle,
         summarise=summarise,
         spread_by="part",
         planned=len(samples),
@@ -72,10 +79,27 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
     )
 
 
-def plays(root: Path, parts: Sequence[Part], how: AgentBenchOptions) -> Mapping[Part, Play]:  # noqa: ARG001
-    """Return the loops of the parts that can be played with these options; the others say when a run begins what they need."""
-    return {}
+def plays(root: Path, parts: Sequence[Part], how: AgentBenchOptions) -> Mapping[Part, Play]:
+    """Return the loops of the parts that can be played; what they need is checked when a run begins."""
+    known: Mapping[Part, Callable[[], Play]] = {"db": lambda: db.DatabasePart(root, Databases(how.database))}
+    return {part: known[part]() for part in parts if part in known}
 
+
+def oracle(sample: Sample) -> Trajectory:
+    """Return right replies, where there is an official solution.
+
+    Raises:
+        BadInput: there is none.
+    """
+    if (solve := _SOLVED.get(sample.tags["part"])) is None:
+        raise BadInput("There is no official solution of '{part}'.", part=sample.tags["part"])
+    replies = solve(sample)
+    return Trajectory(
+        steps=tuple(Step(message=Message.of("assistant", reply), turn=turn) for turn, reply in enumerate(replies))
+    )
+
+
+_SOLVED: Mapping[str, Callable[[Sample], Sequence[str]]] = {"db": db.solution}
 
 PART = BenchmarkPart(
     task=task,

@@ -31,6 +31,7 @@ from proctor.transport.redact import quoted
 
 MOST_SEGMENTS = 3_500
 _SEGMENT_LETTERS = 7
+EMPTY = "normal"  # what an empty reply is in the history: officially its status takes its place
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,7 +93,7 @@ class Stage:
     async def hear(self, reply: str) -> None:
         """Take a reply of the agent, and do what the loop does with it."""
         if self.ended is None:
-            self.history.append(Message.of("assistant", reply))
+            self.history.append(Message.of("assistant", reply or EMPTY))
             try:
                 self.ended = await self._loop.asend(reply)
             except ProctorError:
@@ -138,7 +139,7 @@ class Hosting:
                 (step.message.text for step in reversed(trajectory.steps) if step.message.role == "assistant"), ""
             )
             await self._stage.hear(said)
-            self._shown.append(Message.of("assistant", said))
+            self._shown.append(Message.of("assistant", said or EMPTY))
         if self._stage.ended is not None:
             return None
         seen, self._shown = self._shown, window(self._stage.history)

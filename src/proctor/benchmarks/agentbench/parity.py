@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from proctor.benchmarks.agentbench import dataset, parity_rules
+from proctor.benchmarks.agentbench import dataset, parity_db, parity_rules
 from proctor.core.errors import BadInput
 from proctor.core.parity import Checked
 from proctor.runtime.json_file import read_json_lines
@@ -18,9 +18,11 @@ from proctor.runtime.json_file import read_json_lines
 Line = Mapping[str, Any]
 Check = Callable[[Line], tuple[object, object]]  # to what the official code found, and what ours does
 CheckWithClone = Callable[[Line, Path], tuple[object, object]]
+CheckWithTables = Callable[[Line, Path, parity_db.Tables], tuple[object, object]]
 
 CHECKS: Mapping[str, Check] = {**parity_rules.CHECKS}
 WITH_CLONE: Mapping[str, CheckWithClone] = {**parity_rules.WITH_CLONE}
+WITH_TABLES: Mapping[str, CheckWithTables] = {**parity_db.WITH_TABLES}
 
 
 def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:
@@ -32,18 +34,24 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:
     Raises:
         BadInput: a line that cannot be read or is of no known kind, or a kind that needs a clone without one.
     """
-    for number, line in read_json_lines(path, dict):
-        try:
-            wanted, ours = _checked(line, data)
-        except (KeyError, TypeError, ValueError) as error:
-            raise BadInput("{path}, line {line}: no line of a corpus of AgentBench ({error}).", path=path, line=number, error=repr(error)) from error  # fmt: skip
-        agrees = _same(ours, wanted)
-        yield Checked(id=line["id"], agrees=agrees, ours=str(ours)[:300], official=str(wanted)[:300], rule=line["kind"])
+    with parity_db.Tables() as tables:
+        for number, line in read_json_lines(path, dict):
+            try:
+                wanted, ours = _checked(line, data, tables)
+            except (KeyError, TypeError, ValueError) as error:
+                raise BadInput("{path}, line {line}: no line of a corpus of AgentBench ({error}).", path=path, line=number, error=repr(error)) from error  # fmt: skip
+            agrees = _same(ours, wanted)
+            yield Checked(id=line["id"], agrees=agrees, ours=str(ours)[:300], official=str(wanted)[:300], rule=line["kind"])  # fmt: skip
 
 
-def _checked(line: Line, data: str | None) -> tuple[object, object]:
+def _checked(line: Line, data: str | None, tables: parity_db.Tables) -> tuple[object, object]:
     kind = line["kind"]
-    return WITH_CLONE[kind](line, dataset.locate(data)) if kind in WITH_CLONE else CHECKS[kind](line)
+    if kind in CHECKS:
+        return CHECKS[kind](line)
+    if kind not in WITH_CLONE and kind not in WITH_TABLES:
+        raise KeyError(kind)
+    root = dataset.locate(data)
+    return WITH_CLONE[kind](line, root) if kind in WITH_CLONE else WITH_TABLES[kind](line, root, tables)
 
 
 def _same(ours: object, wanted: object) -> bool:

@@ -3,16 +3,18 @@
 import asyncio
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 from proctor.benchmarks.agentbench import cards, dataset, db_answer, mind2web, official
-from proctor.benchmarks.agentbench.conversation import Ended, History, Play, segments, window
+from proctor.benchmarks.agentbench.conversation import EMPTY, Ended, History, Play, segments, window
 from proctor.benchmarks.agentbench.webshop import WebShop
 from proctor.core.errors import EnvironmentFailed
 from proctor.core.sample import Message, Sample
 
-LIMIT = "!limit"
+LIMIT, CANCEL = "!limit", "!cancel"
+_STATUSES = {LIMIT: "agent context limit", CANCEL: "cancelled", "": EMPTY}  # what takes the place of no reply
 Line = Mapping[str, Any]
 Pair = tuple[object, object]
 
@@ -20,7 +22,8 @@ Pair = tuple[object, object]
 def replay(play: Play, sample: Sample, replies: Sequence[str]) -> tuple[Ended | None, History, int]:
     """Play a sample with scripted replies, without an agent; how it ended, the history, and how often the agent was asked.
 
-    When the replies are used up, the agent's context is full, as in the corpora.
+    When the replies are used up, the agent's context is full. A reply that was cancelled ends the sample as `unknown`, which
+    for us is none of the loop's business.
     """
     return asyncio.run(_replay(play, sample, replies))
 
@@ -34,7 +37,9 @@ async def _replay(play: Play, sample: Sample, replies: Sequence[str]) -> tuple[E
         while ended is None:
             reply = replies[asked] if asked < len(replies) else LIMIT
             asked += 1
-            history.append(Message.of("assistant", "agent context limit" if reply == LIMIT else reply))
+            history.append(Message.of("assistant", _STATUSES.get(reply, reply)))
+            if reply == CANCEL:
+                return Ended(status="unknown"), history, asked
             ended = await loop.asend(None if reply == LIMIT else reply)
     finally:
         await loop.aclose()
@@ -155,8 +160,7 @@ def _main_metric(line: Line) -> Pair:
 
 
 def _os_problem(line: Line, root: Path) -> Pair:
-    samples = dataset.samples(root, "os", "dev" if line["part"] == "os-dev" else "std")
-    problem = next(sample.meta["item"] for sample in samples if sample.meta["index"] == line["index"])
+    problem = _problems(root, "dev" if line["part"] == "os-dev" else "std")[line["index"]]
     ours = {
         "image": problem["image"],
         "init": len(problem["init"]),
@@ -167,6 +171,11 @@ def _os_problem(line: Line, root: Path) -> Pair:
         "description_sha256": sha256(problem["description"]),
     }
     return {name: line[name] for name in ours}, ours
+
+
+@cache
+def _problems(root: Path, split: dataset.Split) -> Mapping[str, Mapping[str, Any]]:
+    return {sample.meta["index"]: sample.meta["item"] for sample in dataset.samples(root, "os", split)}
 
 
 CHECKS = {

@@ -1,0 +1,89 @@
+"""Play the database part by the official loop of the text edition.
+
+Source: THUDM/AgentBench, v0.2, commit 41e6807349f7, `src/server/tasks/dbbench/__init__.py`. The prompt is read from the user's
+clone.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from proctor.benchmarks.agentbench import dataset
+from proctor.benchmarks.agentbench.conversation import Ended, History, Loop
+from proctor.benchmarks.agentbench.database import Databases, Table
+from proctor.benchmarks.agentbench.db_answer import CHANGING
+from proctor.benchmarks.agentbench.official import Status
+from proctor.core.sample import Message, Sample
+
+ROUNDS = 15
+_ACTION = re.compile(r"Action: (.*?)\n")
+_SQL = re.compile(r"```sql\n([\s\S]*?)\n```")
+_ANSWER = re.compile(r"\nFinal Answer:(.*)")
+
+
+class DatabasePart:
+    """Plays samples, each on a table of its own."""
+
+    def __init__(self, root: Path, databases: Databases, rounds: int = ROUNDS) -> None:
+        self._prompt: str = dataset.constants(root / "src/server/tasks/dbbench/__init__.py")["big_prompt"]
+        self._databases = databases
+        self._rounds = rounds
+
+    async def __aenter__(self) -> Self:
+        await self._databases.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._databases.__aexit__(kind, error, trace)
+
+    async def __call__(self, sample: Sample, history: History) -> Loop:
+        """Play one sample. The answer to a change is the digest of the table, however the sample ended."""
+        entry = sample.meta["item"]
+        async with self._databases.open(entry["table"]) as table:
+            history += [Message.of("user", self._prompt), Message.of("assistant", "Ok."), question(entry)]
+            reply = (yield None) or ""
+            status: Status = "completed"
+            rounds, answer = 0, ""
+            while (action := _ACTION.search(reply)) and action.group(1) == "Operation" and rounds < self._rounds:
+                if (sql := _SQL.search(reply)) is None:
+                    status = "agent validation failed"
+                    break
+                history.append(Message.of("user", await table.execute(sql.group(1).strip().replace("\n", " "))))
+                if (said := (yield None)) is None:
+                    status = "agent context limit"
+                    break
+                reply, rounds = said, rounds + 1
+            else:
+                answer, status = self._answered(reply, rounds)
+            yield Ended(status=status, result=await result(entry, table, answer))
+
+    def _answered(self, reply: str, rounds: int) -> tuple[str, Status]:
+        found = _ANSWER.search(reply)
+        answer = found.group(1) if found else ""
+        if rounds >= self._rounds and not answer:
+            return answer, "task limit reached"
+        return answer, "completed" if found else "agent validation failed"
+
+
+def question(entry: Mapping[str, Any]) -> Message:
+    """Return the message that asks what an entry asks."""
+    return Message.of("user", f"{entry['description']}\n{entry['add_description']}")
+
+
+async def result(entry: Mapping[str, Any], table: Table, answer: str) -> dict[str, str]:
+    """Return the official result; the answer to a change is the digest of the table."""
+    kind = entry["type"][0]
+    return {"answer": await table.digest() if kind in CHANGING else answer, "type": kind, "error": ""}
+
+
+def solution(sample: Sample) -> list[str]:
+    """Return replies that are right: the expected answer, or the expected change and an answer."""
+    if sample.meta["item"]["type"][0] not in CHANGING:
+        return [f"Action: Answer\nFinal Answer: {json.dumps(sample.target)}"]
+    changes = [f"Action: Operation\n```sql\n{sql}\n```" for sql in sample.meta["item"]["label"]]
+    return [*changes, 'Action: Answer\nFinal Answer: ["done"]']
