@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from proctor.benchmarks.agentbench import dataset, db, files, parity
+from proctor.benchmarks.agentbench import cards, dataset, db, files, parity
 from proctor.benchmarks.agentbench.conversation import Host, Play, Stages
 from proctor.benchmarks.agentbench.database import Databases, Engine
 from proctor.benchmarks.agentbench.dataset import Split
@@ -33,12 +33,14 @@ class AgentBenchOptions(msgspec.Struct, frozen=True, kw_only=True):
         split: `std` is the test set, `dev` the small one.
         mind2web: the targets of Mind2Web, which are in no clone.
         database: what the part `db` runs on: a MariaDB server that is started for the run, or SQLite.
+        python: a Python 3.10 for the official player of the part `cards`.
     """
 
     data: str | None = None
     split: Split = "std"
     mind2web: str | None = None
     database: Engine = "mariadb"
+    python: str = "python3.10"
 
 
 def task(category: str | Sequence[str] | None = None, **options: object) -> Task:
@@ -81,7 +83,10 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
 
 def plays(root: Path, parts: Sequence[Part], how: AgentBenchOptions) -> Mapping[Part, Play]:
     """Return the loops of the parts that can be played; what they need is checked when a run begins."""
-    known: Mapping[Part, Callable[[], Play]] = {"db": lambda: db.DatabasePart(root, Databases(how.database))}
+    known: Mapping[Part, Callable[[], Play]] = {
+        "db": lambda: db.DatabasePart(root, Databases(how.database)),
+        "cards": lambda: cards.CardsPart(root, how.python),
+    }
     return {part: known[part]() for part in parts if part in known}
 
 

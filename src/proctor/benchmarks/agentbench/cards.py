@@ -1,14 +1,26 @@
-"""Read what a card game came to, from the judge's notes on it.
+"""Play card games with the official judge in worker processes, and read what a game came to.
 
-Source: THUDM/AgentBench, v0.2, commit 41e6807349f7, `src/server/tasks/card_game/judger/cal_metric.py`.
+Source: THUDM/AgentBench, v0.2, commit 41e6807349f7, `src/server/tasks/card_game/task.py` and `judger/cal_metric.py`.
 """
 
+import json
+import shutil
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
 
-from proctor.benchmarks.agentbench.official import CARD_HEALTH
+from proctor.benchmarks.agentbench.conversation import Ended, History, Loop
+from proctor.benchmarks.agentbench.official import CARD_HEALTH, Status
+from proctor.core.errors import BadInput, EnvironmentFailed
+from proctor.core.sample import Message, Sample
+from proctor.isolation import Limits, WorkerRaised, Workers
 
 FISH_HEALTH = CARD_HEALTH // 4
+PROGRAM = Path(__file__).with_name("cards_worker_program.py")
+LIMITS = Limits(seconds=660.0, processes=256)  # a whole game has 600 officially
+STATUSES: Sequence[Status] = ("completed", "agent invalid action", "agent validation failed", "agent context limit")
+_ROLES: Mapping[str, Literal["user", "assistant"]] = {"user": "user", "agent": "assistant"}
 
 Game = Mapping[str, Any]  # `winner`, `replay`, and `tries`: the numbers of tries by file, for both players
 
@@ -47,3 +59,55 @@ def _counted(game: Game, player: int) -> dict[str, int]:
         "round_num": len(replay) - 1,
         "test_times": 1,
     }
+
+
+class CardsPart:
+    """Plays card games; the official player decides what the agent is asked, and what of its replies is a move.
+
+    Args:
+        root: the user's clone, with the files of the player for Python 3.10 on Linux.
+        python: that Python.
+
+    Entering raises `BadInput` if it is not there.
+    """
+
+    def __init__(self, root: Path, python: str) -> None:
+        self._folder = root / "src/server/tasks/card_game"
+        self._python = python
+        self._workers = Workers(PROGRAM, limits=LIMITS)
+
+    async def __aenter__(self) -> Self:
+        if (found := shutil.which(self._python)) is None:
+            raise BadInput("The card game needs Python 3.10, for which its official player is built: --set python=PATH ('{python}' is not there).", python=self._python)  # fmt: skip
+        self._python = found
+        await self._workers.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._workers.__aexit__(kind, error, trace)
+
+    async def __call__(self, sample: Sample, history: History) -> Loop:
+        """Play one game; the history is the one that the official player sends."""
+        item = sample.meta["item"]
+        base, seat = item["base"], item["agent"]
+        try:
+            game = await self._workers.open("open_game", folder=str(self._folder), python=self._python, stage=item["stage"], base=base, seat=seat)  # fmt: skip
+            try:
+                found = await game.call("turn", reply=None, first=True)
+                while "history" in found:
+                    history[:] = [Message.of(_ROLES[said["role"]], said["content"]) for said in found["history"]]
+                    reply = yield None
+                    found = await game.call("turn", reply=reply, first=False)
+            finally:
+                await game.close()
+        except WorkerRaised as error:
+            raise EnvironmentFailed("The card game broke: {error}", kind="start", error=error) from None
+        names = ("ai", base) if seat == 0 else (base, "ai")
+        result = {
+            "data": json.dumps(item),
+            "meta": {f"{item['stage']}_{'_'.join(names)}": tally([found], seat)},
+            "state": {"ai1": names[0], "ai2": names[1], "winner": found["winner"]},
+        }
+        yield Ended(status=STATUSES[found["status"]], result=result)
