@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 PLAYER = str(Path(__file__).with_name("cards_player.py"))
-GIVEN_UP = "### LLM ERROR EXIT ###"  # by which the official player is told that there is no reply
+GIVEN_UP = "### LLM ERROR EXIT ###"  # which the official player reads as no reply
 ERROR = "#[ERROR]"
 SECONDS = 600  # of a whole game, officially
 CONTEXT_LIMIT = 3

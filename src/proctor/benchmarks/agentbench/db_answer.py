@@ -8,9 +8,14 @@ Source: THUDM/AgentBench, `src/server/tasks/dbbench/`: `__init__.py` of v0.2 (co
 """
 
 import ast
+import re
 import warnings
 from collections.abc import Sequence
+from contextlib import nullcontext, suppress
+from keyword import iskeyword
 from typing import Any
+
+import msgspec
 
 from proctor.reply_parsing.arithmetic import evaluate
 
@@ -32,6 +37,11 @@ _MEAN_OF = ("SELECT", "INSERT", "UPDATE")
 _NOTHING = ("none", "null", "undefined", "nan", "inf", "infinity", "-inf", "-infinity", "")
 _LONGEST = 100_000  # characters of an answer that is evaluated
 _TOLERANCE = 1e-2
+_SIMPLE = msgspec.json.Decoder(list[str | int | float])
+_TWO_WORDS = re.compile(
+    r"([A-Za-z_]+) +([A-Za-z_]+)(?![A-Za-z_\"'])"
+)  # of which no expression begins, but for keywords
+_WARNED = re.compile(r"\\|\d[A-Za-z_]")  # what Python's parser may warn of
 
 
 def is_right(answer: Any, type: str, target: Any) -> bool:
@@ -98,10 +108,19 @@ def is_right_with_functions(answer: Any, type: str, target: Any) -> bool:
 
 
 def _value(text: str, *, as_list: bool = False) -> Any:
-    if len(text) > _LONGEST:
-        raise ValueError("too long")
-    with warnings.catch_warnings(action="ignore"):
-        node = ast.parse(text.lstrip(" \t"), mode="eval").body
+    """Return the value of an expression; most answers are a list that is JSON too, or words, which need no parser of Python.
+
+    Raises:
+        Exception: whatever Python raises for it, or `arithmetic.Refused`.
+    """
+    if "\\" not in text:
+        with suppress(msgspec.DecodeError, UnicodeError):
+            return _SIMPLE.decode(text.strip(" \t"))
+    text = text.lstrip(" \t")
+    if len(text) > _LONGEST or ((words := _TWO_WORDS.match(text)) and not any(map(iskeyword, words.groups()))):
+        raise ValueError("no expression")
+    with warnings.catch_warnings(action="ignore") if _WARNED.search(text) else nullcontext():
+        node = ast.parse(text, mode="eval").body
     if as_list:
         node = ast.Call(func=ast.Name(id="list", ctx=ast.Load()), args=[node], keywords=[])
     return evaluate(node)
@@ -143,30 +162,29 @@ def _cleaned(answer: Any) -> list[str] | None:
 
 
 def _cleaned_text(answer: str) -> list[str] | None:
-    if answer.startswith("[") and answer.endswith("]") and (rows := _rows(answer)) is not None:
-        return [_normal(value) for value in rows]
     text = answer.strip()
     if not (text.startswith("[") and text.endswith("]")):
         return [_normal(_bare(text))]
     try:
         values = _value(text)
     except Exception:  # noqa: BLE001 (whatever Python raises for the text, officially too)
-        return _split(text[1:-1])
-    return [_normal(_unpacked(value)) for value in values] if isinstance(values, list) else None
+        row = _single_row(answer)
+        return _split(text[1:-1]) if row is None else [_normal(row)]
+    if not isinstance(values, list):  # such as `[1] + [2] == [3]`
+        row = _single_row(answer)
+        return None if row is None else [_normal(row)]
+    if text == answer and all(isinstance(row, tuple) for row in values):  # a reply of the database
+        return [_normal(_bare(row[0])) for row in values if len(row) == 1]
+    if (row := _single_row(answer)) is not None:
+        return [_normal(row)]
+    return [_normal(_unpacked(value)) for value in values]
 
 
-def _rows(text: str) -> list[str] | None:
-    """Return the values of a reply of the database, such as `[('a',), ('b',)]`; rows of several columns are lost."""
-    try:
-        values = _value(text)
-    except Exception:  # noqa: BLE001 (whatever Python raises for the text, officially too)
-        values = None
-    if isinstance(values, list) and all(isinstance(row, tuple) for row in values):
-        return [_bare(row[0]) for row in values if len(row) == 1]
-    inner = text.strip("[]")
-    if inner.count("(") == 1 and inner.startswith("(") and inner.endswith(",)"):
-        return [_bare(inner[1:-2])]
-    return None
+def _single_row(answer: str) -> str | None:
+    """Return the value in what looks like one row of one column, such as `[(10:30,)]`."""
+    inner = answer.strip("[]")
+    is_row = answer.startswith("[") and answer.endswith("]") and inner.count("(") == 1
+    return _bare(inner[1:-2]) if is_row and inner.startswith("(") and inner.endswith(",)") else None
 
 
 def _split(text: str) -> list[str]:
