@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from proctor.benchmarks.bfcl import (
     agentic,
+    call_order,
     dataset,
     dataset_agentic,
     dataset_turns,
@@ -30,6 +31,7 @@ from proctor.core.digest import digest
 from proctor.core.errors import BadInput
 from proctor.core.parts import BenchmarkPart, Tell
 from proctor.core.sample import Message, Sample, Turn
+from proctor.core.sentence import say
 from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
 from proctor.downloads import fetch
@@ -48,22 +50,26 @@ def task(
     names: Names = "underscored",
     search: str | None = None,
     cassette: str | None = None,
+    calls: bool = False,
 ) -> Task:
     """Return the task of some categories. All data is read and checked here, so that nothing bad is found later.
 
     Args:
         category: a category, group or collection, or several: a list, or one text with commas.
-        data: a clone, data folder, wheel or unpacked wheel; the pinned package when None.
+        data: a clone, data folder, wheel or unpacked wheel, or `edge-cases`; the pinned package when None.
         mode: `native` offers tools, `prompt` describes them in the text, `auto` does what suits the agent.
         names: how native tools are called where a function's name has dots, which most endpoints refuse.
         search: what web search asks: `serpapi`, or a function such as `./search.py:find`; see `web`.
         cassette: a file of what web search found before; what is found now is added to it.
+        calls: of several turns, order and number of the calls are scored too, which the official rule leaves free.
 
     Raises:
         BadInput: an unknown category or option, or data that is missing or broken.
     """
     check_choice("bfcl", "mode", mode, get_args(Mode))
     check_choice("bfcl", "names", names, get_args(Names))
+    if data == dataset.EDGE_CASES and category == "single_turn":
+        category = dataset.EDGE_CATEGORIES
     wanted = dataset.names_of(category)
     categories = _of_mode(dataset.expand(wanted), wanted, mode)
     folder = dataset.locate(data)
@@ -83,8 +89,18 @@ def task(
             samples += _samples(name, read.entries, names)
         notes += map(str, read.notes)
         digests |= read.digests
+    if data == dataset.EDGE_CASES:
+        notes = [
+            str(
+                say(
+                    "These are boundary cases of Proctor's own in the layout of BFCL; their numbers are not official ones."
+                )
+            )
+        ]
     classes = frozenset(name for sample in samples for name in sample.meta.get("classes", ()))
-    acting = _acting(folder, classes, search, cassette) if classes else {"scorers": (bfcl,)}
+    acting: dict[str, Any] = _acting(folder, classes, search, cassette) if classes else {"scorers": (bfcl,)}
+    if calls:
+        acting["scorers"] += call_order.scorers(lambda sample: turns.oracle(sample, folder, native=True))
 
     def present(sample: Sample) -> Sample:
         if is_agentic(sample):

@@ -35,6 +35,10 @@ PACKAGE = fetch.Package(
     command="proctor data pull bfcl",
 )
 LICENCE = "Apache-2.0"
+EDGE_CASES = "edge-cases"
+"""Boundary cases of our own, in the official layout; `variations.jsonl` has replies to each that are right, and wrong ones."""
+
+EDGE_CATEGORIES = ("simple_python", "multiple", "parallel", "irrelevance")
 
 
 class Category(msgspec.Struct, frozen=True):
@@ -205,7 +209,7 @@ def locate(source: str | Path | None = None, *, progress: fetch.Progress | None 
     """Return the folder that directly holds the `BFCL_v4_*.json` files.
 
     Args:
-        source: a clone of the official repository, its data folder, an unpacked wheel, the pinned wheel, or None
+        source: a clone of the official repository, its data folder, an unpacked wheel, the pinned wheel, `edge-cases`, or None
             for `PROCTOR_BFCL_DATA`, else the cache, else a download into it.
         progress: called with the progress of a download.
 
@@ -215,6 +219,8 @@ def locate(source: str | Path | None = None, *, progress: fetch.Progress | None 
     source = source or os.environ.get("PROCTOR_BFCL_DATA") or None
     if source is None:
         return fetch.pull(PACKAGE, progress=progress) / "bfcl_eval" / "data"
+    if source == EDGE_CASES:
+        return Path(__file__).with_name("edge_cases")
     path = Path(source).expanduser()
     if path.is_file() and path.suffix == ".whl":
         return fetch.pull(PACKAGE, source=path) / "bfcl_eval" / "data"
