@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
+import postgres_server
 import pytest
 from memory_store import MemoryStore
 from stored_runs import a_record, a_sample, a_trial, a_verdict, begun, fill
@@ -25,8 +26,9 @@ from proctor.stores.sqlite import SqliteStore
 STORES: dict[str, Callable[[Path], Store]] = {
     "sqlite": lambda folder: SqliteStore(folder / "runs.db"),
     "memory": lambda _: MemoryStore(),
+    "postgresql": postgres_server.store_at,
 }
-REOPENED = {"sqlite"}  # those that outlive the process
+REOPENED = {"sqlite", "postgresql"}  # those that outlive the process
 
 
 @pytest.fixture(params=STORES)

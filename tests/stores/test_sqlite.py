@@ -20,10 +20,10 @@ from proctor.core.digest import digest
 from proctor.core.errors import BadInput
 from proctor.core.score import Score
 from proctor.core.trajectory import Trajectory, Usage
-from proctor.stores import _writer, schema
+from proctor.stores import schema, sqlite
 from proctor.stores._accept import accept
-from proctor.stores._arrivals import Addition
 from proctor.stores._opening import open_file
+from proctor.stores.encoding import Addition
 from proctor.stores.sqlite import SqliteStore
 
 
@@ -51,7 +51,7 @@ async def test_what_waits_goes_into_one_transaction(path: Path, monkeypatch: pyt
         sizes.append(len(additions))
         return accept(db, additions)
 
-    monkeypatch.setattr(_writer, "accept", counted)
+    monkeypatch.setattr(sqlite, "accept", counted)
     store = SqliteStore(path)
     await fill(store, [f"s{number}" for number in range(200)])
     store.close()

@@ -19,6 +19,7 @@ def open_store(url: str | None = None) -> Store:
     """
     url = url or os.environ.get("PROCTOR_STORE") or str(default_path())
     scheme, separator, rest = url.partition("://")
+    scheme = {"postgres": "postgresql"}.get(scheme, scheme)  # libpq understands both
     if not separator or scheme == "sqlite":
         return STORES.find("sqlite").open(rest if separator else url)
     if not STORES.knows(scheme):

@@ -4,49 +4,12 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Literal
 
-from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
-from proctor.core.sample import Sample
-from proctor.core.score import Unscored
-from proctor.core.trajectory import NOTHING, Usage
-from proctor.core.trial import RETRYABLE, Trial, Verdict
-from proctor.stores._arrivals import Addition, VerdictRow, arrive
-from proctor.stores.blobs import clean, encode, encode_without, pack
+from proctor.core.trial import RETRYABLE
+from proctor.stores._arrivals import arrive
+from proctor.stores.blobs import pack
+from proctor.stores.encoding import Addition, Spent, VerdictRow
 from proctor.stores.schema import SPENT
-
-MOST_TOKENS = 10**12  # what a provider claims for one trial; more would overflow the sum of a run
-
-
-Spent = tuple[int, int, int, int, int, float | None]
-
-
-def encode_trial(
-    run: int, trial: Trial, verdicts: Sequence[Verdict], sample: Sample | None, keys: Sequence[bytes] = ()
-) -> Addition:
-    """Encode a trial with its verdicts and sample; `keys` are never written, wherever they occur."""
-    outcome = trial.outcome
-    content = None if sample is None else encode(sample)
-    return Addition(
-        run,
-        clean(trial.sample_id),
-        trial.attempt,
-        outcome,
-        *_spent(trial, verdicts),
-        None if content is None else bytes.fromhex(digest_bytes(content)),
-        content,
-        encode_without(keys, trial),
-        [encode_verdict(verdict, outcome, keys) for verdict in verdicts],
-    )
-
-
-def encode_verdict(verdict: Verdict, outcome: str, keys: Sequence[bytes] = ()) -> VerdictRow:
-    """Encode a verdict; it counts only where the trial was scored."""
-    scorer, result, record = clean(verdict.scorer), verdict.result, encode_without(keys, verdict)
-    if outcome != "scored":
-        return VerdictRow(scorer, None, None, outcome, record)
-    if isinstance(result, Unscored):
-        return VerdictRow(scorer, None, None, result.why, record)
-    return VerdictRow(scorer, float(result.points), float(result.out_of), None, record)
 
 
 def accept(db: sqlite3.Connection, additions: Sequence[Addition]) -> list[BadInput | None]:
@@ -126,24 +89,3 @@ def number_of(db: sqlite3.Connection, table: Literal["scorers", "tag_sets"], tex
         row = db.execute(f"INSERT INTO {table} ({column}) VALUES (?) RETURNING id", (text,)).fetchone()  # noqa: S608
     number: int = row[0]
     return number
-
-
-_NO_COLUMNS: Spent = (0, 0, 0, 0, 0, None)
-
-
-def _spent(trial: Trial, verdicts: Sequence[Verdict]) -> Spent:
-    return spent_columns(sum((verdict.usage for verdict in verdicts if verdict.usage is not None), trial.usage))
-
-
-def spent_columns(usage: Usage) -> Spent:
-    """Return a usage as the columns of a trial store it."""
-    if usage == NOTHING:
-        return _NO_COLUMNS
-    return (
-        min(usage.input_tokens, MOST_TOKENS),
-        min(usage.output_tokens, MOST_TOKENS),
-        min(usage.cached_tokens, MOST_TOKENS),
-        min(usage.reasoning_tokens, MOST_TOKENS),
-        min(usage.requests, MOST_TOKENS),
-        usage.cost,
-    )

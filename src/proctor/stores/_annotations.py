@@ -1,49 +1,50 @@
-"""Write and read what people say about runs and trials."""
+"""Write what people say about runs and trials."""
 
-import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from proctor.core.annotation import Annotation, AnnotationKind
+from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
-from proctor.stores._queries import decode
 from proctor.stores.blobs import clean, encode
 
-_KEY = "run = ? AND sample = ? AND attempt = ? AND kind = ? AND name = ? AND person = ?"
-_FOUND = """
-SELECT annotations.record FROM annotations JOIN runs ON runs.id = run
-WHERE (:run IS NULL OR run = :run) AND (:kind IS NULL OR kind = :kind) AND (:sample IS NULL OR sample = :sample)
+_KEY = "run = :run AND sample = :sample AND attempt = :attempt AND kind = :kind AND name = :name AND person = :person"
+_REMOVE = f"DELETE FROM annotations WHERE {_KEY}"  # noqa: S608 - constants
+_PLANNED = "SELECT 1 FROM samples WHERE run = :run AND name = :sample"
+_ADD = """
+INSERT INTO annotations VALUES (:run, :sample, :attempt, :kind, :name, :person, :record)
+ON CONFLICT (run, sample, attempt, kind, name, person) DO UPDATE SET record = excluded.record
 """
 
 
 def annotate(
-    db: sqlite3.Connection, added: Sequence[tuple[int, Annotation]], removed: Sequence[tuple[int, Annotation]]
+    execute: Callable[[str, Mapping[str, object]], Any],
+    added: Sequence[tuple[int, Annotation]],
+    removed: Sequence[tuple[int, Annotation]],
 ) -> None:
     """Remove and add annotations, each with the number of its run.
+
+    Args:
+        execute: runs a statement with `:name` for each value, and returns its cursor.
 
     Raises:
         BadInput: one is about a sample that is not in the plan of its run.
     """
     for run, annotation in removed:
-        db.execute(f"DELETE FROM annotations WHERE {_KEY}", _key(run, annotation))  # noqa: S608 - constants
+        execute(_REMOVE, _key(run, annotation))
     for run, annotation in added:
         key = _key(run, annotation)
-        if (
-            annotation.sample_id
-            and not db.execute("SELECT 1 FROM samples WHERE run = ? AND name = ?", key[:2]).fetchone()
-        ):
+        if annotation.sample_id and not execute(_PLANNED, {"run": run, "sample": key["sample"]}).fetchone():
             raise BadInput("The sample '{id}' is not in the plan of the run.", id=annotation.sample_id)
-        db.execute("INSERT OR REPLACE INTO annotations VALUES (?, ?, ?, ?, ?, ?, ?)", (*key, encode(annotation)))
+        execute(_ADD, {**key, "record": encode(annotation)})
 
 
-def read(
-    db: sqlite3.Connection, run: int | None, kind: AnnotationKind | None, sample_id: str | None
-) -> list[Annotation]:
-    """Return annotations, the oldest first: of a run or of all, of a kind, of a sample ('' is the run itself)."""
-    values = {"run": run, "kind": kind, "sample": None if sample_id is None else clean(sample_id)}
-    found = [decode(record, Annotation) for (record,) in db.execute(_FOUND, values)]
-    return sorted(found, key=lambda annotation: annotation.created)
-
-
-def _key(run: int, annotation: Annotation) -> tuple[int, str, int, str, str, str]:
+def _key(run: int, annotation: Annotation) -> dict[str, object]:
     _, sample, attempt, kind, name, by = annotation.key
-    return run, clean(sample), attempt, kind, clean(name), clean(by)
+    return {
+        "run": run,
+        "sample": clean(sample),
+        "attempt": attempt,
+        "kind": kind,
+        "name": clean(name),
+        "person": clean(by),
+    }

@@ -9,42 +9,13 @@ violates a constraint, and the whole statement fails.
 import sqlite3
 from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
 
 from proctor.stores.blobs import LONG_BYTES, pack
+from proctor.stores.encoding import Addition, VerdictRow
 from proctor.stores.schema import SPENT
 
 MOST_ROWS = 64  # of a statement
 STEP_ROWS = 8  # a statement has a multiple of these, as each is prepared once
-
-
-class VerdictRow(NamedTuple):
-    """A verdict in the form in which it is stored."""
-
-    scorer: str
-    points: float | None
-    out_of: float | None
-    why: str | None
-    verdict: bytes
-
-
-class Addition(NamedTuple):
-    """A trial in its stored form, with its verdicts and, unless it is stored already, its sample."""
-
-    run: int
-    name: str
-    attempt: int
-    outcome: str
-    input_tokens: int
-    output_tokens: int
-    cached_tokens: int
-    reasoning_tokens: int
-    requests: int
-    cost: float | None
-    content: bytes | None
-    sample: bytes | None
-    trial: bytes
-    verdicts: Sequence[VerdictRow]
 
 
 _COLUMNS = (

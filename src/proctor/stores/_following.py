@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 
 from proctor.core.trial import StoredTrial, Trial, Verdict
-from proctor.stores._queries import decode, planned_sample
+from proctor.stores.rows import decode, planned_sample
 from proctor.stores.schema import first_sample
 
 SPAN = 5_000  # samples whose new keys are read at once

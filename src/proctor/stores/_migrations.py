@@ -18,8 +18,9 @@ from proctor.core.sample import Sample
 from proctor.core.trial import Trial, Verdict
 from proctor.runtime.files import draft_of
 from proctor.stores import _plan
-from proctor.stores._accept import accept_one, append_verdict, encode_trial, encode_verdict
+from proctor.stores._accept import accept_one, append_verdict
 from proctor.stores._arrivals import prepare
+from proctor.stores.encoding import encode_trial, encode_verdict
 from proctor.stores.schema import LATER_TABLES, VERSION, create
 
 CHUNK = 500

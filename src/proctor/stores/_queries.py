@@ -1,23 +1,9 @@
-"""Query the tables, and decode rows into our types.
-
-Lazy queries return pages of rows that begin with (sample, attempt), after `:sample, :attempt` and before `:last`.
-"""
+"""Query the tables in SQLite: a module of the shape `tables.Queries`."""
 
 # ruff: noqa: S608 - the queries are composed of constants in this file
 from collections.abc import Mapping
-from functools import lru_cache
-from typing import TypeVar
 
-import msgspec
-
-from proctor.core.sample import Sample
-from proctor.core.trial import Value
-from proctor.stores.blobs import unpack
 from proctor.stores.schema import SPENT
-
-T = TypeVar("T")
-PAGE = 64  # records of up to some MB each
-NARROW_PAGE = 2_000
 
 NUMBER = "SELECT id FROM samples WHERE run = :run AND name = :name"
 ACCEPTED = """
@@ -40,11 +26,11 @@ CROSS JOIN contents ON contents.name = samples.name AND digest = content
 WHERE runs.name = :run ORDER BY attempt LIMIT 1
 """
 _AFTER = "(sample, attempt) > (:sample, :attempt) AND sample < :last"
-_TRIALS = f"""
+TRIALS = f"""
 SELECT sample, attempt, (SELECT data FROM records WHERE id = record) FROM trials
 WHERE {_AFTER} {{filters}} ORDER BY sample, attempt LIMIT :size
 """
-_FILTER = {
+FILTERS: Mapping[str, str] = {
     "outcome": "AND outcome = :outcome",
     "value": """AND EXISTS (
         SELECT 1 FROM scores WHERE scores.sample = trials.sample AND scores.attempt = trials.attempt
@@ -112,41 +98,16 @@ DELETE = (
     "DELETE FROM changes WHERE run = :run",
     "DELETE FROM runs WHERE id = :run",
 )
-
-
-def trials_query(filters: Mapping[str, object]) -> str:
-    """Return the query for trials; bounds on the value apply to the scorer, or to any."""
-    chosen = [_FILTER["outcome"]] if filters["outcome"] is not None else []
-    if filters["min_value"] is not None or filters["max_value"] is not None:
-        chosen.append(_FILTER["value"])
-    return _TRIALS.format(filters=" ".join(chosen))
-
-
-def decode(data: bytes, kind: type[T]) -> T:
-    """Decode a record, sample, trial or verdict."""
-    return msgspec.json.decode(unpack(data), type=kind)
-
-
-def value(
-    name: str, cluster: str | None, tags: str, outcome: str, share: float | None, why: str | None, *, attempt: int
-) -> Value:
-    """Decode what an attempt earned."""
-    if outcome == "agent_failed":
-        share, why = 0.0, None
-    elif outcome != "scored":
-        share, why = None, outcome
-    elif share is None and why is None:
-        why = "not_applicable"  # the scorer never saw it
-    return Value(sample_id=name, attempt=attempt, cluster=cluster or name, tags=_tags(tags), value=share, why=why or "")
-
-
-def planned_sample(name: str, cluster: str | None, tags: str, data: bytes | None) -> Sample:
-    """Decode a sample of the plan, with its turns if it was stored."""
-    if data is not None:
-        return decode(data, Sample)
-    return Sample(id=name, turns=(), cluster=cluster, tags=_tags(tags))
-
-
-@lru_cache(maxsize=1_000)
-def _tags(tags: str) -> Mapping[str, str]:
-    return msgspec.json.decode(tags, type=dict[str, str])
+ANNOTATIONS = """
+SELECT annotations.record FROM annotations JOIN runs ON runs.id = run
+WHERE (:run IS NULL OR run = :run) AND (:kind IS NULL OR kind = :kind) AND (:sample IS NULL OR sample = :sample)
+"""
+OF_THE_RUN = "run = :run"
+ATTEMPTS = """
+SELECT tags, cluster, samples.id AS id, {grouped}
+FROM samples INDEXED BY samples_by_tags
+CROSS JOIN scores ON scores.sample = samples.id AND scores.scorer IN (0, :scorer)
+WHERE run = :run AND points IS NOT NULL AND attempt < :attempts {chosen}
+{group}
+"""
+GROUPED_ATTEMPTS = "GROUP BY tags, cluster, samples.id"

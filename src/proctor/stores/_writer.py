@@ -1,17 +1,15 @@
 """Write to a database from one thread: waiting trials share a transaction, and each caller wakes when it is on disk."""
 
 import asyncio
-import sqlite3
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from queue import SimpleQueue
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from proctor.stores._accept import accept
-from proctor.stores._arrivals import Addition
+from proctor.stores.encoding import Addition
 
 T = TypeVar("T")
 AT_ONCE = 32  # trials in a transaction: few wake their waiters sooner, and the next are encoded meanwhile
@@ -32,16 +30,33 @@ class _Tick(NamedTuple):
 
 
 class _Work(NamedTuple):
-    work: Callable[[sqlite3.Connection], Any]
+    work: Callable[[Any], Any]
     done: "Future[Any]"
 
 
-class Writer:
-    """A thread with its queue; it starts at the first write. `explain` turns errors of SQLite into ours."""
+class Database(Protocol):
+    """What the writer asks of a connection; it is the only one that does."""
 
-    def __init__(self, db: sqlite3.Connection, explain: Callable[[sqlite3.Error], Exception]) -> None:
+    def accept(self, additions: Sequence[Addition]) -> Sequence[Exception | None]:
+        """Write trials durably; return for each why it was not accepted, or None."""
+        ...
+
+    def transact(self, work: Callable[[Any], T]) -> T:
+        """Run a function in a transaction of its own, with the connection of the library."""
+        ...
+
+    def explain(self, error: Exception) -> Exception:
+        """Return an error of the library as a `BadInput`, where the user can mend it."""
+        ...
+
+    def close(self) -> object: ...
+
+
+class Writer:
+    """A thread with its queue; it starts at the first write."""
+
+    def __init__(self, db: Database) -> None:
         self._db = db
-        self._explain = explain
         self._queue: SimpleQueue[_Tick | _Work | None] = SimpleQueue()
         self._tick_by_loop: dict[asyncio.AbstractEventLoop, _Tick] = {}  # each touched by its own thread only
         self._starting = threading.Lock()  # protects _thread: several threads may write first
@@ -64,7 +79,7 @@ class Writer:
             self._end_tick(loop)
         return done
 
-    def call(self, work: Callable[[sqlite3.Connection], T]) -> "Future[T]":
+    def call(self, work: Callable[[Any], T]) -> "Future[T]":
         """Queue a function, which runs in a transaction of its own."""
         done: Future[T] = Future()
         self._put(_Work(work, done))
@@ -114,11 +129,10 @@ class Writer:
             return
         try:
             started = time.monotonic()
-            errors = accept(self._db, additions)
+            errors = self._db.accept(additions)
             self._at_once = AT_ONCE_SLOWLY if time.monotonic() - started > SLOW_SECONDS else AT_ONCE
         except BaseException as error:  # noqa: BLE001 - raised in each waiting caller
-            self._roll_back()
-            errors = [self._explain_error(error) for _ in additions]
+            errors = [self._explain(error) for _ in additions]
         start = 0
         for tick in ticks:
             count = len(tick.waiting)
@@ -130,25 +144,19 @@ class Writer:
         if not item.done.set_running_or_notify_cancel():
             return
         try:
-            self._db.execute("BEGIN IMMEDIATE")
-            result = item.work(self._db)
-            self._db.execute("COMMIT")
+            result = self._db.transact(item.work)
         except BaseException as error:  # noqa: BLE001 - raised in the caller
-            self._roll_back()
-            item.done.set_exception(self._explain_error(error))
+            item.done.set_exception(self._explain(error))
         else:
             item.done.set_result(result)
 
-    def _roll_back(self) -> None:
-        if self._db.in_transaction:  # after some errors SQLite has rolled back already
-            self._db.execute("ROLLBACK")
-
-    def _explain_error(self, error: BaseException) -> Exception:
-        if isinstance(error, sqlite3.Error):
-            explained = self._explain(error)
+    def _explain(self, error: BaseException) -> Exception:
+        if not isinstance(error, Exception):
+            return RuntimeError(repr(error))
+        explained = self._db.explain(error)
+        if explained is not error:
             explained.__cause__ = error
-            return explained
-        return error if isinstance(error, Exception) else RuntimeError(repr(error))
+        return explained
 
 
 def _wake(waiting: Sequence[_Waiting], errors: Sequence[Exception | None]) -> None:

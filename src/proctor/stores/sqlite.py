@@ -11,27 +11,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
-from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from proctor.core.annotation import Annotation, AnnotationKind
+from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
 from proctor.core.parts import StorePart
 from proctor.core.run import RunRecord
 from proctor.core.sample import Sample
-from proctor.core.tally import Tally
-from proctor.core.trajectory import Usage
-from proctor.core.trial import INFRASTRUCTURE, RETRYABLE, Outcome, StoredTrial, Trial, Value, Verdict
-from proctor.registry import unknown
-from proctor.stores import _annotations, _following, _plan, _queries, _tallies
-from proctor.stores._accept import append_verdict, encode_trial, encode_verdict, spend, spent_columns
+from proctor.core.trial import StoredTrial, Trial, Verdict
+from proctor.stores import _annotations, _following, _plan, _queries
+from proctor.stores._accept import accept, append_verdict, spend
 from proctor.stores._locks import RunLock, writer_of
 from proctor.stores._opening import connect, explain, open_file
-from proctor.stores._queries import decode
 from proctor.stores._writer import Writer
 from proctor.stores.blobs import clean, encode
-from proctor.stores.schema import SPENT, first_sample
+from proctor.stores.encoding import Addition, encode_trial, encode_verdict, spent_columns
+from proctor.stores.schema import first_sample
+from proctor.stores.tables import TableStore
 from proctor.transport.redact import keys_of_the_environment
 
 T = TypeVar("T")
@@ -45,6 +42,39 @@ def open_store(url: str) -> "SqliteStore":
     return SqliteStore(url)
 
 
+class _File:
+    """The connection that writes, as the writer needs it."""
+
+    def __init__(self, db: sqlite3.Connection, path: Path) -> None:
+        self._db = db
+        self._path = path
+        self.close = db.close
+
+    def accept(self, additions: Sequence[Addition]) -> Sequence[Exception | None]:
+        try:
+            return accept(self._db, additions)
+        except BaseException:
+            self._roll_back()
+            raise
+
+    def transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            result = work(self._db)
+            self._db.execute("COMMIT")
+        except BaseException:
+            self._roll_back()
+            raise
+        return result
+
+    def explain(self, error: Exception) -> Exception:
+        return explain(error, self._path) if isinstance(error, sqlite3.Error) else error
+
+    def _roll_back(self) -> None:
+        if self._db.in_transaction:  # after some errors SQLite has rolled back already
+            self._db.execute("ROLLBACK")
+
+
 class _Held(NamedTuple):
     """A run that is open for writing here."""
 
@@ -52,7 +82,7 @@ class _Held(NamedTuple):
     lock: RunLock
 
 
-class SqliteStore:
+class SqliteStore(TableStore):
     """Implements `core.task.Store`. Any number of threads and event loops may use one.
 
     Writes are queued to a thread of its own, and `add` returns when its transaction is on disk. Each read
@@ -61,6 +91,8 @@ class SqliteStore:
     Raises:
         BadInput: the file is no store, is from a newer version, or cannot be opened.
     """
+
+    _queries = _queries
 
     def __init__(self, path: str | Path, *, busy_seconds: float = BUSY_SECONDS) -> None:
         self.url = str(path)
@@ -75,7 +107,7 @@ class SqliteStore:
         db = open_file(where, busy_seconds)
         if folder is not None:
             db.execute("PRAGMA synchronous = OFF")
-        self._writer = Writer(db, lambda error: explain(error, where))
+        self._writer = Writer(_File(db, where))
         self._end = weakref.finalize(self, _close, self._pid, self._writer, self._idle, self._held, folder)
 
     def __repr__(self) -> str:
@@ -122,78 +154,6 @@ class SqliteStore:
         finally:
             self._held.pop(record.id).lock.release()
 
-    def runs(self) -> list[RunRecord]:
-        with self._reading() as db:
-            found = [decode(row[0], RunRecord) for row in db.execute("SELECT record FROM runs")]
-        return sorted(found, key=lambda record: -record.created)
-
-    def run(self, run_id: str) -> RunRecord:
-        return self._find(run_id)[1]
-
-    def finished(self, run_id: str, *, failed_too: bool = False) -> set[tuple[str, int]]:
-        again = RETRYABLE - INFRASTRUCTURE if failed_too else RETRYABLE
-        names = ", ".join(f"'{outcome}'" for outcome in sorted(again))
-        return set(self._rows(_queries.FINISHED.format(again=names), self._range(run_id)))
-
-    def outcomes(self, run_id: str) -> Mapping[Outcome, int]:
-        return dict(self._rows(_queries.OUTCOMES, self._range(run_id)))
-
-    def usage(self, run_id: str) -> Usage:
-        (row,) = self._rows(_queries.USAGE, self._range(run_id))
-        *tokens, cost = row
-        if cost is not None and not isfinite(cost):  # earlier versions stored whatever a provider reported
-            cost = None
-        return Usage(**dict(zip(SPENT, (value or 0 for value in tokens), strict=False)), cost=cost)
-
-    def trials(
-        self,
-        run_id: str,
-        *,
-        outcome: Outcome | None = None,
-        sample_id: str | None = None,
-        scorer: str | None = None,
-        min_value: float | None = None,
-        max_value: float | None = None,
-    ) -> Iterator[Trial]:
-        named = None if scorer is None else clean(scorer)
-        filters = {"outcome": outcome, "scorer": named, "min_value": min_value, "max_value": max_value}
-        pages = self._pages(_queries.trials_query(filters), self._range(run_id, sample_id) | filters)
-        return (decode(data, Trial) for _, _, data in pages)
-
-    def verdicts(self, run_id: str, *, scorer: str | None = None, sample_id: str | None = None) -> Iterator[Verdict]:
-        values = self._range(run_id, sample_id) | {"scorer": None if scorer is None else clean(scorer)}
-        pages = self._pages(_queries.VERDICTS, values)
-        return (decode(data, Verdict) for _, _, data in pages if data is not None)
-
-    def values(self, run_id: str, scorer: str) -> Iterator[Value]:
-        pages = self._pages(_queries.VALUES, self._range(run_id) | {"scorer": clean(scorer)}, size=_queries.NARROW_PAGE)
-        return (_queries.value(*row[2:], attempt=row[1]) for row in pages)
-
-    def sample(self, run_id: str, sample_id: str) -> Sample | None:
-        rows = self._rows(_queries.SAMPLE, {"run": clean(run_id), "name": clean(sample_id)})
-        if rows:
-            return decode(rows[0][0], Sample)
-        self._find(run_id)
-        return None
-
-    def planned(self, run_id: str) -> Iterator[Sample]:
-        pages = self._pages(_queries.PLANNED, self._range(run_id))
-        return (_queries.planned_sample(*row[2:]) for row in pages)
-
-    def history(self, run_id: str) -> Iterator[Trial | Verdict]:
-        pages = self._pages(_queries.HISTORY, self._range(run_id))
-        return (decode(data, Verdict) if scorer else decode(data, Trial) for _, _, scorer, data in pages)
-
-    def tallies(self, run_id: str, scorer: str) -> Mapping[str, Tally]:
-        number, record = self._find(run_id)
-        with self._reading() as db:
-            return _tallies.tallies(db, number, record.spec.attempts, clean(scorer))
-
-    def strata(self, run_id: str, scorer: str, tag: str) -> Mapping[str, Mapping[str, Tally]]:
-        number, record = self._find(run_id)
-        with self._reading() as db:
-            return _tallies.strata(db, number, record.spec.attempts, clean(scorer), tag)
-
     def stored(self, run_id: str, *, after: int = 0, start: int = 0) -> Iterator[StoredTrial]:
         return _following.stored(self._reading, self._find(run_id)[0], after, start)
 
@@ -207,14 +167,7 @@ class SqliteStore:
     def annotate(self, added: Sequence[Annotation], removed: Sequence[Annotation] = ()) -> None:
         numbers = {run: self._find(run)[0] for run in {one.run_id for one in (*added, *removed)}}
         rows = [[(numbers[one.run_id], one) for one in chosen] for chosen in (added, removed)]
-        self._writer.call(lambda db: _annotations.annotate(db, *rows)).result()
-
-    def annotations(
-        self, run_id: str | None = None, *, kind: AnnotationKind | None = None, sample_id: str | None = None
-    ) -> list[Annotation]:
-        number = None if run_id is None else self._find(run_id)[0]
-        with self._reading() as db:
-            return _annotations.read(db, number, kind, sample_id)
+        self._writer.call(lambda db: _annotations.annotate(db.execute, *rows)).result()
 
     def writer(self, run_id: str) -> int | None:
         return os.getpid() if run_id in self._held else writer_of(self._path, run_id)
@@ -241,31 +194,9 @@ class SqliteStore:
             raise BadInput("The run '{run}' is not open for writing here; it has to be begun first.", run=run_id)
         return self._held[run_id].number
 
-    def _find(self, run_id: str) -> tuple[int, RunRecord]:
-        rows = self._rows("SELECT id, record FROM runs WHERE name = :run", {"run": clean(run_id)})
-        if not rows:
-            names = [row[0] for row in self._rows("SELECT name FROM runs ORDER BY id DESC", {})]
-            raise unknown("run", run_id, names, paths=False, most=8)
-        return rows[0][0], decode(rows[0][1], RunRecord)
-
-    def _range(self, run_id: str, sample_id: str | None = None) -> dict[str, object]:
-        """Return the numbers of the samples of a run, or of one sample: from `first` up to, but not including, `last`."""
-        number, _ = self._find(run_id)
-        if sample_id is None:
-            return {"first": first_sample(number), "last": first_sample(number + 1)}
-        rows = self._rows(_queries.NUMBER, {"run": number, "name": clean(sample_id)})
-        return {"first": rows[0][0], "last": rows[0][0] + 1} if rows else {"first": 0, "last": 0}
-
     def _rows(self, query: str, values: Mapping[str, object]) -> list[Any]:
         with self._reading() as db:
             return db.execute(query, values).fetchall()
-
-    def _pages(self, query: str, values: Mapping[str, object], *, size: int = _queries.PAGE) -> Iterator[Any]:
-        """Yield rows that begin with (sample, attempt), page by page."""
-        sample, attempt = values["first"], -1
-        while rows := self._rows(query, {**values, "sample": sample, "attempt": attempt, "size": size}):
-            yield from rows
-            sample, attempt = rows[-1][:2]
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:

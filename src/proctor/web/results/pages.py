@@ -4,7 +4,8 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import Any
 from urllib.parse import quote
 
@@ -115,9 +116,13 @@ def _written(found: Found, suffix: str, lang: str) -> Iterator[bytes]:
     if suffix == "zip":
         yield from zipped(run.record, run.store, run.estimates, lang)
         return
-    with TemporaryDirectory() as folder, run.report(Path(folder, f"report.{suffix}"), lang=lang).open("rb") as file:
-        while part := file.read(65_536):
-            yield part
+    folder = mkdtemp(prefix="proctor-")  # a TemporaryDirectory would warn where a reader goes away in the middle
+    try:
+        with run.report(Path(folder, f"report.{suffix}"), lang=lang).open("rb") as file:
+            while part := file.read(65_536):
+                yield part
+    finally:
+        rmtree(folder, ignore_errors=True)
 
 
 def _as_file(name: str) -> dict[str, str]:

@@ -1,0 +1,155 @@
+"""Read runs out of the tables of a database: what stores in SQLite and in PostgreSQL share."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from math import isfinite
+from typing import Any, Protocol
+
+from proctor.core.annotation import Annotation, AnnotationKind
+from proctor.core.run import RunRecord
+from proctor.core.sample import Sample
+from proctor.core.tally import Tally
+from proctor.core.trajectory import Usage
+from proctor.core.trial import INFRASTRUCTURE, RETRYABLE, Outcome, Trial, Value, Verdict
+from proctor.registry import unknown
+from proctor.stores import _tallies
+from proctor.stores.blobs import clean
+from proctor.stores.rows import decode, planned_sample, value
+from proctor.stores.schema import SPENT, first_sample
+
+PAGE = 64  # records of up to some MB each
+NARROW_PAGE = 2_000
+
+
+class Queries(_tallies.Queries, Protocol):
+    """The queries of a kind of database, with `:name` for each value.
+
+    Lazy ones return pages of `:size` rows that begin with (sample, attempt), after `:sample, :attempt` and before `:last`.
+    """
+
+    NUMBER: str
+    FINISHED: str
+    OUTCOMES: str
+    USAGE: str
+    SAMPLE: str
+    TRIALS: str
+    FILTERS: Mapping[str, str]
+    VERDICTS: str
+    VALUES: str
+    PLANNED: str
+    HISTORY: str
+    ANNOTATIONS: str
+
+
+class TableStore(ABC):
+    """The reading half of a `core.task.Store` whose runs are in tables; a subclass says how a query is asked."""
+
+    _queries: Queries
+
+    @abstractmethod
+    def _rows(self, query: str, values: Mapping[str, object]) -> list[Any]:
+        """Return all rows of a query."""
+
+    def runs(self) -> list[RunRecord]:
+        found = [decode(row[0], RunRecord) for row in self._rows("SELECT record FROM runs", {})]
+        return sorted(found, key=lambda record: -record.created)
+
+    def run(self, run_id: str) -> RunRecord:
+        return self._find(run_id)[1]
+
+    def finished(self, run_id: str, *, failed_too: bool = False) -> set[tuple[str, int]]:
+        again = RETRYABLE - INFRASTRUCTURE if failed_too else RETRYABLE
+        names = ", ".join(f"'{outcome}'" for outcome in sorted(again))
+        return set(self._rows(self._queries.FINISHED.format(again=names), self._range(run_id)))
+
+    def outcomes(self, run_id: str) -> Mapping[Outcome, int]:
+        return dict(self._rows(self._queries.OUTCOMES, self._range(run_id)))
+
+    def usage(self, run_id: str) -> Usage:
+        (row,) = self._rows(self._queries.USAGE, self._range(run_id))
+        *tokens, cost = row
+        if cost is not None and not isfinite(cost):  # earlier versions stored whatever a provider reported
+            cost = None
+        return Usage(**dict(zip(SPENT, (value or 0 for value in tokens), strict=False)), cost=cost)
+
+    def trials(
+        self,
+        run_id: str,
+        *,
+        outcome: Outcome | None = None,
+        sample_id: str | None = None,
+        scorer: str | None = None,
+        min_value: float | None = None,
+        max_value: float | None = None,
+    ) -> Iterator[Trial]:
+        named = None if scorer is None else clean(scorer)
+        filters = {"outcome": outcome, "scorer": named, "min_value": min_value, "max_value": max_value}
+        chosen = [self._queries.FILTERS["outcome"]] if outcome is not None else []
+        if min_value is not None or max_value is not None:
+            chosen.append(self._queries.FILTERS["value"])
+        query = self._queries.TRIALS.format(filters=" ".join(chosen))
+        pages = self._pages(query, self._range(run_id, sample_id) | filters)
+        return (decode(data, Trial) for _, _, data in pages)
+
+    def verdicts(self, run_id: str, *, scorer: str | None = None, sample_id: str | None = None) -> Iterator[Verdict]:
+        values = self._range(run_id, sample_id) | {"scorer": None if scorer is None else clean(scorer)}
+        pages = self._pages(self._queries.VERDICTS, values)
+        return (decode(data, Verdict) for _, _, data in pages if data is not None)
+
+    def values(self, run_id: str, scorer: str) -> Iterator[Value]:
+        values = self._range(run_id) | {"scorer": clean(scorer)}
+        pages = self._pages(self._queries.VALUES, values, size=NARROW_PAGE)
+        return (value(*row[2:], attempt=row[1]) for row in pages)
+
+    def sample(self, run_id: str, sample_id: str) -> Sample | None:
+        rows = self._rows(self._queries.SAMPLE, {"run": clean(run_id), "name": clean(sample_id)})
+        if rows:
+            return decode(rows[0][0], Sample)
+        self._find(run_id)
+        return None
+
+    def planned(self, run_id: str) -> Iterator[Sample]:
+        pages = self._pages(self._queries.PLANNED, self._range(run_id))
+        return (planned_sample(*row[2:]) for row in pages)
+
+    def history(self, run_id: str) -> Iterator[Trial | Verdict]:
+        pages = self._pages(self._queries.HISTORY, self._range(run_id))
+        return (decode(data, Verdict) if scorer else decode(data, Trial) for _, _, scorer, data in pages)
+
+    def tallies(self, run_id: str, scorer: str) -> Mapping[str, Tally]:
+        number, record = self._find(run_id)
+        return _tallies.tallies(self._rows, self._queries, number, record.spec.attempts, clean(scorer))
+
+    def strata(self, run_id: str, scorer: str, tag: str) -> Mapping[str, Mapping[str, Tally]]:
+        number, record = self._find(run_id)
+        return _tallies.strata(self._rows, self._queries, number, record.spec.attempts, clean(scorer), tag)
+
+    def annotations(
+        self, run_id: str | None = None, *, kind: AnnotationKind | None = None, sample_id: str | None = None
+    ) -> list[Annotation]:
+        number = None if run_id is None else self._find(run_id)[0]
+        values = {"run": number, "kind": kind, "sample": None if sample_id is None else clean(sample_id)}
+        found = [decode(record, Annotation) for (record,) in self._rows(self._queries.ANNOTATIONS, values)]
+        return sorted(found, key=lambda annotation: annotation.created)
+
+    def _find(self, run_id: str) -> tuple[int, RunRecord]:
+        rows = self._rows("SELECT id, record FROM runs WHERE name = :run", {"run": clean(run_id)})
+        if not rows:
+            names = [row[0] for row in self._rows("SELECT name FROM runs ORDER BY id DESC", {})]
+            raise unknown("run", run_id, names, paths=False, most=8)
+        return rows[0][0], decode(rows[0][1], RunRecord)
+
+    def _range(self, run_id: str, sample_id: str | None = None) -> dict[str, object]:
+        """Return the numbers of the samples of a run, or of one sample: from `first` up to, but not including, `last`."""
+        number, _ = self._find(run_id)
+        if sample_id is None:
+            return {"first": first_sample(number), "last": first_sample(number + 1)}
+        rows = self._rows(self._queries.NUMBER, {"run": number, "name": clean(sample_id)})
+        return {"first": rows[0][0], "last": rows[0][0] + 1} if rows else {"first": 0, "last": 0}
+
+    def _pages(self, query: str, values: Mapping[str, object], *, size: int = PAGE) -> Iterator[Any]:
+        """Yield rows that begin with (sample, attempt), page by page."""
+        sample, attempt = values["first"], -1
+        while rows := self._rows(query, {**values, "sample": sample, "attempt": attempt, "size": size}):
+            yield from rows
+            sample, attempt = rows[-1][:2]

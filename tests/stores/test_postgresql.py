@@ -1,0 +1,247 @@
+"""What a store in PostgreSQL promises beyond the contract: nothing lost or doubled when a server, a line or a client goes away."""
+
+import asyncio
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psycopg
+import pytest
+from msgspec.structs import replace
+from postgres_server import PostgresServer, server
+from stored_runs import a_record, a_sample, a_trial, a_verdict, begun
+
+from proctor.core.errors import BadInput
+from proctor.core.trajectory import Usage
+from proctor.stores import open_store
+from proctor.stores.postgresql import PostgresStore
+from proctor.stores.postgresql.connection import RUN_LOCK
+
+FAKES = Path(__file__).parent.parent / "fakes"
+PAID = Usage(input_tokens=10, requests=1, cost=0.5)
+
+
+@pytest.fixture
+def address() -> str:
+    return server().database()
+
+
+@pytest.fixture
+def store(address: str) -> Iterator[PostgresStore]:
+    opened = PostgresStore(address)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def durable() -> Iterator[PostgresServer]:
+    started = PostgresServer(durable=True)
+    yield started
+    started.stop()
+
+
+def cut(address: str) -> None:
+    """End every other connection to a database, as a firewall or a restart does."""
+    with psycopg.connect(address, autocommit=True) as db:
+        db.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
+async def test_the_registry_finds_it_by_either_name(address: str) -> None:
+    for url in (address, address.replace("postgresql://", "postgres://")):
+        store = open_store(url)
+        assert isinstance(store, PostgresStore)
+        store.close()
+
+
+async def test_a_password_is_not_shown(address: str) -> None:
+    store = PostgresStore(address.replace("tester@", "tester:hunter22@"))
+    assert "hunter22" not in store.url + repr(store)
+    store.close()
+    with pytest.raises(BadInput) as refused:
+        PostgresStore("postgresql://me:hunter22@127.0.0.1:1/none")
+    assert "cannot be reached" in str(refused.value)
+    assert "hunter22" not in str(refused.value)
+
+
+@pytest.mark.parametrize("url", ["postgresql://me:hunter22@h/d?nonsense=1", "postgresql://me:hunter22@[::1/d"])
+def test_what_is_no_address_is_named(url: str) -> None:
+    with pytest.raises(BadInput, match="is no address of a PostgreSQL database") as refused:
+        PostgresStore(url)
+    assert "hunter22" not in str(refused.value)
+
+
+def test_many_clients_that_start_at_once_make_the_tables_once(address: str) -> None:
+    with ThreadPoolExecutor(12) as pool:
+        stores = list(pool.map(lambda _: PostgresStore(address), range(12)))
+    for store in stores:
+        assert store.runs() == []
+        store.close()
+
+
+def test_tables_of_a_newer_version_are_refused(address: str, store: PostgresStore) -> None:
+    with psycopg.connect(address) as db:
+        db.execute("UPDATE proctor.layout SET version = 99")
+    with pytest.raises(BadInput, match=r"newer version.*layout 99"):
+        PostgresStore(address)
+
+
+async def test_a_role_that_only_reads_can(address: str, store: PostgresStore) -> None:
+    await begun(store, [a_sample("fr")])
+    await store.add(a_trial("fr"), [a_verdict("fr")])
+    with psycopg.connect(address, autocommit=True) as db:
+        name = f"reader_{RUN_LOCK}_{time.time_ns()}"
+        db.execute(f"CREATE ROLE {name} LOGIN; GRANT USAGE ON SCHEMA proctor TO {name}")
+        db.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA proctor TO {name}")
+    reading = PostgresStore(address.replace("tester@", f"{name}@"))
+    assert reading.tallies("r", "exact")[""].scored == 1
+    assert reading.writer("r") is not None
+    with pytest.raises(BadInput, match="may not do that"):
+        await reading.begin(a_record("other"))
+    reading.close()
+
+
+async def test_two_clients_write_two_runs_and_one_run_is_open_once(address: str, store: PostgresStore) -> None:
+    other = PostgresStore(address)
+    await begun(store, [a_sample("fr")])
+    with pytest.raises(BadInput, match="is open in"):
+        await other.begin(a_record())
+    await begun(other, [a_sample("fr")], a_record("two"))
+    await asyncio.gather(store.add(a_trial("fr")), other.add(a_trial("fr", run="two")))
+    assert store.finished("two") == other.finished("r") == {("fr", 0)}
+    await store.end(a_record())
+    await other.begin(a_record())
+    other.close()
+
+
+async def test_a_cut_line_is_mended_while_a_run_goes_on(address: str, store: PostgresStore) -> None:
+    ids = [f"s{number}" for number in range(300)]
+    await begun(store, [a_sample(id) for id in ids])
+    stop = threading.Event()
+
+    def cutting() -> None:
+        while not stop.wait(0.02):
+            cut(address)
+
+    thread = threading.Thread(target=cutting)
+    thread.start()
+    try:
+        for start in range(0, len(ids), 10):
+            group = ids[start : start + 10]
+            await asyncio.gather(*(store.add(replace(a_trial(id), usage=PAID), [a_verdict(id)]) for id in group))
+            await store.judge([replace(a_verdict(id, points=0), usage=PAID) for id in group[:2]])
+            assert len(store.finished("r")) >= start + 10
+    finally:
+        stop.set()
+        thread.join()
+    await store.end(a_record())
+    assert store.outcomes("r") == {"scored": 300}
+    usage = store.usage("r")
+    assert (usage.requests, usage.cost) == (360, 180.0)  # each was paid for once
+    assert sum(1 for _ in store.history("r")) == 660
+
+
+async def test_a_run_that_another_process_took_over_is_written_no_more(address: str, store: PostgresStore) -> None:
+    await begun(store, [a_sample("fr"), a_sample("de")])
+    await store.add(a_trial("fr"))
+    with psycopg.connect(address, autocommit=True) as db:
+        db.execute("UPDATE proctor.runs SET epoch = epoch + 1")  # as `begin` does elsewhere
+    with pytest.raises(BadInput, match="taken over by another process"):
+        await store.add(a_trial("de"))
+    assert store.finished("r") == {("fr", 0)}
+
+
+WRITE = """
+import asyncio, sys
+sys.path.insert(0, sys.argv[3])
+from stored_runs import a_record, a_sample, a_trial, a_verdict
+from proctor.stores.postgresql import PostgresStore
+
+async def go():
+    store = PostgresStore(sys.argv[1])
+    await store.begin(a_record())
+    ids = [f"s{number}" for number in range(int(sys.argv[2]))]
+    await store.plan("r", [a_sample(id) for id in ids])
+    done = store.finished("r")
+    left = [id for id in ids if (id, 0) not in done]
+    print("begun", len(done), flush=True)
+    for start in range(0, len(left), 16):
+        group = left[start : start + 16]
+        await asyncio.gather(*(store.add(a_trial(id), [a_verdict(id)]) for id in group))
+        print(*group, flush=True)
+    await store.end(a_record())
+    print("ended", flush=True)
+
+asyncio.run(go())
+"""
+
+
+def _writer(address: str, samples: int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITE, address, str(samples), str(FAKES)], stdout=subprocess.PIPE, text=True
+    )
+
+
+def test_a_killed_client_leaves_what_was_acknowledged_and_no_lock(durable: PostgresServer) -> None:
+    address, acknowledged = durable.database(), set[str]()
+    for kill in range(3):
+        with _writer(address, 600) as process:
+            assert process.stdout is not None
+            for count, line in enumerate(process.stdout):
+                if count:
+                    acknowledged.update(line.split())
+                if count == 6 + kill:
+                    process.kill()
+                    break
+        store = PostgresStore(address)
+        assert {(id, 0) for id in acknowledged} <= store.finished("r")
+        until = time.monotonic() + 20
+        while store.writer("r") is not None:
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        store.close()
+    with _writer(address, 600) as process:
+        assert process.stdout is not None
+        assert process.stdout.read().split()[-1] == "ended"
+    store = PostgresStore(address)
+    assert store.outcomes("r") == {"scored": 600}
+    assert sum(1 for _ in store.history("r")) == 1_200
+    store.close()
+
+
+def test_a_killed_server_is_waited_for(durable: PostgresServer) -> None:
+    address = durable.database()
+    with _writer(address, 800) as process:
+        assert process.stdout is not None
+        acknowledged = set[str]()
+        for count, line in enumerate(process.stdout):
+            if count:
+                acknowledged.update(line.split())
+            if count in {8, 25}:
+                durable.kill()
+                time.sleep(0.2)
+                durable.start()
+                store = PostgresStore(address)
+                assert {(id, 0) for id in acknowledged} <= store.finished("r")
+                store.close()
+    store = PostgresStore(address)
+    assert store.outcomes("r") == {"scored": 800}
+    assert sum(1 for _ in store.history("r")) == 1_600
+    store.close()
+
+
+async def test_a_server_that_stays_away_ends_the_run_with_a_sentence() -> None:
+    gone = PostgresServer()
+    store = PostgresStore(gone.database(), patience=0.3)
+    await begun(store, [a_sample("fr")])
+    gone.stop()
+    with pytest.raises(BadInput, match="cannot be reached"):
+        await store.add(a_trial("fr"))
+    with pytest.raises(BadInput, match="cannot be reached"):
+        store.runs()
+    store.close()
