@@ -114,6 +114,15 @@ def test_official_results_of_two_parts_are_scored(root: Path, tmp_path: Path) ->
     assert [step.author for step in trial.trajectory.steps] == ["user", "agent"]
 
 
+def test_all_parts_are_scored_but_those_without_data(root: Path, tmp_path: Path) -> None:
+    out = tmp_path / "outputs/gpt-4"
+    write(out, "alfworld-dev", [line(0, {"result": 1})])
+    write(out, "m2w-dev", [line(0, {"final_prediction": ["1", "CLICK "]})])
+    found = scored(root, out)
+    assert found.estimate("alfworld").value == 1
+    assert any("mind2web is left out" in str(note) for note in agentbench.task(data=str(root), split="dev").notes)
+
+
 def test_what_broke_is_a_failure_and_no_zero(root: Path, tmp_path: Path) -> None:
     out = tmp_path / "outputs/gpt-4"
     finished = {"result": False, "error": "TypeError: expected string or bytes-like object, got 'NoneType'"}

@@ -21,6 +21,7 @@ from proctor.core.digest import digest
 from proctor.core.errors import BadInput
 from proctor.core.parts import BenchmarkPart
 from proctor.core.sample import Message, Sample
+from proctor.core.sentence import say
 from proctor.core.task import Task
 from proctor.core.trajectory import Step, Trajectory
 
@@ -47,17 +48,19 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
     """Return the task of some parts. The data are read and checked here; what the worlds need, when the run begins.
 
     Args:
-        category: a part, or several with commas; all eight when None.
+        category: a part, or several with commas; all when None.
         options: the fields of `AgentBenchOptions`.
 
     Raises:
         BadInput: an unknown part or option, no clone, or a file in another layout.
     """
     how = converted(options, AgentBenchOptions, "agentbench")
-    parts = dataset.parts_of(category)
+    parts = dataset.parts_of(category, how.mind2web)
     root = dataset.locate(how.data)
     samples = [sample for part in parts for sample in dataset.samples(root, part, how.split, how.mind2web)]
     found, notes = dataset.digests(root, parts, how.split)
+    if category is None and how.mind2web is None:
+        notes.append(say("mind2web is left out, as no file with its targets is given (--set mind2web=FILE)."))
     return Task(
         name="agentbench" if category is None else f"agentbench/{','.join(parts)}",
         version=digest({"commit": dataset.COMMIT, "split": how.split, "files": found})[:12],

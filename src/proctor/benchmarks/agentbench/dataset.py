@@ -63,16 +63,17 @@ class Mind2WebTarget(msgspec.Struct, frozen=True, kw_only=True):
     action: str = ""
 
 
-def parts_of(category: str | Sequence[str] | None) -> list[Part]:
-    """Return the parts that are named: one, several with commas, or all eight.
+def parts_of(category: str | Sequence[str] | None, mind2web: str | None = None) -> list[Part]:
+    """Return the parts that are named: one, several with commas, or all, of which `mind2web` is one where its targets are given.
 
     Raises:
         BadInput: an unknown part.
 
-    >>> parts_of("kg, db"), len(parts_of(None))
-    (['db', 'kg'], 8)
+    >>> parts_of("kg, db"), len(parts_of(None)), len(parts_of(None, "targets.jsonl"))
+    (['db', 'kg'], 7, 8)
     """
-    named = [category] if isinstance(category, str) else category or PARTS
+    all_parts = PARTS if mind2web is not None else PARTS[:-1]
+    named = [category] if isinstance(category, str) else category or all_parts
     wanted = {name.strip() for part in named for name in part.split(",") if name.strip()}
     for name in sorted(wanted):
         check_choice("agentbench", "part", name, PARTS)

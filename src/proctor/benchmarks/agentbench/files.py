@@ -69,7 +69,7 @@ def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Tra
         BadInput: nothing to read, results of several agents, or a malformed line.
     """
     path = Path(path)
-    parts = parts_of(task_options.get("category"))
+    parts = parts_of(task_options.get("category"), task_options.get("mind2web"))
     split = task_options.get("split", "std")
     files = [path] if path.is_file() else sorted({file for name in (RUNS, ERRORS) for file in path.rglob(name)})
     found = [
