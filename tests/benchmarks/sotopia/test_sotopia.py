@@ -3,6 +3,7 @@
 `tests/data/sotopia.jsonl.gz` was made by running sotopia 0.1.5 and its repository at a0aaafb440e5 with scripted players.
 """
 
+import asyncio
 import gzip
 import json
 from collections import Counter
@@ -15,9 +16,15 @@ import pytest
 from proctor.api import Run, evaluate
 from proctor.benchmarks import sotopia
 from proctor.benchmarks.sotopia.parity import check_corpus
+from proctor.benchmarks.sotopia.partner import Stage
 from proctor.benchmarks.sotopia.ratings import RANGES
 from proctor.benchmarks.sotopia.scene import rendered
 from proctor.core.errors import BadInput
+from proctor.core.sample import FreshTurn, Message
+from proctor.core.sentence import say
+from proctor.core.task import TakesSample
+from proctor.core.trajectory import Step, Trajectory
+from proctor.transport.faults import Fault, NotAccepted
 
 CORPUS = Path(__file__).parents[2] / "data" / "sotopia.jsonl.gz"
 LEAVES = {"action_type": "leave", "argument": ""}
@@ -206,6 +213,40 @@ def test_a_judge_that_fails_gives_no_zero(judge: str, tmp_path: Path) -> None:
     found = run(lambda text: json.dumps(LEAVES), tmp_path, judge=judge)
     assert {verdict.result.why for verdict in found.verdicts()} == {"judge_failed"}  # type: ignore[union-attr]
     assert not [one for one in found.estimates if one.name == "goal"]
+
+
+class WithoutSchemas:
+    """A model whose endpoint refuses schemas."""
+
+    name = "plain"
+
+    def __init__(self) -> None:
+        self.forms: list[Any] = []
+
+    async def complete(self, messages: object, tools: object = (), *, response_format: Any = None) -> Step:
+        self.forms.append(response_format)
+        if response_format is not None:
+            raise NotAccepted(say("no schemas here"), Fault("http_400", status=400))
+        return Step(message=Message.of("assistant", speaks("Hm")))
+
+
+def test_a_partner_is_bound_to_the_schema_until_its_endpoint_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = WithoutSchemas()
+    monkeypatch.setattr("proctor.benchmarks.sotopia.partner.model", lambda *_, **__: model)
+    task = sotopia.task(data="example", partner="plain:")
+    assert isinstance(task.samples, list)
+    assert isinstance(task.user, TakesSample)
+    sample = next(one for one in task.samples if one.meta["seat"] == 1)  # the partner begins
+    playing = task.user.open(sample, Stage(sample))
+
+    async def play() -> None:
+        said = Trajectory.of(speaks("Hello"))
+        for _ in range(3):
+            assert isinstance(await playing.reply(sample, said), FreshTurn)
+
+    asyncio.run(play())
+    assert [form is not None for form in model.forms] == [True, False, False, False]
+    assert model.forms[0]["json_schema"]["schema"]["additionalProperties"] is False
 
 
 def test_a_judge_is_asked_once_to_bring_its_reply_into_the_form(tmp_path: Path) -> None:

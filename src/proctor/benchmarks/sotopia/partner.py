@@ -6,23 +6,24 @@ fail; here a service that fails, or a player of whom nothing could ever be read,
 """
 
 import random
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import msgspec
 
-from proctor.benchmarks.sotopia.actions import SILENCE, Action, Unread, read_action
+from proctor.benchmarks.sotopia.actions import SILENCE, Action, Edition, Unread, read_action
 from proctor.benchmarks.sotopia.dataset import scene_of
 from proctor.benchmarks.sotopia.episode import Episode
 from proctor.benchmarks.sotopia.wording import ask_again, ask_player, official
 from proctor.core.errors import AgentFailed, BadInput, EpisodeOver, PartFailed, UserFailed
 from proctor.core.sample import FreshTurn, Message, Sample, ToolCall, ToolResult, Turn
 from proctor.core.sentence import say
-from proctor.core.task import Environment, Model
+from proctor.core.task import Environment
 from proctor.core.trajectory import Step, Trajectory
 from proctor.engine.acting import Acting
 from proctor.models import ledger
 from proctor.models.named import Opened, model
+from proctor.transport.faults import NotAccepted
 
 
 class Stage:
@@ -84,6 +85,7 @@ class Partner(Opened):
         options = {"model": given} if isinstance(given, str) else dict(given or {})
         name = str(options.pop("model", ""))
         self._model = model(name, options, defaults={"temperature": 0.7}) if name else None  # the official temperature
+        self._takes_schema = True
         self.unpriced = ledger.unpriced(self._model) if self._model is not None else ()
         super().__init__([self._model])
 
@@ -97,10 +99,27 @@ class Partner(Opened):
         assert isinstance(stage, Stage)
         if self._model is None:
             raise BadInput("sotopia needs a model that plays the partner: --set partner=openai:MODEL")
-        return Playing(stage, self._model)
+        return Playing(stage, self._ask)
 
     async def reply(self, sample: Sample, trajectory: Trajectory) -> Turn | None:
         raise AssertionError("the partner of a sample is opened first")
+
+    async def _ask(self, prompt: str, edition: Edition) -> str:
+        """Return the reply of the model, which officially is bound to the schema of an action."""
+        assert self._model is not None
+        messages = [Message.of("user", prompt)]
+        schema = {**official().action[edition], "additionalProperties": False}
+        form = {"type": "json_schema", "json_schema": {"name": "AgentAction", "strict": True, "schema": schema}}
+        try:
+            try:
+                step = await self._model.complete(messages, response_format=form if self._takes_schema else None)
+            except NotAccepted:  # perhaps of the schema: the prompt tells it too
+                step = await self._model.complete(messages)
+                self._takes_schema = False
+        except PartFailed as error:
+            raise UserFailed(error.sentence, kind=error.kind) from error
+        ledger.spend(step.usage, model=self._model.name)
+        return step.message.text
 
 
 class Playing:
@@ -110,10 +129,10 @@ class Playing:
         steps: what it did since it was asked.
     """
 
-    def __init__(self, stage: Stage, model: Model) -> None:
+    def __init__(self, stage: Stage, ask: Callable[[str, Edition], Awaitable[str]]) -> None:
         self.steps: list[Step] = []
         self._stage = stage
-        self._model = model
+        self._ask = ask
         self._chosen: Action | None = None  # by the agent, for the turn under way
         self._again = False
 
@@ -161,14 +180,14 @@ class Playing:
         if index == stage.seat or not stage.episode.may_act[index]:
             return self._chosen if index == stage.seat and self._chosen is not None else SILENCE
         stage.asked[index] += 1
-        text = await self._ask(self._prompt(index))
+        text = await self._ask(self._prompt(index), stage.rules.edition)
         try:
             try:
                 action = self._read(text, index)
             except Unread:
                 if stage.rules.edition == "package":
                     raise
-                action = self._read(await self._ask(ask_again(text, official().action["main"])), index)
+                action = self._read(await self._ask(ask_again(text, official().action["main"]), "main"), index)
         except Unread:
             stage.unread[index] += 1
             action = SILENCE
@@ -176,14 +195,6 @@ class Playing:
         words = f"{name} {action.words(stage.rules.edition).strip()}"
         self.steps.append(Step(message=Message.of("user", words), author=name))
         return action
-
-    async def _ask(self, prompt: str) -> str:
-        try:
-            step = await self._model.complete([Message.of("user", prompt)])
-        except PartFailed as error:
-            raise UserFailed(error.sentence, kind=error.kind) from error
-        ledger.spend(step.usage, model=self._model.name)
-        return step.message.text
 
     def _prompt(self, index: int) -> str:
         episode = self._stage.episode

@@ -88,8 +88,8 @@ def read_ratings(
     """
     value, _ = read_object(reply, edition)
     given = value.get("evaluations")
-    if not isinstance(given, dict):
-        raise Unread("no evaluations")
+    if not isinstance(given, dict) or (edition == "main" and len(value) > 1):
+        raise Unread("no evaluations, or something next to them")
     return [_of_player(one, edition, ranges) for one in given.values()]
 
 
@@ -118,7 +118,8 @@ def _of_player(given: object, edition: Edition, ranges: Mapping[str, tuple[int, 
 def _pair(value: object, edition: Edition) -> tuple[object, object]:
     if edition == "package":
         return (value[0], value[1]) if isinstance(value, list) and len(value) == 2 else (None, None)
-    return (value.get("reasoning"), value.get("score")) if isinstance(value, dict) else (None, None)
+    is_pair = isinstance(value, dict) and value.keys() == {"reasoning", "score"}
+    return (value["reasoning"], value["score"]) if isinstance(value, dict) and is_pair else (None, None)
 
 
 class Rates(msgspec.Struct, frozen=True):
