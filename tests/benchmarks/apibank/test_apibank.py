@@ -219,7 +219,7 @@ def test_level_3_is_read_from_the_files_of_the_hub(apibank_root: Path, tmp_path:
 @pytest.mark.parametrize(
     ("name", "options", "said"),
     [
-        ("level-4", {}, "no part 'level-4'. Did you mean"),
+        ("level-4", {}, "cannot be 'level-4'. It can be: level-1"),
         ("level-3", {}, "holds no level-3.json"),
         (None, {"data": "/nowhere"}, "holds no API-Bank"),
         (None, {"dialogues": "x.jsonl"}, "Name the one level"),

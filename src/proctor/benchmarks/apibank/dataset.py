@@ -21,8 +21,8 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from proctor.config import check_choice
 from proctor.core.errors import BadInput
-from proctor.core.near import near
 from proctor.core.sample import Message, Role, Sample, Turn
 from proctor.core.validation import in_words
 from proctor.runtime.json_file import read_json, read_json_lines
@@ -88,13 +88,7 @@ def levels_of(category: str | Sequence[str] | None, root: Path) -> list[str]:
         return [*FOLDERS, *([PLANNED] if (planned_folder(root) / "level-3.json").is_file() else [])]
     names = [f"level-{name}" if name.isdecimal() else name for name in names]
     for name in names:
-        if name not in TOOLS:
-            raise BadInput(
-                "API-Bank has no part '{name}'. Did you mean '{near}'? Known: {known}.",
-                name=name,
-                near=next(iter(near(name, TOOLS)), "level-1"),
-                known=", ".join(TOOLS),
-            )
+        check_choice("apibank", "category", name, tuple(TOOLS))
     return list(dict.fromkeys(names))
 
 

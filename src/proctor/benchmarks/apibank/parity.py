@@ -25,7 +25,6 @@ from proctor.runtime.concurrent import run_together
 from proctor.runtime.json_file import read_json_lines
 
 _AT_ONCE = 512  # lines; their workers are started again for the next ones
-_ONLINE = frozenset({"Dictionary", "Translate", "SearchEngine", "GetWeatherForCoordinates"})
 
 Line = Mapping[str, Any]
 
@@ -100,8 +99,7 @@ async def _find(line: Line, copy: _Copy) -> dict[str, Any]:
             ]
             return {"role": one.truth.role, "messages": len(sent), "messages_sha256": _sha256(_compact(sent))}
         case "tool":
-            description = copy.descriptions[line["tools"]][line["api"]]
-            return {"description_sha256": _sha256(description), "exec_offline": line["api"] not in _ONLINE}
+            return {"description_sha256": _sha256(copy.descriptions[line["tools"]][line["api"]])}
         case "parse":
             parsed = _parsed(line["text"])
             whole = (

@@ -9,6 +9,7 @@ Responses of level 3 have no numbers officially: they are in the order of `level
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -95,29 +96,23 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
     name = model.replace("/", "_")
     if not name.strip(". ") or any(sign in name for sign in "\\:\0"):
         raise BadInput("'{model}' cannot be the name of a folder.", model=model)
-    lines: dict[str, list[tuple[int, dict[str, Any]]]] = defaultdict(list)
+    lines: dict[str, list[tuple[tuple[str, int], dict[str, Any]]]] = defaultdict(list)
     for sample, trial in trials:
         if "apibank" not in sample.meta:
             raise BadInput("The sample '{id}' is not of API-Bank.", id=sample.id)
         if trial.attempt == 0 and trial.outcome == "scored":
             facts = sample.meta["apibank"]
+            level, file, number = facts["level"], facts["file"], facts["number"]
             kind = "api" if "result" in facts else "response"
-            line = {"pred": trial.trajectory.answer or "", "expected_output": sample.target}
-            if facts["level"] != PLANNED:
-                line = {"file": facts["file"], "id": facts["number"], **line}
-            elif kind == "api":
-                line = {"sample_id": int(facts["file"]), "api_id": facts["number"], **line}
-            else:
-                line = {"output": sample.target, "pred": line["pred"]}
-            lines[f"{facts['level']}-{kind}.jsonl"].append((facts["number"], line))
+            ids: dict[str, Any] = {"file": file, "id": number}
+            if level == PLANNED:
+                ids = {"sample_id": int(file), "api_id": number} if kind == "api" else {}
+                file = ""
+            line = {**ids, "pred": trial.trajectory.answer or "", "output": sample.target}
+            lines[f"{level}-{kind}.jsonl"].append(((file, number), line))
     if not lines:
         raise BadInput("The run holds no scored trial to export.")
     return [
-        write_whole(folder / name / file, "".join(json.dumps(line) + "\n" for _, line in sorted(of, key=_order)))
+        write_whole(folder / name / file, "".join(json.dumps(line) + "\n" for _, line in sorted(of, key=itemgetter(0))))
         for file, of in lines.items()
     ]
-
-
-def _order(line: tuple[int, Mapping[str, Any]]) -> tuple[str, int, int]:
-    number, fields = line
-    return str(fields.get("file", "")), int(fields.get("sample_id", 0)), number

@@ -22,6 +22,7 @@ from proctor.text_measures.rouge_packages import english_sentences, sentences_l
 
 VERSION = f"{COMMIT} / 1"
 PROGRAM = Path(__file__).with_name("worker_program.py")
+CALL = "call"  # the name of the scorer
 NO_CALL, OTHER_NAME, CORRECT, MISMATCH = "NO_API_CALL", "API_NAME_MISMATCH", "CORRECT", "MISMATCH"
 
 Search = Literal["recorded", "words"]
@@ -77,7 +78,7 @@ class Calls:
 class CallScorer:
     """`call`: 1 when the call is right by the tool's own check."""
 
-    name = "call"
+    name = CALL
     version = VERSION
     is_async = True
 

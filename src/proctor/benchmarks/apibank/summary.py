@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from proctor.benchmarks.apibank.dataset import PLANNED, TOOLS
+from proctor.benchmarks.apibank.scorer import CALL
 from proctor.core.run import Estimate
 from proctor.core.score import Score
 from proctor.core.sentence import say
@@ -54,13 +55,10 @@ def _planned(judged: Judged) -> tuple[set[str], set[str]]:
     """Return the dialogues of level 3 in which calls were asked for, and those with one that is not right."""
     asked, wrong = set[str](), set[str]()
     for sample, verdict in judged():
-        if verdict.attempt == 0 and sample.tags.get("level") == PLANNED and "result" in sample.meta["apibank"]:
-            dialogue = sample.cluster or sample.id
-            if isinstance(verdict.result, Score):
+        if verdict.attempt == 0 and verdict.scorer == CALL and sample.tags.get("part", "").startswith(PLANNED):
+            result, dialogue = verdict.result, sample.cluster or sample.id
+            if isinstance(result, Score) or result.why != "not_applicable":
                 asked.add(dialogue)
-                if verdict.result.value < 1:
+                if not isinstance(result, Score) or not result.points:
                     wrong.add(dialogue)
-            elif verdict.result.why != "not_applicable":
-                asked.add(dialogue)
-                wrong.add(dialogue)
     return asked, wrong
