@@ -26,7 +26,8 @@ TASKS, CORPUS = str(DATA / "tasks.json"), DATA / "verdicts.jsonl.gz"
 
 
 def run(store: Path, agent: Any = None, **more: Any) -> Run:
-    options = {"data": TASKS, "sites": {"shopping": ADDRESSES["shopping"]}, **more.pop("options", {})}
+    sites = {} if agent else {"shopping": ADDRESSES["shopping"]}  # with an address, an agent would be given a browser
+    options = {"data": TASKS, "sites": sites, **more.pop("options", {})}
     if agent is not None:
         more["agent"] = agent
     return evaluate("webarena", options=options, store=str(store / "runs.db"), **more)
@@ -135,6 +136,8 @@ def test_answers_in_lines_are_scored_and_pages_nobody_saw_are_not(tmp_path: Path
     path.write_text('{"task_id": 7, "answer": "There are 6."}\n{"task_id": 8}\n', encoding="utf-8")
     found = run(tmp_path, replies=str(path), options={"data": data})
     results = {verdict.sample_id: verdict.result for verdict in found.verdicts()}
+    assert [id for id, _ in webarena.PART.replies(path, {"data": data, "category": "shopping"})] == ["7", "8"]  # type: ignore[misc]
+    assert not list(webarena.PART.replies(path, {"data": TASKS, "category": "map"}))  # type: ignore[misc]
     assert results["7"].points == 1  # type: ignore[union-attr]
     assert results["8"].details["kind"] == "no_site"
 

@@ -3,12 +3,14 @@
 Source: web-arena-x/webarena, commit f62e0b99bc7d, `browser_env/actions.py` (`create_id_based_action`, `action2str`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proctor.core.sample import Tool, ToolCall
 
 STOP, LOOK = "stop", "look"
+MOST_REPEATED = 3
+MOST_CHARACTERS = 5_000  # of an argument; typing more takes longer than a page may
 URL = "URL: "  # begins what a page is shown as
 _ELEMENT = {"id": {"type": "string", "description": "the number of the element in the page as it was shown last"}}
 
@@ -62,3 +64,45 @@ def url_of(shown: str) -> str:
     """Return the address in what a page was shown as; '' where there is none."""
     first, _, _ = shown.partition("\n")
     return first.removeprefix(URL) if first.startswith(URL) else ""
+
+
+def problem(call: ToolCall) -> str:
+    """Return what is wrong with a call, for the agent; '' if nothing is."""
+    if call.raw is not None:
+        return "The arguments are no JSON object."
+    tool = next((one for one in TOOLS if one.name == call.name), None)
+    if tool is None:
+        return f"There is no action {call.name}."
+    for name, schema in tool.parameters["properties"].items():
+        if name not in call.arguments:
+            if "default" not in schema:
+                return f"{call.name} needs {name}."
+        elif schema["type"] == "integer" and not str(call.arguments[name]).isdecimal():
+            return f"{name} is a whole number."
+        elif len(str(call.arguments[name])) > MOST_CHARACTERS:
+            return f"{name} is longer than {MOST_CHARACTERS} characters."
+        elif name == "url" and not str(call.arguments[name]).startswith(("http://", "https://")):
+            return "An address begins with http:// or https://."  # a browser would open files of this machine too
+        elif call.arguments[name] not in schema.get("enum", [call.arguments[name]]):
+            return f"{name} is one of {', '.join(schema['enum'])}."
+    return ""
+
+
+def is_stuck(made: Sequence[ToolCall]) -> bool:
+    """True if the last action is the third of its kind in a row; typing into one field counts over the whole task, as officially.
+
+    >>> is_stuck([ToolCall(name="go_back")] * 3), is_stuck([ToolCall(name="scroll", arguments={"direction": "up"})] * 2)
+    (True, False)
+    """
+    if not made:
+        return False
+    last = _identity(made[-1])
+    same = [_identity(call) == last for call in made]
+    return sum(same) >= MOST_REPEATED if made[-1].name == "type" else len(same) >= MOST_REPEATED and all(same[-MOST_REPEATED:])  # fmt: skip
+
+
+def _identity(call: ToolCall) -> tuple[str, ...]:
+    """Return what makes two actions the same officially: the element, whatever is typed into it."""
+    given = call.arguments
+    names = ("id",) if "id" in given else tuple(sorted(given))
+    return (call.name, *(str(given[name]) for name in names))

@@ -11,7 +11,7 @@ Source: web-arena-x/webarena, commit f62e0b99bc7d, `config_files/test.raw.json`.
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -168,13 +168,12 @@ def _problem(evaluation: Evaluation) -> str:
     return ""
 
 
-def samples(configs: Iterable[Config], wanted: str | Sequence[str] | None = None) -> list[Sample]:
-    """Return the samples of tasks on some sites; on all when None.
+def chosen(configs: Sequence[Config], wanted: str | Sequence[str] | None = None) -> list[Config]:
+    """Return the tasks on some sites; all when None.
 
     Raises:
         BadInput: no task is on such a site.
     """
-    configs = list(configs)
     known = sorted({site for config in configs for site in config.sites})
     names = [name.strip() for name in (wanted.split(",") if isinstance(wanted, str) else wanted or ())]
     for name in names:
@@ -182,15 +181,16 @@ def samples(configs: Iterable[Config], wanted: str | Sequence[str] | None = None
             raise BadInput(
                 "No task of WebArena is on the site '{name}'. Known: {known}.", name=name, known=", ".join(known)
             )
-    return [sample_of(config) for config in configs if not names or set(names) & set(config.sites)]
+    return [config for config in configs if not names or set(names) & set(config.sites)]
 
 
-def sample_of(config: Config) -> Sample:
-    """Return the sample of a task."""
+def sample_of(config: Config, instruction: str = "") -> Sample:
+    """Return the sample of a task; an agent with a browser is given an instruction too."""
     template = config.intent_template_id
+    before = (Message.of("system", instruction),) if instruction else ()
     return Sample(
         id=str(config.task_id),
-        turns=(Turn(messages=(Message.of("user", config.intent),)),),
+        turns=(Turn(messages=(*before, Message.of("user", config.intent))),),
         cluster=None if template is None else f"template {template}",
         tags={
             "site": "+".join(config.sites),

@@ -12,10 +12,9 @@ Source: web-arena-x/webarena, commit f62e0b99bc7d, `run.py`, `browser_env/helper
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -46,7 +45,7 @@ class Left(msgspec.Struct, frozen=True, kw_only=True):
     contents: list[str] | None = None
 
 
-def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | Failure]]:  # noqa: ARG001 - none matters
+def read(path: Path) -> Iterator[tuple[str, Trajectory | Failure]]:
     """Yield what was left, by task.
 
     Raises:

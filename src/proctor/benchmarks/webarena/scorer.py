@@ -1,7 +1,7 @@
 """Score a trajectory by the official evaluators; what they look at on pages was read when the agent ended, and is in its state.
 
-The state has `url`, that of the page left open, and `contents`, one for each target of `program_html`; both are missing where no
-site was opened, and `answer` where the agent ended by other means than `stop`.
+The state has `url`, that of the page left open, and for each target of `program_html` whether it `held`, or, where that was
+recorded elsewhere, the `contents`. They are missing where no site was opened, and `answer` where the agent ended without `stop`.
 """
 
 import copy
@@ -66,12 +66,15 @@ class WebArenaScorer:
             return Unscored(why="not_applicable", reason=say("The sample is none of WebArena."))
         state = trajectory.state or {}
         said, url, contents = state.get("answer"), state.get("url"), state.get("contents")
-        answer = said if isinstance(said, str) else trajectory.answer
+        by_limit = trajectory.stop not in ("done", "empty", "length")  # what it said on the way is no answer
+        answer = said if isinstance(said, str) else "" if by_limit else trajectory.answer
         replies: list[str] = []
         try:
             parts = await evaluate(
                 config, answer, url, contents, None if self._model is None else self._asking(replies)
             )
+            if isinstance(held := state.get("held"), list) and "program_html" in parts:
+                parts["program_html"] = all(held)
         except rules.Broken as error:
             by_judge = error.kind == "AssertionError"
             return Unscored(
