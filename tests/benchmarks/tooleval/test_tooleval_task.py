@@ -1,6 +1,7 @@
 """The task as people run it: recorded and imitated APIs, a judge that fails, limits, files read and written."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,26 @@ def test_the_agent_is_given_the_official_words_and_functions(clone: Path) -> Non
     assert user == f"\n{recorded['query']}\nBegin!\n"
 
 
+def test_names_are_written_as_the_tool_server_does() -> None:
+    api = dataset.Api(category_name="../x", tool_name="Tool", api_name="get-it")
+    assert dataset.standard_category(api.category_name) == "__x"
+    assert dataset.function_of(api).name == "get_it_for_tool"
+    assert dataset.standard_name("^2Gis é") == "^2gis"
+
+
+def test_the_second_function_of_a_name_is_left_out(tmp_path: Path, clone: Path) -> None:
+    copy = tmp_path / "clone"
+    shutil.copytree(clone, copy)
+    path = copy / "solvable_queries/test_instruction/G1_instruction.json"
+    queries = json.loads(path.read_text())
+    queries[0]["api_list"] *= 2
+    path.write_text(json.dumps(queries))
+    sample = next(iter(dataset.samples(dataset.Clone(copy), ["G1_instruction"])))
+    names = [tool.name for tool in sample.turns[0].tools]
+    assert len(set(names)) == len(names)
+    assert names[-1] == "Finish"
+
+
 def test_null_earns_nothing_and_needs_no_judge(clone: Path, tmp_path: Path) -> None:
     score = score_of(run(clone, "baseline:null", tmp_path))
     assert (score.points, score.details["error_class"]) == (0, "unfinished")
@@ -189,6 +210,7 @@ def reference(clone: Path) -> str:
 
 JUDGE = """
 import json
+import shutil
 from proctor.core.sample import Message, ToolCall
 from proctor.models.scripted import ScriptedModel
 

@@ -198,7 +198,9 @@ def samples(clone: Clone, names: Sequence[str]) -> Iterator[Sample]:
     finish = clone.finish()
     for name in names:
         for one in clone.queries(name):
-            tools = tuple(function_of(api) for api in one.api_list)
+            made = [(api, function_of(api)) for api in one.api_list]
+            first = {tool.name: tool for _, tool in reversed(made)}  # the server takes the first of a name
+            tools = [tool for _, tool in made if first[tool.name] is tool]
             system = clone.system([standard_name(api.tool_name) for api in one.api_list])
             yield Sample(
                 id=f"{name}/{one.query_id}",
@@ -209,7 +211,7 @@ def samples(clone: Clone, names: Sequence[str]) -> Iterator[Sample]:
                     ),
                 ),
                 tags={"set": name},
-                meta={"query": one.query, "apis": [_place(api, tool) for api, tool in zip(one.api_list, tools, strict=True)]},
+                meta={"query": one.query, "apis": [_place(api, tool) for api, tool in made]},
             )  # fmt: skip
 
 
@@ -257,7 +259,7 @@ def standard_name(text: str) -> str:
 
 def standard_category(text: str) -> str:
     """Return a category as the tool server names its folder."""
-    return re.sub(r"[ ,/]", "_", text).replace("__", "_")
+    return re.sub(r"[ ,/]", "_", text).replace("__", "_").replace("..", "_")  # stays below the cache
 
 
 def _api_name(api: Api) -> str:

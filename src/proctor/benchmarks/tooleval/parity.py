@@ -118,29 +118,17 @@ def _reply(replies: Mapping[str, list[Any]], function: str, _: str) -> Any:
     return _next(replies.get(function, []))
 
 
-async def _is_solved(line: Line, clones: Sequence[Clone]) -> Found:
+async def _judgement(line: Line, clones: Sequence[Clone]) -> Found:
     replies = [*line["replies"]]
     script = _Script(clones[0], lambda *_: _next(replies))
     try:
-        found = await judging.judge_answer(script.ask, line["query"], line["answer"], reason=line["return_reason"])
+        if line["kind"] == "is_solved":
+            found = await judging.judge_answer(script.ask, line["query"], line["answer"], reason=line["return_reason"])
+        else:
+            found = await judging.judge_task(script.ask, line["query"], line["available_tools"], is_solved=line["has_been_solved"], reason=True)  # fmt: skip
         ours: object = [*found]
     except Unusable:
         ours = RAISES
-    return _judged(ours, script, line)
-
-
-async def _task_solvable(line: Line, clones: Sequence[Clone]) -> Found:
-    replies = [*line["replies"]]
-    script = _Script(clones[0], lambda *_: _next(replies))
-    try:
-        found = await judging.judge_task(script.ask, line["query"], line["available_tools"], is_solved=line["has_been_solved"], reason=True)  # fmt: skip
-        ours: object = [*found]
-    except Unusable:
-        ours = RAISES
-    return _judged(ours, script, line)
-
-
-def _judged(ours: object, script: _Script, line: Line) -> Found:
     agrees, _, official = _same(ours, line["result"])
     return agrees and script.asked == line["asked"], (ours, script.asked), (official, line["asked"])
 
@@ -327,8 +315,8 @@ _CHECKS: Mapping[str, Any] = {
     "steps": _steps,
     "not_hallucinate": _names,
     "is_passed": _is_passed,
-    "is_solved": _is_solved,
-    "task_solvable": _task_solvable,
+    "is_solved": _judgement,
+    "task_solvable": _judgement,
     "preference_one": _preference_one,
     "pass_rate": _pass_rate,
     "preference": _preference,

@@ -113,7 +113,7 @@ class ToolEvalScorer:
         details["votes"] = [msgspec.to_builtins(one) for one in votes]
         points = float(rates.passes(votes)) if edition == "toolbench" else rates.solvable_pass_rate([[one.status for one in votes]], len(votes)).mean  # fmt: skip
         if points < 1:
-            details["error_class"] = "unfinished" if votes[0].reason == rates.UNFINISHED else "unsolved"
+            details["error_class"] = "unfinished" if votes[0].reason == rates.UNFINISHED else "not sure" if points else "unsolved"  # fmt: skip
         return Score(points=points, answer=example.answer["final_answer"], reason=_votes_in_words(votes), details=details)  # fmt: skip
 
     async def _correct(self, sample: Sample, example: Example) -> Score:
