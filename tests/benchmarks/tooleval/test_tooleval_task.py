@@ -123,6 +123,26 @@ def test_the_second_function_of_a_name_is_left_out(tmp_path: Path, clone: Path) 
     assert names[-1] == "Finish"
 
 
+def test_whole_tools_are_described_to_the_agent_and_the_simulator(tmp_path: Path, clone: Path) -> None:
+    path = tmp_path / "tools" / "Data" / "theclique.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"tool_description": "Artists\nand concerts. " + "x" * 600}), encoding="utf-8")
+    sample = next(one for one in dataset.samples(dataset.Clone(clone), ["G1_instruction"], tmp_path / "tools") if one.id == ONE)  # fmt: skip
+    assert "\n1.theclique: Artistsand concerts. xxx" in sample.turns[0].messages[0].text
+    said = tmp_path / "simulator.py"
+    said.write_text(
+        "from proctor.models.scripted import ScriptedModel\n"
+        "def reply(messages, tools):\n"
+        "    seen = ['Artists' in messages[1].text, 'Imagine you are an API Server' in messages[0].text]\n"
+        '    return \'{"error": "", "response": "\' + str(seen) + \'"}\'\n'
+        "model = ScriptedModel(reply)\n",
+        encoding="utf-8",
+    )
+    script = [calls(SEARCH), calls(("Finish", FOUND))]
+    found = run(clone, script, tmp_path, SOLVED, simulator=f"{said}:model", tools=str(tmp_path / "tools"))
+    assert "[True, True]" in str(trial_of(found).trajectory.steps)
+
+
 def test_null_earns_nothing_and_needs_no_judge(clone: Path, tmp_path: Path) -> None:
     score = score_of(run(clone, "baseline:null", tmp_path))
     assert (score.points, score.details["error_class"]) == (0, "unfinished")
@@ -284,7 +304,8 @@ def test_an_unreadable_raw_answer_is_a_failure_and_a_malformed_tree_is_named(clo
         (None, {}, "no queries of the set G1_category"),
         ("G1_instruction", {"data": "/nowhere"}, "is no clone"),
         ("G1_instruction", {"record": True}, "cache=FOLDER"),
-        ("G1_instruction", {"cache": "/nowhere"}, "recorded responses"),
+        ("G1_instruction", {"cache": "/nowhere"}, "no folder /nowhere"),
+        ("G1_instruction", {"tools": "/nowhere"}, "no folder /nowhere"),
         ("G1_instruction", {"reference": "/nowhere"}, "holds no answers"),
         ("G1_instruction", {"simulator": "nobody:x"}, "nobody"),
         ("G1_instruction", {"times": 0}, "times"),

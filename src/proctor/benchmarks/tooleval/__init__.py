@@ -38,6 +38,7 @@ class ToolEvalOptions(msgspec.Struct, frozen=True, kw_only=True):
         reference: answers to compare with, a folder or file in the official layout.
         evaluator: whose rule compares answers.
         cache: a folder of recorded responses.
+        tools: a folder that describes whole tools; it comes with the recorded responses.
         simulator: the model that imitates APIs of which no response is recorded, or an object with `model` and its options.
         record: keep the simulator's responses in the cache.
         most_nodes: the official limit of a chain; a reply counts one for its words and two for each call.
@@ -51,6 +52,7 @@ class ToolEvalOptions(msgspec.Struct, frozen=True, kw_only=True):
     reference: str | None = None
     evaluator: Evaluator = "default"
     cache: str | None = None
+    tools: str | None = None
     simulator: str | Mapping[str, Any] | None = None
     record: bool = False
     most_nodes: Positive = 12
@@ -70,7 +72,7 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
     how = converted(options, ToolEvalOptions, "tooleval")
     names = dataset.sets_of(category)
     clone = dataset.locate(how.data)
-    samples = list(dataset.samples(clone, names))
+    samples = list(dataset.samples(clone, names, _folder(how.tools)))
     if not samples:
         raise BadInput("{path} holds no queries of {sets}.", path=clone.root, sets=", ".join(names))
     if how.record and how.cache is None:
@@ -90,7 +92,7 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
         samples=samples,
         scorers=[ToolEvalScorer(one, clone, rules) for one in measures],
         environment=ToolServer(
-            cache=_cache(how.cache, is_made=how.record),
+            cache=_folder(how.cache, is_made=how.record),
             prompt=clone.simulator_prompt() if how.simulator is not None else "",
             simulator=_simulator(how.simulator),
             record=how.record,
@@ -118,12 +120,12 @@ def _reference(how: ToolEvalOptions, names: Sequence[str]) -> Mapping[str, Examp
     return found
 
 
-def _cache(given: str | None, *, is_made: bool) -> Path | None:
+def _folder(given: str | None, *, is_made: bool = False) -> Path | None:
     if given is None:
         return None
     path = Path(given).expanduser()
     if not is_made and not path.is_dir():
-        raise BadInput("There is no folder {path} of recorded responses.", path=path)
+        raise BadInput("There is no folder {path}.", path=path)
     return path
 
 

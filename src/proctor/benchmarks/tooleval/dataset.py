@@ -31,7 +31,7 @@ SETS = ("G1_instruction", "G1_category", "G1_tool", "G2_instruction", "G2_catego
 VARIABLE = "PROCTOR_TOOLEVAL_DATA"
 _TYPES = {"NUMBER": "integer", "STRING": "string", "BOOLEAN": "boolean"}
 _RESERVED = ("from", "class", "return", "false", "true", "id", "and")
-_DESCRIPTION = 256  # characters
+_DESCRIPTION, _TOOL_DESCRIPTION = 256, 512  # characters
 _NAME = 64
 _QUERIES = ("solvable_queries", "data", ".", "solvable_queries_example")
 
@@ -82,10 +82,11 @@ class Clone:
         """Return the prompt for the model that imitates APIs."""
         return str(self._literal("server/main.py", "system_prompt"))
 
-    def system(self, tools: Sequence[str]) -> str:
-        """Return the agent's prompt; descriptions of whole tools are not in the clone, so each is None, as officially without one."""
+    def system(self, tools: Mapping[str, str]) -> str:
+        """Return the agent's prompt with the descriptions of whole tools; one without a description has None, as officially."""
         task = self._literal("toolbench/inference/Downstream_tasks/rapidapi.py", "task_description")
-        task += "".join(f"{number}.{tool}: None\n" for number, tool in enumerate(dict.fromkeys(tools), start=1))
+        for number, (tool, said) in enumerate(tools.items(), start=1):
+            task += f"{number}.{tool}: {said[:_TOOL_DESCRIPTION].replace(chr(10), '').strip() or None}\n"
         template = self._literal("toolbench/inference/Prompts/ReAct_prompts.py", "FORMAT_INSTRUCTIONS_SYSTEM_FUNCTION")
         return str(template).replace("{task_description}", task)
 
@@ -142,7 +143,7 @@ def locate(data: str | None) -> Clone:
     given = data or os.environ.get(VARIABLE)
     if not given:
         raise BadInput(
-            "Name a clone of StableToolBench: --set data=FOLDER, or the variable {variable}. It comes with git clone https://github.com/THUNLP-MT/StableToolBench (32 MB; Apache-2.0).",
+            "Name a clone of StableToolBench: --set data=FOLDER, or the variable {variable}. It comes with git clone https://github.com/THUNLP-MT/StableToolBench (11 MB; Apache-2.0).",
             variable=VARIABLE,
         )
     root = Path(given).expanduser()
@@ -193,15 +194,20 @@ def sets_of(category: str | Sequence[str] | None) -> list[str]:
     return [one for one in SETS if one in named]
 
 
-def samples(clone: Clone, names: Sequence[str]) -> Iterator[Sample]:
-    """Yield the queries of some sets."""
+def samples(clone: Clone, names: Sequence[str], folder: Path | None = None) -> Iterator[Sample]:
+    """Yield the queries of some sets.
+
+    Args:
+        folder: what is known of whole tools, `<category>/<tool>.json`; it comes with the recorded responses.
+    """
     finish = clone.finish()
     for name in names:
         for one in clone.queries(name):
             made = [(api, function_of(api)) for api in one.api_list]
             first = {tool.name: tool for _, tool in reversed(made)}  # the server takes the first of a name
             tools = [tool for _, tool in made if first[tool.name] is tool]
-            system = clone.system([standard_name(api.tool_name) for api in one.api_list])
+            places = [_place(api, tool, folder) for api, tool in made]
+            system = clone.system({place["tool"]: place["tool_description"] for place in places})
             yield Sample(
                 id=f"{name}/{one.query_id}",
                 turns=(
@@ -211,20 +217,31 @@ def samples(clone: Clone, names: Sequence[str]) -> Iterator[Sample]:
                     ),
                 ),
                 tags={"set": name},
-                meta={"query": one.query, "apis": [_place(api, tool) for api, tool in made]},
+                meta={"query": one.query, "apis": places},
             )  # fmt: skip
 
 
-def _place(api: Api, tool: Tool) -> dict[str, str]:
+def _place(api: Api, tool: Tool, folder: Path | None) -> dict[str, str]:
     """Return where the tool server finds an API, and what it knows of it."""
+    category, standard = standard_category(api.category_name), standard_name(api.tool_name)
+    path = folder / category / f"{standard}.json" if folder is not None else None
     return {
         "function": tool.name,
-        "category": standard_category(api.category_name),
-        "tool": standard_name(api.tool_name),
+        "category": category,
+        "tool": standard,
+        "tool_description": _tool_description(path) if path is not None and path.is_file() else "",
         "api": _api_name(api),
         "name": api.api_name,
         "description": api.api_description or "",
     }
+
+
+@lru_cache(maxsize=4096)
+def _tool_description(path: Path) -> str:
+    found = read_json(path)
+    if not isinstance(found, dict):
+        raise BadInput("{path} describes no tool.", path=path)
+    return str(found.get("tool_description") or "")
 
 
 def function_of(api: Api) -> Tool:

@@ -99,7 +99,10 @@ class ToolServer(Opened):
         return found
 
     async def _simulate(self, model: Model, api: Mapping[str, str], given: Any, known: Responses) -> Any:
-        doc = {"tool_description": "", "api_info": [{"name": api["name"], "description": api["description"]}]}
+        doc = {
+            "tool_description": api["tool_description"],
+            "api_info": [{"name": api["name"], "description": api["description"]}],
+        }
         examples = list(known.items())[:EXAMPLES]
         while len(str(examples)) > EXAMPLE_CHARACTERS and len(examples) > 1:
             examples.pop()
