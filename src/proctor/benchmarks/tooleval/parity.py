@@ -123,7 +123,9 @@ async def _judgement(line: Line, clones: Sequence[Clone]) -> Found:
     script = _Script(clones[0], lambda *_: _next(replies))
     try:
         if line["kind"] == "is_solved":
-            found = await judging.judge_answer(script.ask, line["query"], line["answer"], reason=line["return_reason"])
+            found: tuple[str, str] = await judging.judge_answer(
+                script.ask, line["query"], line["answer"], reason=line["return_reason"]
+            )
         else:
             found = await judging.judge_task(script.ask, line["query"], line["available_tools"], is_solved=line["has_been_solved"], reason=True)  # fmt: skip
         ours: object = [*found]
