@@ -68,17 +68,17 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "AgentBench"
 
 
-def run(root: Path, replies: Sequence[str], **options: str) -> Run:
+def run(root: Path, replies: Sequence[str], limit: int = 1, **options: str) -> Run:
     def reply(messages: Sequence[Message], _: object) -> str:
         return replies[int(messages[-1].text[5])]
 
     agent = ChatAgent(ScriptedModel(reply))
     options = {"data": str(root), "split": "dev", "python": sys.executable, **options}
-    return evaluate("agentbench/cards", agent=agent, options=options, store=":memory:", limit=4, concurrency=1)
+    return evaluate("agentbench/cards", agent=agent, options=options, store=":memory:", limit=limit, concurrency=1)
 
 
 def test_games_are_played_and_counted_by_seat(root: Path) -> None:
-    found = run(root, ["bite"] * 3)
+    found = run(root, ["bite"] * 3, limit=4)
     assert found.outcomes == {"scored": 4}
     for trial in found.trials():
         assert trial.trajectory.state is not None
@@ -96,7 +96,7 @@ def test_a_move_that_is_none_ends_a_game_as_officially(root: Path) -> None:
 
 def test_a_game_that_does_not_start_is_no_zero(root: Path) -> None:
     (root / "src/server/tasks/card_game/judger/judger.py").write_text("import nothing\n", encoding="utf-8")
-    assert run(root, []).outcomes == {"environment_failed": 4}
+    assert run(root, []).outcomes == {"environment_failed": 1}
 
 
 def test_without_the_right_python_the_option_is_named(root: Path) -> None:

@@ -79,6 +79,10 @@ async def test_a_server_survives_what_agents_do_to_it(root: Path, monkeypatch: p
         assert await table.digest() == start
         assert await table.execute("SELECT City FROM `Cities of note` WHERE City = 'nimes'") == "[('Nîmes',)]"
         assert (await table.execute("SELECT REPEAT('x', 900)")).endswith("x[TRUNCATED]")
+        large = await table.execute(
+            "SELECT REPEAT('x', 1000000) FROM `Cities of note` a, `Cities of note` b, `Cities of note` c, `Cities of note` d"
+        )
+        assert large.endswith("x[TRUNCATED]") or "max_statement_time" in large
         assert "max_statement_time" in await table.execute("SELECT COUNT(*) FROM `Cities of note` WHERE SLEEP(100) = 0")
         assert await table.execute("DROP DATABASE `Cities of note`") == "[]"
         assert await table.execute("SELECT 1") == "1049 (42000): Unknown database 'Cities of note'"

@@ -4,20 +4,18 @@ A server has no network, the worker's own temporary folder, and is gone with the
 and is committed, as officially; an agent's user may only use its own database.
 """
 
-import getpass
 import hashlib
 import os
 import sqlite3
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
 
 MOST_CHARACTERS = 800  # of a reply; officially
-MOST_ROWS = 10_000  # that are looked at for it
 DIGEST_CHARACTERS = 1024  # what MySQL's group_concat keeps
 STATEMENT_SECONDS = float(os.environ.get("STATEMENT_SECONDS", "10"))
 START_SECONDS = 60
@@ -101,7 +99,7 @@ class Server:
         folder.mkdir(exist_ok=True)
         self.socket = str(folder / "s")
         log = folder / "log"
-        own = [f"--datadir={folder / 'data'}", f"--user={getpass.getuser()}"]
+        own = [f"--datadir={folder / 'data'}", *(["--user=root"] if os.getuid() == 0 else [])]
         with log.open("wb") as said:
             made = subprocess.run([installer, "--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db", *own, *FILES], stdout=said, stderr=said, stdin=subprocess.DEVNULL, check=False)  # fmt: skip  # noqa: S603
             if made.returncode == 0:
@@ -163,7 +161,7 @@ class InMariaDb:
                 with connection.cursor(pymysql.cursors.SSCursor) as cursor:
                     cursor.execute(f"use {_quoted(self._name)};")
                     cursor.execute(sql)
-                    found = str(list(cursor.fetchmany(MOST_ROWS)))
+                    found = _head(cursor)
                 connection.commit()
                 return found
             except pymysql.MySQLError as error:
@@ -231,7 +229,7 @@ class InSqlite:
     def rows(self, sql: str) -> str:
         self._until = time.monotonic() + STATEMENT_SECONDS
         try:
-            return str(self._database.execute(sql.replace("\\'", "''")).fetchmany(MOST_ROWS))
+            return _head(self._database.execute(sql.replace("\\'", "''")))
         except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
             return str(error)
         finally:
@@ -257,6 +255,17 @@ class InSqlite:
 def _as_text(value: Any) -> Any:
     """Return a number as the official client writes it; its 10.0 stays 10.0."""
     return value if value is None or isinstance(value, str) else repr(value)
+
+
+def _head(rows: Iterable[Any]) -> str:
+    """Return the rows as Python writes them, as many as a reply can show."""
+    read, characters = [], 0
+    for row in rows:
+        read.append(row)
+        characters += len(str(row))
+        if characters > MOST_CHARACTERS:
+            break
+    return str(read)
 
 
 def _md5(text: str) -> str:
