@@ -1,5 +1,6 @@
-"""A small clone of AgentBench in its own layout, with questions of ours."""
+"""A small clone of AgentBench in its own layout, with questions of ours, or with parts of the official sources (Apache 2.0)."""
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,14 @@ def write(folder: Path, entries: list[dict[str, Any]] = ENTRIES) -> Path:
     for number in range(1, 8):
         _write(system / f"data/{number}/new.json", json.dumps(plain))
     _write(folder / "src/server/tasks/dbbench/__init__.py", f"import json\n\nbig_prompt = {PROMPT!r}\n")
+    return folder
+
+
+def write_sources(folder: Path) -> Path:
+    """Write the official prompts too, and the questions and relations of the recorded walks over a knowledge base."""
+    data = Path(__file__).parents[1] / "data/agentbench/sources.json.gz"
+    for name, text in json.loads(gzip.decompress(data.read_bytes())).items():
+        _write(folder / name, text)
     return folder
 
 

@@ -5,17 +5,18 @@ clone of the repository at v0.2; loops, statuses and numbers are the official on
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from proctor.benchmarks.agentbench import cards, dataset, db, files, parity
-from proctor.benchmarks.agentbench.conversation import Host, Play, Stages
-from proctor.benchmarks.agentbench.database import Databases, Engine
+from proctor.benchmarks.agentbench import dataset, db, files, parity
+from proctor.benchmarks.agentbench.conversation import Host, Stages
+from proctor.benchmarks.agentbench.database import Engine
 from proctor.benchmarks.agentbench.dataset import Split
-from proctor.benchmarks.agentbench.official import Part
+from proctor.benchmarks.agentbench.puzzles_host import PuzzleHost
 from proctor.benchmarks.agentbench.scorer import agentbench
 from proctor.benchmarks.agentbench.summary import summarise
+from proctor.benchmarks.agentbench.worlds import Needs, worlds
 from proctor.config import converted
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
@@ -35,6 +36,9 @@ class AgentBenchOptions(msgspec.Struct, frozen=True, kw_only=True):
         mind2web: the targets of Mind2Web, which are in no clone.
         database: what the part `db` runs on: a MariaDB server that is started for the run, or SQLite.
         python: a Python 3.10 for the official player of the part `cards`.
+        host: the model that hosts `puzzles`, or an object with `model` and its options; officially gpt-3.5-turbo-0613.
+        sparql: the address of a SPARQL endpoint with the official Freebase, for `kg`.
+        alfworld: the folder with the game files of ALFWorld; ALFWORLD_DATA when None.
     """
 
     data: str | None = None
@@ -42,6 +46,9 @@ class AgentBenchOptions(msgspec.Struct, frozen=True, kw_only=True):
     mind2web: str | None = None
     database: Engine = "mariadb"
     python: str = "python3.10"
+    host: str | Mapping[str, Any] | None = None
+    sparql: str | None = None
+    alfworld: str | None = None
 
 
 def task(category: str | Sequence[str] | None = None, **options: object) -> Task:
@@ -61,13 +68,17 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
     found, notes = dataset.digests(root, parts, how.split)
     if category is None and how.mind2web is None:
         notes.append(say("mind2web is left out, as no file with its targets is given (--set mind2web=FILE)."))
+    host = PuzzleHost(how.host)
+    known = worlds(
+        root, Needs(database=how.database, python=how.python, host=host, sparql=how.sparql, alfworld=how.alfworld)
+    )
     return Task(
         name="agentbench" if category is None else f"agentbench/{','.join(parts)}",
         version=digest({"commit": dataset.COMMIT, "split": how.split, "files": found})[:12],
         samples=samples,
         scorers=(agentbench,),
-        environment=Stages(parts, plays(root, parts, how)),
-        user=Host(),
+        environment=Stages(parts, {part: known[part] for part in parts if part in known}),
+        user=Host(host.unpriced),
         oracle=oracle,
         summarise=summarise,
         spread_by="part",
@@ -82,15 +93,6 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
             "warnings": [str(note) for note in notes],
         },
     )
-
-
-def plays(root: Path, parts: Sequence[Part], how: AgentBenchOptions) -> Mapping[Part, Play]:
-    """Return the loops of the parts that can be played; what they need is checked when a run begins."""
-    known: Mapping[Part, Callable[[], Play]] = {
-        "db": lambda: db.DatabasePart(root, Databases(how.database)),
-        "cards": lambda: cards.CardsPart(root, how.python),
-    }
-    return {part: known[part]() for part in parts if part in known}
 
 
 def oracle(sample: Sample) -> Trajectory:

@@ -113,7 +113,14 @@ class Stage:
 
 
 class Host:
-    """The other side of the conversation: hands each reply to the loop of the sample, and says what the loop says."""
+    """The other side of the conversation: hands each reply to the loop of the sample, and says what the loop says.
+
+    Attributes:
+        unpriced: the models that loops ask whose price is not known.
+    """
+
+    def __init__(self, unpriced: Sequence[str] = ()) -> None:
+        self.unpriced = unpriced
 
     def open(self, sample: Sample, environment: Environment | None) -> "Hosting":
         """Return the host of one attempt."""

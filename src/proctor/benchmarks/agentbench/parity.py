@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from proctor.benchmarks.agentbench import dataset, parity_db, parity_rules
+from proctor.benchmarks.agentbench import dataset, parity_db, parity_rules, parity_worlds
 from proctor.core.errors import BadInput
 from proctor.core.parity import Checked
 from proctor.runtime.json_file import read_json_lines
@@ -20,8 +20,8 @@ Check = Callable[[Line], tuple[object, object]]  # to what the official code fou
 CheckWithClone = Callable[[Line, Path], tuple[object, object]]
 CheckWithTables = Callable[[Line, Path, parity_db.Tables], tuple[object, object]]
 
-CHECKS: Mapping[str, Check] = {**parity_rules.CHECKS}
-WITH_CLONE: Mapping[str, CheckWithClone] = {**parity_rules.WITH_CLONE}
+CHECKS: Mapping[str, Check] = {**parity_rules.CHECKS, **parity_worlds.CHECKS}
+WITH_CLONE: Mapping[str, CheckWithClone] = {**parity_rules.WITH_CLONE, **parity_worlds.WITH_CLONE}
 WITH_TABLES: Mapping[str, CheckWithTables] = {**parity_db.WITH_TABLES}
 
 

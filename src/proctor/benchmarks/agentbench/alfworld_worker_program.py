@@ -1,0 +1,38 @@
+"""Worker: a game of ALFWorld by the packages `alfworld` and `textworld`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class Game:
+    """A game of one attempt."""
+
+    def __init__(self, path: str) -> None:
+        import textworld  # type: ignore[import-not-found] # of the user
+        from alfworld.agents.environment.alfred_tw_env import AlfredDemangler  # type: ignore[import-not-found] # of the user
+
+        wanted = textworld.EnvInfos(won=True, admissible_commands=True)
+        self._game = textworld.start(path, wanted, wrappers=[lambda game: AlfredDemangler(game, shuffle=False)])
+
+    def reset(self) -> dict[str, Any]:
+        """Begin the game."""
+        return _shown(self._game.reset(), done=False)
+
+    def step(self, action: str) -> dict[str, Any]:
+        """Do an action."""
+        state, _, done = self._game.step(action)
+        return _shown(state, done=bool(done))
+
+
+def _shown(state: Mapping[str, Any], *, done: bool) -> dict[str, Any]:
+    return {
+        "observation": state["feedback"],
+        "actions": list(state["admissible_commands"]),
+        "won": int(state["won"]),
+        "done": done,
+    }
+
+
+def start(path: str) -> Game:
+    """Return a game that has not begun."""
+    return Game(path)
