@@ -19,8 +19,10 @@ from proctor.benchmarks.sotopia.parity import check_corpus
 from proctor.benchmarks.sotopia.partner import Stage
 from proctor.benchmarks.sotopia.ratings import RANGES
 from proctor.benchmarks.sotopia.scene import rendered
+from proctor.benchmarks.sotopia.scorer import SotopiaScorer
 from proctor.core.errors import BadInput
 from proctor.core.sample import FreshTurn, Message
+from proctor.core.score import Score
 from proctor.core.sentence import say
 from proctor.core.task import TakesSample
 from proctor.core.trajectory import Step, Trajectory
@@ -379,6 +381,14 @@ def test_tags_in_what_a_player_says_vanish_as_officially(text: str, shown: str) 
 def test_entities_that_grow_without_end_are_not_expanded() -> None:
     bomb = "".join(f'<!ENTITY e{n + 1} "{f"&e{n};" * 20}">' for n in range(12))
     assert len(rendered(f'<!DOCTYPE r [<!ENTITY e0 "x">{bomb}]><root>&e12;</root>', "agent_0")) < 20_000
+
+
+def test_an_episode_that_a_limit_cuts_off_earns_nothing_and_is_not_judged() -> None:
+    [sample, *_] = sotopia.task(data="example").samples  # type: ignore[misc]
+    said = [[{"action_type": "speak", "argument": "Hello"}, {}]]
+    result = asyncio.run(SotopiaScorer()(sample, Trajectory(steps=(), state={"done": said, "ended": ""})))
+    assert isinstance(result, Score)
+    assert (result.points, result.out_of, result.details["error_class"]) == (0, 10, "cut_off")
 
 
 def test_a_long_reply_is_silence(tmp_path: Path) -> None:

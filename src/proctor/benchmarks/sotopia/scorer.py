@@ -22,6 +22,7 @@ from proctor.core.trajectory import Trajectory
 from proctor.models import ledger, named
 
 KEPT_CHARACTERS = 2_000  # of each reason of the judge, and of a reply that cannot be read
+GOAL = RANGES["goal"][1]
 Rated = Mapping[str, tuple[str, float]]
 
 
@@ -64,6 +65,9 @@ class SotopiaScorer:
         scene, seat, rules = scene_of(sample)
         state = trajectory.state or {}
         details = {name: state[name] for name in ("ended", "asked", "unread") if name in state}
+        if "messages" not in state and not state.get("ended"):
+            reason = say("The episode was cut off before its end.")
+            return Score(points=0, out_of=GOAL, reason=reason, details={**details, "error_class": "cut_off"})
         if self._model is None:
             recorded = [_recorded(one) for one in state.get("rewards", ())]
             if seat < len(recorded) and (rated := recorded[seat]):
@@ -122,7 +126,7 @@ def _score(rated: Rated, others: Sequence[Rated], details: Mapping[str, Any]) ->
     points = points_of(rated)
     return Score(
         points=points["goal"],
-        out_of=RANGES["goal"][1],
+        out_of=GOAL,
         reason=say(
             "Goal {goal} of 10, overall {overall}. {why}",
             goal=f"{points['goal']:g}",
