@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from proctor.benchmarks.apibank import dataset, parity, replies
-from proctor.benchmarks.apibank.dataset import PLANNED, Kind
+from proctor.benchmarks.apibank.dataset import KINDS, PLANNED, Kind
 from proctor.benchmarks.apibank.scorer import Calls, CallScorer, Search, make_workers, rouge_l
 from proctor.benchmarks.apibank.summary import summarise
 from proctor.config import converted
@@ -86,8 +86,8 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
     )
 
 
-def _kinds(how: ApiBankOptions) -> list[Kind]:
-    return ["call", "response"] if how.ask == "both" else [how.ask]
+def _kinds(how: ApiBankOptions) -> Sequence[Kind]:
+    return KINDS if how.ask == "both" else [how.ask]
 
 
 def _samples(levels: Sequence[str], root: Path, how: ApiBankOptions) -> Iterator[Sample]:
@@ -96,7 +96,7 @@ def _samples(levels: Sequence[str], root: Path, how: ApiBankOptions) -> Iterator
         if level == PLANNED:
             yield from dataset.planned_samples(dataset.planned_folder(root, how.level3), _kinds(how))
         else:
-            source = Path(how.dialogues).expanduser() if how.dialogues else root / dataset.FOLDERS[level]
+            source = dataset.source(level, root, how.dialogues)
             yield from dataset.samples(level, source, official, _kinds(how), how.api_role)
 
 

@@ -17,7 +17,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
@@ -37,6 +37,7 @@ SEARCHER = "ToolSearcher"
 _PROMPTS = {"call": "api_call_prompt", "response": "response_prompt"}
 
 Kind = Literal["call", "response"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
@@ -200,7 +201,9 @@ def _syntax(path: Path) -> ast.Module:
         raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from None
 
 
-def samples(level: str, source: Path, official: Official, kinds: Sequence[Kind], api_role: Role) -> Iterator[Sample]:
+def samples(
+    level: str, source: Path, official: Official, kinds: Sequence[Kind], api_role: Role = "system"
+) -> Iterator[Sample]:
     """Yield the samples of level 1 or 2, in the official order."""
     for file, lines in dialogues(source):
         used = sorted({line.api_name for line in lines if line.role == "API"})  # officially in the order of a set
@@ -215,23 +218,19 @@ def samples(level: str, source: Path, official: Official, kinds: Sequence[Kind],
             yield _sample(level, kind, file, one.number, sent, one.truth)
 
 
-def id_of(level: str, file: str, number: int) -> str:
-    """Return the id of a sample of levels 1 and 2; the names of files are not those of levels."""
-    return f"{level}/{file.removesuffix('.jsonl')}/{number}"
-
-
 def _sample(level: str, kind: Kind, file: str, number: int, sent: Sequence[Message], truth: Line) -> Sample:
     facts: dict[str, Any] = {"level": level, "file": file, "number": number}
+    cluster = f"{level}/{file.removesuffix('.jsonl')}"
     tags = {"level": level, "part": f"{level}/{kind}"}
     if kind == "call":
         facts |= {"api": truth.api_name, "result": truth.result}
         if truth.api_name == SEARCHER:
             tags |= {"part": f"{level}/search"}
     return Sample(
-        id=id_of(level, file, number),
+        id=f"{cluster}/{number}",
         turns=(Turn(messages=tuple(sent)),),
         target=truth.written if kind == "call" else truth.text,
-        cluster=id_of(level, file, number).rpartition("/")[0],
+        cluster=cluster,
         tags=tags,
         meta={"apibank": facts},
     )
@@ -258,6 +257,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     instruction: str = ""
     input: str = ""
     output: str = ""
+
+
+def source(level: str, root: Path, own: str | None) -> Path:
+    """Return where the dialogues of a level are: the user's own, or the official ones."""
+    return Path(own).expanduser() if own else root / FOLDERS[level]
 
 
 def planned_folder(root: Path, given: str | None = None) -> Path:

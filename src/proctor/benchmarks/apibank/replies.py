@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from proctor.benchmarks.apibank import dataset
-from proctor.benchmarks.apibank.dataset import FOLDERS, PLANNED, Kind
+from proctor.benchmarks.apibank.dataset import KINDS, PLANNED, Kind
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.trajectory import Trajectory
@@ -44,9 +44,9 @@ def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Tra
     Raises:
         BadInput: no such file, a line in another layout, or of a dialogue that the levels do not have.
     """
-    root, own = dataset.locate(task_options.get("data")), task_options.get("dialogues")
+    root = dataset.locate(task_options.get("data"))
     levels = dataset.levels_of(task_options.get("category"), root)
-    wanted = _wanted(levels, root, own, task_options.get("ask", "both"))
+    wanted = _wanted(levels, root, task_options)
     files = [path] if path.is_file() else sorted(one for one in path.glob("*.json*") if one.is_file())
     if not files:
         raise BadInput("{path} holds no files of predictions.", path=path)
@@ -59,8 +59,8 @@ def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Tra
                     raise BadInput("{path}, line {line}: the dialogue {file} is not in {levels}.", path=file, line=number, file=line.file, levels=", ".join(levels))  # fmt: skip
                 of_dialogue = wanted[line.file]
                 if line.id in of_dialogue:
-                    missing = {id: "" for id, kind in of_dialogue.values() if kind == "call"}
-                    found = {**missing, **found, of_dialogue[line.id][0]: line.pred}
+                    missing = {one.id: "" for one in of_dialogue.values() if "result" in one.meta["apibank"]}
+                    found = {**missing, **found, of_dialogue[line.id].id: line.pred}
             elif PLANNED not in levels:
                 raise BadInput("{path}, line {line}: a prediction of level 3, which is not in {levels}.", path=file, line=number, levels=", ".join(levels))  # fmt: skip
             elif line.api_id is not None:
@@ -71,19 +71,17 @@ def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Tra
     return ((sample, Trajectory.of(text)) for sample, text in found.items())
 
 
-def _wanted(
-    levels: Sequence[str], root: Path, own: str | None, ask: str
-) -> dict[str, dict[int | None, tuple[str, Kind]]]:
-    """Return the id and the kind of each sample of levels 1 and 2, by the name of its file and its number."""
-    found: dict[str, dict[int | None, tuple[str, Kind]]] = {}
+def _wanted(levels: Sequence[str], root: Path, options: Mapping[str, Any]) -> dict[str, dict[int | None, Sample]]:
+    """Return the samples of levels 1 and 2 by the name of their file and their number."""
+    found: dict[str, dict[int | None, Sample]] = defaultdict(dict)
+    kinds: Sequence[Kind] = KINDS if (ask := options.get("ask", "both")) == "both" else [ask]
+    official = dataset.read_official(root)
     for level in levels:
-        if level in FOLDERS:
-            for file, lines in dataset.dialogues(Path(own).expanduser() if own else root / FOLDERS[level]):
-                found[file] = {
-                    one.number: (dataset.id_of(level, file, one.number), one.kind)
-                    for one in dataset.asked(lines)
-                    if one.kind is not None and ask in (one.kind, "both")
-                }
+        if level != PLANNED:
+            for sample in dataset.samples(
+                level, dataset.source(level, root, options.get("dialogues")), official, kinds
+            ):
+                found[sample.meta["apibank"]["file"]][sample.meta["apibank"]["number"]] = sample
     return found
 
 
