@@ -46,6 +46,7 @@ HELP_BY_COMMAND = {
     "baseline": "Name runs that others are compared with; the names are kept in the store.",
     "trends": "Show the number of an agent on a task over time: when it changed, and what was changed then.",
     "watch": "Run tiers or tasks when it is time or something changed, and alert people; until Ctrl-C. See proctor new watch.",
+    "mcp": "Serve an assistant that speaks MCP, over standard input and output: it starts runs, reads figures, compares, and explains failures.",
     "web": "Look at runs, compare them, and write eval sets by talking with an agent, in the browser.",
     "review": "Review the items of a data file by hand: scores, a status and comments, in the browser.",
     "report": "Write a run as a page: HTML, Markdown, JSON or JUnit.",

@@ -21,7 +21,7 @@ def describe(operations: Sequence[Operation]) -> Mapping[str, Any]:
     given = [one.given for one in operations if one.given is not None]
     returned = [one.returns for one in operations if _is_data(one.returns)]
     types = [*dict.fromkeys([Failure, *given, *returned])]
-    schemas, components = msgspec.json.schema_components(types, schema_hook=_schema, ref_template=REFERENCE)
+    schemas, components = msgspec.json.schema_components(types, schema_hook=json_of, ref_template=REFERENCE)
     schema_by_type = dict(zip(types, schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for one in operations:
@@ -47,7 +47,7 @@ def describe(operations: Sequence[Operation]) -> Mapping[str, Any]:
     }
 
 
-def _schema(kind: type) -> dict[str, Any]:
+def json_of(kind: type) -> dict[str, Any]:
     """Return the schema of types that are not msgspec's: any JSON, and paths."""
     if kind is object:
         return {"description": "any JSON"}  # an empty schema is taken for none

@@ -112,11 +112,21 @@ async def _given(request: Request, operation: Operation) -> Any:
         return read(request, kind)
     try:
         fields = msgspec.json.decode(await request.body() or b"{}", type=dict[str, Any])
-        _check_known([*fields], kind)
         named = msgspec.convert(request.path_params, _only(kind, path_fields(operation.path)), strict=False)
-        return _checked(msgspec.convert({**fields, **msgspec.structs.asdict(named)}, kind))
+        return checked({**fields, **msgspec.structs.asdict(named)}, kind)
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput("The body cannot be read: {error}.", error=error) from None
+
+
+def checked(values: Mapping[str, Any], kind: type[T]) -> T:
+    """Return JSON that a program gave as a struct.
+
+    Raises:
+        BadInput: it has a name that the struct does not have.
+        msgspec.ValidationError: a value has the wrong form.
+    """
+    _check_known([*values], kind)
+    return _checked(msgspec.convert(values, kind))
 
 
 def read(request: Request, kind: type[T]) -> T:
