@@ -115,7 +115,7 @@ def make_server(workspace: Workspace, lang: str, *, read_only: bool = False) -> 
 
 
 def answer(workspace: Workspace, operation: Operation, arguments: Mapping[str, Any], lang: str) -> str:
-    """Return what an operation answers, as JSON of at most so many bytes.
+    """Return what an operation answers, as JSON that is short enough.
 
     Raises:
         ProctorError: it refuses.
@@ -134,7 +134,7 @@ def answer(workspace: Workspace, operation: Operation, arguments: Mapping[str, A
 
 
 def fitted(value: object, most: int) -> str:
-    """Return a value as JSON of at most so many bytes: lists and texts are cut, and say how much is left out.
+    """Return a value as JSON of at most `most` bytes: lists and texts are cut, and say how much is left out.
 
     >>> fitted({"ids": [1, 2, 3]}, 100)
     '{"ids":[1,2,3]}'
