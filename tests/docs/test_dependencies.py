@@ -37,6 +37,7 @@ CHECKED_BY = {  # modules that are imported only where another one has found the
     "agents/smolagents": "smolagents",
     "answer_matching/": "math",
     "api/loop": "fast",  # taken where it is there
+    "benchmarks/miniwob/": "browser",
     "benchmarks/multi/figures": "plots",
     "compat/veadk/deepeval_evaluator": "deepeval",
     "cli/serving": "web",

@@ -64,12 +64,12 @@ class Baseline:
     def __init__(self, kind: Kind, options: Options = Options()) -> None:  # noqa: B008 (frozen)
         self.name = f"baseline:{kind}"
         self.tools: ToolStyle = "text" if kind == "oracle" else "native"  # a right answer is given in words first
-        self.oracle: Oracle | None = None
+        self.oracle: Oracle | Agent | None = None
         self._kind = kind
         self._seed = options.seed
 
-    def with_oracle(self, oracle: Oracle | None) -> Self:
-        """Return the same agent, with the task's function for right answers."""
+    def with_oracle(self, oracle: Oracle | Agent | None) -> Self:
+        """Return the same agent, with the task's function for right answers, or an agent that gives them."""
         made = copy.copy(self)
         made.oracle = oracle
         return made
@@ -78,7 +78,11 @@ class Baseline:
     async def open(self, sample: Sample, environment: Environment | None) -> AsyncIterator[Session]:
         match self._kind:
             case "oracle":
-                known = self.oracle(sample) if self.oracle is not None else _target(sample)
+                if isinstance(self.oracle, Agent):
+                    async with self.oracle.open(sample, environment) as session:
+                        yield session
+                    return
+                known = _target(sample) if self.oracle is None else self.oracle(sample)
                 has_results = any(step.message.role == "tool" for step in known.steps)
                 recorded = Recorded(known)
                 yield recorded if environment is None or has_results else Performed(recorded, environment)

@@ -255,8 +255,9 @@ def _names_file(text: str) -> bool:
 
 
 def with_oracle(agent: Agent, task: Task) -> Agent:
-    """Give an agent that asks for it (`baseline:oracle`) the function by which the task makes right answers."""
-    return agent.with_oracle(task.oracle) if task.oracle is not None and isinstance(agent, TakesOracle) else agent
+    """Give an agent that asks for it (`baseline:oracle`) the function by which the task makes right answers, or who gives them."""
+    oracle = task.oracle_agent or task.oracle
+    return agent.with_oracle(oracle) if oracle is not None and isinstance(agent, TakesOracle) else agent
 
 
 def benchmark(name: str) -> BenchmarkPart | None:

@@ -92,9 +92,9 @@ class Agent(Protocol):
 
 @runtime_checkable
 class TakesOracle(Protocol):
-    """An agent that is given, before it is opened, the function by which the task makes right answers."""
+    """An agent that is given, before it is opened, the function by which the task makes right answers, or who gives them."""
 
-    def with_oracle(self, oracle: Callable[[Sample], Trajectory] | None) -> Agent: ...
+    def with_oracle(self, oracle: Callable[[Sample], Trajectory] | Agent | None) -> Agent: ...
 
 
 @runtime_checkable
@@ -165,6 +165,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
             them is entered with the run if it is an async context manager.
         user: speaks after the turns of the sample; entered with the run if it is an async context manager.
         oracle: a right answer as an agent would give it, where the target is no text.
+        oracle_agent: an agent that does what is right, where that depends on what the environment shows.
         summarise: the estimates of the run (whole and by slice) to official aggregates, only where the
             official number is no mean. It is called when the run ends, and what it returns is kept with the run. What no estimate tells can be read from the verdicts that count, each with
             its sample: the second argument gives them when it is called.
@@ -183,6 +184,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     environment: MakeEnvironment | str | Sequence[str] | None = None
     user: User | str | None = None
     oracle: Callable[[Sample], Trajectory] | None = None
+    oracle_agent: Agent | None = None
     summarise: Summarise | None = None
     provenance: Mapping[str, Any] = {}
     spread_by: str | None = None
