@@ -139,7 +139,7 @@ def test_whole_tools_are_described_to_the_agent_and_the_simulator(tmp_path: Path
         encoding="utf-8",
     )
     script = [calls(SEARCH), calls(("Finish", FOUND))]
-    found = run(clone, script, tmp_path, SOLVED, simulator=f"{said}:model", tools=str(tmp_path / "tools"))
+    found = run(clone, script, tmp_path, SOLVED, simulator=f"{said}:model", descriptions=str(tmp_path / "tools"))
     assert "[True, True]" in str(trial_of(found).trajectory.steps)
 
 
@@ -305,7 +305,7 @@ def test_an_unreadable_raw_answer_is_a_failure_and_a_malformed_tree_is_named(clo
         ("G1_instruction", {"data": "/nowhere"}, "is no clone"),
         ("G1_instruction", {"record": True}, "cache=FOLDER"),
         ("G1_instruction", {"cache": "/nowhere"}, "no folder /nowhere"),
-        ("G1_instruction", {"tools": "/nowhere"}, "no folder /nowhere"),
+        ("G1_instruction", {"descriptions": "/nowhere"}, "no folder /nowhere"),
         ("G1_instruction", {"reference": "/nowhere"}, "holds no answers"),
         ("G1_instruction", {"simulator": "nobody:x"}, "nobody"),
         ("G1_instruction", {"times": 0}, "times"),

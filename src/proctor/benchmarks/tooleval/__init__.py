@@ -38,7 +38,7 @@ class ToolEvalOptions(msgspec.Struct, frozen=True, kw_only=True):
         reference: answers to compare with, a folder or file in the official layout.
         evaluator: whose rule compares answers.
         cache: a folder of recorded responses.
-        tools: a folder that describes whole tools; it comes with the recorded responses.
+        descriptions: a folder that describes whole tools; it comes with the recorded responses.
         simulator: the model that imitates APIs of which no response is recorded, or an object with `model` and its options.
         record: keep the simulator's responses in the cache.
         most_nodes: the official limit of a chain; a reply counts one for its words and two for each call.
@@ -52,7 +52,7 @@ class ToolEvalOptions(msgspec.Struct, frozen=True, kw_only=True):
     reference: str | None = None
     evaluator: Evaluator = "default"
     cache: str | None = None
-    tools: str | None = None
+    descriptions: str | None = None
     simulator: str | Mapping[str, Any] | None = None
     record: bool = False
     most_nodes: Positive = 12
@@ -72,7 +72,7 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
     how = converted(options, ToolEvalOptions, "tooleval")
     names = dataset.sets_of(category)
     clone = dataset.locate(how.data)
-    samples = list(dataset.samples(clone, names, _folder(how.tools)))
+    samples = list(dataset.samples(clone, names, _folder(how.descriptions)))
     if not samples:
         raise BadInput("{path} holds no queries of {sets}.", path=clone.root, sets=", ".join(names))
     if how.record and how.cache is None:

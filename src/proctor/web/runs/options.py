@@ -21,6 +21,7 @@ _SECTIONS = ("Args:", "Attributes:")
 OUTSIDE = frozenset(
     {
         *("data", "cassette", "search", "config", "client_certificate", "knowledge", "captions", "subset", "reference"),
+        *("cache", "descriptions"),
         "allow_code",
     }
 )
