@@ -17,7 +17,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 from proctor.scorers.goals import Goal, is_reached
-from proctor.scorers.teamwork import Teamwork, measure
+from proctor.scorers.teamwork import Teamwork, count_repeats, measure
 
 VERSION = "1"
 KEY = "collaboration"  # of the options in the `meta` of a sample, and of the measures in the details of a score
@@ -40,7 +40,8 @@ def collaboration(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """Give a point for each goal that was reached; all measures are in the details."""
     options, work = _of(sample, trajectory)
     reached = {goal.name: is_reached(goal, trajectory) for goal in options.goals}
-    details: dict[str, object] = {KEY: work.details(), "goals": reached}
+    repeated = count_repeats(trajectory, options.team, options.handoffs)
+    details: dict[str, object] = {KEY: {**work.details(), "repeated": repeated}, "goals": reached}
     if not reached:
         return Unscored(why="not_applicable", reason=say("The sample names no goals."), details=details)
     missed = [name for name, done in reached.items() if not done]
@@ -77,12 +78,13 @@ def balance(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 @scorer(version=VERSION)
 def novelty(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """The share of messages and calls that repeat no earlier one."""
-    _, work = _of(sample, trajectory)
+    options, work = _of(sample, trajectory)
     every = work.messages + work.calls
     if not every:
         return Unscored(why="not_applicable", reason=say("Nothing was said or called."))
-    reason = say("{count} of {all} messages and calls repeat earlier ones.", count=work.repeated, all=every)
-    return Score(points=1 - work.repeated / every, reason=reason)
+    repeated = count_repeats(trajectory, options.team, options.handoffs)
+    reason = say("{count} of {all} messages and calls repeat earlier ones.", count=repeated, all=every)
+    return Score(points=1 - repeated / every, reason=reason)
 
 
 @scorer(version=VERSION)

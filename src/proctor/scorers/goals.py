@@ -2,7 +2,9 @@
 
 import re
 import unicodedata
+from collections import deque
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -48,7 +50,7 @@ def is_reached(goal: Goal, trajectory: Trajectory) -> bool:
     return (
         (not goal.answer or any(occurs(phrase, trajectory.answer) for phrase in goal.answer))
         and (not goal.said or any(occurs(phrase, text) for phrase in goal.said for text in texts))
-        and (not goal.call or _is_called(goal, steps))
+        and (not goal.call or _is_called(goal, trajectory))
         and (not goal.state or _has(trajectory.state, goal.state, goal.equals))
     )
 
@@ -58,6 +60,7 @@ def is_by(step: Step, agent: str) -> bool:
     return not agent or plain_name(step.author) == plain_name(agent)
 
 
+@lru_cache(maxsize=1_000)
 def plain_name(name: str) -> str:
     """Return a name as far as it tells agents apart.
 
@@ -79,15 +82,42 @@ def occurs(phrase: str, text: str) -> bool:
     return re.search(f"{before}{re.escape(wanted)}{after}", text) is not None  # a plain phrase: linear
 
 
-def _is_called(goal: Goal, steps: Sequence[Step]) -> bool:
-    failed = {
-        part.id for step in steps for part in step.message.parts if isinstance(part, ToolResult) and part.is_error
-    }
+def result_by_call(trajectory: Trajectory) -> dict[tuple[int, int], ToolResult]:
+    """Return the result of each call, by the numbers of its step and of the call: that with its id, else the next of its name."""
+    waiting: dict[str, deque[tuple[int, int]]] = {}
+    found: dict[tuple[int, int], ToolResult] = {}
+    for number, step in enumerate(trajectory.steps):
+        if step.author == "user":
+            continue
+        for place, call in enumerate(step.message.calls):
+            for key in (f"id {call.id}", f"name {call.name}"):
+                waiting.setdefault(key, deque()).append((number, place))
+        for part in step.message.parts:
+            if isinstance(part, ToolResult):
+                for key in (f"id {part.id}", f"name {part.name}"):
+                    queue = waiting.get(key, deque())
+                    while queue and queue[0] in found:
+                        queue.popleft()
+                    if queue and key != "id ":
+                        found[queue.popleft()] = part
+                        break
+    return found
+
+
+def is_failure(result: ToolResult) -> bool:
+    """True if the tool reported an error; CrewAI does so in words."""
+    return result.is_error or result.content.lstrip().startswith("Error executing t")
+
+
+def _is_called(goal: Goal, trajectory: Trajectory) -> bool:
+    results = result_by_call(trajectory)
     return any(
-        call.name == goal.call and _fits(call, goal) and not (call.id and call.id in failed)
-        for step in steps
-        if is_by(step, goal.by)
-        for call in step.message.calls
+        call.name == goal.call
+        and _fits(call, goal)
+        and not ((number, place) in results and is_failure(results[number, place]))
+        for number, step in enumerate(trajectory.steps)
+        if step.author != "user" and is_by(step, goal.by)
+        for place, call in enumerate(step.message.calls)
     )
 
 

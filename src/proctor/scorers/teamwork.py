@@ -23,7 +23,7 @@ import msgspec
 
 from proctor.core.sample import ToolCall, ToolResult
 from proctor.core.trajectory import Trajectory
-from proctor.scorers.goals import plain_name
+from proctor.scorers.goals import is_failure, plain_name, result_by_call
 from proctor.trajectory_matching.arguments import canonical
 
 Ending = Literal["taken", "refused", "dropped", "returned"]
@@ -61,14 +61,12 @@ class Teamwork(msgspec.Struct, frozen=True, kw_only=True):
     """What a team did in one attempt; `tokens` is None where nothing was recorded.
 
     Attributes:
-        repeated: messages and calls that repeat earlier ones, of `messages` + `calls`.
         failures, recovered: errors of tools and hand-offs that were not taken, and how many were made good.
     """
 
     agents: Mapping[str, Share]
     messages: int
     calls: int
-    repeated: int
     tokens: int | None
     handoffs: tuple[Handoff, ...]
     failures: int
@@ -135,7 +133,6 @@ def measure(trajectory: Trajectory, team: Sequence[str] = (), tools: Sequence[st
         agents=shares,
         messages=sum(share.messages for share in shares.values()),
         calls=sum(share.calls for share in shares.values()),
-        repeated=_repeated_texts(acts) + _repeated_calls(acts),
         tokens=sum(counted) if counted else None,
         handoffs=tuple(one for _, one in handoffs),
         failures=len(failed),
@@ -143,8 +140,14 @@ def measure(trajectory: Trajectory, team: Sequence[str] = (), tools: Sequence[st
     )
 
 
+def count_repeats(trajectory: Trajectory, team: Sequence[str] = (), tools: Sequence[str] = ()) -> int:
+    """Return how many messages and calls repeat earlier ones, of all that `measure` counts; it takes longer than the rest."""
+    acts = [act for act in _acts(trajectory, team, tools) if act.says_something]
+    return _repeated_texts(acts) + _repeated_calls(acts)
+
+
 def _acts(trajectory: Trajectory, team: Sequence[str], tools: Sequence[str]) -> Iterator[_Act]:
-    result_of = _results(trajectory)
+    result_of = result_by_call(trajectory)
     speakers = {plain_name(step.author) for step in trajectory.steps}
     for number, step in enumerate(trajectory.steps):
         if step.message.role != "assistant" or step.author == "user":
@@ -160,30 +163,8 @@ def _acts(trajectory: Trajectory, team: Sequence[str], tools: Sequence[str]) -> 
         tokens = None if step.usage is None else step.usage.input_tokens + step.usage.output_tokens
         yield _Act(author=step.author, text=step.message.text.strip(), calls=tuple(calls), given=tuple(given), tokens=tokens)  # fmt: skip
         for receiver, is_asked, result in given:  # what an agent answers as a tool is its message, if it has no steps
-            if is_asked and result is not None and not _failed(result) and plain_name(receiver) not in speakers:
+            if is_asked and result is not None and not is_failure(result) and plain_name(receiver) not in speakers:
                 yield _Act(author=receiver, text=result.content.strip())
-
-
-def _results(trajectory: Trajectory) -> dict[tuple[int, int], ToolResult]:
-    """Return the result of each call, by the numbers of its step and of the call: that with its id, else the next of its name."""
-    waiting: dict[str, deque[tuple[int, int]]] = {}
-    found: dict[tuple[int, int], ToolResult] = {}
-    for number, step in enumerate(trajectory.steps):
-        if step.author == "user":
-            continue
-        for place, call in enumerate(step.message.calls):
-            for key in (f"id {call.id}", f"name {call.name}"):
-                waiting.setdefault(key, deque()).append((number, place))
-        for part in step.message.parts:
-            if isinstance(part, ToolResult):
-                for key in (f"id {part.id}", f"name {part.name}"):
-                    queue = waiting.get(key, deque())
-                    while queue and queue[0] in found:
-                        queue.popleft()
-                    if queue and key != "id ":
-                        found[queue.popleft()] = part
-                        break
-    return found
 
 
 def _receiver(call: ToolCall, team: Sequence[str], tools: Sequence[str]) -> tuple[str, bool]:
@@ -211,7 +192,7 @@ def _handoffs(acts: Sequence[_Act], team: Sequence[str]) -> Iterator[tuple[int, 
             begun = next_by_author[number].get(to, len(acts))
             again = next_by_author[number].get(giver, len(acts))
             ending: Ending
-            if (result is not None and _failed(result)) or to == giver or (team and to not in map(plain_name, team)):
+            if (result is not None and is_failure(result)) or to == giver or (team and to not in map(plain_name, team)):
                 ending = "refused"
             elif is_asked and result is not None:
                 ending = "taken" if result.content.strip() else "dropped"
@@ -241,16 +222,12 @@ def _is_returned(acts: Sequence[_Act], begun: int, giver: str) -> bool:
     return ends and floor.only_gives and all(plain_name(receiver) == giver for receiver, _, _ in floor.given)
 
 
-def _failed(result: ToolResult) -> bool:
-    return result.is_error or result.content.lstrip().startswith("Error executing t")  # CrewAI tells it in words
-
-
 def _tool_failures(acts: Sequence[_Act]) -> Iterator[bool]:
     """Yield for each error of a tool whether the same tool answered later."""
     results = [(call.name, result) for act in acts for call, result in act.calls if result is not None]
     answered: set[str] = set()
     for name, result in reversed(results):
-        if _failed(result):
+        if is_failure(result):
             yield name in answered
         else:
             answered.add(name)
@@ -298,7 +275,7 @@ def _repeated_calls(acts: Sequence[_Act]) -> int:
         for call, result in act.calls:
             mark = (call.name, call.raw if call.raw is not None else canonical(call.arguments))
             content = None if result is None else result.content
-            if result is not None and _failed(result):
+            if result is not None and is_failure(result):
                 continue
             count += mark in known and known[mark] == content
             known[mark] = content

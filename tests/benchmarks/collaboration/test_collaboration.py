@@ -20,7 +20,7 @@ from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.scorers.collaboration import KEY, collaboration
 from proctor.scorers.goals import occurs
-from proctor.scorers.teamwork import Teamwork, measure
+from proctor.scorers.teamwork import Teamwork, count_repeats, measure
 
 DATA = Path(__file__).parents[2] / "data" / "collaboration"
 FIGURES = DATA / "figures.jsonl"
@@ -76,7 +76,7 @@ def estimates(run: proctor.Run) -> dict[str, Estimate]:
 
 def test_figures_worked_out_by_hand_come_out_the_same() -> None:
     checked = list(check_corpus(FIGURES))
-    assert len(checked) == 40
+    assert len(checked) == 41
     assert not [f"{one.id}: by hand {one.official}, ours {one.ours}" for one in checked if not one.agrees]
 
 
@@ -115,7 +115,7 @@ def test_the_same_teamwork_is_measured_in_every_layout(name: str, messages: int,
         ("analyst", "planner", "taken"),
     ]
     assert {name: share.turns for name, share in work.agents.items()} == {"planner": 2, "analyst": 1}
-    assert (work.failures, work.recovered, work.repeated) == (1, 1, 0)
+    assert (work.failures, work.recovered, count_repeats(trajectory)) == (1, 1, 0)
     assert "49 euros" in trajectory.answer
 
 
@@ -131,7 +131,7 @@ def test_chats_of_autogen_are_read_where_every_message_has_a_name() -> None:
     question, work, _ = load("autogen_02")
     assert question == "Announce the kettle."
     assert {name: share.turns for name, share in work.agents.items()} == {"writer": 1, "reviewer": 1}
-    assert load("autogen_round")[1].repeated == 1
+    assert count_repeats(load("autogen_round")[2]) == 1
 
 
 def test_the_oracle_reaches_all_goals_and_silence_none(tmp_path: Path) -> None:
@@ -277,3 +277,12 @@ def test_intervals_of_ratios_cover_what_they_say() -> None:
         assert one.high is not None
         inside += one.low <= 10 / (4 * 0.6) <= one.high
     assert 0.91 <= inside / 400 <= 0.985
+
+
+@pytest.mark.parametrize("name", ["adk", "openai_agents"])
+def test_traces_of_several_agents_are_transcripts_too(name: str, tmp_path: Path) -> None:
+    path = DATA.parent / "traces" / f"{name}.jsonl"
+    run = proctor.score("collaboration", replies=path, options={"data": str(path)}, store=str(tmp_path / "r.db"))
+    [result] = [one.result for one in run.verdicts() if one.scorer == "collaboration"]
+    assert [one["ending"] for one in result.details[KEY]["handoffs"]] == ["taken"]
+    assert estimates(run)["handoff_failures"].value == 0
