@@ -37,7 +37,7 @@ class Block:
     def commands(self) -> Iterator[tuple[str, str]]:
         """The command lines of a `console` or `sh` block, each with the output shown below it."""
         if self.language == "sh":
-            yield from ((line, "") for line in self.text.splitlines() if line.strip())
+            yield from ((line, "") for line in self.text.replace("\\\n", " ").splitlines() if line.strip())
             return
         for part in re.split(r"^\$ ", self.text, flags=re.MULTILINE)[1:]:
             command, _, output = part.partition("\n")
