@@ -12,6 +12,7 @@ import pytest
 
 from proctor.agents.openai import ChatAgent
 from proctor.api import Run, evaluate
+from proctor.benchmarks import webarena
 from proctor.benchmarks.webarena import actions, page
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Text, Tool, ToolCall, ToolResult
@@ -101,6 +102,7 @@ TASKS = [
         ],
     ),
     task_of(3, eval_types=["string_match"], reference_answers={"must_include": ["x"]}),
+    task_of(5, eval_types=["url_match"], reference_url="__SHOPPING__"),
     task_of(4, eval_types=["program_html"], program_html=[target("last", "document.querySelector('#who').outerText", must_include=["session=42"])]),
 ]  # fmt: skip
 
@@ -112,18 +114,22 @@ MOVES: Mapping[str, Sequence[Move]] = {
         ("click", {"id": "9999"}),
         ("scroll", {"direction": "sideways"}),
         ("goto", {"url": "file:///etc/passwd"}),
+        ("type", {"id": "'Search'", "text": "Green tea"}),
+        ("go_back", {}),
+        ("go_forward", {}),
+        ("stop", {"answer": "Done"}),
+    ],
+    "Do 5.": [
+        ("look", {}),
         ("click", {"id": "'Tall'"}),
         ("tab_focus", {"index": 1}),
         ("scroll", {"direction": "down"}),
         ("close_tab", {}),
-        ("type", {"id": "'Search'", "text": "Green tea"}),
-        ("go_back", {}),
-        ("go_forward", {}),
         ("new_tab", {}),
         ("goto", {"url": "http://127.0.0.1:9/closed"}),
         ("tab_focus", {"index": 0}),
         ("press", {"keys": "Escape"}),
-        ("stop", {"answer": "Done"}),
+        "I am back.",
     ],
     "Do 3.": [("look", {}), *[("scroll", {"direction": "down"})] * 9, "x"],
     "Do 4.": [("stop", {})],
@@ -157,7 +163,7 @@ def played(shop: str, tmp_path_factory: pytest.TempPathFactory) -> Run:
     (folder / "s.json").write_text(json.dumps({"cookies": [cookie], "origins": []}), encoding="utf-8")
     options = {"data": str(folder / "tasks.json"), "sites": {"shopping": shop}, "logins": str(folder), "screenshots": str(folder / "seen"), "wait_action": 0.25, "wait_target": 0}  # fmt: skip
     agent = ChatAgent(ScriptedModel(Player()))
-    return evaluate("webarena", agent=agent, options=options, store=str(folder / "runs.db"), run_id="r", concurrency=4)
+    return evaluate("webarena", agent=agent, options=options, store=str(folder / "runs.db"), run_id="r", concurrency=5)
 
 
 def outcome(run: Run, id: str) -> tuple[Any, Any]:
@@ -179,21 +185,30 @@ def test_targets_are_looked_for_where_the_agent_left_and_elsewhere(played: Run) 
     assert result.answer == "Done"
 
 
+def results_of(run: Run, id: str) -> list[ToolResult]:
+    trial, _ = outcome(run, id)
+    return [part for step in trial.trajectory.steps for part in step.message.parts if isinstance(part, ToolResult)]
+
+
 def test_what_a_page_does_not_let_happen_is_an_error_that_the_agent_reads(played: Run) -> None:
-    trial, _ = outcome(played, "2")
-    results = [part for step in trial.trajectory.steps for part in step.message.parts if isinstance(part, ToolResult)]
-    errors = [part.content.splitlines()[0] for part in results if part.is_error]
-    assert errors[:3] == [
+    results = results_of(played, "2")
+    assert [part.content.splitlines()[0] for part in results if part.is_error] == [
         "There is no element [9999] in the page as it was shown last.",
         "direction is one of up, down.",
         "An address begins with http:// or https://.",
     ]
-    assert "ERR_" in errors[3]
     assert "link 'Cart'" in results[0].content
     assert "heading 'Tea & more'" in results[0].content
-    assert "Tab 0 (current): Shop" in results[4].content, "a tab that a page opened has to be chosen"
-    assert "A new tab was opened." in results[4].content
-    assert "Far below" not in results[5].content, "only what is in view is shown"
+
+
+def test_a_tab_that_a_page_opened_has_to_be_chosen_and_only_what_is_in_view_is_shown(played: Run, shop: str) -> None:
+    results = results_of(played, "5")
+    assert "Tab 0 (current): Shop" in results[1].content
+    assert "A new tab was opened." in results[1].content
+    assert "Tab 1 (current): Tall" in results[2].content
+    assert "Far below" not in results[2].content
+    assert [part.content.partition("ERR_")[1] for part in results if part.is_error] == ["ERR_"]
+    assert outcome(played, "5")[0].trajectory.state["url"] == f"{shop}/"
 
 
 def test_the_same_action_three_times_ends_the_task_and_talk_is_no_answer(played: Run) -> None:
@@ -208,6 +223,18 @@ def test_the_cookies_of_the_task_log_the_agent_in_and_are_not_recorded(played: R
     _, result = outcome(played, "4")
     assert result.points == 1
     assert played.store.sample("r", "4").meta["webarena"]["storage_state"] == "./.auth/s.json"  # type: ignore[union-attr]
+
+
+def test_a_live_run_is_written_officially_with_the_verdicts_that_no_page_tells(played: Run, tmp_path: Path) -> None:
+    trials = [(played.store.sample("r", trial.sample_id), trial) for trial in played.trials()]
+    webarena.PART.export(trials, tmp_path, "m")  # type: ignore[misc, arg-type]
+    read = dict(webarena.PART.replies(tmp_path, {}))  # type: ignore[misc]
+    assert read["4"].state["recorded"] is True  # type: ignore[union-attr, index]
+    page = (tmp_path / "render_2.html").read_text(encoding="utf-8")
+    assert "<pre>type [" in page
+    assert "<pre>stop [Done]</pre>" in page
+    assert page.count("[current]") == 0
+    assert page.count("(current)") == 7
 
 
 def test_every_page_shown_has_a_picture(played: Run) -> None:

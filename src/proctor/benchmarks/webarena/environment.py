@@ -157,15 +157,15 @@ class Browsing:
         if call.name == actions.STOP:
             self._state["answer"] = str(call.arguments.get("answer", ""))
             raise EpisodeOver(results=[ToolResult(name=call.name, id=call.id, content="")])
-        try:
-            problem = actions.problem(call)
-            if not problem:
+        problem = actions.problem(call)
+        if not problem and call.name != actions.LOOK:
+            try:
                 await self._act(call.name, call.arguments)
-        except PageError as error:
-            problem = str(error)
+            except PageError as error:
+                problem = str(error)
+            await asyncio.sleep(self._sites.wait_action)
         if call.name != actions.LOOK:
             self._made.append(call)
-            await asyncio.sleep(self._sites.wait_action)
         text = await self._shown()
         result = ToolResult(name=call.name, id=call.id, content=f"{problem}\n{text}" if problem else text, is_error=bool(problem))  # fmt: skip
         if actions.is_stuck(self._made):

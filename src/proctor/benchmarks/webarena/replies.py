@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from proctor.benchmarks.webarena import actions
+from proctor.benchmarks.webarena import actions, rules
 from proctor.benchmarks.webarena.dataset import Config, config_of
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, ToolCall, ToolResult
@@ -106,21 +106,32 @@ def _said(answer: str) -> tuple[Step, ...]:
 
 
 def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> list[Path]:  # noqa: ARG001 - the layout has no model
-    """Write the first attempts that were scored as official pages, without pictures.
+    """Write the first attempts that were scored as official pages, without pictures, and what their targets held as a log.
 
     Raises:
         BadInput: a sample that is not of WebArena, or nothing to write.
     """
-    written = []
+    written, log = [], ""
     for sample, trial in trials:
         config = config_of(sample)
         if config is None:
             raise BadInput("The sample '{id}' is not of WebArena.", id=sample.id)
         if trial.attempt == 0 and trial.outcome == "scored":
             written.append(write_whole(folder / f"render_{config.task_id}.html", _render(config, trial.trajectory)))
+            log += _verdict(config, trial.trajectory)
     if not written:
         raise BadInput("The run holds no scored trial to export.")
-    return written
+    return [*written, write_whole(folder / LOG, log)] if log else written
+
+
+def _verdict(config: Config, trajectory: Trajectory) -> str:
+    """Return the line of the log for a task with targets, which no page tells."""
+    state, evaluation = trajectory.state or {}, config.evaluation
+    held = state.get("held")
+    if not isinstance(held, list) or not held or "string_match" in evaluation.eval_types:
+        return ""
+    at_place = "url_match" not in evaluation.eval_types or rules.is_expected_url(state["url"], evaluation.reference_url or "")  # fmt: skip
+    return f"[Result] ({'PASS' if all(held) and at_place else 'FAIL'}) config_files/{config.task_id}.json\n"
 
 
 def _render(config: Config, trajectory: Trajectory) -> str:
@@ -132,7 +143,7 @@ def _render(config: Config, trajectory: Trajectory) -> str:
         for part in step.message.parts:
             if isinstance(part, ToolCall) and part.name not in (actions.STOP, actions.LOOK):
                 parts.append(_page(url, shown, actions.written(part)))
-            elif isinstance(part, ToolResult):
+            elif isinstance(part, ToolResult) and part.name != actions.STOP:
                 shown, url = part.content, actions.url_of(part.content) or url
     answer = said if isinstance(said, str) else trajectory.answer
     parts.append(_page(last_url, shown, f"stop [{answer}]"))
