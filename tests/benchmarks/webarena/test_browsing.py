@@ -102,6 +102,11 @@ TASKS = [
         ],
     ),
     task_of(3, eval_types=["string_match"], reference_answers={"must_include": ["x"]}),
+    task_of(
+        6,
+        eval_types=["program_html"],
+        program_html=[target("func:reddit_get_post_url('__last_url__')", "", must_include=["x"])],
+    ),
     task_of(5, eval_types=["url_match"], reference_url="__SHOPPING__"),
     task_of(4, eval_types=["program_html"], program_html=[target("last", "document.querySelector('#who').outerText", must_include=["session=42"])]),
 ]  # fmt: skip
@@ -132,6 +137,7 @@ MOVES: Mapping[str, Sequence[Move]] = {
         "I am back.",
     ],
     "Do 3.": [("look", {}), *[("scroll", {"direction": "down"})] * 9, "x"],
+    "Do 6.": [("goto", {"url": "http://127.0.0.1:9/f/a/1/x"}), ("stop", {"answer": "\ud800"})],
     "Do 4.": [("stop", {})],
 }
 
@@ -163,7 +169,7 @@ def played(shop: str, tmp_path_factory: pytest.TempPathFactory) -> Run:
     (folder / "s.json").write_text(json.dumps({"cookies": [cookie], "origins": []}), encoding="utf-8")
     options = {"data": str(folder / "tasks.json"), "sites": {"shopping": shop}, "logins": str(folder), "screenshots": str(folder / "seen"), "wait_action": 0.25, "wait_target": 0}  # fmt: skip
     agent = ChatAgent(ScriptedModel(Player()))
-    return evaluate("webarena", agent=agent, options=options, store=str(folder / "runs.db"), run_id="r", concurrency=5)
+    return evaluate("webarena", agent=agent, options=options, store=str(folder / "runs.db"), run_id="r", concurrency=6)
 
 
 def outcome(run: Run, id: str) -> tuple[Any, Any]:
@@ -229,12 +235,19 @@ def test_a_live_run_is_written_officially_with_the_verdicts_that_no_page_tells(p
     trials = [(played.store.sample("r", trial.sample_id), trial) for trial in played.trials()]
     webarena.PART.export(trials, tmp_path, "m")  # type: ignore[misc, arg-type]
     read = dict(webarena.PART.replies(tmp_path, {}))  # type: ignore[misc]
-    assert read["4"].state["recorded"] is True  # type: ignore[union-attr, index]
+    assert read["4"].state["recorded"] is True
     page = (tmp_path / "render_2.html").read_text(encoding="utf-8")
     assert "<pre>type [" in page
     assert "<pre>stop [Done]</pre>" in page
     assert page.count("[current]") == 0
     assert page.count("(current)") == 7
+
+
+def test_a_page_left_open_that_leads_nowhere_holds_nothing(played: Run) -> None:
+    trial, result = outcome(played, "6")
+    assert trial.trajectory.state["held"] == [False]
+    assert result.points == 0
+    assert result.answer == "?"
 
 
 def test_every_page_shown_has_a_picture(played: Run) -> None:
@@ -262,6 +275,23 @@ def test_what_no_task_can_be_played_without_is_named_at_once(
     given = {"data": str(tmp_path / "tasks.json"), "sites": {"shopping": "http://127.0.0.1:9"}, **options}
     with pytest.raises(BadInput, match=said):
         evaluate("webarena", agent=ChatAgent(ScriptedModel(["x"])), options=given, store=str(tmp_path / "r.db"))
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (ToolCall(name="click", raw="[1"), "no JSON object"),
+        (ToolCall(name="fly"), "no action fly"),
+        (ToolCall(name="type", arguments={"id": "1"}), "needs text"),
+        (ToolCall(name="type", arguments={"id": "1", "text": "x" * 9_000}), "longer than"),
+        (ToolCall(name="type", arguments={"id": "1", "text": "\ud800"}), "lone surrogate"),
+        (ToolCall(name="tab_focus", arguments={"index": "9" * 4_500}), "small whole number"),
+        (ToolCall(name="goto", arguments={"url": "http://x\n"}), "cannot be written"),
+        (ToolCall(name="goto", arguments={"url": "chrome://version"}), "begins with http"),
+    ],
+)
+def test_a_call_that_no_page_could_take_is_refused_in_words(call: ToolCall, said: str) -> None:
+    assert said in actions.problem(call)
 
 
 def test_typing_into_one_field_counts_over_the_whole_task() -> None:

@@ -17,8 +17,10 @@ from proctor.api import Run, evaluate
 from proctor.benchmarks import webarena
 from proctor.benchmarks.webarena import dataset, rules
 from proctor.benchmarks.webarena.parity import ADDRESSES, check_corpus
+from proctor.benchmarks.webarena.scorer import WebArenaScorer
 from proctor.benchmarks.webarena.words import words_of
 from proctor.core.errors import BadInput
+from proctor.core.trajectory import Trajectory
 from proctor.models.scripted import ScriptedModel
 
 DATA = Path(__file__).parents[2] / "data" / "webarena"
@@ -140,6 +142,16 @@ def test_answers_in_lines_are_scored_and_pages_nobody_saw_are_not(tmp_path: Path
     assert not list(webarena.PART.replies(path, {"data": TASKS, "category": "map"}))  # type: ignore[misc]
     assert results["7"].points == 1  # type: ignore[union-attr]
     assert results["8"].details["kind"] == "no_site"
+
+
+@pytest.mark.asyncio
+async def test_what_a_time_limit_ended_holds_nothing(tmp_path: Path) -> None:
+    evaluation = {"eval_types": ["program_html"], "program_html": [{"url": "last", "locator": "", "required_contents": {"must_include": ["x"]}}]}  # fmt: skip
+    task = webarena.task(data=file_of(tmp_path, own_task(**evaluation)))
+    sample = next(iter(task.samples))  # type: ignore[arg-type]
+    cut = Trajectory(state={"url": "http://shop.test", "held": [False]}, stop="time_limit")
+    score = await WebArenaScorer()(sample, cut)
+    assert score.points == 0  # type: ignore[union-attr]
 
 
 def test_an_official_folder_is_read_with_the_verdicts_of_its_log(tmp_path: Path) -> None:

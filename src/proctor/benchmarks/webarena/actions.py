@@ -77,10 +77,12 @@ def problem(call: ToolCall) -> str:
         if name not in call.arguments:
             if "default" not in schema:
                 return f"{call.name} needs {name}."
-        elif schema["type"] == "integer" and not str(call.arguments[name]).isdecimal():
-            return f"{name} is a whole number."
-        elif len(str(call.arguments[name])) > MOST_CHARACTERS:
-            return f"{name} is longer than {MOST_CHARACTERS} characters."
+        elif not (value := str(call.arguments[name])).isprintable() and name != "text":
+            return f"{name} has characters that cannot be written."
+        elif len(value) > MOST_CHARACTERS or any("\ud800" <= one <= "\udfff" for one in value):
+            return f"{name} is longer than {MOST_CHARACTERS} characters, or holds a lone surrogate."
+        elif schema["type"] == "integer" and not (value.isdecimal() and len(value) < 4):
+            return f"{name} is a small whole number."
         elif name == "url" and not str(call.arguments[name]).startswith(("http://", "https://")):
             return "An address begins with http:// or https://."  # a browser would open files of this machine too
         elif call.arguments[name] not in schema.get("enum", [call.arguments[name]]):

@@ -105,11 +105,11 @@ def addresses_of(given: Mapping[str, str]) -> dict[str, str]:
                 near=next(iter(near(name, SITES)), SITES[0]),
                 known=", ".join(SITES),
             )
-    found = {name: address for name in SITES if (address := given.get(name) or os.environ.get(name.upper()))}
-    for name, address in found.items():
+    for name, address in given.items():
         if not address.startswith(("http://", "https://")):
             raise BadInput("The address of {name} begins with http:// or https://, unlike '{url}'.", name=name, url=address)  # fmt: skip
-    return {name: address.rstrip("/") for name, address in found.items()}
+    set_elsewhere = {name: value for name in SITES if (value := os.environ.get(name.upper(), "")).startswith("http")}
+    return {name: address.rstrip("/") for name, address in {**set_elsewhere, **given}.items()}
 
 
 def read(path: Path, addresses: Mapping[str, str]) -> list[Config]:

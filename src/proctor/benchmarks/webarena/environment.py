@@ -119,7 +119,10 @@ class Browsing:
         self._current: Any = None  # the tab that was chosen; one that a page opened waits to be, as officially
         self._boxes: dict[str, page.Box] = {}
         self._made: list[ToolCall] = []
-        self._state: dict[str, Any] = {}
+        self._targets = config.evaluation.program_html if "program_html" in config.evaluation.eval_types else ()
+        self._state: dict[str, Any] = {
+            "held": [False] * len(self._targets)
+        }  # until the agent ended; a time limit may come first
         self._began = False
         self._pictures = 0
         self._folder: Path | None = None
@@ -155,7 +158,7 @@ class Browsing:
             EpisodeOver: the agent stopped, or did the same for the third time.
         """
         if call.name == actions.STOP:
-            self._state["answer"] = str(call.arguments.get("answer", ""))
+            self._state["answer"] = _writable(str(call.arguments.get("answer", "")))
             raise EpisodeOver(results=[ToolResult(name=call.name, id=call.id, content="")])
         problem = actions.problem(call)
         if not problem and call.name != actions.LOOK:
@@ -178,14 +181,9 @@ class Browsing:
         self._keep_tab()
         if self._began:
             self._state["url"] = url = window.page.url
-            held, contents = [], []
-            for target in (
-                self._config.evaluation.program_html if "program_html" in self._config.evaluation.eval_types else ()
-            ):
-                content = await self._content(target, url)
-                held.append(rules.holds(target.required_contents, content))
-                contents.append(content[:KEPT_CHARACTERS])
-            self._state |= {"held": held, "shown": contents}
+            contents = [await self._content(target, url) for target in self._targets]
+            held = [rules.holds(target.required_contents, content) for target, content in zip(self._targets, contents, strict=True)]  # fmt: skip
+            self._state |= {"held": held, "shown": [_writable(content[:KEPT_CHARACTERS]) for content in contents]}
             if self._folder is not None:
                 self._state["screenshots"] = str(self._folder)
         self._began = True
@@ -264,7 +262,7 @@ class Browsing:
             raise PageError("A tab was opened meanwhile.")
         await self._photograph()
         lines = [f"{actions.URL}{window.page.url}", *window.take_notes(), tabs, "", text[: self._sites.most_characters]]
-        return "\n".join(lines)
+        return _writable("\n".join(lines))
 
     async def _photograph(self) -> None:
         if self._sites.screenshots is None:
@@ -292,6 +290,10 @@ class Browsing:
             await window.start(url)
             await asyncio.sleep(self._sites.wait_target)
             return await self._found(target)
+        except EnvironmentFailed as error:
+            if error.kind != "unreachable" or rules.LAST_URL not in target.url:
+                raise
+            return ""  # the agent left open what leads nowhere
         finally:
             await window.do(opened.close())
             window.page = last
@@ -365,6 +367,11 @@ def cookies_of(config: Config, logins: Path | None) -> Path | None:
             error=type(error).__name__,
         ) from None
     return path
+
+
+def _writable(text: str) -> str:
+    """Return the text with `?` for lone surrogates, which no store takes."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _new_folder(folder: Path, name: str) -> Path:

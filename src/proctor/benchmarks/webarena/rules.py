@@ -16,7 +16,7 @@ from proctor.benchmarks.webarena.words import words_of
 
 URL_RULE = "GOLD in PRED"
 UNACHIEVABLE = "N/A"
-LAST = "last"
+LAST, LAST_URL = "last", "__last_url__"
 LATEST_ORDER, POST = "shopping_get_latest_order_url", "reddit_get_post_url"
 ROLE = "gitlab_get_project_memeber_role"
 AUTHOR, RATING = "shopping_get_sku_latest_review_author", "shopping_get_sku_latest_review_rating"
@@ -158,7 +158,7 @@ def page_to_open(target_url: str, last_url: str, latest_order: str = "") -> str 
     """
     if not target_url.startswith("func"):
         return None if target_url == LAST else target_url
-    name, texts = helper_call(target_url.replace("__last_url__", last_url)) or ("", ())
+    name, texts = helper_call(target_url.replace(LAST_URL, last_url)) or ("", ())
     if name == POST and len(texts) == 1:
         return post_url(texts[0])
     if name == LATEST_ORDER and not texts:
