@@ -35,6 +35,7 @@ HARMLESS = {  # texts that name neither files nor code nor places; a new option 
     ),
     *("fallback", "tool_results", "max_steps", "rejections"),
     "simulator",  # a model, by its name; one in a file is code, as that of a user
+    "sites",  # addresses, as base_url
 }
 
 

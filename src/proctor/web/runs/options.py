@@ -21,7 +21,7 @@ _SECTIONS = ("Args:", "Attributes:")
 OUTSIDE = frozenset(
     {
         *("data", "cassette", "search", "config", "client_certificate", "knowledge", "captions", "subset", "reference"),
-        *("cache", "descriptions"),
+        *("cache", "descriptions", "logins", "screenshots"),
         "allow_code",
     }
 )
