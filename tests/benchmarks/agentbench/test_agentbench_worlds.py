@@ -1,6 +1,7 @@
 """The puzzles, the knowledge base and the household of AgentBench: played with a scripted host, endpoint and package."""
 
 import json
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ from endpoint import Endpoint, data
 from proctor.agents.openai import ChatAgent
 from proctor.api import Run, evaluate, evaluate_async
 from proctor.benchmarks.agentbench import alfworld
+from proctor.benchmarks.agentbench.knowledge import Ontology, Turns, Walk
+from proctor.benchmarks.agentbench.knowledge_base import SparqlBase
+from proctor.benchmarks.agentbench.os_loop import read_action
 from proctor.core.errors import BadInput
 from proctor.models.scripted import ScriptedModel
 
@@ -164,3 +168,21 @@ def test_an_action_is_the_one_most_like_what_is_written() -> None:
         ("action: go to cabinet 2", None),
     ):
         assert alfworld.choose(text, actions) == chosen
+
+
+@pytest.mark.parametrize(
+    "line", ["a" * 500_000, "count(" * 100_000, "count(" * 100_000 + ")", f"count({' ' * 500_000})"]
+)
+async def test_a_long_call_is_read_in_a_moment(line: str) -> None:
+    turns = Turns(Walk(SparqlBase(Path(), "http://127.0.0.1:9"), Ontology.__new__(Ontology)), {})
+    started = time.perf_counter()
+    await turns.act(f"Action: {line}")
+    assert time.perf_counter() - started < 10  # minutes, if it took the square
+
+
+def test_long_replies_are_read_in_a_moment() -> None:
+    started = time.perf_counter()
+    assert read_action("Act: bash\n" + "```bash\nx " * 100_000).content == ""
+    assert read_action("Act:" + "\n" * 500_000).name is None
+    assert alfworld.choose("ACTION: " + "go to " * 50_000, ["go to a"] * 40) is not None
+    assert time.perf_counter() - started < 10  # minutes, if it took the square

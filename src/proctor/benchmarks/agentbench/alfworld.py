@@ -36,7 +36,7 @@ EXAMPLES = {
     "look_at_obj": "examine",
     "pick_two_obj": "puttwo",
 }
-_ORDERS = 4
+_ORDERS = (1, 2, 3, 4)
 _SMOOTHING = 5
 
 
@@ -143,29 +143,36 @@ def choose(text: str, actions: Sequence[str]) -> str | None:
     action = named[1].strip().lower().split("\n")[0]
     if not actions or action in actions:
         return action
-    scores = [likeness(one, action) for one in actions]
+    likeness = Likeness(action)
+    scores = [likeness.to(one) for one in actions]
     best = max(range(len(scores)), key=scores.__getitem__)
     return actions[best] if scores[best] > LEAST_LIKENESS else action
 
 
-def likeness(reference: str, text: str) -> float:
-    """Return the smoothed BLEU-4 of the words of two texts; of one word, the orders that it does not have are left out."""
-    wanted, words = reference.split(), text.split()
-    precisions: list[float] = []
-    halvings = 1
-    for order in range(1, _ORDERS + 1):
-        found, known = _grams(words, order), _grams(wanted, order)
-        common = (found & known).total()
-        if order == 1 and not common:
-            return 0.0
-        size = max(1, found.total())
-        if not common and len(words) > 1:
-            common = 1 / (2**halvings * _SMOOTHING / math.log(len(words)))
-            halvings += 1
-        if common:
-            precisions.append(common / size)
-    brevity = 1.0 if len(words) > len(wanted) else math.exp(1 - len(wanted) / len(words))
-    return brevity * math.exp(math.fsum(math.log(precision) / _ORDERS for precision in precisions))
+class Likeness:
+    """The smoothed BLEU-4 of the words of a text; of one word, the orders that it does not have are left out."""
+
+    def __init__(self, text: str) -> None:
+        words = text.split()
+        self._length = len(words)
+        self._grams = [_grams(words, order) for order in _ORDERS]
+
+    def to(self, reference: str) -> float:
+        """Return how much like a reference the text is, 0 to 1."""
+        wanted = reference.split()
+        precisions: list[float] = []
+        halvings = 1
+        for order, found in zip(_ORDERS, self._grams, strict=True):
+            common: float = sum(min(count, found[gram]) for gram, count in _grams(wanted, order).items())
+            if order == 1 and not common:
+                return 0.0
+            if not common and self._length > 1:
+                common = 1 / (2**halvings * _SMOOTHING / math.log(self._length))
+                halvings += 1
+            if common:
+                precisions.append(common / max(1, self._length - order + 1))
+        brevity = 1.0 if self._length > len(wanted) else math.exp(1 - len(wanted) / self._length)
+        return brevity * math.exp(math.fsum(math.log(precision) / len(_ORDERS) for precision in precisions))
 
 
 def _grams(words: Sequence[str], order: int) -> Counter[tuple[str, ...]]:

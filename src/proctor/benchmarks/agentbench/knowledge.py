@@ -181,6 +181,17 @@ def _variable(given: Variable | str) -> Variable:
     return given
 
 
+def _split(text: str) -> list[str]:
+    """Split at commas, and remove the whitespace around them.
+
+    >>> _split(" a , b ")
+    [' a', 'b ']
+    """
+    first, *rest = text.split(",")
+    parts = [first, *(part.lstrip() for part in rest)]
+    return [*(part.rstrip() for part in parts[:-1]), parts[-1]]
+
+
 class Turns:
     """Reads what the agent calls, and keeps the variables of one question."""
 
@@ -201,28 +212,34 @@ class Turns:
         return "No executable function found! Need to recheck the action."
 
     async def _act(self, line: str) -> str:
-        message = "Function is not executed!"
-        for name in re.findall(r"(\w+)\(", line):
+        names = re.findall(r"(?<!\w)(\w+)\(", line)
+        refused: dict[str, list[str] | None] = {}  # to the arguments; a call that was refused is again
+        for name in names:
+            before = self._written
+            if name in refused:
+                self._written = refused[name] or before
+                continue
             try:
                 value, message = await self._call(name, line)
             except CallRefused:
-                message = self._refusal(name)
+                refused[name] = None if self._written is before else self._written
                 continue
             self.actions.append(f"{name}({', '.join(self._written or ())})")
             if "##" in message:
                 message = message.replace("##", f"#{len(self.variables)}")
                 self.variables.append(value)
-            break
-        return message
+            return message
+        return self._refusal(names[-1]) if names else "Function is not executed!"
 
     async def _call(self, name: str, line: str) -> tuple[Any, str]:
         if name not in self._walk.functions and name not in OTHER_NAMES:
             raise CallRefused
-        written = re.search(rf"{name}\((.+?)\)", line)
-        if written is None:
+        start = line.index(f"{name}(") + len(name) + 1
+        end = line.find(")", start + 1)  # officially an argument has a character
+        if end < 0:
             raise CallRefused
-        arguments: list[Any] = re.split(r"\s*,\s*", written[1])
-        self._written = list(arguments)
+        self._written = _split(line[start:end])
+        arguments: list[Any] = list(self._written)
         for position, argument in enumerate(self._written):
             plain = argument.replace("variable ", "").replace("Variable ", "")
             if plain.startswith("#"):

@@ -9,7 +9,7 @@ Source: THUDM/AgentBench, v0.2, commit 41e6807349f7, `src/server/tasks/os_intera
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,6 +25,7 @@ from proctor.core.sample import Message, Sample
 SOURCE = "src/server/tasks/os_interaction/task.py"
 PROMPT = "You are an assistant that will act like a person"  # how it begins
 NEXT = "Now, I will start a new problem in a new OS. My problem is:\n\n"
+BLOCK, BLOCK_END = "```bash\n", "\n```"
 ROUNDS = 8
 MOST_CHARACTERS, KEPT_CHARACTERS = 800, 780
 CUT = "\n[truncated because the output is too long]"
@@ -88,7 +89,7 @@ def read_action(text: str) -> Action:
     for line in reversed(re.findall(r"Act:\s*(.+)", text)):
         name = line.lower()
         if name.startswith("bash"):
-            return Action(name="bash", content="\n\n".join(re.findall(r"```bash\n(.*?)\n```", text, re.DOTALL)))
+            return Action(name="bash", content="\n\n".join(_blocks(text)))
         if name.startswith("finish"):
             return Action(name="commit")
         if name.startswith("answer"):
@@ -97,6 +98,18 @@ def read_action(text: str) -> Action:
             if -1 not in (left, right):
                 return Action(name="commit", content=written[left + 1 : right])
     return Action()
+
+
+def _blocks(text: str) -> Iterator[str]:
+    r"""Yield what ```bash\n(.*?)\n``` finds, in a time that a text with many beginnings and no end does not square."""
+    end = 0
+    while (start := text.find(BLOCK, end)) >= 0:
+        start += len(BLOCK)
+        end = text.find(BLOCK_END, start)
+        if end < 0:
+            return
+        yield text[start:end]
+        end += len(BLOCK_END)
 
 
 class OsPart:

@@ -4,6 +4,7 @@ Requests are lines of JSON on standard input, replies are lines on standard outp
 cannot be ended from within.
 """
 
+import errno
 import json
 import os
 import pty
@@ -20,6 +21,7 @@ from typing import Any
 SILENT_SECONDS = 5.0  # after which officially no more of a command is read
 DRAIN_SECONDS = 0.05  # what a command printed may come a little after its end
 MOST_BYTES = 1 << 20  # of what a command prints; the rest is thrown away
+MOST_CHARACTERS = 1 << 16  # of a command
 AGAIN = "[a new shell was started, as the last command had not ended]\r\n"
 COMMANDS, ENDS = 200, 201
 SHELL = f"""
@@ -54,8 +56,14 @@ def prepare(files: Mapping[str, str], farms: Mapping[str, str], limits: Mapping[
 def run(command: Sequence[str], seconds: float) -> tuple[int, str]:
     """Return the exit code of a command, and what it printed until it ended; what it left running may go on."""
     ours, theirs = os.pipe()
-    process = _spawn(command, theirs)
-    os.close(theirs)
+    try:
+        process = _spawn([part.encode("utf-8", "replace") for part in command], theirs)
+    except OSError as error:
+        if error.errno != errno.E2BIG:  # an answer that is too long for a command, which no check accepts
+            raise
+        return 126, os.strerror(errno.E2BIG)
+    finally:
+        os.close(theirs)
     output, deadline = b"", time.monotonic() + seconds
     while (left := deadline - time.monotonic()) > 0:
         has_ended = _has_ended(process)
@@ -100,6 +108,8 @@ class Shell:
 
     def type(self, command: str, seconds: float) -> str:
         """Return what is printed until the command ends, the shell is silent, or the time is over."""
+        if len(command) > MOST_CHARACTERS:
+            return f"bash: {os.strerror(errno.E2BIG)}\r\n"
         with suppress(BrokenPipeError):
             os.write(self._commands, command.replace("\0", "").encode("utf-8", "replace") + b"\0")
         self._is_busy = True
@@ -133,7 +143,7 @@ class Shell:
         return output
 
 
-def _spawn(command: Sequence[str], output: int, keep: Sequence[int] = ()) -> "subprocess.Popen[bytes]":
+def _spawn(command: Sequence[str | bytes], output: int, keep: Sequence[int] = ()) -> "subprocess.Popen[bytes]":
     how: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output, "pass_fds": keep}
     for is_last in (False, True):
         try:
