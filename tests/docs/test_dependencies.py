@@ -24,6 +24,10 @@ OF_OTHERS = {
     "google",
     "agentdojo",
     "tau2",
+    "tool_manager",  # of API-Bank, and next of AgentBench: what only worker processes import
+    "alfworld",
+    "textworld",
+    "utils",
 }  # systems whose faces we wear, and who runs us
 
 
