@@ -193,7 +193,7 @@ def sample_of(config: Config, instruction: str = "") -> Sample:
         turns=(Turn(messages=(*before, Message.of("user", config.intent))),),
         cluster=None if template is None else f"template {template}",
         tags={
-            "site": "+".join(config.sites),
+            "site": "+".join(sorted(config.sites)),
             "evaluation": "+".join(config.evaluation.eval_types),
         },
         meta={"webarena": msgspec.to_builtins(config)},
