@@ -119,7 +119,8 @@ async def test_a_command_that_does_not_end_costs_the_agent_its_shell(
     quick.write_text(program.replace("SILENT_SECONDS = 5.0", "SILENT_SECONDS = 1.0"), encoding="utf-8")
     monkeypatch.setattr(os_program, "__file__", str(quick))
     async with Sandbox() as machine:
-        assert await machine.type("cd /tmp; echo begun; sleep 100") == "begun\r\n"
+        await machine.type("true")  # so that the shell has started
+        assert (await machine.type("cd /tmp; echo begun; sleep 100")).endswith("begun\r\n")
         again = await machine.type("pwd")
         assert again.startswith("[a new shell")
         assert again.endswith("\r\n/\r\n")
