@@ -22,6 +22,7 @@ OUTSIDE = frozenset(
     {
         *("data", "cassette", "search", "config", "client_certificate", "knowledge", "captions", "subset", "reference"),
         *("cache", "descriptions", "logins", "screenshots"),
+        *("python", "browser", "mind2web", "alfworld", "level3", "dialogues"),
         "allow_code",
     }
 )
