@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import subprocess
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -132,6 +133,25 @@ async def test_after_a_crash_or_a_kill_the_next_attempt_has_a_browser_again(chro
             await window.do(window.page.wait_for_selector("#absent"))
     async with window_of(chromium, site) as window:
         assert await window.page.title() == "Shop"
+
+
+async def test_where_playwright_itself_is_killed_nothing_is_scored_and_the_next_attempt_has_another(site: str) -> None:
+    async with Chromium() as chromium:
+        before = drivers()
+        async with window_of(chromium, site) as window:
+            (driver,) = drivers() - before
+            os.kill(driver, signal.SIGKILL)
+            await asyncio.sleep(0.2)
+            with pytest.raises(EnvironmentFailed, match="broke"):
+                await window.do(window.page.title())
+        async with window_of(chromium, site) as window:
+            assert await window.page.title() == "Shop"
+
+
+def drivers() -> set[int]:
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,comm="], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(None, 2) for line in listed.splitlines()]
+    return {int(pid) for pid, parent, name in rows if int(parent) == os.getpid() and name.startswith("node")}
 
 
 async def test_a_browser_that_is_not_there_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

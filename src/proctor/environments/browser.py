@@ -35,6 +35,7 @@ ARGUMENTS = (
 )
 START_SECONDS = 60.0
 CLOSE_SECONDS = 5.0
+BROKEN_SECONDS = 1.0  # for one that was killed to say goodbye
 ACTION_SECONDS = 10.0  # of one action on an element, and for a page to load
 ANSWER_SECONDS = 60.0  # for a page to answer at all; one with an endless loop never does
 MOST_TABS = 10
@@ -113,7 +114,7 @@ class Chromium:
             now = self._browser
             if now is not None and now is not instead_of and now.is_connected():
                 return now
-            await self._end()
+            await self._end(BROKEN_SECONDS)
             from playwright.async_api import async_playwright  # 0.3 s
 
             try:
@@ -138,7 +139,7 @@ class Chromium:
                 ) from error
             return self._browser
 
-    async def _end(self) -> None:
+    async def _end(self, seconds: float = CLOSE_SECONDS) -> None:
         browser, playwright = self._browser, self._playwright
         self._browser = self._playwright = None
         for part in (
@@ -147,7 +148,7 @@ class Chromium:
         ):
             if part is not None:
                 with suppress(Exception):  # what is gone already is ended
-                    async with asyncio.timeout(CLOSE_SECONDS):
+                    async with asyncio.timeout(seconds):
                         await part()
 
 
@@ -230,7 +231,7 @@ class Window:
             if task.done():
                 return task.result()
         except Error as error:
-            if self._is_gone(error):
+            if await self._is_gone(error):
                 raise _gone(error) from error
             if not self.pages:  # the last tab was closed: there is always one to act on
                 self.page = await self.do(self.context.new_page())
@@ -304,9 +305,18 @@ class Window:
         with suppress(Exception):
             await (dialog.accept() if dialog.type in ("alert", "beforeunload") else dialog.dismiss())
 
-    def _is_gone(self, error: Exception) -> bool:
+    async def _is_gone(self, error: Exception) -> bool:
         browser = self.context.browser
-        return self._broken.done() or browser is None or not browser.is_connected() or "crashed" in str(error)
+        if self._broken.done() or browser is None or not browser.is_connected() or "crashed" in str(error):
+            return True
+        if "closed" not in str(error):
+            return False
+        try:  # a tab, or all: where Playwright's own process was killed, nothing else says so
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await self.context.cookies("http://127.0.0.1")
+        except Exception:  # noqa: BLE001 - whatever it is
+            return True
+        return False
 
 
 async def _window(browser: "Browser", options: Mapping[str, Any]) -> Window:
