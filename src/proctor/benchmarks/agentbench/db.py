@@ -20,7 +20,7 @@ from proctor.core.sample import Message, Sample
 
 ROUNDS = 15
 _ACTION = re.compile(r"Action: (.*?)\n")
-_SQL = re.compile(r"```sql\n([\s\S]*?)\n```")
+_OPENING, _CLOSING = "```sql\n", "\n```"
 _ANSWER = re.compile(r"\nFinal Answer:(.*)")
 
 
@@ -50,10 +50,10 @@ class DatabasePart:
             status: Status = "completed"
             rounds, answer = 0, ""
             while (action := _ACTION.search(reply)) and action.group(1) == "Operation" and rounds < self._rounds:
-                if (sql := _SQL.search(reply)) is None:
+                if (sql := sql_of(reply)) is None:
                     status = "agent validation failed"
                     break
-                history.append(Message.of("user", await table.execute(sql.group(1).strip().replace("\n", " "))))
+                history.append(Message.of("user", await table.execute(sql.strip().replace("\n", " "))))
                 if (said := (yield None)) is None:
                     status = "agent context limit"
                     break
@@ -68,6 +68,17 @@ class DatabasePart:
         if rounds >= self._rounds and not answer:
             return answer, "task limit reached"
         return answer, "completed" if found else "agent validation failed"
+
+
+def sql_of(reply: str) -> str | None:
+    """Return the first block of SQL of a reply.
+
+    >>> sql_of("Action: Operation\\n```sql\\nSELECT 1\\n```")
+    'SELECT 1'
+    """
+    _, opening, rest = reply.partition(_OPENING)
+    sql, closing, _ = rest.partition(_CLOSING)
+    return sql if opening and closing else None
 
 
 def question(entry: Mapping[str, Any]) -> Message:
