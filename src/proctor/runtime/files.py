@@ -103,3 +103,18 @@ def _handle(path: Path) -> int:
     if folder.exists() and not os.access(folder, os.W_OK):
         raise PermissionError(0, "the folder cannot be written")
     return os.open(folder, os.O_RDONLY)
+
+
+def folder_name(model: str) -> str:
+    """Return the name of the folder for the files of a model, as official programs name it; it leads out of no folder.
+
+    >>> folder_name("meta-llama/Llama-3")
+    'meta-llama_Llama-3'
+
+    Raises:
+        BadInput: no folder can be called that.
+    """
+    name = model.replace("/", "_")
+    if not name.strip(". ") or any(sign in name for sign in "\\:\0"):
+        raise BadInput("'{model}' cannot be the name of a folder.", model=model)
+    return name

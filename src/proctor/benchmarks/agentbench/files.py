@@ -28,7 +28,7 @@ from proctor.core.sample import Message, Sample
 from proctor.core.sentence import say
 from proctor.core.trajectory import Step, Trajectory
 from proctor.core.trial import Failure, Trial
-from proctor.runtime.files import write_whole
+from proctor.runtime.files import folder_name, write_whole
 from proctor.runtime.json_file import read_json_lines
 
 RUNS, ERRORS = "runs.jsonl", "error.jsonl"
@@ -95,9 +95,7 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
     Raises:
         BadInput: a model name that is no folder name, a sample that is not of AgentBench, or nothing to write.
     """
-    name = model.replace("/", "_")
-    if not name.strip(". ") or any(sign in name for sign in "\\:\0"):
-        raise BadInput("'{model}' cannot be the name of a folder.", model=model)
+    name = folder_name(model)
     lines: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     targets: dict[str, list[Any]] = defaultdict(list)
     for sample, trial in trials:

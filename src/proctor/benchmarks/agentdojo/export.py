@@ -18,7 +18,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, ToolCall, ToolResult
 from proctor.core.trajectory import Step
 from proctor.core.trial import Trial
-from proctor.runtime.files import write_whole
+from proctor.runtime.files import folder_name, write_whole
 
 
 def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> list[Path]:
@@ -27,9 +27,7 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
     Raises:
         BadInput: a model name that is no folder name, a sample that is not of AgentDojo, or nothing to write.
     """
-    pipeline = model.replace("/", "_")
-    if not pipeline.strip(". ") or any(sign in pipeline for sign in "\\:\0"):
-        raise BadInput("'{model}' cannot be the name of a folder.", model=model)
+    pipeline = folder_name(model)
     written = []
     package = official.locate()
     for sample, trial in trials:

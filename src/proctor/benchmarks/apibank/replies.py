@@ -21,7 +21,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Failure, Trial
-from proctor.runtime.files import write_whole
+from proctor.runtime.files import folder_name, write_whole
 from proctor.runtime.json_file import read_json_lines
 
 
@@ -91,9 +91,7 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
     Raises:
         BadInput: a model name that is no folder name, a sample that is not of API-Bank, or nothing to write.
     """
-    name = model.replace("/", "_")
-    if not name.strip(". ") or any(sign in name for sign in "\\:\0"):
-        raise BadInput("'{model}' cannot be the name of a folder.", model=model)
+    name = folder_name(model)
     lines: dict[str, list[tuple[tuple[str, int], dict[str, Any]]]] = defaultdict(list)
     for sample, trial in trials:
         if "apibank" not in sample.meta:

@@ -20,7 +20,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.trajectory import NOTHING, Trajectory
 from proctor.core.trial import IN_THE_MEAN, Trial
-from proctor.runtime.files import write_whole
+from proctor.runtime.files import folder_name, write_whole
 
 
 def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> list[Path]:
@@ -51,9 +51,7 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
 
 def result_folder(folder: Path, model: str) -> Path:
     """Return where the results of a model are; the name cannot lead out of `folder`."""
-    name = model.replace("/", "_")
-    if not name.strip(". ") or any(sign in name for sign in "\\:\0"):
-        raise BadInput("'{model}' cannot be the name of a folder.", model=model)
+    name = folder_name(model)
     return folder / "result" / name
 
 

@@ -22,7 +22,7 @@ from proctor.core.sample import Message, Sample
 from proctor.core.trajectory import Step, Trajectory
 from proctor.core.trial import Failure, Trial
 from proctor.core.validation import in_words
-from proctor.runtime.files import write_whole
+from proctor.runtime.files import folder_name, write_whole
 from proctor.runtime.json_file import read_json
 
 NAME = "pair_comparison_results.json"
@@ -75,9 +75,7 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
     Raises:
         BadInput: a model name that is no folder name, a sample that is not of ChatEval, or nothing to write.
     """
-    name = model.replace("/", "_")
-    if not name.strip(". ") or any(sign in name for sign in "\\:\0"):
-        raise BadInput("'{model}' cannot be the name of a folder.", model=model)
+    name = folder_name(model)
     lines: dict[str, dict[int, dict[str, Any]]] = {FORWARD: {}, REVERSED: {}}
     for sample, trial in trials:
         if "pair" not in sample.meta:

@@ -13,7 +13,7 @@ from proctor.chat.messages import to_tools
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.trial import Trial
-from proctor.runtime.files import write_whole
+from proctor.runtime.files import folder_name, write_whole
 
 
 def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> list[Path]:
@@ -22,9 +22,7 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
     Raises:
         BadInput: a model name that is no folder name, a sample that is not of ToolEval, or nothing to write.
     """
-    name = model.replace("/", "_")
-    if not name.strip(". ") or any(sign in name for sign in "\\:\0"):
-        raise BadInput("'{model}' cannot be the name of a folder.", model=model)
+    name = folder_name(model)
     found: dict[str, dict[str, Any]] = {}
     for sample, trial in trials:
         if "apis" not in sample.meta:
