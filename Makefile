@@ -54,7 +54,7 @@ lock:
 	$(LOCK) pyproject.toml -c requirements/dev.txt -o requirements/run.txt
 	$(LOCK) tests/compat/hello-agents.in pyproject.toml -o tests/compat/hello-agents.txt
 	$(LOCK) tests/compat/hello-agents-0.2.7.in pyproject.toml -o tests/compat/hello-agents-0.2.7.txt
-	$(LOCK) --resolution lowest-direct tests/compat/lowest.in pyproject.toml $(addprefix --extra ,hub web zh math excel prometheus) -o tests/compat/lowest.txt
+	$(LOCK) --resolution lowest-direct tests/compat/lowest.in pyproject.toml $(addprefix --extra ,hub web zh math excel prometheus postgres) -o tests/compat/lowest.txt
 	$(LOCK) tests/compat/veadk.in pyproject.toml --override tests/compat/veadk.without -o tests/compat/veadk.txt
 
 clean:

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -15,7 +16,9 @@ from msgspec.structs import replace
 from postgres_server import PostgresServer, server
 from stored_runs import a_record, a_sample, a_trial, a_verdict, begun
 
+from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
+from proctor.core.score import Score
 from proctor.core.trajectory import Usage
 from proctor.stores import open_store
 from proctor.stores.postgresql import PostgresStore
@@ -154,6 +157,65 @@ async def test_a_run_that_another_process_took_over_is_written_no_more(address: 
     with pytest.raises(BadInput, match="taken over by another process"):
         await store.add(a_trial("de"))
     assert store.finished("r") == {("fr", 0)}
+
+
+async def test_what_another_process_took_over_is_neither_ended_nor_planned(address: str) -> None:
+    store, other = PostgresStore(address, patience=1.0), PostgresStore(address)
+    await begun(store, [a_sample("fr")])
+    cut(address)
+    await begun(other, [a_sample("fr"), a_sample("de")], a_record(seconds=7.0))
+    for work in (store.end(a_record(seconds=1.0)), other.end(a_record(seconds=9.0))):
+        with suppress(BadInput):
+            await work
+    assert store.run("r").seconds == 9.0
+    assert len(list(store.planned("r"))) == 2
+    assert store.writer("r") is None
+    other.close()
+    store.close()
+
+
+async def test_a_run_is_begun_once_here_too(store: PostgresStore) -> None:
+    begun_twice = await asyncio.gather(store.begin(a_record()), store.begin(a_record()), return_exceptions=True)
+    assert [type(one) for one in begun_twice] == [type(None), BadInput]
+
+
+async def test_a_begin_that_was_cancelled_locks_nothing(address: str, store: PostgresStore) -> None:
+    task = asyncio.create_task(store.begin(a_record()))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    other = PostgresStore(address)
+    store.annotate([])  # what was queued before is done
+    await other.begin(a_record())
+    other.close()
+
+
+async def test_clients_that_meet_in_opposite_order_both_write(address: str, store: PostgresStore) -> None:
+    other = PostgresStore(address)
+    ids = [f"s{number}" for number in range(200)]
+    await begun(store, [a_sample(id) for id in ids])
+    said = [Annotation(run_id="r", sample_id=id, kind="note", value="x") for id in ids]
+    for _ in range(4):
+        await asyncio.gather(asyncio.to_thread(store.annotate, said), asyncio.to_thread(other.annotate, said[::-1]))
+    assert len(store.annotations("r")) == 200
+    other.close()
+
+
+async def test_whole_and_tiny_numbers_are_numbers(store: PostgresStore) -> None:
+    await begun(store, [a_sample("fr"), a_sample("de")])
+    costs = (Usage(requests=1, cost=1), Usage(requests=1, cost=0.5))
+    await asyncio.gather(
+        *(
+            store.add(replace(a_trial(id), usage=usage), [a_verdict(id, points=1e-200)])
+            for id, usage in zip(("fr", "de"), costs, strict=True)
+        )
+    )
+    assert store.usage("r").cost == 1.5
+    assert store.tallies("r", "exact")[""].total == 0.0
+    assert [verdict.result.points for verdict in store.verdicts("r") if isinstance(verdict.result, Score)] == [
+        1e-200
+    ] * 2
 
 
 WRITE = """

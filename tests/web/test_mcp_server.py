@@ -83,6 +83,7 @@ def test_an_answer_is_cut_to_a_page_and_says_so() -> None:
     assert len(text.encode()) <= ANSWER_BYTES
     assert "more" in text
     json.loads(text)
+    json.loads(fitted({"k" * 3_000 + str(number): 1 for number in range(50)}, ANSWER_BYTES))
     assert json.loads(fitted(long, 10_000_000)) == long
 
 

@@ -90,5 +90,5 @@ def spent_columns(usage: Usage) -> Spent:
         min(usage.cached_tokens, MOST_TOKENS),
         min(usage.reasoning_tokens, MOST_TOKENS),
         min(usage.requests, MOST_TOKENS),
-        usage.cost,
+        None if usage.cost is None else float(usage.cost),
     )

@@ -28,6 +28,9 @@ from proctor.web.site import operations
 from proctor.web.workspace import Workspace
 
 ANSWER_BYTES = 8_000
+LEAST_BYTES = 200
+MOST_OF_AN_ERROR = 2_000
+_TOO_LONG = "(the answer is longer than most_bytes)"
 MOST_BYTES = 1_000_000  # that may be asked for
 RECENT = 20  # runs whose reports are listed
 REPORT = "proctor://runs/{run}/report"
@@ -79,9 +82,9 @@ def make_server(workspace: Workspace, lang: str, *, read_only: bool = False) -> 
                 raise unknown("tool", asked.name, sorted(served), paths=False)
             text = await anyio.to_thread.run_sync(answer, workspace, served[asked.name], asked.arguments or {}, lang)
         except ProctorError as error:
-            return _result(speak(error.sentence, lang), is_error=True)
+            return _result(_cut_text(speak(error.sentence, lang), MOST_OF_AN_ERROR), is_error=True)
         except msgspec.ValidationError as error:
-            return _result(str(error), is_error=True)
+            return _result(_cut_text(str(error), MOST_OF_AN_ERROR), is_error=True)
         return _result(text)
 
     async def list_resources(_: Any, __: Any) -> types.ListResourcesResult:
@@ -130,7 +133,7 @@ def answer(workspace: Workspace, operation: Operation, arguments: Mapping[str, A
     elif values:
         raise unknown("field", next(iter(values)), [], paths=False)
     made = operation.call(workspace, **given)
-    return fitted(msgspec.to_builtins(made, enc_hook=str), min(most, MOST_BYTES))
+    return fitted(msgspec.to_builtins(made, enc_hook=str), max(LEAST_BYTES, min(most, MOST_BYTES)))
 
 
 def fitted(value: object, most: int) -> str:
@@ -139,20 +142,20 @@ def fitted(value: object, most: int) -> str:
     >>> fitted({"ids": [1, 2, 3]}, 100)
     '{"ids":[1,2,3]}'
     >>> fitted({"ids": list(range(1000))}, 100)
-    '{"ids":[0,1,2,3,4,5,6,7,8,9,10,11,"(988 more)"]}'
+    '{"ids":[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,"(980 more)"]}'
     """
     text = msgspec.json.encode(value)
     for items, characters in _CUTS:
         if len(text) <= most:
             break
         text = msgspec.json.encode(_cut(value, items, characters))
-    return text.decode() if len(text) <= most else text[:most].decode(errors="ignore")
+    return (text if len(text) <= most else msgspec.json.encode(_TOO_LONG)).decode()
 
 
 def _cut(value: object, items: int, characters: int) -> object:
     match value:
-        case str() if len(value) > characters:
-            return f"{value[:characters]}… ({len(value) - characters} more characters)"
+        case str():
+            return _cut_text(value, characters)
         case dict():
             kept = {name: _cut(one, items, characters) for name, one in list(value.items())[: 4 * items]}
             return kept | ({"…": f"({len(value) - 4 * items} more)"} if len(value) > 4 * items else {})
@@ -175,11 +178,11 @@ def report_text(workspace: Workspace, uri: str, lang: str) -> str:
     found = workspace.find_run(unquote(uri.removeprefix(prefix).removesuffix(suffix)))
     with TemporaryDirectory() as folder:
         path = Run(found.record, found.store).report(Path(folder, "report.md"), lang=lang)
-        return _cut_text(path.read_text(encoding="utf-8"))
+        return _cut_text(path.read_text(encoding="utf-8"), MOST_BYTES)
 
 
-def _cut_text(text: str) -> str:
-    return text if len(text) <= MOST_BYTES else f"{text[:MOST_BYTES]}… ({len(text) - MOST_BYTES} more characters)"
+def _cut_text(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}… ({len(text) - most} more characters)"
 
 
 def _tool(operation: Operation) -> types.Tool:
@@ -194,6 +197,7 @@ def _tool(operation: Operation) -> types.Tool:
         schema |= {"$defs": others} if others else {}
     bound = {
         "type": "integer",
+        "minimum": LEAST_BYTES,
         "maximum": MOST_BYTES,
         "description": f"The most bytes of the answer, {ANSWER_BYTES} if left out; longer lists and texts are cut.",
     }

@@ -1,5 +1,6 @@
 """What one server works on: its stores, the folders of agents and eval sets, and what is kept while it runs."""
 
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,6 +46,7 @@ class Workspace:
         agents: the folder of agents that may be started, None for none.
         evalsets: the folder of eval-set files, None for none.
         read_only: nothing may be changed or started.
+        addresses: the whole address of each store whose `url` leaves out a password, by that `url`.
     """
 
     def __init__(
@@ -55,8 +57,10 @@ class Workspace:
         agents: Path | None = None,
         evalsets: Path | None = None,
         read_only: bool = False,
+        addresses: Mapping[str, str] | None = None,
     ) -> None:
         self.stores = dict(stores)
+        self.addresses = dict(addresses or {})
         self.broken = dict(broken or {})
         self.agents = agents
         self.evalsets = evalsets
@@ -147,10 +151,13 @@ def open_workspace(
             raise BadInput("There is no folder {path}.", path=folder)
     stores: dict[str, Store] = {}
     broken: dict[str, Sentence] = {}
+    addresses: dict[str, str] = {}
     first: BadInput | None = None
     for name, url in zip(_names(urls), urls, strict=True):
         try:
-            stores[name] = open_store(url)
+            stores[name] = store = open_store(url)
+            if "://" in (asked := url or os.environ.get("PROCTOR_STORE", "")):
+                addresses[store.url] = asked
         except BadInput as error:
             first, broken[name] = first or error, error.sentence
     if first is not None and not stores:
@@ -161,14 +168,18 @@ def open_workspace(
         agents=agents.resolve() if agents else None,
         evalsets=evalsets.resolve() if evalsets else None,
         read_only=read_only,
+        addresses=addresses,
     )
 
 
 def _names(urls: Sequence[str | None]) -> Iterator[str]:
-    """Yield a name for each store: that of its file, with a number where it is taken."""
+    """Yield a name for each store: that of its file or database, with a number where it is taken."""
     seen: set[str] = set()
     for url in urls:
-        stem = Path(url.partition("://")[2] or url).stem.replace("@", "-") if url else "default"
+        scheme, separator, rest = (url or "").partition("://")
+        if separator and scheme != "sqlite":  # a user and a password may come before, and options after it
+            rest = rest.partition("?")[0].rpartition("@")[2].rpartition("/")[2] or scheme
+        stem = Path(rest if separator else url).stem.replace("@", "-") if url else "default"
         name = next(one for one in (stem, *(f"{stem}-{number}" for number in range(2, 100))) if one not in seen)
         seen.add(name)
         yield name

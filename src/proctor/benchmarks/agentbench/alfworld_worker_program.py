@@ -8,8 +8,8 @@ class Game:
     """A game of one attempt."""
 
     def __init__(self, path: str) -> None:
-        import textworld  # type: ignore[import-not-found] # of the user
-        from alfworld.agents.environment.alfred_tw_env import AlfredDemangler  # type: ignore[import-not-found] # of the user
+        import textworld
+        from alfworld.agents.environment.alfred_tw_env import AlfredDemangler
 
         wanted = textworld.EnvInfos(won=True, admissible_commands=True)
         self._game = textworld.start(path, wanted, wrappers=[lambda game: AlfredDemangler(game, shuffle=False)])

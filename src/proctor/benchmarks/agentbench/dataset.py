@@ -136,9 +136,14 @@ def constants(path: Path) -> dict[str, Any]:
         raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from None
     found = {}
     for statement in module.body:
-        target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
-        value = getattr(statement, "value", None)
-        if isinstance(target, ast.Name) and value is not None:
+        match statement:
+            case ast.Assign(targets=[ast.expr() as target, *_], value=ast.expr() as value):
+                pass
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                pass
+            case _:
+                continue
+        if isinstance(target, ast.Name):
             try:
                 found[target.id] = ast.literal_eval(value)
             except ValueError:

@@ -47,7 +47,7 @@ _WARNED = re.compile(r"\\|\d[A-Za-z_]")  # what Python's parser may warn of
 def is_right(answer: Any, type: str, target: Any) -> bool:
     """True if an answer of the text edition is right; that to a change is the digest of the table.
 
-    >>> is_right('["b", "a", "a"]', "ranking", ["a", "b"]), is_right("[15/1]", "counting", ["15.0"]), is_right("5", "other", ["5"])
+    >>> is_right('["b", "a", "a"]', "ranking", ["a", "b"]), is_right("[15/1]", "counting", ["15.0"]), is_right("[]", "other", ["5"])
     (True, True, False)
     """
     if type in CHANGING:

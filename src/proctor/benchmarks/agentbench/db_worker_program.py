@@ -6,8 +6,10 @@ and is committed, as officially; an agent's user may only use its own database.
 
 import hashlib
 import os
+import shutil
 import sqlite3
 import subprocess
+import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
@@ -35,6 +37,8 @@ OPTIONS = (
     "--innodb-flush-log-at-trx-commit=0",
     "--max-connections=64",
     "--tmp-disk-table-size=64M",
+    "--innodb-temp-data-file-path=ibtmp1:12M:autoextend:max:128M",  # a temporary table fills the disk else
+    "--lock-wait-timeout=5",
 )
 _ids = count(1)
 _server: "Server | None" = None
@@ -96,7 +100,8 @@ class Server:
 
     def __init__(self, mariadbd: str, installer: str) -> None:
         folder = Path(os.environ.get("TMPDIR") or ".").absolute() / "mariadb"
-        folder.mkdir(exist_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)  # of one that died
+        folder.mkdir()
         self.socket = str(folder / "s")
         log = folder / "log"
         own = [f"--datadir={folder / 'data'}", *(["--user=root"] if os.getuid() == 0 else [])]
@@ -111,6 +116,15 @@ class Server:
             time.sleep(0.02)
         raise RuntimeError(f"MariaDB does not start: {log.read_text('utf-8', 'replace')[-1500:]}")
 
+    def is_alive(self) -> bool:
+        """True until the process has ended, for example of a full disk."""
+        return self._process.poll() is None
+
+    def kill_connection(self, number: int) -> None:
+        """End what a connection executes: a statement may take off its own limit of time."""
+        with suppress(Exception), closing(self.connect("root")) as connection, connection.cursor() as cursor:
+            _try(cursor, f"KILL {number}")
+
     def connect(self, user: str, database: str | None = None) -> Any:
         """Return a new connection."""
         import pymysql
@@ -123,7 +137,7 @@ class Server:
 def server(mariadbd: str, installer: str) -> Server:
     """Return the server of this worker, started with its first table."""
     global _server  # noqa: PLW0603 (a worker is one process with one server)
-    if _server is None:
+    if _server is None or not _server.is_alive():
         _server = Server(mariadbd, installer)
     return _server
 
@@ -156,7 +170,9 @@ class InMariaDb:
     def rows(self, sql: str) -> str:
         import pymysql
 
-        with closing(self._server.connect(self._user)) as connection:
+        with closing(self._connected()) as connection:
+            watch = threading.Timer(STATEMENT_SECONDS + 1, self._server.kill_connection, (connection.thread_id(),))
+            watch.start()
             try:
                 with connection.cursor(pymysql.cursors.SSCursor) as cursor:
                     cursor.execute(f"use {_quoted(self._name)};")
@@ -168,6 +184,18 @@ class InMariaDb:
                 return _official(error, _state(connection))
             except ValueError as error:  # a value that Python cannot hold, such as a date of the year 0
                 return str(error)
+            finally:
+                watch.cancel()
+
+    def _connected(self) -> Any:
+        import pymysql
+
+        try:
+            return self._server.connect(self._user)
+        except pymysql.OperationalError:  # the agent gave itself a password
+            with closing(self._server.connect("root")) as connection, connection.cursor() as cursor:
+                cursor.execute(f"ALTER USER {self._user}@localhost IDENTIFIED BY ''")
+            return self._server.connect(self._user)
 
     def close(self) -> None:
         with closing(self._server.connect("root")) as connection, connection.cursor() as cursor:

@@ -19,6 +19,6 @@ def _official() -> Any:
     vars(networkx).update(MultiGraph=object, MultiDiGraph=object)  # which annotations name
     vars(progress).update(tqdm=None)
     sys.modules.update(networkx=networkx, tqdm=progress)
-    from utils import logic_form_util  # type: ignore[import-not-found] # of the clone
+    from utils import logic_form_util
 
     return logic_form_util

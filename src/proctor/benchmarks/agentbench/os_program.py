@@ -4,6 +4,7 @@ Requests are lines of JSON on standard input, replies are lines on standard outp
 cannot be ended from within.
 """
 
+import ctypes
 import errno
 import json
 import os
@@ -30,6 +31,9 @@ while IFS= read -r -d '' -u {COMMANDS} command; do eval "$command" {COMMANDS}<&-
 """
 
 
+LEFT_BY_THE_AGENT = {errno.E2BIG, errno.ENOENT, errno.EACCES, errno.ENOTDIR, errno.ELOOP, errno.ENOEXEC}
+"""Why a command does not start: an answer is too long for one, or the agent has removed its program."""
+PR_SET_DUMPABLE = 4
 _code_by_process: dict[int, int] = {}  # of those that ended
 
 
@@ -59,9 +63,9 @@ def run(command: Sequence[str], seconds: float) -> tuple[int, str]:
     try:
         process = _spawn([part.encode("utf-8", "replace") for part in command], theirs)
     except OSError as error:
-        if error.errno != errno.E2BIG:  # an answer that is too long for a command, which no check accepts
+        if error.errno not in LEFT_BY_THE_AGENT:
             raise
-        return 126, os.strerror(errno.E2BIG)
+        return 126, os.strerror(error.errno)
     finally:
         os.close(theirs)
     output, deadline = b"", time.monotonic() + seconds
@@ -209,6 +213,7 @@ class Machine:
 
 def main() -> None:
     """Serve requests until the pipe is closed; what commands print reaches neither pipe."""
+    ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)  # commands have our user, and must not take our pipes
     requests, replies = os.fdopen(os.dup(0), encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):

@@ -238,10 +238,20 @@ def _files() -> Mapping[str, str]:
     }
 
 
+_NAMESPACES = "/proc/sys/user/max_user_namespaces"  # in one of its own, an agent could mount memory without a bound
+
+
 async def _make_users() -> int:
     """Return a namespace in which `FIRST_USER` is root and others follow it, as an open file; only root can make one."""
     pipe = asyncio.subprocess.PIPE
-    command = (*_AS_FIRST_USER, "unshare", "--user", "sh", "-c", "echo; read x")
+    command = (
+        *_AS_FIRST_USER,
+        "unshare",
+        "--user",
+        "sh",
+        "-c",
+        f"echo; read x; sh -c 'echo 0 > {_NAMESPACES}'; echo; read x",
+    )
     process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe)
     assert process.stdin is not None
     assert process.stdout is not None
@@ -250,6 +260,8 @@ async def _make_users() -> int:
             raise EnvironmentFailed("The sandbox failed: {error}", kind="sandbox", error="unshare --user")
         for name in ("uid_map", "gid_map"):
             Path(f"/proc/{process.pid}/{name}").write_text(f"0 {FIRST_USER} {USERS}", "ascii")  # noqa: ASYNC240 - at once
+        process.stdin.write(b"\n")
+        await process.stdout.readline()
         return os.open(f"/proc/{process.pid}/ns/user", os.O_RDONLY)
     finally:
         process.stdin.close()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.benchmarks.agentbench import dataset, parity_db, parity_rules, parity_worlds
-from proctor.core.errors import BadInput
+from proctor.core.errors import BadInput, EnvironmentFailed
 from proctor.core.parity import Checked
 from proctor.runtime.json_file import read_json_lines
 
@@ -40,6 +40,8 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:
                 wanted, ours = _checked(line, data, tables)
             except (KeyError, TypeError, ValueError) as error:
                 raise BadInput("{path}, line {line}: no line of a corpus of AgentBench ({error}).", path=path, line=number, error=repr(error)) from error  # fmt: skip
+            except (RuntimeError, AssertionError, IndexError, EnvironmentFailed) as error:
+                wanted, ours = "recorded", f"{type(error).__name__}: {error}"
             agrees = _same(ours, wanted)
             yield Checked(id=line["id"], agrees=agrees, ours=str(ours)[:300], official=str(wanted)[:300], rule=line["kind"])  # fmt: skip
 

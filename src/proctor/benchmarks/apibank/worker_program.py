@@ -125,7 +125,9 @@ def _managers(tools: str) -> Callable[[], Any]:
         info.pop("init_database", None)
     _know_searches(infos["ToolSearcher"]["class"])
 
-    class Manager(_official().ToolManager):  # type: ignore[misc] # Any
+    base: Any = _official().ToolManager
+
+    class Manager(base):
         def __init__(self) -> None:
             self.apis = official.apis
             self.inited_tools: dict[str, Any] = {}

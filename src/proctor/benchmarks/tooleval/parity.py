@@ -191,7 +191,7 @@ async def _rated(line: Line, clone: Clone) -> tuple[Any, list[str], bool]:
             text, final = steps(example.answer["answer_details"])
             result[id] = {"answer_steps": text, "final_step": final} | _recorded(edition, votes[id], is_known=is_known)
         said = _printed(edition, list(votes.values()), times)
-    except (Unusable, ZeroDivisionError):
+    except (Unusable, ZeroDivisionError, IndexError, TypeError, KeyError):
         return result, [], True
     return result, said, False
 
@@ -291,6 +291,8 @@ async def _fac_reply(line: Line, _: Sequence[Clone]) -> Found:
 
 
 async def _fac_rate(line: Line, _: Sequence[Clone]) -> Found:
+    if not line["replies"]:
+        return _same(RAISES, line["rate"])
     return _same(sum(map(judging.is_correct, line["replies"])) / len(line["replies"]), line["rate"])
 
 

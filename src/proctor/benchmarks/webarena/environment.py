@@ -9,6 +9,7 @@ Source: web-arena-x/webarena, commit f62e0b99bc7d, `run.py`, `browser_env/envs.p
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -280,7 +281,10 @@ class Browsing:
         """
         window, last = self._open, self._open.page
         order = await self._latest_order() if rules.LATEST_ORDER in target.url else ""
-        url = rules.page_to_open(target.url, last_url, order)
+        try:
+            url = rules.page_to_open(target.url, last_url, order)
+        except (rules.Broken, ValueError):
+            return ""  # what the agent left open cannot be put into the official call
         if url is None:
             return await self._found(target)
         for one in [one for one in window.pages if one is not last][: max(0, len(window.pages) - MOST_TABS + 1)]:
@@ -301,6 +305,10 @@ class Browsing:
     async def _found(self, target: Target) -> str:
         window, locator = self._open, target.locator
         if not locator.strip():
+            for _ in range(LOOKS - 1):  # a page may be on its way to another
+                with suppress(PageError):
+                    return await window.do(window.page.content())
+                await asyncio.sleep(LOOK_SECONDS)
             return await window.do(window.page.content())
         if rules.is_script(locator):
             try:

@@ -89,7 +89,13 @@ async def _result(line: Line, config: dataset.Config) -> dict[str, Any]:
         found["raises"] = error.kind
     if values is not None and found["raises"] != "AssertionError":
         for target, value in zip(targets, values, strict=True):
-            if (opened := rules.page_to_open(target.url, line.url, LATEST_ORDER)) is not None:
+            try:
+                opened = rules.page_to_open(target.url, line.url, LATEST_ORDER)
+            except (rules.Broken, ValueError) as error:  # the official evaluation ends here
+                kind = error.kind if isinstance(error, rules.Broken) else "ValueError"
+                found.update(score=None, raises=kind)
+                break
+            if opened is not None:
                 found["visited"].append(opened)
             if found["raises"] and not rules.is_script(target.locator) and value is None:
                 break  # the official evaluation ends at this target

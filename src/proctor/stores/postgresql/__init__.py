@@ -20,7 +20,7 @@ from proctor.stores._writer import Writer
 from proctor.stores.blobs import clean, encode
 from proctor.stores.encoding import encode_trial, encode_verdict, spent_columns
 from proctor.stores.postgresql import plan, queries
-from proctor.stores.postgresql.accept import JudgedRow, judge
+from proctor.stores.postgresql.accept import Epochs, JudgedRow, judge, taken_over
 from proctor.stores.postgresql.connection import (
     PATIENCE_SECONDS,
     Pauses,
@@ -31,12 +31,13 @@ from proctor.stores.postgresql.connection import (
     explain,
     holder,
     lock,
+    shown,
     unlock,
 )
 from proctor.stores.rows import decode, planned_sample
 from proctor.stores.schema import first_sample
 from proctor.stores.tables import TableStore
-from proctor.transport.redact import keys_of_the_environment, redact
+from proctor.transport.redact import keys_of_the_environment
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -75,12 +76,13 @@ class PostgresStore(TableStore):
     _queries = queries
 
     def __init__(self, url: str, *, patience: float = PATIENCE_SECONDS) -> None:
-        self.url = redact(url)
+        self.url = shown(url)
         self._address = url
         self._patience = patience
         self._pid = os.getpid()
         self._idle: list[Connection[Any]] = []
         self._held: dict[str, _Held] = {}
+        self._beginning: set[str] = set()
         self._idle.append(_open(url))
         self._client = WritingConnection(url, patience)
         self._writer = Writer(self._client)
@@ -91,15 +93,22 @@ class PostgresStore(TableStore):
 
     async def begin(self, record: RunRecord) -> None:
         self._check_usable()
-        if record.id in self._held:
+        if record.id in self._held or record.id in self._beginning:
             raise _is_open(record.id, os.getpid())
         keys = tuple(key.encode() for key in keys_of_the_environment())
-        number = await self._write(lambda db: _begin(db, record, self._client.hold))
+        self._beginning.add(record.id)
+        try:
+            number = await self._write(lambda db: _begin(db, record, self._client.hold))
+        except BaseException:  # also a cancellation, after which it is begun all the same
+            self._writer.call(lambda db: _let_go(db, record.id, self._client.drop))
+            raise
+        finally:
+            self._beginning.discard(record.id)
         self._held[record.id] = _Held(number, keys)
 
     async def plan(self, run_id: str, samples: Iterable[Sample]) -> int:
         run = self._open(run_id).number
-        is_there = await self._write(lambda db: plan.start(db, run))
+        is_there = await self._write(lambda db: _start_plan(db, run, self._client.epochs))
         place, rest = 0, iter(samples)
         while chunk := list(islice(rest, PLAN_CHUNK)):
             await self._write(partial(plan.extend, run=run, place=place, samples=chunk, is_there=is_there))
@@ -115,17 +124,17 @@ class PostgresStore(TableStore):
 
     async def judge(self, verdicts: Sequence[Verdict]) -> None:
         rows = [self._judged(verdict) for verdict in verdicts]
-        for start in range(0, len(rows), JUDGED_CHUNK):
-            await self._write(partial(judge, judged=rows[start : start + JUDGED_CHUNK], epochs=self._client.epochs))
+        if rows:
+            await self._write(lambda db: _judge(db, rows, self._client.epochs))
 
     async def save(self, record: RunRecord) -> None:
         number = self._open(record.id).number
-        await self._write(lambda db: _save(db, number, record))
+        await self._write(lambda db: _save(db, number, record, self._client.epochs))
 
     async def end(self, record: RunRecord) -> None:
         number = self._open(record.id).number
         try:
-            await self._write(lambda db: _end(db, number, record))
+            await self._write(lambda db: _end(db, number, record, self._client.epochs))
         finally:
             del self._held[record.id]
             self._client.drop(number)
@@ -157,7 +166,12 @@ class PostgresStore(TableStore):
         number, _ = self._find(run_id)
         if run_id in self._held:
             raise _is_open(run_id, os.getpid())
-        self._writer.call(lambda db: _delete(db, number, run_id)).result()
+        try:
+            self._writer.call(lambda db: _delete(db, number, run_id)).result()
+        finally:
+            self._writer.call(
+                lambda db: unlock(db, number)
+            )  # on its own: in a failed transaction nothing can be unlocked
 
     def close(self) -> None:
         """Write what is queued, unlock open runs, and close; calling it again does nothing."""
@@ -251,40 +265,56 @@ def _begin(db: "Connection[Any]", record: RunRecord, hold: Callable[[int, int], 
     ((number,),) = db.execute("SELECT id FROM runs WHERE name = %s", (name,)).fetchall()
     if not lock(db, number):
         raise _is_open(record.id, holder(db, number))
-    try:
-        query = f"UPDATE runs SET record = %s, epoch = epoch + 1, {_CHANGED} WHERE id = %s RETURNING epoch"  # noqa: S608 - constants
-        ((epoch,),) = db.execute(query, (data, time.time_ns(), number)).fetchall()
-    except BaseException:
-        unlock(db, number)
-        raise
+    query = f"UPDATE runs SET record = %s, epoch = epoch + 1, {_CHANGED} WHERE id = %s RETURNING epoch"  # noqa: S608 - constants
+    ((epoch,),) = db.execute(query, (data, time.time_ns(), number)).fetchall()
     hold(number, epoch)
     found: int = number
     return found
 
 
+def _let_go(db: "Connection[Any]", run_id: str, drop: Callable[[int], None]) -> None:
+    for (number,) in db.execute("SELECT id FROM runs WHERE name = %s", (clean(run_id),)).fetchall():
+        drop(number)
+        unlock(db, number)
+
+
 _CHANGED = "changed = greatest(changed + 1, %s)"
 
 
-def _save(db: "Connection[Any]", number: int, record: RunRecord) -> None:
+def _start_plan(db: "Connection[Any]", number: int, epochs: Epochs) -> bool:
+    _check_ours(db, number, epochs)
+    return plan.start(db, number)
+
+
+def _check_ours(db: "Connection[Any]", number: int, epochs: Epochs) -> None:
+    row = db.execute("SELECT name, epoch FROM runs WHERE id = %s FOR UPDATE", (number,)).fetchone()
+    if row is None or row[1] != epochs.get(number):
+        raise taken_over("?" if row is None else row[0])
+
+
+def _judge(db: "Connection[Any]", rows: Sequence[JudgedRow], epochs: Epochs) -> None:
+    for start in range(0, len(rows), JUDGED_CHUNK):
+        judge(db, rows[start : start + JUDGED_CHUNK], epochs)
+
+
+def _save(db: "Connection[Any]", number: int, record: RunRecord, epochs: Epochs) -> None:
+    _check_ours(db, number, epochs)
     query = f"UPDATE runs SET record = %s, {_CHANGED} WHERE id = %s"  # noqa: S608 - constants
     db.execute(query, (encode(record), time.time_ns(), number))
 
 
-def _end(db: "Connection[Any]", number: int, record: RunRecord) -> None:
-    _save(db, number, record)
+def _end(db: "Connection[Any]", number: int, record: RunRecord, epochs: Epochs) -> None:
+    _save(db, number, record, epochs)
     db.execute("ANALYZE trials, scores, records, contents")  # else the first readers of a large run wait for minutes
 
 
 def _delete(db: "Connection[Any]", number: int, run_id: str) -> None:
     if not lock(db, number):
         raise _is_open(run_id, holder(db, number))
-    try:
-        values = {"run": number, "first": first_sample(number), "last": first_sample(number + 1)}
-        db.execute("LOCK TABLE contents IN SHARE ROW EXCLUSIVE MODE")  # else another run could come to need one
-        for statement in (queries.DELETE_CONTENTS, *queries.DELETE):
-            execute(db, statement, values)
-    finally:
-        unlock(db, number)
+    values = {"run": number, "first": first_sample(number), "last": first_sample(number + 1)}
+    db.execute("LOCK TABLE contents IN SHARE ROW EXCLUSIVE MODE")  # else another run could come to need one
+    for statement in (queries.DELETE_CONTENTS, *queries.DELETE):
+        execute(db, statement, values)
 
 
 def _is_open(run_id: str, process: int | None) -> BadInput:

@@ -272,7 +272,10 @@ def _trial_row(one: Addition, epochs: Epochs) -> tuple[object, ...]:
 
 
 def _score_row(one: VerdictRow, scorers: Mapping[str, int]) -> tuple[object, ...]:
-    return scorers[one.scorer], one.points, one.out_of, one.why, pack(one.verdict)
+    points = one.points
+    if points is not None and one.out_of is not None and points / one.out_of < 1e-150:
+        points = 0.0  # PostgreSQL refuses a square that is too small for it
+    return scorers[one.scorer], points, one.out_of, one.why, pack(one.verdict)
 
 
 def _arrays(columns: Iterable[str], rows: Sequence[Sequence[object]], prefix: str = "") -> dict[str, object]:

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from proctor.core.digest import digest_bytes
@@ -19,7 +20,7 @@ from proctor.stores.encoding import Addition
 from proctor.stores.postgresql import accept as accepting
 from proctor.stores.postgresql import queries
 from proctor.stores.postgresql.schema import TABLES, VERSION
-from proctor.transport.redact import redact
+from proctor.transport.redact import HIDDEN, redact
 
 if TYPE_CHECKING:
     from psycopg import Connection, Cursor
@@ -62,8 +63,8 @@ def connect(address: str) -> "Connection[Any]":
     except psycopg.ProgrammingError as error:
         raise BadInput(
             "{url} is no address of a PostgreSQL database: {error}. Write postgresql://USER@HOST:PORT/DATABASE.",
-            url=redact(address),
-            error=redact(str(error).strip().splitlines()[0]),
+            url=shown(address),
+            error=shown(str(error).strip().splitlines()[0]),
         ) from None
     options: dict[str, Any] = {**DEFAULTS, **asked, "application_name": _this_process()}
     db = psycopg.connect(make_conninfo("", **options), autocommit=True)
@@ -73,6 +74,15 @@ def connect(address: str) -> "Connection[Any]":
     for loader in (Unescaped, UnescapedBinary):
         db.adapters.register_loader("text", loader)
     return db
+
+
+def shown(address: str) -> str:
+    """Return an address, or a text that holds it, without its password, whatever signs that has.
+
+    >>> shown("postgresql://me:hunt/er@22@db.example.org/evals")
+    'postgresql://[hidden]@db.example.org/evals'
+    """
+    return redact(re.sub(r"(://[^:/@?\s]*):\S*@", rf"\1:{HIDDEN}@", address))
 
 
 def execute(db: "Connection[Any]", query: str, values: Mapping[str, object]) -> "Cursor[Any]":
@@ -130,19 +140,26 @@ def process_of(application: str | None) -> int:
 
 @cache
 def _machine() -> str:
-    return digest_bytes(socket.gethostname().encode(errors="replace"))[:12]
+    here = socket.gethostname()
+    with suppress(OSError):  # machines may share a name, and containers a machine
+        here += Path("/proc/sys/kernel/random/boot_id").read_text() + str(Path("/proc/self/ns/pid").readlink())
+    return digest_bytes(here.encode(errors="replace"))[:12]
 
 
 class Pauses:
     """Waits longer each time, until the patience is used up."""
 
     def __init__(self, patience: float) -> None:
-        self._until = time.monotonic() + patience
+        self._patience = patience
+        self._until: float | None = None  # from the first failure on
         self._next = FIRST_PAUSE
 
     def wait(self) -> bool:
         """Sleep, or return False when there is no time left."""
-        left = self._until - time.monotonic()
+        now = time.monotonic()
+        if self._until is None:
+            self._until = now + self._patience
+        left = self._until - now
         if left <= 0:
             return False
         time.sleep(min(self._next, left))
@@ -214,15 +231,21 @@ class WritingConnection:
         """Run what commits one transaction; return None if it was committed and the line was cut before that was known."""
         import psycopg
 
-        pauses = Pauses(self._patience)
+        pauses, is_tried = Pauses(self._patience), False
         while True:
             try:
                 db = self._connected(pauses)
                 if self._there > self._sent:
                     self._sent = self._there
-                    return None
+                    if is_tried:
+                        return None  # else it is the last one that was committed, whose caller has been told that it failed
+                is_tried = True
                 result = work(db, self._mark())
-            except psycopg.errors.TransactionRollback:  # it met another transaction
+            except (
+                psycopg.errors.TransactionRollback,
+                psycopg.errors.SerializationFailure,
+                psycopg.errors.DeadlockDetected,
+            ):  # it met another transaction
                 if not pauses.wait():
                     raise
             except psycopg.OperationalError:
@@ -242,14 +265,16 @@ class WritingConnection:
         try:
             db.execute("DELETE FROM writers WHERE since < now() - interval '30 days'")
             db.execute("INSERT INTO writers (id, sent) VALUES (%s, 0) ON CONFLICT DO NOTHING", (self._id,))
-            row = db.execute("SELECT sent FROM writers WHERE id = %s", (self._id,)).fetchone()
-            self._there = self._sent if row is None else int(row[0])
             for run, epoch in self.epochs.items():
                 while not (is_locked := lock(db, run)) and pauses.wait():  # our last connection may not be gone yet
                     pass
                 found = db.execute("SELECT epoch FROM runs WHERE id = %s", (run,)).fetchone()
                 if not is_locked or found != (epoch,):
                     self.epochs[run] = -1  # nothing is written to it any more
+                    unlock(db, run)
+            # after the locks: what our last connection still did is done
+            row = db.execute("SELECT sent FROM writers WHERE id = %s", (self._id,)).fetchone()
+            self._there = self._sent if row is None else int(row[0])
         except BaseException:
             db.close()
             raise
@@ -303,7 +328,7 @@ def explain(error: Exception, address: str) -> Exception:
 
     if not isinstance(error, psycopg.Error):
         return error
-    url, why = redact(address), redact((str(error).strip() or type(error).__name__).splitlines()[0].rstrip("."))
+    url, why = shown(address), shown((str(error).strip() or type(error).__name__).splitlines()[0].rstrip("."))
     match error:
         case errors.DiskFull():
             return BadInput(
@@ -324,6 +349,8 @@ def explain(error: Exception, address: str) -> Exception:
             )
         case errors.ReadOnlySqlTransaction():
             return BadInput("The database {url} cannot be written: it is read-only, such as a copy.", url=url)
+        case errors.ProgramLimitExceeded():
+            return BadInput("A name is longer than the database {url} allows: {error}.", url=url, error=why)
         case psycopg.OperationalError():
             return BadInput(
                 "The database {url} cannot be reached: {error}. What was acknowledged is kept; check the address and the server, then continue.",

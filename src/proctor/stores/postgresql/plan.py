@@ -54,6 +54,8 @@ def extend(db: "Connection[Any]", run: int, place: int, samples: Sequence[Sample
             for number, name, cluster, tags in rows:
                 copy.write_row((number, run, name, cluster, numbers[tags]))
     except UniqueViolation as error:
+        if error.diag.constraint_name == "samples_pkey":  # another sample has the place
+            raise other_plan() from None
         raise twice(_named_in(error, rows)) from None
 
 

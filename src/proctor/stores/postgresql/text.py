@@ -23,22 +23,22 @@ def unescape(text: str) -> str:
 
 
 class Escaped(StrDumper):
-    def dump(self, obj: str) -> Buffer | None:
+    def dump(self, obj: str) -> "Buffer | None":
         return super().dump(escape(obj))
 
 
 class EscapedBinary(StrBinaryDumper):
-    def dump(self, obj: str) -> Buffer | None:
+    def dump(self, obj: str) -> "Buffer | None":
         return super().dump(escape(obj))
 
 
 class Unescaped(TextLoader):
-    def load(self, data: Buffer) -> str | bytes:
+    def load(self, data: "Buffer") -> str | bytes:
         text = super().load(data)
         return unescape(text) if isinstance(text, str) else text
 
 
 class UnescapedBinary(TextBinaryLoader):
-    def load(self, data: Buffer) -> str | bytes:
+    def load(self, data: "Buffer") -> str | bytes:
         text = super().load(data)
         return unescape(text) if isinstance(text, str) else text

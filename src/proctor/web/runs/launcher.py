@@ -58,6 +58,7 @@ class Launcher:
 
     def __init__(self, workspace: Workspace) -> None:
         self._stores = workspace.stores
+        self._addresses = workspace.addresses
         self._processes: dict[tuple[str, str], subprocess.Popen[bytes]] = {}
         self._stopping: set[tuple[str, str]] = set()
         self._lock = threading.Lock()
@@ -79,13 +80,18 @@ class Launcher:
                 raise BadInput("{count} runs are under way; wait until one of them ends.", count=under_way)
             log.parent.mkdir(mode=0o700, exist_ok=True)
             log.unlink(missing_ok=True)
+            words, given = [*start.words], dict[str, str]()
+            if (
+                address := self._addresses.get(store.url)
+            ) is not None:  # with its password: whoever lists processes sees words
+                words, given = [word for word in words if word != f"--store={store.url}"], {"PROCTOR_STORE": address}
             with log.open("ab") as output:
                 process = subprocess.Popen(  # noqa: S603 - words of our own, which were checked
-                    [sys.executable, "-m", "proctor", f"--lang={lang}", *start.words],
+                    [sys.executable, "-m", "proctor", f"--lang={lang}", *words],
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
-                    env={**os.environ, "PYTHONUNBUFFERED": "1", "COLUMNS": "120"},
+                    env={**os.environ, **given, "PYTHONUNBUFFERED": "1", "COLUMNS": "120"},
                     start_new_session=True,  # Ctrl-C in the terminal of the server is not for it
                 )
             self._processes[key] = process
