@@ -127,14 +127,17 @@ class Shell:
             os.close(end)
 
     def _read(self, seconds: float) -> bytes:
-        output, deadline = b"", time.monotonic() + seconds
+        output, heard = b"", time.monotonic()
+        deadline = heard + seconds
         while (left := deadline - time.monotonic()) > 0:
             ends = [self._ends] if self._is_busy else []
-            silence = SILENT_SECONDS if self._is_busy else DRAIN_SECONDS
-            _forget()
-            ready = select.select([self._terminal, *ends], [], [], min(left, silence))[0]
+            _forget()  # now and then: those that a silent command leaves to us count until then
+            ready = select.select([self._terminal, *ends], [], [], min(left, DRAIN_SECONDS))[0]
             if not ready:
-                break
+                if time.monotonic() - heard >= (SILENT_SECONDS if self._is_busy else DRAIN_SECONDS):
+                    break
+                continue
+            heard = time.monotonic()
             if self._terminal in ready:
                 try:
                     output = (output + os.read(self._terminal, 1 << 16))[:MOST_BYTES]
