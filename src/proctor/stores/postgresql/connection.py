@@ -238,7 +238,7 @@ class WritingConnection:
                 if self._there > self._sent:
                     self._sent = self._there
                     if is_tried:
-                        return None  # else it is the last one that was committed, whose caller has been told that it failed
+                        return None  # else it is the one before, which failed as far as its caller knows
                 is_tried = True
                 result = work(db, self._mark())
             except (
