@@ -109,3 +109,14 @@ def test_without_a_server_the_way_out_is_named(root: Path, monkeypatch: pytest.M
 def test_a_part_that_cannot_be_played_is_named_before_the_first_request(root: Path) -> None:
     with pytest.raises(BadInput, match="webshop cannot be played here"):
         evaluate("agentbench/db,webshop", agent="baseline:null", options={"data": str(root), "split": "dev"}, store=":memory:")  # fmt: skip
+
+
+async def test_an_agent_of_mariadb_harms_its_own_attempt_only() -> None:
+    async with Databases("mariadb", seconds=1.0) as databases:
+        async with databases.open(TABLE) as table:
+            assert "2013" in await table.execute("SET STATEMENT max_statement_time=0 FOR SELECT SLEEP(30)")
+            assert await table.execute("SET PASSWORD = PASSWORD('x')") == "[]"
+            assert await table.execute("SELECT 1") == "[(1,)]"
+            await table.execute("CREATE TEMPORARY TABLE t AS SELECT REPEAT('a', 60000) z FROM seq_1_to_13000")
+        async with databases.open(TABLE) as table:
+            assert await table.execute("SELECT 1") == "[(1,)]"

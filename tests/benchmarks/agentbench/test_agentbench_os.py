@@ -114,6 +114,26 @@ async def test_what_an_agent_does_stays_in_its_machine(tmp_path: Path) -> None:
     assert secret.read_text("utf-8") == "key"
 
 
+_STEAL = """
+import ctypes, os
+one = ctypes.CDLL(None, use_errno=True).syscall(434, 1, 0)  # pidfd_open
+print(one >= 0, ctypes.CDLL(None).syscall(438, one, 4, 0))  # pidfd_getfd: the pipe of the replies
+"""
+
+
+async def test_an_agent_takes_neither_the_pipes_nor_a_namespace_of_its_own() -> None:
+    async with Sandbox() as machine:
+        assert "True -1" in await machine.type(f"python3 -c '{_STEAL}'")
+        assert (await machine.type("unshare -Urm true 2>/dev/null; echo $?")).strip() != "0"
+        assert await machine.type("useradd ada && su ada -c 'echo hello'") == "hello\r\n"
+
+
+async def test_an_agent_that_removes_the_shell_has_failed_by_itself() -> None:
+    async with Sandbox() as machine:
+        await machine.type("rm -f /usr/bin/bash /bin/bash")
+        assert (await machine.run(Script(language="bash", code="exit 0"))).code == 126
+
+
 async def test_a_command_that_does_not_end_costs_the_agent_its_shell(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
