@@ -211,12 +211,6 @@ class SqliteStore(TableStore):
             if db is not None:
                 self._idle.append(db)
 
-    def _check_usable(self) -> None:
-        if not self._end.alive:
-            raise RuntimeError(f"the store {self.url} is closed")
-        if os.getpid() != self._pid:
-            raise RuntimeError(f"the store {self.url} was opened before a fork; open it again in the new process")
-
 
 def _begin(db: sqlite3.Connection, record: RunRecord) -> int:
     row = db.execute(

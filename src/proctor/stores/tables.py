@@ -1,5 +1,7 @@
 """Read runs out of the tables of a database: what stores in SQLite and in PostgreSQL share."""
 
+import os
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from math import isfinite
@@ -44,7 +46,10 @@ class Queries(_tallies.Queries, Protocol):
 class TableStore(ABC):
     """The reading half of a `core.task.Store` whose runs are in tables; a subclass says how a query is asked."""
 
+    url: str
     _queries: Queries
+    _pid: int  # of the process that opened it
+    _end: "weakref.finalize[..., Any]"
 
     @abstractmethod
     def _rows(self, query: str, values: Mapping[str, object]) -> list[Any]:
@@ -153,3 +158,9 @@ class TableStore(ABC):
         while rows := self._rows(query, {**values, "sample": sample, "attempt": attempt, "size": size}):
             yield from rows
             sample, attempt = rows[-1][:2]
+
+    def _check_usable(self) -> None:
+        if not self._end.alive:
+            raise RuntimeError(f"the store {self.url} is closed")
+        if os.getpid() != self._pid:
+            raise RuntimeError(f"the store {self.url} was opened before a fork; open it again in the new process")

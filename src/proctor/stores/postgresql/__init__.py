@@ -235,12 +235,6 @@ class PostgresStore(TableStore):
                 elif db is not None:
                     self._idle.append(db)
 
-    def _check_usable(self) -> None:
-        if not self._end.alive:
-            raise RuntimeError(f"the store {self.url} is closed")
-        if os.getpid() != self._pid:
-            raise RuntimeError(f"the store {self.url} was opened before a fork; open it again in the new process")
-
 
 def _open(url: str) -> "Connection[Any]":
     """Connect to a store, whose tables are made first where there are none."""
