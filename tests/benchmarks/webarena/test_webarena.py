@@ -160,7 +160,7 @@ def test_an_official_folder_is_read_with_the_verdicts_of_its_log(tmp_path: Path)
     page = "<h3 class='url'><a href={url}>URL: {url}</a></h3>\n<div class='parsed_action' style='x'><pre>{action}</pre></div>\n"  # fmt: skip
     pages = [("http://shop.test:7770", "click [12] where [12] is link 'Cart'"), ("http://shop.test:7770/cart?a=1&b=2", "stop [\"6\" <b>]")]  # fmt: skip
     (folder / "render_7.html").write_text("".join(page.format(url=url, action=action) for url, action in pages))
-    (folder / "log_files" / "log_1.log").write_text("[Result] (PASS) /tmp/x/7.json\n")
+    (folder / "log_files" / "log_1.log").write_text("[Result] (PASS) config_files/7.json\n")
     data = file_of(tmp_path, own_task(eval_types=["program_html", "url_match"], reference_url="__SHOPPING__/cart?b=2", program_html=[{"url": "last", "locator": "", "required_contents": {"must_include": ["x"]}}]))  # fmt: skip
     found = run(tmp_path, replies=str(folder), options={"data": data})
     trial, verdict = next(found.trials()), next(found.verdicts())

@@ -1,8 +1,6 @@
 """Score the agent of an episode by what a judge says of it in seven dimensions."""
 
-import copy
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Any, Self
 
 from proctor.benchmarks.sotopia.actions import Unread
@@ -13,20 +11,20 @@ from proctor.benchmarks.sotopia.ratings import ENVIRONMENT, OVERALL, RANGES, agg
 from proctor.benchmarks.sotopia.scene import Scene
 from proctor.benchmarks.sotopia.wording import ask_again, ask_judge, official
 from proctor.core.errors import PartFailed
-from proctor.core.judge import JudgeChoice, JudgeInfo
+from proctor.core.judge import JudgeChoice
 from proctor.core.sample import Message, Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
-from proctor.core.task import Model
 from proctor.core.trajectory import Trajectory
-from proctor.models import ledger, named
+from proctor.judges.asking import AsksModel
+from proctor.models import ledger
 
 KEPT_CHARACTERS = 2_000  # of each reason of the judge, and of a reply that cannot be read
 GOAL = RANGES["goal"][1]
 Rated = Mapping[str, tuple[str, float]]
 
 
-class SotopiaScorer:
+class SotopiaScorer(AsksModel):
     """Scores with the points for the goal, 0 to 10; all dimensions are among the details.
 
     Attributes:
@@ -37,28 +35,9 @@ class SotopiaScorer:
     version = "sotopia 0.1.5 / 1"
     is_async = True
 
-    def __init__(self) -> None:
-        self.judge: JudgeInfo | None = None
-        self._model: Model | None = None
-        self._opened = named.Opened([])
-
     def with_judge(self, judge: JudgeChoice) -> Self:
         """Return the same scorer with the model that the run names as judge."""
-        made = copy.copy(self)
-        if judge.model is not None:
-            made._model = named.model(judge.model, judge.options, defaults={"temperature": 0.0})
-            made.judge = JudgeInfo(model=judge.model, rubric="sotopia", unpriced=tuple(ledger.unpriced(made._model)))
-        made._opened = named.Opened([made._model])
-        return made
-
-    async def __aenter__(self) -> Self:
-        await self._opened.__aenter__()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._opened.__aexit__(kind, error, trace)
+        return self.with_model(judge, "sotopia", {"temperature": 0.0})
 
     async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         """Return the score, or why there is none."""

@@ -1,8 +1,6 @@
 """The official reward of a trajectory, as a scorer; assertions in natural language are put to the judge of the run."""
 
-import copy
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any, Literal, Self
 
 import msgspec
@@ -15,13 +13,13 @@ from proctor.benchmarks.tau2.upstream import Upstream
 from proctor.benchmarks.tau2.user import is_for_agent
 from proctor.benchmarks.tau2.wording import DONE
 from proctor.core.errors import PartFailed
-from proctor.core.judge import JudgeChoice, JudgeInfo
+from proctor.core.judge import JudgeChoice
 from proctor.core.sample import Message, Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
-from proctor.core.task import Model
 from proctor.core.trajectory import Trajectory, carried_out
-from proctor.models import ledger, named
+from proctor.judges.asking import AsksModel
+from proctor.models import ledger
 
 Replay = Literal["strict", "lenient"]
 KEPT_CHARACTERS = 8_000  # of the judge's reply
@@ -35,7 +33,7 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
-class RewardScorer:
+class RewardScorer(AsksModel):
     """Scores with the reward, 0 to 1; the official code replays the conversation in a worker.
 
     Attributes:
@@ -47,29 +45,13 @@ class RewardScorer:
     is_async = True
 
     def __init__(self, upstream: Upstream, replay: Replay = "strict") -> None:
-        self.judge: JudgeInfo | None = None
+        super().__init__(upstream)
         self._upstream = upstream
         self._replay = replay
-        self._model: Model | None = None
-        self._opened = named.Opened([upstream])
 
     def with_judge(self, judge: JudgeChoice) -> Self:
         """Return the same scorer with the model that the run names as judge."""
-        made = copy.copy(self)
-        if judge.model is not None:
-            made._model = named.model(judge.model, judge.options, defaults={"temperature": 0.0})
-            made.judge = JudgeInfo(model=judge.model, rubric="tau2 nl_assertions")
-        made._opened = named.Opened([self._upstream, made._model])
-        return made
-
-    async def __aenter__(self) -> Self:
-        await self._opened.__aenter__()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._opened.__aexit__(kind, error, trace)
+        return self.with_model(judge, "tau2 nl_assertions", {"temperature": 0.0})
 
     async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         """Return the reward, or why there is none."""

@@ -3,11 +3,9 @@
 One answer is judged several times, and the mean of its judgements is its score; what each said is kept in the details.
 """
 
-import copy
 import json
 import random
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Any, Literal, Self
 
 import msgspec
@@ -19,13 +17,13 @@ from proctor.benchmarks.tooleval.dataset import Clone
 from proctor.benchmarks.tooleval.judging import Asking, Compared, Evaluator, Unusable
 from proctor.chat.messages import to_tools
 from proctor.core.errors import PartFailed
-from proctor.core.judge import JudgeChoice, JudgeInfo
+from proctor.core.judge import JudgeChoice
 from proctor.core.sample import Message, Sample, Tool
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
-from proctor.core.task import Model
 from proctor.core.trajectory import Trajectory
-from proctor.models import cache, ledger, named
+from proctor.judges.asking import AsksModel
+from proctor.models import cache, ledger
 from proctor.reply_parsing import loose_json
 
 VERSION = f"StableToolBench {dataset.COMMIT[:12]} / 1"
@@ -46,7 +44,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     reference: Mapping[str, Example] = {}
 
 
-class ToolEvalScorer:
+class ToolEvalScorer(AsksModel):
     """Scores by one measure.
 
     Attributes:
@@ -58,31 +56,15 @@ class ToolEvalScorer:
 
     def __init__(self, name: Measure, clone: Clone, rules: Rules) -> None:
         self.name = name
-        self.judge: JudgeInfo | None = None
+        super().__init__()
         self._clone = clone
         self._rules = rules
         self._wording = clone.wording(rules.evaluator if name == "preference" else "default")
-        self._model: Model | None = None
-        self._opened = named.Opened([])
 
     def with_judge(self, judge: JudgeChoice) -> Self:
         """Return the same scorer with the model that the run names as judge; it has to call a function, where there is one."""
-        made = copy.copy(self)
-        if judge.model is not None:
-            forced = {"extra_body": {"tool_choice": "required"}} if self.name != "fac" else {"temperature": 0.0}
-            made._model = named.model(judge.model, judge.options, defaults={**self._wording.defaults, **forced})
-            made.judge = JudgeInfo(model=judge.model, rubric=f"tooleval {self.name}")
-        made._opened = named.Opened([made._model])
-        return made
-
-    async def __aenter__(self) -> Self:
-        await self._opened.__aenter__()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._opened.__aexit__(kind, error, trace)
+        forced = {"extra_body": {"tool_choice": "required"}} if self.name != "fac" else {"temperature": 0.0}
+        return self.with_model(judge, f"tooleval {self.name}", {**self._wording.defaults, **forced})
 
     async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         """Score one trajectory of a sample of this benchmark."""

@@ -4,28 +4,26 @@ The state has `url`, that of the page left open, and for each target of `program
 recorded elsewhere, the `contents`. They are missing where no site was opened, and `answer` where the agent ended without `stop`.
 """
 
-import copy
 from collections.abc import Awaitable, Callable, Sequence
-from types import TracebackType
 from typing import Any, Self
 
 from proctor.benchmarks.webarena import judging, rules
 from proctor.benchmarks.webarena.dataset import Config, config_of
 from proctor.core.errors import PartFailed
-from proctor.core.judge import JudgeChoice, JudgeInfo
+from proctor.core.judge import JudgeChoice
 from proctor.core.sample import Message, Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
-from proctor.core.task import Model
 from proctor.core.trajectory import Trajectory
-from proctor.models import ledger, named
+from proctor.judges.asking import AsksModel
+from proctor.models import ledger
 
 VERSION = "webarena f62e0b99bc7d / 1"
 KEPT_CHARACTERS = 2_000  # of each reply of the judge
 Ask = Callable[[Sequence[Message]], Awaitable[str]]
 
 
-class WebArenaScorer:
+class WebArenaScorer(AsksModel):
     """1 if every official evaluator of the task is content.
 
     Attributes:
@@ -36,28 +34,9 @@ class WebArenaScorer:
     version = VERSION
     is_async = True
 
-    def __init__(self) -> None:
-        self.judge: JudgeInfo | None = None
-        self._model: Model | None = None
-        self._opened = named.Opened([])
-
     def with_judge(self, judge: JudgeChoice) -> Self:
         """Return the same scorer with the model that the run names as judge."""
-        made = copy.copy(self)
-        if judge.model is not None:
-            made._model = named.model(judge.model, judge.options, defaults=judging.DEFAULTS)
-            made.judge = JudgeInfo(model=judge.model, rubric="webarena")
-            made._opened = named.Opened([made._model])
-        return made
-
-    async def __aenter__(self) -> Self:
-        await self._opened.__aenter__()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._opened.__aexit__(kind, error, trace)
+        return self.with_model(judge, "webarena", judging.DEFAULTS)
 
     async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         """Return 1 or 0, or why there is neither."""
