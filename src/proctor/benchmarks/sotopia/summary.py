@@ -1,7 +1,7 @@
 """Compute the mean of each dimension on its own scale, with an interval over scenarios.
 
 Samples of one scenario share its goals, and the episode of one seat resembles that of the other, so that the unit is the
-scenario. The official margin, which takes episodes of a scenario as independent, stands in the note.
+scenario. The official margin, which takes episodes of a scenario as independent, is in the note.
 """
 
 from collections import defaultdict
